@@ -48,6 +48,9 @@ const expected: Record<string, string> = {
     Exchange Failure HistoryWriter KnownApi LineDecoder MediaRules ModelCapabilities ModelDefaults NormaliseTarget OpenAiCompat Patience
     ProviderDefinition ProviderOptions ProviderState Recovery ResponseFormat ResponseFormatInput SseDecoder SseDecoderOptions
     StreamDecoder StreamDelta StreamEvent StreamProvider StreamRequest StreamStart StreamWarning ToolDefinition TransportOptions WrittenHistory`,
+  './media': `
+    MediaError fetchMedia
+    FetchMediaOptions MediaErrorCode MediaQuery ResolveMedia`,
   './tools': `
     ToolRegistry WorkspaceError editFileTool enforceableSchema formatChecks joinPath linearPattern listFilesTool memoryWorkspace
     prunTools readFileTool resolvePath revertTool searchTool workspaceSearcher writeFileTool

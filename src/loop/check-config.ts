@@ -87,6 +87,7 @@ export const settingTable = {
   cache: either(oneOf('auto', 'disabled'), closed(cacheStrategy)),
   responseFormat: aSchema,
   requireMedia: aFlag,
+  resolveMedia: aFunction,
   toolExecution: either(oneOf('parallel', 'sequential'), closed(toolExecution)),
   toolTimeoutMs: aPositiveNumber,
   limits: either(off, options<ExecutionLimits>(limitFields)),

@@ -10,6 +10,7 @@ import type { ExecutionLimits, RetryConfig, ToolExecutionStrategy } from '../con
 import type { SessionFormation } from '../contract/session/session.ts'
 import type { ContextConfig } from '../types/context/compaction.ts'
 import type { Logger } from '../types/logger.ts'
+import type { ResolveMedia } from '../types/model/media.ts'
 import type { Model } from '../types/model/model.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { Budget } from '../types/run/budget.ts'
@@ -89,6 +90,8 @@ export interface LoopConfig {
   responseFormat?: ResponseFormatInput
   /** Media that the model does not take end the run with an error before anything is sent. Default: what the model's factory was told; else a line says what was left out. */
   requireMedia?: boolean
+  /** Fetches media for services that fetch nothing themselves. Default: nothing is fetched, a line says what was left out. */
+  resolveMedia?: ResolveMedia
   /** Default `parallel`. */
   toolExecution?: ToolExecutionStrategy | 'parallel' | 'sequential'
   /** Milliseconds per tool call, unless the tool sets its own. Default: unbounded. */

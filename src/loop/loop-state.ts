@@ -11,11 +11,13 @@ import { combineUsage, emptyUsage, type Usage } from '../contract/model/usage.ts
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { RunFailure } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'
+import type { MediaWithBytes } from '../types/model/media.ts'
 import { Refusals } from './calls/refusals.ts'
 import { EventEmitter } from './event-emitter.ts'
 import { HookRunner } from './hooks.ts'
 import { InputGate } from './intake.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
+import { mediaOf } from './resolve-media.ts'
 import type { RequestView } from './view/request-view.ts'
 import { Watches } from './watches.ts'
 
@@ -43,6 +45,8 @@ export class LoopState {
   readonly meter: PromptMeter
   /** What of the history is sent; `undefined` while that is all of it. See `loadView`. */
   view: RequestView | undefined
+  /** Fetches media that the service does not fetch itself. */
+  readonly media: MediaWithBytes | undefined
   /** What this loop has added to the history. */
   readonly added: AgentMessage[] = []
   turnIndex = 0
@@ -73,6 +77,7 @@ export class LoopState {
       () => ({ ...ids, ...(options.agentName !== undefined && { agentName: options.agentName }), model: config.model.config }),
       (message) => this.warn('watchFailed', { message }),
     )
+    this.media = config.resolveMedia && mediaOf(config.resolveMedia, this.stop)
     const { contextWindow, maxTokens } = config.model.config
     const { systemPrompt } = context
     this.contextLimits = resolveContext(config.contextConfig, { contextWindow, maxTokens: config.maxTokens ?? maxTokens }, { systemPrompt })

@@ -36,7 +36,8 @@ export function deriveRequest(loop: LoopState): DerivedRequest | Promise<Derived
   return throughCallbacks(loop, entries)
 }
 
-function requestOf({ config, context }: LoopState, messages: readonly Message[]): StreamRequest {
+function requestOf(loop: LoopState, messages: readonly Message[]): StreamRequest {
+  const { config, context } = loop
   const model = config.model.config
   const { cache = 'auto' } = config
   const request: StreamRequest = {
@@ -49,6 +50,7 @@ function requestOf({ config, context }: LoopState, messages: readonly Message[])
   }
   if (config.maxTokens !== undefined) request.maxTokens = config.maxTokens
   if (config.temperature !== undefined) request.temperature = config.temperature
+  if (loop.media !== undefined) request.resolveMedia = loop.media
   if (config.requireMedia !== undefined) request.requireMedia = config.requireMedia
   if (config.responseFormat !== undefined) request.responseFormat = responseFormatOf(config.responseFormat)
   return request

@@ -1,10 +1,7 @@
 import { toBase64 } from '../base/base64.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { FileContent, ImageContent } from '../contract/message/content.ts'
-import { typeByBytes, typeByName } from '../contract/message/media.ts'
-
-/** The most bytes that one block takes unless the caller says otherwise: what every service takes in one request. */
-export const defaultMaxBytes = 20 * 1024 * 1024
+import { defaultMaxMediaBytes, typeByBytes, typeByName } from '../contract/message/media.ts'
 
 /** What a caller may say about a file. */
 export interface MediaOptions {
@@ -50,7 +47,7 @@ export async function imageContent(bytes: Blob | Uint8Array, options: MediaOptio
   return { type: 'image', mimeType, data }
 }
 
-async function read(given: Blob | Uint8Array, { name = nameOf(given), mimeType, maxBytes = defaultMaxBytes }: MediaOptions) {
+async function read(given: Blob | Uint8Array, { name = nameOf(given), mimeType, maxBytes = defaultMaxMediaBytes }: MediaOptions) {
   const what = name === undefined ? 'The file' : `The file ${JSON.stringify(name.slice(0, 100))}`
   const size = given instanceof Uint8Array ? given.length : given.size
   if (size === 0) refuse(`${what} is empty: there is nothing to send.`)

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { answerWithSources } from '../../examples/recipes/citations.ts'
+import { describePicture } from '../../examples/recipes/files-by-address.ts'
 import { drawAndChange } from '../../examples/recipes/media.ts'
+import { google } from '../../src/providers/google/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
 it('an answer has numbers behind what rests on a page, and lists the pages', async () => {
@@ -22,4 +24,14 @@ it('a picture goes back with the wish to change it', async () => {
   const model = scripted([{ blocks: [red] }, { blocks: [green] }])
   expect(await drawAndChange(model, 'A red dot.', 'Now green.')).toEqual([red, green])
   expect(JSON.stringify(model.provider.requests[1]?.messages)).toContain(red.data)
+})
+
+it('a picture by its address goes to a service that fetches it, and is fetched from no other host', async () => {
+  const url = 'https://a.example/a.png'
+  expect(await describePicture(scripted([{ text: 'A dot.' }]), url, ['files.example.com'])).toBe('A dot.')
+  const model = google('gemini-3-pro', { apiKey: 'k', fetch: () => Promise.reject(new Error('was asked')) })
+  await expect(describePicture(model, url, ['files.example.com'])).rejects.toMatchObject({
+    code: 'unsupportedMedia',
+    message: expect.stringContaining('a.example is not in the list of hosts'),
+  })
 })

@@ -45,6 +45,7 @@ const shared: Required<Omit<LoopConfig, 'model' | 'thinkingLevel' | 'firstTurnTr
   temperature: 0,
   cache: { type: 'manual', cacheSystem: true, cacheTools: false, cacheMessages: true },
   requireMedia: true,
+  resolveMedia: () => new Uint8Array(),
   responseFormat: { type: 'text' },
   toolExecution: { type: 'batched', size: 2 },
   toolTimeoutMs: 1e9,

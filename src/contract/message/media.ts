@@ -59,6 +59,9 @@ function dataFault(data: string, mimeType: string, path: string): string | undef
   return `${path} is told to be ${mimeType}, and its bytes are ${isType ?? 'no PDF'}. A service would refuse it with every later request`
 }
 
+/** The most bytes that one block takes unless the caller says otherwise: what every service takes in one request. */
+export const defaultMaxMediaBytes = 20 * 1024 * 1024
+
 /** Types whose bytes are told apart from others. */
 export const checkedTypes = ['image/*', 'application/pdf', 'audio/wav', 'audio/x-wav']
 

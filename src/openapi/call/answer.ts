@@ -1,5 +1,6 @@
 import { answeredMedia, maxAnswerBytes } from '../../base/answered-media.ts'
 import { toBase64 } from '../../base/base64.ts'
+import { readBytes } from '../../base/read-bytes.ts'
 import type { FileContent, ImageContent } from '../../contract/message/content.ts'
 import { baseType, isMediaOf } from '../../contract/message/media.ts'
 
@@ -37,29 +38,6 @@ export async function readBody(response: Response, limit: number, longest: numbe
   // Half of a part may stand where reading stopped, and within the limit where others became shorter.
   const shown = firstBytes(isWhole ? text : text.slice(0, Math.max(0, text.length - longest)), limit)
   return { text: shown, isTruncated: !isWhole || shown.length < text.length }
-}
-
-/** At most `limit` bytes from a body. Bodies that go on are cancelled. */
-export async function readBytes(response: Response, limit: number): Promise<{ bytes: Uint8Array<ArrayBuffer>; isWhole: boolean }> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  const reader = response.body?.getReader()
-  while (reader !== undefined && size <= limit) {
-    const { done, value } = await reader.read()
-    if (done) break
-    chunks.push(value)
-    size += value.length
-  }
-  // The rest may never end, and a cancelled stream may never say so.
-  if (size > limit) reader?.cancel().catch(() => undefined)
-  const bytes = new Uint8Array(Math.min(size, limit))
-  let at = 0
-  for (const chunk of chunks) {
-    const part = chunk.subarray(0, bytes.length - at)
-    bytes.set(part, at)
-    at += part.length
-  }
-  return { bytes, isWhole: size <= limit }
 }
 
 function decoderFor(type: string): TextDecoder {

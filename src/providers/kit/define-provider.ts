@@ -5,7 +5,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aText, either, options, required, withMethods } from '../../contract/shape/shape.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import type { Codec, DecoderContext, EncodedCall, Recovery } from './codec.ts'
-import { checkMedia } from './history/ready-media.ts'
+import { readyMedia } from './history/ready-media.ts'
 import { type TransportOptions, transportTable } from './provider-options.ts'
 import { redactedHeaders, secretsIn } from './transport/endpoint.ts'
 import type { Exchange } from './transport/exchange.ts'
@@ -117,8 +117,9 @@ function exchangeOf<Call extends EncodedCall>(
 /** What goes wrong while encoding, such as arguments that are no JSON, is an error of the call like any other. */
 function encoded<Call extends EncodedCall>(definition: ProviderDefinition<Call>, request: StreamRequest): Call | Promise<Call> {
   try {
-    checkMedia(request, definition)
-    const call = definition.codec.encode(request)
+    const ready = readyMedia(request, definition)
+    const { codec } = definition
+    const call = ready instanceof Promise ? ready.then((asked) => codec.encode(asked)) : codec.encode(ready)
     return call instanceof Promise ? call.catch((error) => notEncoded(error, request)) : call
   } catch (error) {
     return notEncoded(error, request)

@@ -1,7 +1,7 @@
 import { toBase64 } from '../../base/base64.ts'
 import { aWorkspace } from '../../base/port-kinds.ts'
 import { ToolError } from '../../contract/errors.ts'
-import { isMediaOf, typeByBytes, typeByName } from '../../contract/message/media.ts'
+import { defaultMaxMediaBytes, isMediaOf, typeByBytes, typeByName } from '../../contract/message/media.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aPositiveNumber, options as optionsOf, required } from '../../contract/shape/shape.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
@@ -9,7 +9,6 @@ import type { AgentTool } from '../../types/tool/tool.ts'
 import type { Workspace, WorkspaceStat } from '../../types/tool/workspace.ts'
 import { checkCancelled } from '../deadline.ts'
 import { defineTool } from '../define-tool.ts'
-import { defaultMaxBytes } from '../media-content.ts'
 import { accessError } from './access-error.ts'
 import { LinePage } from './line-page.ts'
 import { isBinary, readLines } from './text-lines.ts'
@@ -85,7 +84,7 @@ async function readMedia(
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const isPdf = mimeType === 'application/pdf'
-  if (stat.size > defaultMaxBytes) {
+  if (stat.size > defaultMaxMediaBytes) {
     throw new ToolError('failed', `${isPdf ? 'PDF' : 'Image'} too large (${Math.ceil(stat.size / 1024 / 1024)}MB, max 20MB)`)
   }
   const bytes = await workspace.read(path, { signal })

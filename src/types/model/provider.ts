@@ -3,6 +3,7 @@ import type { AssistantMessage, Message } from '../../contract/message/message.t
 import type { ApiProtocol, ModelConfig, ThinkingLevel } from '../../contract/model/model-config.ts'
 import type { CacheStrategy, ResponseFormat, StreamDelta, ToolDefinition } from '../../contract/model/request.ts'
 import type { StandardSchema } from '../standard-schema.ts'
+import type { MediaWithBytes } from './media.ts'
 
 /**
  * What a caller may say about the form of an answer: a `ResponseFormat`, or a schema with an object at its root: a Standard Schema (zod 4.2
@@ -33,6 +34,8 @@ export interface StreamRequest {
   responseFormat?: ResponseFormat
   /** Media that the model does not take are an error, `unsupportedMedia`, before anything is sent. Default: what the model's configuration says. */
   requireMedia?: boolean
+  /** Fetches what the service does not fetch itself. Without it, such media are left out. */
+  resolveMedia?: MediaWithBytes
 }
 
 /** Exactly what is sent, and the same headers with every secret replaced. */

@@ -35,15 +35,28 @@ export function whyLeftOut(block: ImageContent | FileContent, rules: MediaRules,
 /** The line that stands for `block`, and says why. */
 export function leftOutFor(block: ImageContent | FileContent, reason: string): TextContent {
   const standIn = line(block, `(${block.type} left out: ${reason})`)
-  leftOut.set(standIn, `A ${block.type} was left out of a request: ${reason}.`)
+  leftOut.set(standIn, { block, reason })
   return standIn
 }
 
-const leftOut = new WeakMap<TextContent, string>()
+/** Media that were left out, and why. */
+export interface LeftOut {
+  block: ImageContent | FileContent
+  reason: string
+}
 
-/** What was left out where `block` stands now, as a warning; `undefined` where nothing was. */
-export function leftOutAt(block: Content): string | undefined {
+const leftOut = new WeakMap<TextContent, LeftOut>()
+
+/** What was left out where `block` stands now; `undefined` where nothing was. */
+export function leftOutAt(block: Content): LeftOut | undefined {
   return block.type === 'text' ? leftOut.get(block) : undefined
+}
+
+/** The same, as a warning. */
+export function leftOutWarning({ block, reason }: LeftOut): string {
+  const what = block.type === 'image' ? 'An image' : 'A file'
+  const next = block.url === undefined ? '' : ' Pass its bytes, or resolveMedia, which fetches them.'
+  return `${what} was left out of a request: ${reason}.${next}`
 }
 
 /** The lines that stand for what `block` is: made once, so that what was encoded before is found again. */

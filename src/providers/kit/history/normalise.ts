@@ -10,7 +10,7 @@ import {
 import { perObject } from '../encode/per-object.ts'
 import { cleanMessage, type NormaliseTarget, picturesOf } from './clean-message.ts'
 import { hashText } from './hash.ts'
-import { leftOutAt } from './media.ts'
+import { leftOutAt, leftOutWarning } from './media.ts'
 
 export type { NormaliseTarget } from './clean-message.ts'
 
@@ -138,7 +138,7 @@ export class HistoryWalk {
   #addCleaned(message: Message): void {
     const cleaned = cleanMessage(message, this.#target)
     if (cleaned === undefined) return
-    if (cleaned !== message) this.#noteLeftOut(cleaned)
+    this.#noteLeftOut(cleaned)
     if (cleaned.role !== 'toolResult') {
       if (this.list.length === 0 && cleaned.role !== 'user') this.list.push(opening)
       if (cleaned.role === 'assistant') this.#answer(cleaned, message)
@@ -148,8 +148,8 @@ export class HistoryWalk {
 
   #noteLeftOut({ content }: Message): void {
     for (const block of content) {
-      const warning = leftOutAt(block)
-      if (warning !== undefined) this.leftOut.add(warning)
+      const left = leftOutAt(block)
+      if (left !== undefined) this.leftOut.add(leftOutWarning(left))
     }
   }
 

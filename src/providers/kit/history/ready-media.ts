@@ -1,10 +1,14 @@
-import { ProviderError } from '../../../contract/errors.ts'
+import { errorText, ProviderError } from '../../../contract/errors.ts'
 import { mediaName } from '../../../contract/message/block-words.ts'
-import type { Content, FileContent, ImageContent } from '../../../contract/message/content.ts'
+import type { Content, FileContent, ImageContent, TextContent } from '../../../contract/message/content.ts'
+import { isMediaOf, isTextType } from '../../../contract/message/media.ts'
 import type { Message } from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-config.ts'
+import type { MediaWithBytes } from '../../../types/model/media.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
-import { type MediaRules, whyLeftOut } from './media.ts'
+import { type LeftOut, leftOutAt, leftOutFor, type MediaRules, whyLeftOut } from './media.ts'
+
+type Media = ImageContent | FileContent
 
 /** Whose media are looked at: its protocol, and what its models take. */
 export interface MediaTarget {
@@ -12,34 +16,104 @@ export interface MediaTarget {
   codec: { media?(model: ModelConfig): MediaRules }
 }
 
+/** How many addresses are asked for at a time. */
+const maxFetches = 4
+/** Characters of why something could not be fetched. */
+const maxReason = 500
+
 /**
- * Throws `ProviderError` `unsupportedMedia` where all media are required and the model does not take one of them: it names the block, the model and
- * what that takes. What a service attached to an answer of its own goes back to it, whatever it is.
+ * `request` with its media as they are sent, before it is encoded.
+ *
+ * **Contract**
+ * - Media in user messages and results that the model takes, and whose address its service does not fetch, are fetched by `resolveMedia` where there is
+ *   one. A line stands for what that refused, and says why.
+ * - Throws, or rejects with, `ProviderError` `unsupportedMedia` where all media are required and one is left out: it names the block, the model and what
+ *   that takes. What a service attached to an answer of its own goes back to it, whatever it is.
+ * - The same object where nothing is fetched; no promise then. Messages are the same objects at each call.
  */
-export function checkMedia(request: StreamRequest, { api, codec }: MediaTarget): void {
-  const { model, requireMedia = model.requireMedia, messages } = request
-  const rules = requireMedia === true ? codec.media?.(model) : undefined
-  if (rules === undefined) return
-  for (const message of messages) {
-    for (const block of mediaOf(message)) {
-      if (block.providerState?.api === api && block.providerState.model === model.id) continue
-      const reason = whyLeftOut(block, rules, api)
-      if (reason !== undefined) throw unsupported(block, reason, model, rules)
-    }
+export function readyMedia(request: StreamRequest, target: MediaTarget): StreamRequest | Promise<StreamRequest> {
+  const { model, resolveMedia, requireMedia = model.requireMedia } = request
+  const mayFetch = resolveMedia !== undefined && request.messages.some((message) => message.content.some(isByUrl))
+  if (!mayFetch && requireMedia !== true) return request
+  const rules = target.codec.media?.(model)
+  if (rules === undefined) return request
+  const open = mayFetch ? unfetched(request.messages, rules) : []
+  if (resolveMedia !== undefined && open.length > 0) {
+    return fetchAll(open, resolveMedia).then((found) => checked({ ...request, messages: replaced(request.messages, found) }, rules, target))
   }
+  return checked(request, rules, target)
 }
 
-/** Media of a message that is sent: failed answers are not. */
-function mediaOf(message: Message): (ImageContent | FileContent)[] {
-  if (message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')) return []
-  return message.content.filter(isMedia)
-}
-
-function isMedia(block: Content): block is ImageContent | FileContent {
+function isMedia(block: Content): block is Media {
   return block.type === 'image' || block.type === 'file'
 }
 
-function unsupported(block: ImageContent | FileContent, reason: string, model: ModelConfig, { media }: MediaRules): ProviderError {
+function isByUrl(block: Content): block is Media {
+  return isMedia(block) && block.url !== undefined
+}
+
+/** What somebody has to fetch. A text file is sent as text where the model takes no such file. */
+function unfetched(messages: readonly Message[], { media, mediaByUrl }: MediaRules): Media[] {
+  const spoken = messages.filter(({ role }) => role !== 'assistant')
+  const byUrl = new Set(spoken.flatMap(({ content }) => content.filter(isByUrl)))
+  return [...byUrl].filter(
+    ({ type, mimeType }) => !isMediaOf(mimeType, mediaByUrl) && (isMediaOf(mimeType, media) || (type === 'file' && isTextType(mimeType))),
+  )
+}
+
+/** What came of each block: the block with its bytes, or a line that says why there are none. Never rejects. */
+async function fetchAll(blocks: readonly Media[], resolve: MediaWithBytes): Promise<ReadonlyMap<Content, Media | TextContent>> {
+  const found = new Map<Content, Media | TextContent>()
+  const waiting = blocks.values()
+  const work = async (): Promise<void> => {
+    for (const block of waiting) {
+      try {
+        found.set(block, await resolve(block))
+      } catch (error) {
+        found.set(block, leftOutFor(block, `${mediaName(block)} could not be fetched: ${errorText(error).slice(0, maxReason)}`))
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: maxFetches }, work))
+  return found
+}
+
+/** The copies that were made last, so that what was encoded of them is found again. */
+const copies = new WeakMap<Message, Message>()
+
+function replaced(messages: readonly Message[], found: ReadonlyMap<Content, Content>): readonly Message[] {
+  return messages.map((message) => {
+    if (!message.content.some((block) => found.has(block))) return message
+    const content = message.content.map((block) => found.get(block) ?? block)
+    const last = copies.get(message)
+    if (last !== undefined && content.every((block, at) => block === last.content[at])) return last
+    const copy: Message = { ...message, content }
+    copies.set(message, copy)
+    return copy
+  })
+}
+
+function checked(request: StreamRequest, rules: MediaRules, { api }: MediaTarget): StreamRequest {
+  const { model, requireMedia = model.requireMedia, messages } = request
+  if (requireMedia !== true) return request
+  for (const message of messages) {
+    // Failed answers are not sent.
+    if (message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')) continue
+    for (const block of message.content) {
+      const left = isMedia(block) ? leftOutOf(block, request, rules, api) : leftOutAt(block)
+      if (left !== undefined) throw unsupported(left, model, rules)
+    }
+  }
+  return request
+}
+
+function leftOutOf(block: Media, { model }: StreamRequest, rules: MediaRules, api: ApiProtocol): LeftOut | undefined {
+  if (block.providerState?.api === api && block.providerState.model === model.id) return undefined
+  const reason = whyLeftOut(block, rules, api)
+  return reason === undefined ? undefined : { block, reason }
+}
+
+function unsupported({ block, reason }: LeftOut, model: ModelConfig, { media }: MediaRules): ProviderError {
   const taken = media.length === 0 ? 'text only' : `${media.join(', ')}, and text`
   const what = `${block.type === 'image' ? 'The picture' : 'The file'} ${mediaName(block)} cannot be sent to ${model.id}: ${reason}.`
   const next = 'Ask a model that takes it, send it in another form, or leave out requireMedia: a line then stands in its place.'

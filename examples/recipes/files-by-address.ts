@@ -1,0 +1,12 @@
+import { Agent, type Model } from 'phi-core'
+import { fetchMedia } from 'phi-core/media'
+
+/** Asks any model about a picture by its address. The agent fetches it where the service does not, from these hosts alone. */
+export async function describePicture(model: Model, url: string, hosts: readonly string[]): Promise<string> {
+  const agent = new Agent({ model, resolveMedia: fetchMedia({ hosts }), requireMedia: true })
+  const content = [
+    { type: 'image' as const, mimeType: 'image/png', url },
+    { type: 'text' as const, text: 'What does it show?' },
+  ]
+  return agent.prompt({ role: 'user', content }).text()
+}

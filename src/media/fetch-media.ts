@@ -1,0 +1,170 @@
+import { AbortScope } from '../base/abort.ts'
+import { toBase64 } from '../base/base64.ts'
+import { isLoopbackHost, isPrivateHost } from '../base/private-host.ts'
+import { readBytes } from '../base/read-bytes.ts'
+import { bareUrl } from '../base/text/url-secrets.ts'
+import { startTimer } from '../base/timer.ts'
+import { errorText } from '../contract/errors.ts'
+import { baseType, defaultMaxMediaBytes, isTextType, sourceFault } from '../contract/message/media.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aFunction, aPositiveNumber, aText, kind, listOf, options as optionsOf, required } from '../contract/shape/shape.ts'
+import type { MediaQuery, ResolveMedia } from '../types/model/media.ts'
+import { MediaError } from './media-error.ts'
+
+/** What `fetchMedia` may reach, and how much it takes. */
+export interface FetchMediaOptions {
+  /**
+   * Hosts that are asked: `files.example.com`, with its port where that is not 443, or `*.example.com` for all below it. A host of a private network, and
+   * this machine, must be named itself; over http only this machine is asked.
+   */
+  hosts: readonly string[]
+  /** More is refused. Default 20 MiB. */
+  maxBytes?: number
+  /** Milliseconds for all of it, redirects included. Default 30,000. */
+  timeoutMs?: number
+  /** Default: the global `fetch`. One that looks up names may refuse addresses that a name leads to. */
+  fetch?: typeof fetch
+}
+
+const aHost = kind('a host, such as "files.example.com" or "*.example.com"', (value) => {
+  if (typeof value !== 'string') return false
+  const host = value.replace(/^\*\./, '')
+  return /^[^*/?#@\s]+$/.test(host) && URL.canParse(`https://${host}`) && (host === value || /[^.]\.[^.]/.test(host))
+})
+const ofFetchMedia = optionsOf<FetchMediaOptions>({
+  hosts: required(listOf({ ...aText, ...aHost })),
+  maxBytes: aPositiveNumber,
+  timeoutMs: aPositiveNumber,
+  fetch: aFunction,
+})
+
+const maxRedirects = 5
+/** Characters of an address. */
+const maxAddress = 8192
+/** Nobody is told who asks. */
+const unnamed: RequestInit = { credentials: 'omit', referrerPolicy: 'no-referrer' }
+/** Bytes that say what a file is; divisible by 3. */
+const headBytes = 1026
+
+/**
+ * A `resolveMedia` that asks the hosts of a list and nobody else.
+ *
+ * **Contract**
+ * - It asks over https; every redirect is held to the same list, at most five. No cookies, no key, no referrer of ours goes along.
+ * - A name in the list is trusted: what address it leads to is not looked up.
+ * - Reading stops at `maxBytes`. What the service says it is, and what its first bytes say, must be what the message says.
+ * - Rejects with `MediaError`, or with the reason of the query's signal. No error holds a query or user info of an address.
+ * - Throws `ConfigError` `invalidOption` for a list that names no host.
+ *
+ * Source: docs/concepts/files.md
+ *
+ * @example
+ * ```ts
+ * const agent = new Agent({ model, resolveMedia: fetchMedia({ hosts: ['files.example.com'] }) })
+ * ```
+ */
+export function fetchMedia(options: FetchMediaOptions): ResolveMedia {
+  checkOptions(options, ofFetchMedia)
+  const { timeoutMs = 30_000 } = options
+  const hosts = options.hosts.map(hostOf)
+  return async (query) => {
+    const scope = new AbortScope(query.signal)
+    const late = new MediaError('timeout', `${shownUrl(query.url)} gave nothing whole within ${timeoutMs} ms (timeoutMs).`)
+    const stopTimer = startTimer(timeoutMs, () => scope.abort(late))
+    try {
+      return await scope.race(fetchOne(query, hosts, options, scope.signal))
+    } catch (error) {
+      if (scope.aborted || MediaError.isInstance(error)) throw error
+      throw new MediaError('unavailable', `${shownUrl(query.url)} cannot be reached: ${errorText(error)}`, { cause: error })
+    } finally {
+      stopTimer()
+      scope.abort()
+      scope.release()
+    }
+  }
+}
+
+/** As `URL` writes it. */
+function hostOf(entry: string): string {
+  const isWide = entry.startsWith('*.')
+  const { host } = new URL(`https://${isWide ? entry.slice(2) : entry}`)
+  return isWide ? `*.${host}` : host
+}
+
+async function fetchOne(
+  query: MediaQuery,
+  hosts: readonly string[],
+  { maxBytes = defaultMaxMediaBytes, fetch: send = (input, init) => fetch(input, init) }: FetchMediaOptions,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  let url = allowed(query.url, hosts)
+  for (let hops = 0; hops <= maxRedirects; hops += 1) {
+    const response = await send(url, { redirect: 'manual', signal, headers: { accept: query.mimeType }, ...unnamed })
+    const next = redirectOf(response, url)
+    if (next === undefined) return takeBody(response, url, query, maxBytes)
+    response.body?.cancel().catch(() => undefined)
+    url = allowed(next, hosts, url)
+  }
+  throw new MediaError('refused', `${shownUrl(query.url)} leads on more than ${maxRedirects} times.`)
+}
+
+/** An address in errors. */
+function shownUrl(address: string): string {
+  return /^https?:/i.test(address) ? bareUrl(address.slice(0, maxAddress)) : JSON.stringify(address.slice(0, 60))
+}
+
+/** Where `response` leads; `undefined` where it is the answer. */
+function redirectOf(response: Response, from: URL): string | undefined {
+  if (response.type === 'opaqueredirect') {
+    throw new MediaError('refused', `${shownUrl(from.href)} leads elsewhere, and a page may not see where. Pass the address it leads to.`)
+  }
+  const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
+  return location === null ? undefined : (URL.parse(location, from)?.href ?? location)
+}
+
+/** `address` where it may be asked; `from` led there. */
+function allowed(address: string, hosts: readonly string[], from?: URL): URL {
+  const url = address.length > maxAddress || !/^https?:/i.test(address) ? null : URL.parse(address)
+  const shown = from === undefined ? shownUrl(address) : `${shownUrl(from.href)} leads to ${shownUrl(address)}, which`
+  if (url === null)
+    throw new MediaError('refused', `${shown} is not asked: it is no https address, or has more than ${maxAddress} characters.`)
+  const { protocol, host, hostname, username, password } = url
+  const isNamed = hosts.includes(protocol === 'http:' && url.port === '' ? `${host}:80` : host)
+  if (protocol !== 'https:' && !(protocol === 'http:' && isNamed && isLoopbackHost(hostname)))
+    throw new MediaError('refused', `${shown} is not asked: only https addresses are.`)
+  if (username + password !== '') throw new MediaError('refused', `${shown} is not asked: it holds a name or a password.`)
+  if (isPrivateHost(hostname) ? isNamed : isNamed || isBelow(host, hosts)) return url
+  const why = isPrivateHost(hostname) ? `${host} is of a private network` : `${host} is not in the list of hosts`
+  throw new MediaError('refused', `${shown} is not asked: ${why}. Whoever wants it asked names it in hosts of fetchMedia.`)
+}
+
+function isBelow(host: string, hosts: readonly string[]): boolean {
+  return hosts.some((each) => each.startsWith('*.') && host.endsWith(each.slice(1)))
+}
+
+async function takeBody(response: Response, url: URL, { mimeType }: MediaQuery, maxBytes: number): Promise<Uint8Array> {
+  const place = shownUrl(url.href)
+  try {
+    if (!response.ok) throw new MediaError('unavailable', `${place} answered ${response.status}.`)
+    checkSaid(response.headers.get('content-type'), mimeType, place)
+    const said = Number(response.headers.get('content-length') ?? 0)
+    const { bytes, isWhole } = said > maxBytes ? { bytes: new Uint8Array(), isWhole: false } : await readBytes(response, maxBytes)
+    if (!isWhole)
+      throw new MediaError('tooLarge', `${place} has ${said > maxBytes ? said : 'more'} bytes; at most ${maxBytes} are taken (maxBytes).`)
+    if (bytes.length === 0) throw new MediaError('unavailable', `${place} is empty: there is nothing to send.`)
+    const fault = sourceFault({ mimeType, data: toBase64(bytes.subarray(0, headBytes)) }, place, 'given')
+    if (fault !== undefined) throw new MediaError('wrongType', `${fault}.`)
+    return bytes
+  } catch (error) {
+    if (!response.bodyUsed) response.body?.cancel().catch(() => undefined)
+    throw error
+  }
+}
+
+/** What says nothing passes: the bytes do. A text may be called plain text. */
+function checkSaid(type: string | null, mimeType: string, place: string): void {
+  const said = baseType(type ?? '')
+  if (said === '' || said.endsWith('/octet-stream') || said === baseType(mimeType)) return
+  if (isTextType(mimeType) && said === 'text/plain') return
+  throw new MediaError('wrongType', `${place} is ${said}, and the message says ${baseType(mimeType)}.`)
+}

@@ -1,0 +1,21 @@
+import { PhiError, type PhiErrorOptions } from '../contract/errors.ts'
+
+/**
+ * Why media could not be had, or not be uploaded. `refused`: the address is none that may be asked; `tooLarge`; `wrongType`: it is not what it was said
+ * to be; `timeout`; `unavailable`: nobody answered, or said no; `auth`: the key was rejected; `unsupported`: the service keeps no files.
+ */
+export type MediaErrorCode = 'refused' | 'tooLarge' | 'wrongType' | 'timeout' | 'unavailable' | 'auth' | 'unsupported'
+
+/** Media that could not be fetched or uploaded. Source: docs/concepts/files.md */
+export class MediaError extends PhiError {
+  declare readonly code: MediaErrorCode
+
+  constructor(code: MediaErrorCode, message: string, options: PhiErrorOptions = {}) {
+    super(code, message, options)
+    this.name = 'MediaError'
+  }
+
+  static override isInstance(value: unknown): value is MediaError {
+    return PhiError.isInstance(value) && value.name === 'MediaError'
+  }
+}
