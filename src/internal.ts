@@ -12,7 +12,7 @@ export { startTimer, timerMs } from './base/timer.ts'
 export { wordsOf } from './contract/message/block-words.ts'
 export { clientBlock } from './contract/message/client-block.ts'
 export { callsToAnswer } from './contract/message/message.ts'
-export { thinkingLevel } from './contract/model/model-config.ts'
+export { thinkingLevel } from './contract/model/request-settings.ts'
 export { costConfig } from './contract/model/usage.ts'
 export { checkOptions } from './contract/shape/read.ts'
 export {

@@ -11,7 +11,7 @@ const expected: Record<string, string> = {
     AgentEvent AgentMessage AgentOptions AgentRun AgentTool ApiKey AssistantMessage Citation Content CostConfig CredentialProvider
     ExecutionLimits FileContent FileOptions ImageContent InputAnswer JsonObject JsonSchema JsonValue Logger MediaOptions Message MessageInput MisuseCode Model ModelConfig
     OpaqueContent ParseOutputOptions PendingApproval PendingInput PromptInput PromptOptions ProviderErrorCode Receipt ReceiptStatus ResumeOptions
-    RetryConfig RunResult RunStatus ServiceToolContent SessionStore StandardSchema StopReason TextContent ThinkingContent ThinkingLevel ToolCallContent
+    RequestSettings RetryConfig RunResult RunStatus ServiceToolContent SessionStore StandardSchema StopReason TextContent ThinkingContent ThinkingLevel ToolCallContent ToolChoice
     ToolContext ToolErrorCode ToolOutput ToolResult ToolResultMessage Usage UserMessage`,
   './providers/anthropic': `
     anthropic anthropicProvider anthropicTools

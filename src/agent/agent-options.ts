@@ -3,7 +3,7 @@ import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { MessageInput } from '../contract/message/message.ts'
-import { thinkingLevel } from '../contract/model/model-config.ts'
+import { type RequestSettings, settingFields, type ThinkingLevel, thinkingLevel } from '../contract/model/request-settings.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { continuationKind } from '../contract/run/run-facts.ts'
 import type { QueueMode } from '../contract/run/settings.ts'
@@ -82,8 +82,10 @@ export interface AgentOptions<Output = unknown> extends LoopSettings {
 /** The settings an agent keeps beside its history and identity. */
 export type AgentSettings<Output = unknown> = Omit<AgentOptions<Output>, 'messages' | 'agentId' | 'sessionId' | 'owns'>
 
-/** What a caller may say about one run. */
-export interface PromptOptions<Output = unknown> {
+/** What a caller may say about one run: also settings, which count for each of its requests. */
+export interface PromptOptions<Output = unknown> extends RequestSettings {
+  /** How deep the model thinks. Default: as the agent's settings say. */
+  thinking?: ThinkingLevel
   /** Stops the run when it aborts; the caller owns it. */
   signal?: AbortSignal
   /** Any JSON, passed through to `agentStart`. */
@@ -103,7 +105,7 @@ export interface NewSessionOptions {
 }
 
 /** What a caller may say about a compaction. */
-export interface CompactOptions extends Omit<PromptOptions, 'kind' | 'responseFormat'> {
+export interface CompactOptions extends Pick<PromptOptions, 'signal' | 'metadata' | 'budget'> {
   /** What a summary should keep above all. */
   focusMessage?: string
 }
@@ -112,7 +114,7 @@ export interface CompactOptions extends Omit<PromptOptions, 'kind' | 'responseFo
 export function toLoopConfig({ thinking, contextManagement, limits, contextConfig, agentName: _, ...rest }: AgentSettings): LoopConfig {
   return {
     ...rest,
-    thinkingLevel: thinking ?? 'off',
+    ...(thinking !== undefined && { thinkingLevel: thinking }),
     ...(limits !== undefined && { limits }),
     ...(contextConfig !== undefined && { contextConfig }),
     ...(contextManagement === false && { limits: false, contextConfig: false }),
@@ -143,6 +145,8 @@ export const agentTable: OptionTable<AgentOptions> = {
 }
 
 export const promptTable: OptionTable<PromptOptions> = {
+  ...settingFields,
+  thinking: thinkingLevel,
   signal: aSignal,
   metadata: json,
   budget: aBudget,
@@ -154,8 +158,8 @@ const { messages: _history, agentId: _agent, sessionId: _session, owns: _owned, 
 const agentOptions = options<AgentOptions>(agentTable)
 const agentSettings = options<AgentSettings>(settingsOfAgent)
 const promptOptions = options<PromptOptions>(promptTable)
-const { kind: _kind, responseFormat: _format, ...ofCompaction } = promptTable
-const compactOptions = options<CompactOptions>({ ...ofCompaction, focusMessage: aText })
+const { signal, metadata, budget } = promptTable
+const compactOptions = options<CompactOptions>({ signal, metadata, budget, focusMessage: aText })
 
 /** Throws `ConfigError` for options that cannot work, naming the option, its value and what is allowed. */
 export function checkAgentOptions(given: AgentOptions): void {

@@ -2,6 +2,7 @@ import { settleWithin } from '../base/abort.ts'
 import { withSkills } from '../base/with-skills.ts'
 import { newId } from '../contract/message/ids.ts'
 import { type AgentMessage, now } from '../contract/message/message.ts'
+import { settingsIn } from '../contract/model/request-settings.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { type LoopOrigin, type LoopRequest, type LoopStart, startLoop, tryContinuation } from '../loop/agent-loop.ts'
@@ -66,14 +67,14 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   const { settings, conversation, listeners } = agent
   checkCostLimit(false, settings.model, given.budget)
   const { systemPrompt = '', skills, tools = [], replayBytes, logger, agentName } = settings
-  const { kind: givenKind = kind, responseFormat, ...options } = given
+  const { kind: givenKind = kind, signal, metadata, budget } = given
   const queues = {
     steering: new RunQueue(agent.steering, settings.steeringMode),
     followUps: new RunQueue(agent.followUps, settings.followUpMode),
   }
   const journal = settings.session && conversation.journalIn(settings.session)
   const recorded = journal === undefined ? {} : { journal }
-  const config: LoopConfig = { ...toLoopConfig(settings), ...recorded, ...queues, ...(responseFormat !== undefined && { responseFormat }) }
+  const config: LoopConfig = { ...toLoopConfig(settings), ...recorded, ...queues, ...ofRun(given) }
   const { sessionId, lastLoopId: parentLoopId } = conversation.context
   const context = Object.assign(conversation.context, { systemPrompt: withSkills(systemPrompt, skills), tools })
   const loopId = nextLoopId(context, sessionId, config)
@@ -82,7 +83,9 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   conversation.lastActiveAt = now()
   if (said !== undefined) queues.steering.add(said)
   const run: RunHandle = new RunHandle({
-    ...options,
+    ...(signal !== undefined && { signal }),
+    ...(metadata !== undefined && { metadata }),
+    ...(budget !== undefined && { budget }),
     ...queues,
     id: newId(),
     loopId,
@@ -103,6 +106,15 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
     logger,
   })
   return run
+}
+
+/** What is said of this run alone. */
+function ofRun({ thinking, responseFormat, ...given }: PromptOptions): Partial<LoopConfig> {
+  return {
+    ...settingsIn(given),
+    ...(thinking !== undefined && { thinkingLevel: thinking }),
+    ...(responseFormat !== undefined && { responseFormat }),
+  }
 }
 
 /** How long an aborted run still waits for its session, in ms. */

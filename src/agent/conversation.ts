@@ -5,6 +5,7 @@ import { ConfigError, SessionError } from '../contract/errors.ts'
 import { toEntry, toHistory } from '../contract/message/history.ts'
 import { newId } from '../contract/message/ids.ts'
 import { type AgentMessage, type MessageInput, now } from '../contract/message/message.ts'
+import { toRecord } from '../contract/model/request-settings.ts'
 import type { PendingApproval } from '../contract/run/run-facts.ts'
 import type { SessionFormation } from '../contract/session/session.ts'
 import type { AgentSnapshot } from '../contract/session/snapshot.ts'
@@ -125,9 +126,10 @@ export class Conversation {
   }
 
   /** Everything needed to go on from here, with `settings`, as plain JSON of its own. */
-  snapshot({ systemPrompt = '', thinking = 'off', maxTokens, temperature, configId }: AgentSettings): AgentSnapshot {
+  snapshot(given: AgentSettings): AgentSnapshot {
+    const { systemPrompt = '', thinking = given.model.config.settings?.thinking ?? 'off', maxTokens, temperature, configId } = given
     const { agentId, sessionId, lastLoopId, loopCounts = {}, messages, state = {} } = this.context
-    const settings = { systemPrompt, thinking, maxTokens, temperature, configId }
+    const settings = { systemPrompt, thinking, maxTokens, temperature, configId, request: toRecord(given) }
     // Through JSON: a copy, without what is undefined.
     return JSON.parse(
       JSON.stringify({ version: 1, createdAt: now(), agentId, sessionId, lastLoopId, loopCounts, messages, state, settings }),
@@ -194,6 +196,13 @@ function quoted(id: string): string {
 }
 
 /** The settings that a snapshot brings back. By name: it may hold more than this version knows, and must not switch off a limit. */
-export function settingsOf({ systemPrompt, thinking, maxTokens, temperature, configId }: NonNullable<AgentSnapshot['settings']>) {
-  return { systemPrompt, thinking, maxTokens, temperature, configId }
+export function settingsOf({
+  systemPrompt,
+  thinking,
+  maxTokens,
+  temperature,
+  configId,
+  request = {},
+}: NonNullable<AgentSnapshot['settings']>) {
+  return { systemPrompt, thinking, maxTokens, temperature, configId, ...toRecord(request) }
 }

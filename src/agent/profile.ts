@@ -1,18 +1,14 @@
 import { aSkillSet } from '../base/port-kinds.ts'
-import type { ThinkingLevel } from '../contract/model/model-config.ts'
-import { thinkingLevel } from '../contract/model/model-config.ts'
-import { aTemperature } from '../contract/run/settings.ts'
+import type { ThinkingLevel } from '../contract/model/request-settings.ts'
+import { type RequestSettings, settingFields, thinkingLevel } from '../contract/model/request-settings.ts'
 import { checkOptions, fits } from '../contract/shape/read.ts'
-import { anObject, aPositiveNumber, aText, listOf, options } from '../contract/shape/shape.ts'
+import { anObject, aText, listOf, options } from '../contract/shape/shape.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
 
 /** The settings of an agent that a profile can give a value to. */
-export interface ProfileSettings {
+export interface ProfileSettings extends Omit<RequestSettings, 'headers'> {
   systemPrompt?: string
   thinking?: ThinkingLevel
-  temperature?: number
-  /** Tokens per answer. */
-  maxTokens?: number
   /** Middle segment of loop ids. */
   configId?: string
 }
@@ -32,11 +28,11 @@ export interface AgentProfile extends ProfileSettings {
   skills?: readonly string[]
 }
 
+const { headers: _headers, ...ofProfiles } = settingFields
 const aProfile = options<AgentProfile>({
+  ...ofProfiles,
   systemPrompt: aText,
   thinking: thinkingLevel,
-  temperature: aTemperature,
-  maxTokens: aPositiveNumber,
   configId: aText,
   profileId: aText,
   name: aText,
@@ -47,8 +43,8 @@ const aProfile = options<AgentProfile>({
 /** The settings `profile` gives a value to, and nothing else. An empty system prompt counts as none. */
 export function profileDefaults(profile: AgentProfile): ProfileSettings {
   checkOptions(profile, aProfile, 'profile')
-  const { systemPrompt, thinking, temperature, maxTokens, configId } = profile
-  return given({ systemPrompt, thinking, temperature, maxTokens, configId })
+  const { profileId: _id, name: _name, description: _about, skills: _skills, ...settings } = profile
+  return given(settings)
 }
 
 /**

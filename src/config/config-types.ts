@@ -30,14 +30,33 @@ export interface AgentSection {
   instances?: AgentInstanceSection[]
 }
 
+/** What may be said of every request, in `[provider]`, `[agent.profile]` and sub-agents. */
+export interface RequestSettingsSection {
+  temperature?: number
+  top_p?: number
+  top_k?: number
+  stop_sequences?: string[]
+  seed?: number
+  frequency_penalty?: number
+  presence_penalty?: number
+  verbosity?: string
+  tool_choice?: string
+  parallel_tool_calls?: boolean
+  thinking_budget?: number
+  thinking_summary?: string
+  service_tier?: string
+  cache_ttl?: string
+  user?: string
+  strict?: boolean
+}
+
 /** `[agent.profile]`: settings that several agents may share. */
-export interface ProfileSection {
+export interface ProfileSection extends RequestSettingsSection {
   profile_id?: string
   name?: string
   description?: string
   system_prompt?: string
   thinking_level?: string
-  temperature?: number
   max_tokens?: number
   config_id?: string
   skills?: string[]
@@ -61,7 +80,7 @@ export interface AgentInstanceSection {
 }
 
 /** What a model of a service is, and how it is reached. */
-export interface ModelSection {
+export interface ModelSection extends RequestSettingsSection {
   model?: string
   api_key?: string
   api?: string
@@ -83,6 +102,7 @@ export interface ModelSection {
   compat?: CompatSection
   require_media?: boolean
   server_tools?: JsonObject[]
+  body?: JsonObject
 }
 
 /** `[provider]`: the model of every agent that names no other. */
@@ -201,7 +221,7 @@ export interface ExecutionSection {
 }
 
 /** `[[sub_agents.instances]]`: an agent that the others call like a tool. It takes nothing from them but the model where it names none. */
-export interface SubAgentSection {
+export interface SubAgentSection extends RequestSettingsSection {
   name: string
   id?: string
   description: string
@@ -209,7 +229,6 @@ export interface SubAgentSection {
   model?: string
   provider?: string
   thinking_level?: string
-  temperature?: number
   max_tokens?: number
   max_turns?: number
   max_total_tokens?: number

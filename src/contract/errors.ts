@@ -45,6 +45,7 @@ export const providerErrorCode = oneOf(
   'cancelled',
   'schemaMismatch',
   'unsupportedMedia',
+  'unsupported',
   'other',
 )
 /** Why a model call failed. Source: docs/concepts/errors.md */

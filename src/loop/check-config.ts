@@ -2,12 +2,14 @@ import { aBudget, aJournal, aLogger, aModel } from '../base/port-kinds.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { contextOptions, off } from '../context/tokens/context-options.ts'
 import { ConfigError } from '../contract/errors.ts'
-import { thinkingLevel } from '../contract/model/model-config.ts'
 import { cacheStrategy } from '../contract/model/request.ts'
+import { settingFields, thinkingLevel } from '../contract/model/request-settings.ts'
+
+;('../contract/model/request-settings.ts')
+
 import { hasRates } from '../contract/model/usage.ts'
 import { turnTrigger } from '../contract/run/run-facts.ts'
 import {
-  aTemperature,
   type ExecutionLimits,
   limitFields,
   type RetryConfig,
@@ -82,8 +84,7 @@ const hookTable: OptionTable<LoopHooks> = {
 export const settingTable = {
   model: required(aModel),
   configId: aText,
-  maxTokens: aPositiveNumber,
-  temperature: aTemperature,
+  ...settingFields,
   cache: either(oneOf('auto', 'disabled'), closed(cacheStrategy)),
   responseFormat: aSchema,
   requireMedia: aFlag,

@@ -2,8 +2,8 @@ import type { ContextTranslation } from '../context/translation.ts'
 import type { ContextState } from '../contract/context/context-change.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { AgentMessage, Message } from '../contract/message/message.ts'
-import type { ThinkingLevel } from '../contract/model/model-config.ts'
 import type { CacheStrategy } from '../contract/model/request.ts'
+import type { RequestSettings, ThinkingLevel } from '../contract/model/request-settings.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { ContinuationKind, TurnTrigger } from '../contract/run/run-facts.ts'
 import type { ExecutionLimits, RetryConfig, ToolExecutionStrategy } from '../contract/run/settings.ts'
@@ -73,7 +73,7 @@ export interface MessageSupplier {
 type TransformedContext = readonly (Message | AgentMessage)[]
 
 /** How a loop behaves. Everything but the model has a default. Source: docs/concepts/loop-and-turns.md */
-export interface LoopConfig {
+export interface LoopConfig extends RequestSettings {
   model: Model
   /** Middle segment of the loop id. Default `{provider}.{model}[.{thinking}]`. */
   configId?: string
@@ -81,9 +81,6 @@ export interface LoopConfig {
   firstTurnTrigger?: TurnTrigger
   /** Default `off`. */
   thinkingLevel?: ThinkingLevel
-  /** Tokens per answer. Default: the model's. */
-  maxTokens?: number
-  temperature?: number
   /** Default `auto`. */
   cache?: CacheStrategy | 'auto' | 'disabled'
   /** What form every answer must have; tools stay usable. A schema that cannot be asked for ends the run with an error. Default: text. */

@@ -1,4 +1,5 @@
 import { bareUrl } from '../base/text/url-secrets.ts'
+import { toRecord } from '../contract/model/request-settings.ts'
 import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'
 import type { AgentContext, LoopConfig } from './loop-config.ts'
 
@@ -6,7 +7,7 @@ import type { AgentContext, LoopConfig } from './loop-config.ts'
 function configSegment(config: LoopConfig): string {
   if (config.configId !== undefined) return config.configId
   const { provider, id } = config.model.config
-  const thinking = config.thinkingLevel ?? 'off'
+  const thinking = config.thinkingLevel ?? config.model.config.settings?.thinking ?? 'off'
   const base = `${provider}.${id.replace(/[^a-zA-Z0-9-]/g, '-')}`
   return thinking === 'off' ? base : `${base}.${thinking}`
 }
@@ -57,9 +58,11 @@ export function configSnapshot(config: LoopConfig): LoopConfigSnapshot {
     reasoning: model.reasoning,
     contextWindow: model.contextWindow,
     maxTokens: config.maxTokens ?? model.maxTokens,
-    thinkingLevel: config.thinkingLevel ?? 'off',
+    thinkingLevel: config.thinkingLevel ?? model.settings?.thinking ?? 'off',
   }
   if (config.configId !== undefined) snapshot.configId = config.configId
   if (config.temperature !== undefined) snapshot.temperature = config.temperature
+  const settings = toRecord(config)
+  if (settings !== undefined) snapshot.settings = settings
   return snapshot
 }

@@ -50,6 +50,8 @@ export class LoopState {
   /** What this loop has added to the history. */
   readonly added: AgentMessage[] = []
   turnIndex = 0
+  /** Whether the model has called a tool. */
+  hasCalled = false
   usage: Usage = emptyUsage()
   /** Set once, by the first thing that stops the run from outside the model: a journal that refuses, a hook, a defect. */
   failure: RunFailure | undefined

@@ -5,6 +5,7 @@ import { callbackFailed, errorText } from '../contract/errors.ts'
 import { toMessage } from '../contract/message/history.ts'
 import { type AgentMessage, isLlmMessage, type Message, withId } from '../contract/message/message.ts'
 import type { ToolDefinition } from '../contract/model/request.ts'
+import { type RequestSettings, settingsIn, toRecord } from '../contract/model/request-settings.ts'
 import type { AnnotatedRequest, CapturedHttp } from '../contract/run/request-capture.ts'
 import { kindOf } from '../contract/shape/json-fault.ts'
 import type { StreamRequest } from '../types/model/provider.ts'
@@ -45,15 +46,23 @@ function requestOf(loop: LoopState, messages: readonly Message[]): StreamRequest
     systemPrompt: context.systemPrompt,
     messages: translated(config, messages),
     tools: definitionsOf(context.tools),
-    thinkingLevel: config.thinkingLevel ?? 'off',
+    thinkingLevel: config.thinkingLevel ?? model.settings?.thinking ?? 'off',
     cache: typeof cache === 'string' ? { type: cache } : cache,
   }
-  if (config.maxTokens !== undefined) request.maxTokens = config.maxTokens
-  if (config.temperature !== undefined) request.temperature = config.temperature
+  Object.assign(request, settingsFor(loop))
   if (loop.media !== undefined) request.resolveMedia = loop.media
   if (config.requireMedia !== undefined) request.requireMedia = config.requireMedia
   if (config.responseFormat !== undefined) request.responseFormat = responseFormatOf(config.responseFormat)
   return request
+}
+
+/** The settings of a request. A choice that forces a call holds until the run has made one: the model could never say what it found. */
+function settingsFor({ config, hasCalled }: LoopState): RequestSettings {
+  const settings = { ...config.model.config.settings, ...settingsIn(config) }
+  const { toolChoice: choice } = settings
+  const isForced = choice === 'required' || (typeof choice === 'object' && ('tool' in choice || choice.mode === 'required'))
+  if (isForced && hasCalled) settings.toolChoice = typeof choice === 'object' && 'allowed' in choice ? { allowed: choice.allowed } : 'auto'
+  return settingsIn(settings)
 }
 
 function translated({ contextTranslation, model }: LoopConfig, messages: readonly Message[]): readonly Message[] {
@@ -139,6 +148,7 @@ function listOf<T>(returned: readonly T[], name: string): readonly T[] {
  */
 export async function captureRequest(loop: LoopState, { request, entries }: DerivedRequest, afterOverflow: boolean): Promise<void> {
   const { model, systemPrompt, messages, tools, thinkingLevel, maxTokens, temperature, responseFormat } = request
+  const settings = toRecord(request)
   const { captureTurnRequests } = loop.config
   const captured: AnnotatedRequest = {
     systemPrompt,
@@ -152,6 +162,7 @@ export async function captureRequest(loop: LoopState, { request, entries }: Deri
   }
   if (maxTokens !== undefined) captured.maxTokens = maxTokens
   if (temperature !== undefined) captured.temperature = temperature
+  if (settings !== undefined) captured.settings = settings
   if (responseFormat !== undefined) captured.responseFormat = responseFormat
   if (typeof captureTurnRequests === 'object' && captureTurnRequests.httpBody) {
     const http = await captureHttp(loop, request)

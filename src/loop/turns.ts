@@ -214,6 +214,7 @@ async function answer(loop: LoopState, intake: Intake, started: Promise<unknown>
     const recorded = loop.record({ type: 'assistant', message })
     // Before the answer is durable, so that a journal can write both together.
     answered.calls = callsToRun(loop, message)
+    if (answered.calls.length > 0) loop.hasCalled = true
     if (recorded !== undefined) await recorded
     if (started !== undefined) await started
   } catch (error) {

@@ -98,7 +98,7 @@ describe('what is wrong is said with its place', () => {
     expect(await failure('[agent.profile]\nthinking_level = "extreme"')).toMatchObject({
       field: 'agent.profile.thinking_level',
       value: '"extreme"',
-      expected: '"off", "minimal", "low", "medium", "high"',
+      expected: '"off", "minimal", "low", "medium", "high", "xhigh", "max"',
       message: expect.stringContaining('Invalid value for agent.profile.thinking_level: "extreme" (expected "off"'),
     })
     expect(await failure('[execution]\nmax_turns = 1.5')).toMatchObject({ field: 'execution.max_turns', expected: 'a whole number from 1' })

@@ -33,6 +33,15 @@ const leaves: readonly (readonly [Shape, fc.Arbitrary<unknown>])[] = [
   [isTrue, fc.constant(true)],
 ]
 
+/** What a limited number or a whole one may be, by its words. */
+function numbersOf(type: string): fc.Arbitrary<number> | undefined {
+  const [, least, most] = /^a number from (-?\d+) to (\d+)$/.exec(type) ?? []
+  if (least !== undefined && most !== undefined)
+    return fc.double({ min: Number(least), max: Number(most), noNaN: true }).map((value) => value + 0)
+  const [, first] = /^a whole number from (\d+)$/.exec(type) ?? []
+  return first === undefined ? undefined : fc.integer({ min: Number(first), max: 1_000_000 })
+}
+
 const sources = fc.constantFrom<object>({ data: 'AAAA' }, { url: 'https://a.example/b' }, { fileId: 'f', api: 'somebody' })
 
 /** Media have exactly one source. */
@@ -51,6 +60,8 @@ function made({ form }: Shape): fc.Arbitrary<unknown> {
   switch (form.of) {
     case 'value': {
       const [, values] = leaves.find(([leaf]) => leaf.form === form || (leaf.form.of === 'value' && leaf.form.fits === form.fits)) ?? []
+      const numbers = numbersOf(form.type)
+      if (numbers !== undefined) return numbers
       if (values === undefined) throw new Error(`No values for ${form.type}: add them to the leaves of arbitrary-shape.ts.`)
       return values
     }

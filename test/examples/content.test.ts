@@ -2,8 +2,10 @@ import { expect, it } from 'vitest'
 import { answerWithSources } from '../../examples/recipes/citations.ts'
 import { describePicture } from '../../examples/recipes/files-by-address.ts'
 import { drawAndChange } from '../../examples/recipes/media.ts'
+import { define } from '../../examples/recipes/request-settings.ts'
 import { google } from '../../src/providers/google/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { add } from '../support/play.ts'
 
 it('an answer has numbers behind what rests on a page, and lists the pages', async () => {
   const page = (start: number) => ({ title: 'report.pdf', document: { index: 0, unit: 'page' as const, start, end: start + 1 } })
@@ -34,4 +36,13 @@ it('a picture by its address goes to a service that fetches it, and is fetched f
     code: 'unsupportedMedia',
     message: expect.stringContaining('a.example is not in the list of hosts'),
   })
+})
+
+it('a word is looked up before it is explained', async () => {
+  const model = scripted([{ toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'Three.' }])
+  expect(await define(model, [add], 'three')).toBe('Three.')
+  expect(model.provider.requests.map(({ toolChoice, seed }) => [toolChoice, seed])).toEqual([
+    ['required', 7],
+    ['auto', 7],
+  ])
 })

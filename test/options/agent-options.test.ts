@@ -19,6 +19,7 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 import { loadSkills } from '../../src/skills/index.ts'
 import { memoryWorkspace } from '../../src/tools/index.ts'
 import { add } from '../support/play.ts'
+import { everySetting } from './every-setting.ts'
 import { checkedOptions } from './surface.ts'
 
 // With prices: a limit of the cost is refused without them.
@@ -41,8 +42,7 @@ const hooks: Required<LoopHooks> = {
 
 const shared: Required<Omit<LoopConfig, 'model' | 'thinkingLevel' | 'firstTurnTrigger' | 'steering' | 'followUps'>> = {
   configId: 'c',
-  maxTokens: 10,
-  temperature: 0,
+  ...everySetting,
   cache: { type: 'manual', cacheSystem: true, cacheTools: false, cacheMessages: true },
   requireMedia: true,
   resolveMedia: () => new Uint8Array(),
@@ -97,6 +97,8 @@ checkedOptions<AgentOptions>(
 )
 
 const prompts: Required<PromptOptions> = {
+  ...everySetting,
+  thinking: 'max',
   signal,
   metadata: { a: [1] },
   budget,
@@ -153,7 +155,7 @@ const { cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, inputFilters, re
 checkedOptions<SubAgentOptions>(
   'SubAgentTool',
   {
-    ...{ name: 'child', label: 'Child', description: 'Helps.', systemPrompt: 'x', tools: [add], model, maxTokens: 1, temperature: 0 },
+    ...{ name: 'child', label: 'Child', description: 'Helps.', systemPrompt: 'x', tools: [add], model, ...everySetting },
     ...{ approvalTimeoutMs, hooks, inputFilters, skills },
     ...{ cache, toolExecution, toolTimeoutMs, retry, schemaValidator, logger, thinking: 'low', timeoutMs: 1, needsApproval: true },
     ...{ session: memorySessionStore(), forward: 'events', maxTurns: 1, maxTotalTokens: 1, maxDurationMs: 1 },

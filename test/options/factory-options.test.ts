@@ -58,6 +58,7 @@ import {
   type WriteFileOptions,
   writeFileTool,
 } from '../../src/tools/index.ts'
+import { everySetting } from './every-setting.ts'
 import { checkedOptions } from './surface.ts'
 
 const act = () => undefined
@@ -69,6 +70,8 @@ const transport: Required<TransportOptions> = {
   maxEventChars: 1_000_000,
 }
 const model: Required<Omit<ProviderOptions, 'compat'>> = {
+  ...everySetting,
+  thinking: 'xhigh',
   ...transport,
   ...{ apiKey: 'key', baseUrl: 'https://proxy.example', headers: { a: 'b' }, name: 'N', provider: 'p', contextWindow: 1, maxTokens: 1 },
   cost: { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 1, cacheWritePerMillion: 1 },
@@ -85,6 +88,7 @@ const model: Required<Omit<ProviderOptions, 'compat'>> = {
     mediaInToolResults: ['image/*'],
     mediaByUrl: [],
     jsonSchema: true,
+    refuses: ['seed'],
     contextWindow: 1,
   },
 }

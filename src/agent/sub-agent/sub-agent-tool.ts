@@ -2,6 +2,7 @@ import { withSkills } from '../../base/with-skills.ts'
 import { ConfigError, ToolError } from '../../contract/errors.ts'
 import type { JsonObject, JsonSchema } from '../../contract/json.ts'
 import { newId } from '../../contract/message/ids.ts'
+import { type RequestSettings, settingFields } from '../../contract/model/request-settings.ts'
 import { type ExecutionLimits, limitFields } from '../../contract/run/settings.ts'
 import type { SpawnRef } from '../../contract/session/session.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
@@ -19,8 +20,6 @@ import { ChildReports, subAgentResult } from './sub-agent-reports.ts'
 type ChildSettings = Pick<
   LoopConfig,
   | 'model'
-  | 'maxTokens'
-  | 'temperature'
   | 'cache'
   | 'toolExecution'
   | 'toolTimeoutMs'
@@ -33,7 +32,10 @@ type ChildSettings = Pick<
 >
 
 /** How a sub-agent is set up. `hooks`, `inputFilters` and `approvalTimeoutMs` default to those of the run that calls it. Source: docs/concepts/sub-agents.md */
-export interface SubAgentOptions extends ChildSettings, Partial<Pick<ExecutionLimits, 'maxTurns' | 'maxTotalTokens' | 'maxDurationMs'>> {
+export interface SubAgentOptions
+  extends ChildSettings,
+    RequestSettings,
+    Partial<Pick<ExecutionLimits, 'maxTurns' | 'maxTotalTokens' | 'maxDurationMs'>> {
   /** What the parent's model calls: `[a-zA-Z0-9_-]{1,64}`. */
   name: string
   /** For people. Default: `name`. */
@@ -64,11 +66,12 @@ export interface SubAgentOptions extends ChildSettings, Partial<Pick<ExecutionLi
   forward?: 'updates' | 'events'
 }
 
-const { model, maxTokens, temperature, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry } = agentTable
+const { model, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry } = agentTable
 const { hooks, inputFilters, schemaValidator, logger } = agentTable
 const { maxTurns, maxTotalTokens, maxDurationMs } = limitFields
 const subAgentOptions = optionsOf<SubAgentOptions>({
-  ...{ model, maxTokens, temperature, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry },
+  ...settingFields,
+  ...{ model, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry },
   ...{ hooks, inputFilters, schemaValidator, logger },
   ...{ maxTurns, maxTotalTokens, maxDurationMs },
   name: required(aText),

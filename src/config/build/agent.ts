@@ -11,7 +11,7 @@ import { modelFor } from './model/model.ts'
 import { placeOfAgent } from './paths.ts'
 import { systemPromptOf } from './prompt.ts'
 import { serversAt } from './servers.ts'
-import { type AgentSource, said, thinkingOf } from './settings.ts'
+import { type AgentSource, layeredSettings, said, thinkingOf } from './settings.ts'
 import { skillsAt } from './skills.ts'
 import { isSubAgentName, subAgentsAt, subAgentWishes } from './sub-agents.ts'
 import { chosenTools, type ToolWish, toolboxAt } from './tools.ts'
@@ -65,11 +65,13 @@ async function profileOptions(build: Build, { layers, promptLayers }: AgentSourc
   const prompt = said(promptLayers, 'system_prompt')
   const thinking = thinkingOf(said(ofSession, 'thinking_level'))
   const temperature = said(ofSession, 'temperature')
+  const { headers: _headers, ...settings } = layeredSettings(layers)
   const maxTokens = said(layers, 'max_tokens')
   const configId = said(layers, 'config_id')
   return {
     ...(prompt !== undefined && { systemPrompt: await systemPromptOf(build, { text: prompt.value, path: prompt.path }, place) }),
     ...(thinking !== undefined && { thinking }),
+    ...settings,
     ...(temperature !== undefined && { temperature: temperature.value }),
     ...(maxTokens !== undefined && { maxTokens: maxTokens.value }),
     ...(configId !== undefined && { configId: configId.value }),

@@ -1,7 +1,12 @@
-import type { ThinkingLevel } from '../../contract/model/model-config.ts'
-import { thinkingLevel } from '../../contract/model/model-config.ts'
+import {
+  type RequestSettings,
+  settingNames,
+  type ThinkingLevel,
+  thinkingLevel,
+  toolChoiceWord,
+} from '../../contract/model/request-settings.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
-import type { AgentConfig, ProfileSection } from '../config-types.ts'
+import type { AgentConfig, ProfileSection, RequestSettingsSection } from '../config-types.ts'
 import { resolveName } from '../references/entities.ts'
 import { parseReference } from '../references/reference.ts'
 import type { Build } from './build.ts'
@@ -95,4 +100,31 @@ export function thinkingOf(word: Said<string> | undefined): ThinkingLevel | unde
   const level = thinkingLevel.words.find((each) => each === word.value.toLowerCase())
   if (level === undefined) throw invalidField(word.path, word.value, thinkingLevel.words.map((each) => JSON.stringify(each)).join(', '))
   return level
+}
+
+/** What a section says of every request, in the words of the options. */
+export function requestSettingsOf(section: RequestSettingsSection): RequestSettings {
+  const { tool_choice: choice, ...rest } = section
+  const said: Record<string, unknown> = {}
+  for (const name of settingNames) {
+    const value: unknown = Reflect.get(rest, inFile(name))
+    // Words may stand in any case.
+    if (value !== undefined && value !== '') said[name] = typeof value === 'string' && name !== 'user' ? value.toLowerCase() : value
+  }
+  if (choice !== undefined && choice !== '') said.toolChoice = isOf(toolChoiceWord.words, choice) ? choice : { tool: choice }
+  return said as RequestSettings // checked by the table of the section, and again by whoever takes them
+}
+
+/** As {@link requestSettingsOf}, of several sections, the first of which wins. */
+export function layeredSettings(layers: readonly Layer[]): RequestSettings {
+  return Object.assign({}, ...layers.map(([section]) => requestSettingsOf(section ?? {})).reverse())
+}
+
+/** The name of an option in a file. */
+function inFile(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+function isOf<W extends string>(words: readonly W[], word: string): word is W {
+  return (words as readonly string[]).includes(word)
 }

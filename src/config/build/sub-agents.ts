@@ -6,7 +6,7 @@ import { parseReference } from '../references/reference.ts'
 import type { Build } from './build.ts'
 import { modelFor } from './model/model.ts'
 import { systemPromptOf } from './prompt.ts'
-import { thinkingOf } from './settings.ts'
+import { requestSettingsOf, thinkingOf } from './settings.ts'
 import { skillsAt } from './skills.ts'
 import { chosenTools, type Toolbox, type ToolWish } from './tools.ts'
 
@@ -24,7 +24,7 @@ export async function subAgentsAt(build: Build, place: AgentPlace, box: Toolbox)
 }
 
 async function subAgent(build: Build, section: SubAgentSection, path: Path, place: AgentPlace, box: Toolbox): Promise<SubAgentTool> {
-  const { name, description, model, provider, thinking_level, temperature, max_tokens, system_prompt = '' } = section
+  const { name, description, model, provider, thinking_level, system_prompt = '' } = section
   const { max_turns, max_total_tokens, max_duration_secs, tools = [], skills: names } = section
   const skills = names === undefined ? undefined : await skillsAt(build, place, { value: names, path: [...path, 'skills'] })
   const thinking = thinking_level === undefined ? undefined : thinkingOf({ value: thinking_level, path: [...path, 'thinking_level'] })
@@ -37,8 +37,7 @@ async function subAgent(build: Build, section: SubAgentSection, path: Path, plac
     tools: chosenTools(box, { names: tools, path: [...path, 'tools'] }),
     ...(skills !== undefined && { skills }),
     ...(thinking !== undefined && { thinking }),
-    ...(temperature !== undefined && { temperature }),
-    ...(max_tokens !== undefined && { maxTokens: max_tokens }),
+    ...requestSettingsOf(section),
     ...(max_turns !== undefined && { maxTurns: max_turns }),
     ...(max_total_tokens !== undefined && { maxTotalTokens: max_total_tokens }),
     ...(max_duration_secs !== undefined && { maxDurationMs: max_duration_secs * 1000 }),

@@ -90,6 +90,11 @@ export function objects(about: string, extras?: Extras): Key {
   return key(z.array(z.record(z.string(), z.unknown())), 'a list of tables', about, extras)
 }
 
+/** A table of somebody else's words. */
+export function jsonTable(about: string, extras?: Extras): Key {
+  return key(z.record(z.string(), z.unknown()), 'a table', about, extras)
+}
+
 /** A whole number, or one of some words. */
 export function wholeOrWord(least: number, words: readonly string[], about: string, extras?: Extras): Key {
   const expected = `a whole number from ${least}, or ${words.map((each) => JSON.stringify(each)).join(', ')}`

@@ -1,5 +1,5 @@
-import { thinkingLevel } from '../../contract/model/model-config.ts'
-import { mostTemperature, toolExecution } from '../../contract/run/settings.ts'
+import { mostTemperature, thinkingLevel } from '../../contract/model/request-settings.ts'
+import { toolExecution } from '../../contract/run/settings.ts'
 import { sessionScope } from '../../contract/session/session.ts'
 import { tagsOf } from '../../contract/shape/shape.ts'
 import type {
@@ -28,7 +28,22 @@ import type {
   ToolInstanceSection,
   ToolsSection,
 } from '../config-types.ts'
-import { flag, number, objects, record, type Section, table, tables, text, texts, whole, wholeOrWord, word } from './key-table.ts'
+import {
+  flag,
+  jsonTable,
+  number,
+  objects,
+  record,
+  type Section,
+  table,
+  tables,
+  text,
+  texts,
+  whole,
+  wholeOrWord,
+  word,
+} from './key-table.ts'
+import { requestSettings } from './request-settings.ts'
 
 /** What a configuration calls the protocols; the first of each line is the specification's. */
 export const protocolWords: readonly string[] = [
@@ -93,6 +108,8 @@ const model: Section<ModelSection> = {
   compat: table(compat, 'How a service deviates from OpenAI; `openai_completions` only.'),
   require_media: flag('Media that it does not take are an error before anything is sent.', { fallback: '`false`' }),
   server_tools: objects('Tools that the service runs, as the service declares them.'),
+  body: jsonTable('Fields of the request as the service calls them, merged into it last.'),
+  ...requestSettings,
 }
 
 const providerInstance: Section<ProviderInstanceSection> = {
@@ -112,7 +129,7 @@ const profile: Section<ProfileSection> = {
   description: text('For people.'),
   system_prompt: text(promptForms),
   thinking_level: thinking('How deep the model thinks.', '`off`'),
-  temperature: number(0, 'Sampling temperature.', { most: mostTemperature }),
+  ...requestSettings,
   max_tokens: whole(1, 'Tokens of an answer.', { fallback: 'that of the model' }),
   config_id: text('Middle part of loop ids.'),
   skills: texts('Names of skills, out of those that are loaded. They are not tools.', { fallback: 'all' }),
@@ -245,7 +262,7 @@ const subAgent: Section<SubAgentSection> = {
   model: text('Another model of the same provider.'),
   provider: text('`{{provider.id}}`, or the name of one.', { fallback: '`[provider]`' }),
   thinking_level: thinking('How deep its model thinks.', '`off`'),
-  temperature: number(0, 'Sampling temperature.', { most: mostTemperature }),
+  ...requestSettings,
   max_tokens: whole(1, 'Tokens of an answer.'),
   max_turns: whole(1, 'Model calls of a task.', { fallback: '10' }),
   max_total_tokens: whole(1, 'Tokens of a task.', { fallback: '1,000,000' }),

@@ -14,6 +14,7 @@ import {
   textLike,
   texts,
 } from '../shape/shape.ts'
+import { type RequestSettings, settingFields, settingName, type ThinkingLevel, thinkingLevel } from './request-settings.ts'
 import { costConfig } from './usage.ts'
 
 /** The seven wire protocols of this package. */
@@ -35,11 +36,6 @@ export type KnownApi = Infer<typeof knownApi>
  */
 export type ApiProtocol = KnownApi | 'scripted' | (string & Record<never, never>)
 export const apiProtocol: ShapeOf<ApiProtocol> = textLike()
-
-/** How deep a model should think, in words. */
-export const thinkingLevel = oneOf('off', 'minimal', 'low', 'medium', 'high')
-/** How deep a model should think. */
-export type ThinkingLevel = Infer<typeof thinkingLevel>
 
 const thinkingMode = oneOf('none', 'budget', 'adaptive', 'alwaysOn')
 /** How a model's thinking is asked for: a token budget, an effort, always on, or not at all. */
@@ -65,6 +61,8 @@ export const capabilityFields = {
   mediaByUrl: fixedListOf(aText),
   /** Whether the service itself holds answers to a JSON Schema; otherwise a forced tool takes the answer. */
   jsonSchema: aFlag,
+  /** Settings that the model answers with an error: they are left out. */
+  refuses: optional(fixedListOf(settingName)),
   /** Tokens of context, where the family's default is not right. */
   contextWindow: optional(aPositiveNumber),
   /** Tokens of its longest answer, thinking among them; absent where nothing is known of it. */
@@ -100,6 +98,16 @@ export const compatFields = {
 export interface OpenAiCompat extends FieldsOf<typeof compatFields> {}
 const openAiCompat: ShapeOf<OpenAiCompat> = object<OpenAiCompat>(compatFields)
 
+/** What a factory may say of each request to its model. */
+export interface ModelSettings extends Omit<RequestSettings, 'maxTokens' | 'headers'> {
+  /** How deep the model thinks. Default `off`. */
+  thinking?: ThinkingLevel
+}
+const { maxTokens: _tokens, headers: _headers, ...ofRequests } = settingFields
+/** What a factory takes beside what describes its model. */
+export const modelSettingFields = { ...ofRequests, thinking: thinkingLevel }
+const modelSettings: ShapeOf<ModelSettings> = partial<Required<ModelSettings>>(modelSettingFields)
+
 const modelConfigFields = {
   /** Sent to the service. */
   id: aText,
@@ -121,6 +129,8 @@ const modelConfigFields = {
   /** Extra request headers. Not for secrets: these are captured with the configuration. */
   headers: texts,
   compat: optional(openAiCompat),
+  /** Settings of each request, unless the agent or the request says otherwise. */
+  settings: optional(modelSettings),
   /** Overrides of the capability table for this model. */
   capabilities: optional(partial<ModelCapabilities>(capabilityFields)),
   /** Media that the model does not take are an error before anything is sent. Default: a line says what was left out. */

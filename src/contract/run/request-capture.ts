@@ -1,7 +1,8 @@
 import { message } from '../message/message.ts'
 import { blockProvenance } from '../message/provenance.ts'
-import { apiProtocol, thinkingLevel } from '../model/model-config.ts'
+import { apiProtocol } from '../model/model-config.ts'
 import { responseFormat, toolDefinition } from '../model/request.ts'
+import { recordedSettings, thinkingLevel } from '../model/request-settings.ts'
 import { aNumber, aText, type FieldsOf, fixedListOf, object, optional, type ShapeOf, texts } from '../shape/shape.ts'
 
 const httpFields = { url: aText, headers: texts, body: aText }
@@ -22,6 +23,8 @@ const requestFields = {
   thinkingLevel,
   maxTokens: optional(aNumber),
   temperature: optional(aNumber),
+  /** What else was asked of the request, but for headers and extra fields of the body. */
+  settings: optional(recordedSettings),
   /** Default: text. */
   responseFormat: optional(responseFormat),
   /** Only where `captureTurnRequests` asks for it. */

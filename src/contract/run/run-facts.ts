@@ -1,5 +1,6 @@
 // What events, journal records, sessions and results all say of a run.
-import { apiProtocol, thinkingLevel } from '../model/model-config.ts'
+import { apiProtocol } from '../model/model-config.ts'
+import { recordedSettings, thinkingLevel } from '../model/request-settings.ts'
 import {
   aFlag,
   aJsonObject,
@@ -57,6 +58,8 @@ export const configSnapshotFields = {
   maxTokens: aNumber,
   thinkingLevel,
   temperature: optional(aNumber),
+  /** What else was asked of each request. */
+  settings: optional(recordedSettings),
 }
 
 /** What a loop ran with; never a key. Source: docs/concepts/events.md */

@@ -4,7 +4,6 @@ import {
   aText,
   type FieldsOf,
   type Infer,
-  kind,
   namesOf,
   object,
   oneOf,
@@ -82,14 +81,6 @@ export const defaultRetry: RetryConfig = {
   backoffMultiplier: 2,
   maxDelayMs: 30_000,
 }
-
-/** The highest temperature that any service takes. */
-export const mostTemperature = 2
-/** How freely a model picks its words. Services take 1 or 2 at most. */
-export const aTemperature: ShapeOf<number> = kind(
-  `a number from 0 to ${mostTemperature}`,
-  (value) => typeof value === 'number' && value >= 0 && value <= mostTemperature,
-)
 
 export const toolExecution = tagged('type', { parallel: {}, sequential: {}, batched: { size: wholeFrom(1) } })
 /** How the calls of one message are run. `batched` runs `size` at a time. A call that waits for a person holds back those of later steps. */

@@ -1,7 +1,7 @@
 import { contextState } from '../context/context-change.ts'
 import { SessionError } from '../errors.ts'
 import { agentMessage, messageInput, withId } from '../message/message.ts'
-import { thinkingLevel } from '../model/model-config.ts'
+import { recordedSettings, thinkingLevel } from '../model/request-settings.ts'
 import { parseStored, readStored } from '../shape/read.ts'
 import { aNumber, anObject, aText, type FieldsOf, fieldsOf, kind, listOf, optional, recordOf } from '../shape/shape.ts'
 
@@ -25,6 +25,8 @@ const snapshotFields = {
       maxTokens: optional(aNumber),
       temperature: optional(aNumber),
       configId: optional(aText),
+      /** What else is asked of each request. */
+      request: optional(recordedSettings),
     }),
   ),
 }

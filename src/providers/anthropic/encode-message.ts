@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent, TextContent, ThinkingContent } from '../../contract/message/content.ts'
 import { baseType, sourceOf } from '../../contract/message/media.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
+import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -14,7 +15,6 @@ export function messageEncoder(): MessageEncoder {
   return {
     encode: perObject((message: Message) => encode(message, true)),
     bare: perObject((message: AssistantMessage) => encode(message, false)),
-    mark: withBreakpoint,
   }
 }
 
@@ -23,9 +23,10 @@ export const toolsJson = toolsEncoder(({ name, description, parameters }) =>
   toJson({ name, description, input_schema: rootObject(parameters) }),
 )
 
-/** `json`, which ends with an object, with a cache breakpoint in that object. */
-export function withBreakpoint(json: string): string {
-  return `${json.slice(0, -1)},"cache_control":{"type":"ephemeral"}}`
+/** What puts a cache breakpoint into the object that a text ends with. All breakpoints of a request have one lifetime. */
+export function breakpointOf({ cacheTtl }: RequestSettings): (json: string) => string {
+  const control = cacheTtl === '1h' ? '{"type":"ephemeral","ttl":"1h"}' : '{"type":"ephemeral"}'
+  return (json) => `${json.slice(0, -1)},"cache_control":${control}}`
 }
 
 function encode(message: Message, withReasoning: boolean): EncodedMessage {

@@ -1,17 +1,19 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
-import { continuesWithoutThinking, generationFields, isSigned } from '../kit/capabilities/claude-thinking.ts'
+import { continuesWithoutThinking, generationFields, isSigned, whyNoSampling } from '../kit/capabilities/claude-thinking.ts'
 import type { EncodedCall } from '../kit/codec.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { TurnWriter } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
-import { answerToolName } from '../kit/response-format/answer-tool.ts'
+import { legalName } from '../kit/history/legal-id.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
+import { type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
 import { joinUrl } from '../kit/transport/endpoint.ts'
-import { messageEncoder, toolsJson, withBreakpoint } from './encode-message.ts'
+import { breakpointOf, messageEncoder, toolsJson } from './encode-message.ts'
 import { type AnthropicWire, authHint, requestHeaders, systemTexts } from './identity.ts'
 import { anthropicProfile } from './profile.ts'
 import { containerIn } from './server-tools.ts'
@@ -44,7 +46,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const { capabilities } = profile
   const warnings: string[] = []
   const plan = planFormat(asked, capabilities, profile.formats, warnings)
-  const { request } = plan
+  const { request, ...choice } = planTools(plan, capabilities, toolRules, warnings)
   const { model, cache } = request
   const system = systemTexts(request.systemPrompt, wire)
   const { serverTools } = wire
@@ -54,19 +56,22 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const { messages, writer, leftOut } = history.write(request.messages, capabilities.boundReasoning ? [system.join('\n'), tools] : [])
   warnings.push(...leftOut)
   const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
+  const settings = { rules: ruled(request), capabilities, noSampling: whyNoSampling(fields) }
+  Object.assign(fields, settingFieldsOf(request, settings, warnings))
   // The rest of an answer is nobody's choice any more.
-  if (request.continues === undefined) addFormat(fields, plan)
+  if (request.continues === undefined) Object.assign(fields, formatFields(fields, plan), toolChoiceFields(choice))
   const container = serverTools.tools === '' ? undefined : containerIn(request.messages, model)
   if (container !== undefined) fields.container = container
+  const mark = breakpointOf(request)
   const marks = (part: 'cacheSystem' | 'cacheTools' | 'cacheMessages') => cache.type === 'auto' || (cache.type === 'manual' && cache[part])
   let body = toJson({ model: model.id, stream: true, ...fields }).slice(0, -1)
   if (system.length > 0) {
     const blocks = system.map((text) => toJson({ type: 'text', text })).join(',')
-    body += `,"system":[${marks('cacheSystem') ? withBreakpoint(blocks) : blocks}]`
+    body += `,"system":[${marks('cacheSystem') ? mark(blocks) : blocks}]`
   }
-  if (tools !== '') body += `,"tools":[${marks('cacheTools') ? withBreakpoint(tools) : tools}]`
+  if (tools !== '') body += `,"tools":[${marks('cacheTools') ? mark(tools) : tools}]`
   body += serverTools.beside
-  body += `,"messages":${writer.toJson(marks('cacheMessages'))}}`
+  body += `,"messages":${writer.toJson(marks('cacheMessages') ? mark : undefined)}}`
   return {
     url,
     headers: requestHeaders(request, wire),
@@ -79,13 +84,40 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   }
 }
 
-/** Adds what the service is told about the form of the answer. */
-function addFormat(fields: JsonObject, plan: FormatPlan): void {
-  if (plan.kind === 'schema') {
-    fields.output_config = { ...asObject(fields.output_config), format: { type: 'json_schema', schema: plan.schema } }
-  }
-  if (plan.kind !== 'tool' || plan.force === 'none') return
-  fields.tool_choice = plan.force === 'answer' ? { type: 'tool', name: answerToolName } : { type: 'any' }
+/** What the service is told about the form of the answer. */
+function formatFields(fields: JsonObject, plan: FormatPlan): JsonObject {
+  if (plan.kind !== 'schema') return {}
+  return { output_config: { ...asObject(fields.output_config), format: { type: 'json_schema', schema: plan.schema } } }
+}
+
+/** What it is told about tools. One call at a time is said inside a choice. */
+function toolChoiceFields({ choice, isSingle }: Omit<ToolPlan, 'request'>): JsonObject {
+  if (choice === undefined && !isSingle) return {}
+  const single = isSingle && choice !== 'none' ? { disable_parallel_tool_use: true } : {}
+  if (typeof choice === 'object' && 'tool' in choice) return { tool_choice: { type: 'tool', name: legalName(choice.tool), ...single } }
+  return { tool_choice: { type: choice === 'required' ? 'any' : choice === 'none' ? 'none' : 'auto', ...single } }
+}
+
+const toolRules = { none: true, subset: false, forcingStopsThinking: true }
+
+const tiers = { standard: 'standard_only', priority: 'auto' } as const
+
+const rules: SettingRules = {
+  temperature: upToOne('temperature'),
+  topP: { field: 'top_p' },
+  topK: { field: 'top_k' },
+  stopSequences: { field: 'stop_sequences' },
+  serviceTier: (tier) => (tier === 'standard' || tier === 'priority' ? { service_tier: tiers[tier] } : `knows no tier "${tier}"`),
+  // Said at each breakpoint.
+  cacheTtl: () => ({}),
+  user: (user) => ({ metadata: { user_id: user } }),
+}
+
+/** Recent models refuse both. */
+const besideTemperature: SettingRules = { ...rules, topP: () => 'takes no topP beside temperature' }
+
+function ruled({ temperature }: StreamRequest): SettingRules {
+  return temperature === undefined ? rules : besideTemperature
 }
 
 function asObject(value: JsonObject[string] | undefined): JsonObject {

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { Content, ImageContent, TextContent, ThinkingContent } from '../../contract/message/content.ts'
 import { isMediaOf } from '../../contract/message/media.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
+import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { imageFormat, imageLeftOut } from '../kit/encode/image-format.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
@@ -16,20 +17,18 @@ export interface MessageRules {
   mediaInToolResults: readonly string[]
 }
 
-const breakpoint = '{"cachePoint":{"type":"default"}}'
-
 /** How Converse writes messages for a family. Keep one per model: what is encoded is remembered in it. */
 export function messageEncoder(rules: MessageRules): MessageEncoder {
   return {
     encode: perObject((message: Message) => encode(message, true, rules)),
     bare: perObject((message: AssistantMessage) => encode(message, false, rules)),
-    mark: withBreakpoint,
   }
 }
 
-/** `json`, a list of blocks, with a cache breakpoint behind the last. */
-export function withBreakpoint(json: string): string {
-  return `${json},${breakpoint}`
+/** What puts a cache breakpoint behind the last of a list of blocks. All breakpoints of a request have one lifetime. */
+export function breakpointOf({ cacheTtl }: RequestSettings): (json: string) => string {
+  const point = cacheTtl === '1h' ? '{"type":"default","ttl":"1h"}' : '{"type":"default"}'
+  return (json) => `${json},{"cachePoint":${point}}`
 }
 
 /** Tool definitions as JSON. The service takes no empty description. */

@@ -12,12 +12,12 @@ import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
-import { answerToolName } from '../kit/response-format/answer-tool.ts'
-import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import { planFormat } from '../kit/response-format/response-format.ts'
 import type { ServerTools } from '../kit/server-tools.ts'
+import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { secretsOf } from './credentials.ts'
-import { messageEncoder, toolsJson, withBreakpoint } from './encode-message.ts'
+import { breakpointOf, messageEncoder, toolsJson } from './encode-message.ts'
 import { generationOf } from './generation.ts'
 import { bedrockProfile, type Family } from './profile.ts'
 import { bedrockAuthHeaders, bedrockRegion } from './sign.ts'
@@ -54,47 +54,59 @@ type Known = ReturnType<typeof knownOf>
  *
  * Source: docs/providers/bedrock.md
  */
-export function requestEncoder(wire: BedrockWire): (request: StreamRequest) => Promise<BedrockCall> {
+export function requestEncoder(wire: BedrockWire): (request: StreamRequest) => BedrockCall {
   const modelOf = perObject((model: ModelConfig) => knownOf(model, wire))
-  return async (request) => encodeRequest(request, wire, modelOf(request.model))
+  return (request) => encodeRequest(request, wire, modelOf(request.model))
 }
 
-async function encodeRequest(request: StreamRequest, wire: BedrockWire, known: Known): Promise<BedrockCall> {
+function encodeRequest(request: StreamRequest, { region, serverTools = [] }: BedrockWire, known: Known): BedrockCall {
   const { model, credential } = request
-  const body = bodyOf(request, known, wire.serverTools ?? [])
   const url = joinUrl(model.baseUrl, `/model/${encodeURIComponent(model.id)}/converse-stream`)
-  const headers = await headersOf(request, url, body.body, wire)
-  return { ...body, url, headers, secrets: credential === undefined ? [] : secretsOf(credential) }
+  const headers = mergeHeaders({ 'content-type': 'application/json' }, model.headers)
+  const call = { ...bodyOf(request, known, serverTools), url, headers, secrets: credential === undefined ? [] : secretsOf(credential) }
+  if (credential === undefined) return call
+  const place = region ?? bedrockRegion(model.id, model.baseUrl)
+  return { ...call, sign: async (made) => mergeHeaders(await bedrockAuthHeaders(made, credential, place), made.headers) }
 }
 
 function bodyOf(asked: StreamRequest, { profile, target, history }: Known, serverTools: ServerTools): Omit<BedrockCall, 'url' | 'headers'> {
   const { family, capabilities } = profile
   const warnings: string[] = []
   const plan = planFormat(asked, capabilities, profile.formats, warnings)
-  const { request } = plan
+  const { request, ...choice } = planTools(plan, capabilities, toolRules, warnings)
   const { systemPrompt } = request
+  const mark = breakpointOf(request)
   // Ours last: the breakpoint of the cache stands behind them.
   const tools = [...serverTools.map((tool) => toJson(tool)), toolsOf(request, target)].filter((part) => part !== '').join(',')
   const { messages, writer, leftOut } = history.write(request.messages, capabilities.boundReasoning ? [systemPrompt, tools] : [])
   warnings.push(...leftOut)
-  const { inferenceConfig, additional } = generationOf(request, messages, family.thinkingField, capabilities, warnings)
+  const { inferenceConfig, additional, beside } = generationOf(request, messages, family.thinkingField, capabilities, warnings)
   const marks = marksOf(request.cache, family)
   // Flat parts, joined once.
-  const parts = [`"messages":${writer.toJson(marks.messages)}`]
+  const parts = [`"messages":${writer.toJson(marks.messages ? mark : undefined)}`]
   if (systemPrompt.trim() !== '') {
     const block = toJson({ text: systemPrompt })
-    parts.push(`"system":[${marks.system ? withBreakpoint(block) : block}]`)
+    parts.push(`"system":[${marks.system ? mark(block) : block}]`)
   }
   if (Object.keys(inferenceConfig).length > 0) parts.push(`"inferenceConfig":${toJson(inferenceConfig)}`)
-  if (tools !== '') parts.push(`"toolConfig":{"tools":[${marks.tools ? withBreakpoint(tools) : tools}]${toolChoiceOf(plan)}}`)
+  if (tools !== '') parts.push(`"toolConfig":{"tools":[${marks.tools ? mark(tools) : tools}]${toolChoiceOf(choice)}}`)
   if (Object.keys(additional).length > 0) parts.push(`"additionalModelRequestFields":${toJson(additional)}`)
+  for (const [name, value] of Object.entries(beside)) parts.push(`${JSON.stringify(name)}:${toJson(value)}`)
   if (plan.kind === 'schema') parts.push(`"outputConfig":${toJson(outputConfigOf(plan.name, plan.schema))}`)
   return { body: `{${parts.join(',')}}`, warnings, prefixHash: writer.prefixHash, answerTool: plan.answerTool }
 }
 
-function toolChoiceOf(plan: FormatPlan): string {
-  if (plan.kind !== 'tool' || plan.force === 'none') return ''
-  return `,"toolChoice":${toJson(plan.force === 'answer' ? { tool: { name: answerToolName } } : { any: {} })}`
+const toolRules = { none: false, subset: false, forcingStopsThinking: true }
+
+function toolChoiceOf({ choice }: Omit<ToolPlan, 'request'>): string {
+  if (choice === undefined) return ''
+  const said =
+    typeof choice === 'object' && 'tool' in choice
+      ? { tool: { name: legalName(choice.tool) } }
+      : choice === 'required'
+        ? { any: {} }
+        : { auto: {} }
+  return `,"toolChoice":${toJson(said)}`
 }
 
 function outputConfigOf(name: string, schema: JsonObject): JsonObject {
@@ -123,11 +135,4 @@ function toolsOf({ tools, messages }: StreamRequest, target: NormaliseTarget): s
 
 function hasCalls(message: Message): boolean {
   return message.role === 'assistant' && message.content.some((block) => block.type === 'toolCall')
-}
-
-async function headersOf({ model, credential }: StreamRequest, url: string, body: string, { region }: BedrockWire) {
-  const headers = mergeHeaders({ 'content-type': 'application/json' }, model.headers)
-  if (credential === undefined) return headers
-  const own = await bedrockAuthHeaders({ url, headers, body }, credential, region ?? bedrockRegion(model.id, model.baseUrl))
-  return mergeHeaders(own, headers)
 }

@@ -1,19 +1,37 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { Message } from '../../contract/message/message.ts'
-import type { ModelCapabilities, ThinkingLevel } from '../../contract/model/model-config.ts'
+import type { ModelCapabilities } from '../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
-import { continuesWithoutThinking, generationFields } from '../kit/capabilities/claude-thinking.ts'
+import { continuesWithoutThinking, generationFields, whyNoSampling } from '../kit/capabilities/claude-thinking.ts'
+import { effortFor } from '../kit/settings/effort.ts'
+import { leaveOut, type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
 import type { ThinkingField } from './profile.ts'
 
-/** The parts of a request that depend on how a model thinks. */
+/** The parts of a request that say how it is answered. */
 export interface Generation {
   inferenceConfig: JsonObject
   /** `additionalModelRequestFields`; empty where there is nothing to add. */
   additional: JsonObject
+  /** Fields of the request itself. */
+  beside: JsonObject
 }
 
-const efforts: Record<ThinkingLevel, string> = { off: 'low', minimal: 'low', low: 'low', medium: 'medium', high: 'high' }
+const rules: SettingRules = {
+  temperature: upToOne('temperature'),
+  topP: { field: 'topP' },
+  stopSequences: { field: 'stopSequences' },
+  serviceTier: (tier) =>
+    tier === 'fast' ? { performanceConfig: { latency: 'optimized' } } : { serviceTier: { type: tier === 'standard' ? 'default' : tier } },
+}
+const claudeRules: SettingRules = {
+  ...rules,
+  topK: { field: 'top_k' },
+  // Said at each breakpoint.
+  cacheTtl: () => ({}),
+}
+/** Recent models refuse both. */
+const besideTemperature: SettingRules = { ...claudeRules, topP: () => 'takes no topP beside temperature' }
 
 /** How `request` is to be answered, in the words of the model's family. What had to be left out is added to `warnings`. */
 export function generationOf(
@@ -24,25 +42,23 @@ export function generationOf(
   warnings: string[],
 ): Generation {
   if (field === 'claude') return claudeGeneration(request, messages, capabilities, warnings)
-  const { model, temperature, thinkingLevel } = request
-  const effort = efforts[thinkingLevel]
+  const { thinkingLevel } = request
   const maxTokens = statedLimit(request, capabilities)
-  const inferenceConfig: JsonObject = maxTokens === undefined ? {} : { maxTokens }
-  if (temperature !== undefined) {
-    if (capabilities.sampling) inferenceConfig.temperature = temperature
-    else warnings.push(`temperature left out: ${model.id} does not take it`)
-  }
-  let additional: JsonObject = {}
+  const settings = sorted(settingFieldsOf(request, { rules, capabilities }, warnings))
+  const inferenceConfig: JsonObject = { ...(maxTokens !== undefined && { maxTokens }), ...settings.inferenceConfig }
+  const { beside } = settings
+  if (request.thinkingBudget !== undefined) leaveOut(request, 'thinkingBudget', 'does not count what it thinks', warnings)
+  if (request.thinkingSummary !== undefined) leaveOut(request, 'thinkingSummary', undefined, warnings)
   if (field === 'none' || capabilities.thinking === 'none') {
-    if (thinkingLevel !== 'off')
-      warnings.push(`thinking level ${thinkingLevel} left out: ${model.id} does not think, or cannot be asked to`)
-  } else if (field === 'reasoningEffort') additional = { reasoning_effort: effort }
-  else if (field === 'reasoning') additional = { reasoning: { effort } }
-  else if (thinkingLevel !== 'off') {
-    additional = { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } }
-    if (effort === 'high') return { inferenceConfig: withoutLimits(inferenceConfig, warnings), additional }
+    if (thinkingLevel !== 'off') leaveOut(request, `thinking level ${thinkingLevel}`, 'does not think, or cannot be asked to', warnings)
+    return { inferenceConfig, additional: {}, beside }
   }
-  return { inferenceConfig, additional }
+  const effort = effortFor(request, capabilities, warnings) ?? 'low'
+  if (field === 'reasoningEffort') return { inferenceConfig, additional: { reasoning_effort: effort }, beside }
+  if (field === 'reasoning') return { inferenceConfig, additional: { reasoning: { effort } }, beside }
+  if (thinkingLevel === 'off') return { inferenceConfig, additional: {}, beside }
+  const additional = { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } }
+  return { inferenceConfig: effort === 'high' ? withoutLimits(inferenceConfig, warnings) : inferenceConfig, additional, beside }
 }
 
 /** Nova refuses these beside its highest effort. */
@@ -58,9 +74,22 @@ function claudeGeneration(
   capabilities: ModelCapabilities,
   warnings: string[],
 ): Generation {
-  const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
-  const { max_tokens: maxTokens, temperature, ...additional } = fields
-  const inferenceConfig: JsonObject = { ...(maxTokens !== undefined && { maxTokens }) }
-  if (temperature !== undefined) inferenceConfig.temperature = temperature
-  return { inferenceConfig, additional }
+  const { max_tokens: maxTokens, ...thinking } = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
+  const own = request.temperature === undefined ? claudeRules : besideTemperature
+  const fields = settingFieldsOf(request, { rules: own, capabilities, noSampling: whyNoSampling(thinking) }, warnings)
+  const { inferenceConfig, additional, beside } = sorted(fields)
+  return {
+    inferenceConfig: { ...(maxTokens !== undefined && { maxTokens }), ...inferenceConfig },
+    additional: { ...thinking, ...additional },
+    beside,
+  }
+}
+
+/** Settings stand in three places of a request. */
+function sorted({ top_k: topK, serviceTier, performanceConfig, ...inferenceConfig }: JsonObject): Generation {
+  return {
+    inferenceConfig,
+    additional: topK === undefined ? {} : { top_k: topK },
+    beside: { ...(serviceTier !== undefined && { serviceTier }), ...(performanceConfig !== undefined && { performanceConfig }) },
+  }
 }

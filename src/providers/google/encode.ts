@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
-import { answerToolName } from '../../contract/model/request.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import type { EncodedCall } from '../kit/codec.ts'
 import { toJson } from '../kit/encode/json-text.ts'
@@ -10,6 +9,8 @@ import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
 import type { ServerTools } from '../kit/server-tools.ts'
+import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
+import { leaveOut } from '../kit/settings/write-settings.ts'
 import { headerCredential, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { ContentsWriter } from './contents-writer.ts'
 import { messageEncoder, signatureOf } from './encode-message.ts'
@@ -56,7 +57,8 @@ export function requestEncoder(service: GeminiService): (asked: StreamRequest) =
 function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, history }: ReturnType<typeof knownOf>): EncodedCall {
   const warnings: string[] = []
   const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
-  const { request } = plan
+  const { request, choice, isSingle } = planTools(plan, profile.capabilities, toolRules, warnings)
+  if (isSingle) leaveOut(request, 'parallelToolCalls', undefined, warnings)
   const { systemPrompt } = request
   const hasSystem = systemPrompt.trim() !== ''
   const takesSystem = profile.family.systemInstruction
@@ -65,12 +67,18 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   const isVertex = service.api === 'googleVertex'
   const { tools, config } = declared(toolsJson(request.tools), service.serverTools ?? [], { ...profile, isVertex }, warnings)
   body += tools
-  const toolConfig = plan.kind === 'tool' && plan.force !== 'none' ? { ...config, ...forced(plan.force) } : config
+  const toolConfig = choice === undefined ? config : { ...config, ...calling(choice) }
   if (Object.keys(toolConfig).length > 0) body += `,"toolConfig":${toJson(toolConfig)}`
   const { writer, leftOut } = history.write(request.messages, hasSystem && !takesSystem ? [systemPrompt] : [])
   warnings.push(...leftOut)
+  const { serviceTier: tier } = request
+  const isTold = tier !== undefined && tier !== 'fast'
+  if (isTold && !isVertex) body += `,"serviceTier":"${tier}"`
   body += `,"contents":${writer.toJson()}}`
-  return { ...addressed(request, service), body, warnings, answerTool: plan.answerTool }
+  const { url, headers } = addressed(request, service)
+  // Vertex AI reads it from a header.
+  const told = isTold && isVertex ? { ...headers, 'x-vertex-ai-llm-shared-request-type': tier } : headers
+  return { url, headers: told, body, warnings, answerTool: plan.answerTool }
 }
 
 function formatFields(plan: FormatPlan): JsonObject {
@@ -79,9 +87,15 @@ function formatFields(plan: FormatPlan): JsonObject {
   return plan.kind === 'schema' ? { ...json, responseJsonSchema: plan.schema } : json
 }
 
-function forced(force: 'answer' | 'any'): JsonObject {
-  const only = force === 'answer' ? { allowedFunctionNames: [answerToolName] } : {}
-  return { functionCallingConfig: { mode: 'ANY', ...only } }
+const toolRules = { none: true, subset: false, forcingStopsThinking: false }
+
+function calling(choice: NonNullable<ToolPlan['choice']>): JsonObject {
+  if (typeof choice === 'string') {
+    const mode = choice === 'required' ? 'ANY' : choice === 'none' ? 'NONE' : 'AUTO'
+    return { functionCallingConfig: { mode } }
+  }
+  const names = 'tool' in choice ? [choice.tool] : choice.allowed
+  return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [...names] } }
 }
 
 /** Where the request goes, and with which key. */

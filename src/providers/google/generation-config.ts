@@ -1,45 +1,67 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { ModelCapabilities, ThinkingLevel } from '../../contract/model/model-config.ts'
+import type { ThinkingLevel } from '../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
+import { effortFor } from '../kit/settings/effort.ts'
+import { leaveOut, type SettingRules, settingFieldsOf, stopTexts } from '../kit/settings/write-settings.ts'
 import type { GeminiProfile } from './profile.ts'
 
 /** Tokens per level, before the limits of the family. Source: docs/providers/google.md */
-const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = { minimal: 128, low: 512, medium: 2048, high: 8192 }
-
-/** Efforts of the service, weakest first. */
-const ranks = ['minimal', 'low', 'medium', 'high']
+const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = {
+  minimal: 128,
+  low: 512,
+  medium: 2048,
+  high: 8192,
+  xhigh: 16_384,
+  max: 24_576,
+}
 
 /** Room for the answer beside the thinking, where the limit that was asked for leaves none. */
 const answerRoom = 4096
 
+const rules: SettingRules = {
+  temperature: { field: 'temperature' },
+  topP: { field: 'topP' },
+  topK: { field: 'topK' },
+  stopSequences: stopTexts('stopSequences', 5),
+  seed: { field: 'seed' },
+  frequencyPenalty: { field: 'frequencyPenalty' },
+  presencePenalty: { field: 'presencePenalty' },
+  // Said beside the configuration, see `encode.ts`.
+  serviceTier: (tier) => (tier === 'fast' ? 'knows no tier "fast"' : {}),
+}
+
 /**
- * The fields of `generationConfig` but the form of the answer: its length, the temperature, and how much the model thinks. What had to be
+ * The fields of `generationConfig` but the form of the answer: its length, how words are picked, and how much the model thinks. What had to be
  * changed or left out is added to `warnings`.
  */
 export function generationConfig(request: StreamRequest, profile: GeminiProfile, warnings: string[]): JsonObject {
-  const { thinkingLevel, model, temperature } = request
+  const { thinkingLevel, thinkingBudget, thinkingSummary } = request
   const { capabilities } = profile
   const maxOutputTokens = statedLimit(request, capabilities)
-  const fields: JsonObject = maxOutputTokens === undefined ? {} : { maxOutputTokens }
-  if (temperature !== undefined) {
-    if (capabilities.sampling) fields.temperature = temperature
-    else warnings.push(`temperature left out: ${model.id} does not take it`)
-  }
-  if (capabilities.thinking === 'budget') addBudget(fields, thinkingLevel, profile, warnings)
-  else if (capabilities.thinking !== 'none') addLevel(fields, thinkingLevel, capabilities)
-  else if (thinkingLevel !== 'off') warnings.push(`thinking level ${thinkingLevel} left out: ${model.id} does not think`)
+  const settings = settingFieldsOf(request, { rules, capabilities }, warnings)
+  const fields: JsonObject = { ...(maxOutputTokens !== undefined && { maxOutputTokens }), ...settings }
+  const byBudget = capabilities.thinking === 'budget'
+  if (thinkingBudget !== undefined && !byBudget) leaveOut(request, 'thinkingBudget', 'does not count what it thinks', warnings)
+  if (byBudget) addBudget(fields, request, profile, warnings)
+  else if (capabilities.thinking !== 'none') addLevel(fields, request, profile, warnings)
+  else if (thinkingLevel !== 'off') leaveOut(request, `thinking level ${thinkingLevel}`, 'does not think', warnings)
+  if (thinkingSummary === 'none') fields.thinkingConfig = { ...Object(fields.thinkingConfig), includeThoughts: false }
   return fields
 }
 
 /** The tokens of thoughts count as output, so a budget must leave room for the answer. */
-function addBudget(fields: JsonObject, level: ThinkingLevel, { family, capabilities }: GeminiProfile, warnings: string[]): void {
+function addBudget(fields: JsonObject, request: StreamRequest, { family, capabilities }: GeminiProfile, warnings: string[]): void {
+  const { thinkingLevel: level, thinkingBudget: asked } = request
   const { min, max } = family.budget ?? { min: 1, max: 24_576 }
-  if (level === 'off') {
+  if (level === 'off' && asked === undefined) {
     fields.thinkingConfig = { thinkingBudget: capabilities.thinkingOff ? 0 : min }
     return
   }
-  const thinkingBudget = Math.min(max, Math.max(min, budgets[level]))
+  const budget = asked ?? (level === 'off' ? min : budgets[level])
+  const thinkingBudget = Math.min(max, Math.max(min, budget))
+  if (asked !== undefined && asked !== thinkingBudget)
+    warnings.push(`thinkingBudget changed from ${asked} to ${thinkingBudget}: ${request.model.id} takes ${min} to ${max}`)
   const wanted = fields.maxOutputTokens
   if (typeof wanted === 'number' && wanted <= thinkingBudget) {
     fields.maxOutputTokens = thinkingBudget + Math.min(wanted, answerRoom)
@@ -48,12 +70,11 @@ function addBudget(fields: JsonObject, level: ThinkingLevel, { family, capabilit
   fields.thinkingConfig = { includeThoughts: true, thinkingBudget }
 }
 
-/** The effort nearest to `level`, rather stronger than weaker. Thinking cannot be switched off, only be made least. */
-function addLevel(fields: JsonObject, level: ThinkingLevel, { efforts, thinkingOff }: ModelCapabilities): void {
-  const isOff = level === 'off'
-  if (isOff && thinkingOff) return
-  const nearest = efforts.find((effort) => ranks.indexOf(effort) >= ranks.indexOf(level)) ?? efforts.at(-1)
-  const effort = isOff ? efforts[0] : nearest
+/** Thinking cannot be switched off, only be made least. */
+function addLevel(fields: JsonObject, request: StreamRequest, { capabilities }: GeminiProfile, warnings: string[]): void {
+  const isOff = request.thinkingLevel === 'off'
+  if (isOff && capabilities.thinkingOff) return
+  const effort = isOff ? capabilities.efforts[0] : effortFor(request, capabilities, warnings)
   const config: JsonObject = isOff ? {} : { includeThoughts: true }
   if (effort !== undefined) config.thinkingLevel = effort.toUpperCase()
   fields.thinkingConfig = config

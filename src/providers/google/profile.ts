@@ -26,13 +26,16 @@ const modern = { echoesCallIds: true, needsSignatures: true, toolsWithFormat: tr
 const everything = ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif', 'application/pdf', 'audio/*', 'video/*']
 const seeing: ModelCapabilities = { ...plain, media: everything }
 
-const budget: ModelCapabilities = { ...seeing, thinking: 'budget', maxOutputTokens: 65_536 }
+/** "Penalty is not enabled for this model." */
+const refuses = ['frequencyPenalty', 'presencePenalty'] as const
+const budget: ModelCapabilities = { ...seeing, thinking: 'budget', refuses, maxOutputTokens: 65_536 }
 const level: ModelCapabilities = {
   ...seeing,
   thinking: 'adaptive',
   efforts: upToHigh,
   thinkingOff: false,
   mediaInToolResults: everything,
+  refuses,
   maxOutputTokens: 65_536,
 }
 

@@ -20,6 +20,8 @@ export interface EncodedCall {
   secrets?: readonly string[]
   /** Added to the error when the key is rejected. */
   authHint?: string | undefined
+  /** The headers of this call where they depend on its body, such as a signature. Made last: a request may add fields to the body. */
+  sign?: ((call: Pick<EncodedCall, 'url' | 'headers' | 'body'>) => Record<string, string> | Promise<Record<string, string>>) | undefined
   /** This backend answers 400 without a body when the prompt is too long. */
   emptyBodyIsOverflow?: boolean
 }

@@ -1,5 +1,6 @@
 import { ConfigError } from '../../contract/errors.ts'
-import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
+import type { ModelCapabilities, ModelConfig, ModelSettings } from '../../contract/model/model-config.ts'
+import { settingsIn } from '../../contract/model/request-settings.ts'
 import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/model/credentials.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
@@ -30,11 +31,19 @@ export function modelConfig(id: string, defaults: ModelDefaults, options: Provid
     headers: options.headers ?? {},
   }
   if (defaults.compat !== undefined) config.compat = { ...defaults.compat, ...options.compat }
+  const settings = modelSettingsIn(options)
+  if (settings !== undefined) config.settings = settings
   if (options.capabilities !== undefined) config.capabilities = options.capabilities
   if (options.requireMedia !== undefined) config.requireMedia = options.requireMedia
   const known = defaults.capabilities?.(config) ?? options.capabilities
   config.maxTokens = options.maxTokens ?? known?.maxOutputTokens ?? defaults.maxTokens ?? 0
   return config
+}
+
+function modelSettingsIn({ maxTokens: _tokens, headers: _headers, ...options }: ProviderOptions): ModelSettings | undefined {
+  const settings: ModelSettings = settingsIn(options)
+  if (options.thinking !== undefined) settings.thinking = options.thinking
+  return Object.keys(settings).length === 0 ? undefined : settings
 }
 
 /** The tail of every factory: a model of `provider` with `options` over `defaults`, and its key kept in a closure. */

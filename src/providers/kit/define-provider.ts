@@ -7,7 +7,9 @@ import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from 
 import type { Codec, DecoderContext, EncodedCall, Recovery } from './codec.ts'
 import { readyMedia } from './history/ready-media.ts'
 import { type TransportOptions, transportTable } from './provider-options.ts'
-import { redactedHeaders, secretsIn } from './transport/endpoint.ts'
+import { withExtraFields } from './settings/extra-body.ts'
+import { withModelSettings } from './settings/write-settings.ts'
+import { mergeHeaders, redactedHeaders, secretsIn } from './transport/endpoint.ts'
 import type { Exchange } from './transport/exchange.ts'
 import { sendStreaming } from './transport/send.ts'
 
@@ -45,8 +47,9 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
   const { api, codec } = definition
   return {
     api,
-    encode: async (request) => publicForm(await encoded(definition, request)),
-    stream: async (request, emit, signal) => {
+    encode: async (request) => publicForm(await encoded(definition, withModelSettings(request))),
+    stream: async (asked, emit, signal) => {
+      const request = withModelSettings(asked)
       try {
         const encoding = encoded(definition, request)
         const call = encoding instanceof Promise ? await encoding : encoding
@@ -98,7 +101,9 @@ async function sendRecoverably<Call extends EncodedCall>(
       recovery = definition.codec.recover?.(refused.body, call, { ...context, secrets: exchange.secrets() })
     if (recovery === undefined) throw error
   }
-  return recovery.kind === 'answer' ? recovery.message : await sendStreaming(exchangeOf(definition, recovery.call, context, signal))
+  if (recovery.kind === 'answer') return recovery.message
+  const repeated = await completed(recovery.call, context.request)
+  return await sendStreaming(exchangeOf(definition, repeated, context, signal))
 }
 
 /** One call on the wire. */
@@ -120,10 +125,19 @@ function encoded<Call extends EncodedCall>(definition: ProviderDefinition<Call>,
     const ready = readyMedia(request, definition)
     const { codec } = definition
     const call = ready instanceof Promise ? ready.then((asked) => codec.encode(asked)) : codec.encode(ready)
-    return call instanceof Promise ? call.catch((error) => notEncoded(error, request)) : call
+    const isWhole = !(call instanceof Promise) && call.sign === undefined && request.body === undefined && request.headers === undefined
+    if (isWhole) return call
+    return (async () => completed(await call, request))().catch((error) => notEncoded(error, request))
   } catch (error) {
     return notEncoded(error, request)
   }
+}
+
+/** The call with what the request adds to it, and signed. */
+async function completed<Call extends EncodedCall>(call: Call, { body: extra, headers }: StreamRequest): Promise<Call> {
+  const body = extra === undefined ? call.body : withExtraFields(call.body, extra)
+  const whole = { ...call, body, headers: headers === undefined ? call.headers : mergeHeaders(call.headers, headers) }
+  return whole.sign === undefined ? whole : { ...whole, headers: await whole.sign(whole) }
 }
 
 function notEncoded(error: unknown, { model }: StreamRequest): never {

@@ -1,5 +1,5 @@
-import type { ModelCapabilities, OpenAiCompat } from '../../contract/model/model-config.ts'
-import { capabilityFields, compatFields } from '../../contract/model/model-config.ts'
+import type { ModelCapabilities, ModelSettings, OpenAiCompat } from '../../contract/model/model-config.ts'
+import { capabilityFields, compatFields, modelSettingFields } from '../../contract/model/model-config.ts'
 import type { CostConfig } from '../../contract/model/usage.ts'
 import { costFields } from '../../contract/model/usage.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
@@ -28,7 +28,7 @@ export interface TransportOptions extends Patience {
 }
 
 /** What every model factory takes beside the model id. */
-export interface ProviderOptions extends TransportOptions {
+export interface ProviderOptions extends TransportOptions, ModelSettings {
   /**
    * A key, or where to get one: a function is asked before each call, and once more after its key was rejected. It is kept in a closure, never in
    * the configuration.
@@ -105,6 +105,7 @@ const { compat: _compat, ...withoutCompat }: OptionTable<ProviderOptions> = {
   provider: aText,
   contextWindow: aPositiveNumber,
   maxTokens: aPositiveNumber,
+  ...modelSettingFields,
   cost: options<CostConfig>(costFields),
   reasoning: aFlag,
   compat: options<OpenAiCompat>(compatFields),

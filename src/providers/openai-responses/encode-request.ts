@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
-import { answerToolName } from '../../contract/model/request.ts'
+import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import type { EncodedCall } from '../kit/codec.ts'
@@ -11,7 +11,10 @@ import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
 import { type ServerTools, serverToolSecrets } from '../kit/server-tools.ts'
-import { effortFor } from '../openai/reasoning-request.ts'
+import { effortFor } from '../kit/settings/effort.ts'
+import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
+import { leaveOut, type SettingRules, settingFieldsOf } from '../kit/settings/write-settings.ts'
+import { cacheFields, openAiTier } from '../openai/setting-rules.ts'
 import { type EchoMode, messageEncoder } from './encode-message.ts'
 import { InputWriter } from './input-writer.ts'
 import { type ResponsesProfile, responsesProfile } from './profile.ts'
@@ -19,7 +22,7 @@ import { isReplayable, replayPayload } from './replay-state.ts'
 import { includedFor } from './server-tools.ts'
 
 /** How much of its reasoning a model is told; `none` asks for nothing. */
-export type ReasoningSummary = 'auto' | 'concise' | 'detailed' | 'none'
+export type ReasoningSummary = NonNullable<RequestSettings['thinkingSummary']>
 
 /** Where a request goes. */
 export interface ResponsesRoute {
@@ -57,7 +60,11 @@ function knownOf(model: ModelConfig) {
   const profile = responsesProfile(model)
   const encoder = messageEncoder(profile.capabilities.mediaInToolResults.length > 0)
   const target = targetOf(model, profile, ({ providerState }) => isReplayable(replayPayload(providerState).item))
-  return { profile, history: new HistoryMemory(target, ([mode = 'whole']) => new InputWriter(encoder, mode as EchoMode)) }
+  return {
+    profile,
+    rules: rulesFor(model, profile),
+    history: new HistoryMemory(target, ([mode = 'whole']) => new InputWriter(encoder, mode as EchoMode)),
+  }
 }
 
 /**
@@ -74,17 +81,19 @@ export function requestEncoder(options: EncodingOptions): (asked: StreamRequest,
 function encodeRequest(
   asked: StreamRequest,
   options: EncodingOptions,
-  { profile, history }: ReturnType<typeof knownOf>,
+  { profile, rules, history }: ReturnType<typeof knownOf>,
   mode: EchoMode,
 ): ResponsesCall {
   const warnings: string[] = []
   const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
-  const { request } = plan
+  const { request, ...choice } = planTools(plan, profile.capabilities, toolRules, warnings)
   const { url, model, headers } = options.route(asked)
   const { writer, leftOut } = history.write(request.messages, [mode])
   warnings.push(...leftOut)
-  const parameters = parametersOf(request, profile, options, warnings)
-  const fields: JsonObject = { model, stream: true, store: false, ...parameters, ...formatFields(plan) }
+  const parameters = parametersOf(request, { ...profile, rules }, options, warnings)
+  const fields: JsonObject = { model, stream: true, store: false, ...parameters, ...toolChoiceFields(choice) }
+  const text = { ...Object(parameters.text), ...formatOf(plan) }
+  if (Object.keys(text).length > 0) fields.text = text
   const { serverTools } = options
   const include = [...(Array.isArray(fields.include) ? fields.include : []), ...(profile.isOpenAi ? includedFor(serverTools) : [])]
   if (include.length > 0) fields.include = include
@@ -97,18 +106,34 @@ function encodeRequest(
   return { url, headers, body, warnings, answerTool: plan.answerTool, hasReasoning, hasContainers, ...hidden }
 }
 
-/** `text.format`, or the choice of the tool that takes the answer. */
-function formatFields(plan: FormatPlan): JsonObject {
-  switch (plan.kind) {
-    case 'text':
-      return {}
-    case 'object':
-      return { text: { format: { type: 'json_object' } } }
-    case 'schema':
-      return { text: { format: { type: 'json_schema', name: plan.name, schema: plan.schema, strict: plan.strict ?? false } } }
-    case 'tool':
-      if (plan.force === 'none') return {}
-      return { tool_choice: plan.force === 'any' ? 'required' : { type: 'function', name: answerToolName } }
+const toolRules = { none: true, subset: true, forcingStopsThinking: false }
+
+/** What of `text` says the form of the answer. */
+function formatOf(plan: FormatPlan): JsonObject {
+  if (plan.kind === 'object') return { format: { type: 'json_object' } }
+  if (plan.kind !== 'schema') return {}
+  return { format: { type: 'json_schema', name: plan.name, schema: plan.schema, strict: plan.strict ?? false } }
+}
+
+/** What is said of tools. */
+function toolChoiceFields({ choice, isSingle }: Omit<ToolPlan, 'request'>): JsonObject {
+  const single: JsonObject = isSingle ? { parallel_tool_calls: false } : {}
+  if (choice === undefined) return single
+  if (typeof choice === 'string') return { tool_choice: choice, ...single }
+  const named = (name: string): JsonObject => ({ type: 'function', name })
+  if ('tool' in choice) return { tool_choice: named(choice.tool), ...single }
+  return { tool_choice: { type: 'allowed_tools', mode: choice.mode, tools: choice.allowed.map(named) }, ...single }
+}
+
+/** How each setting is said. Source: docs/concepts/request-settings.md */
+function rulesFor(model: ModelConfig, { isOpenAi, capabilities }: ResponsesProfile): SettingRules {
+  return {
+    temperature: { field: 'temperature' },
+    topP: { field: 'top_p' },
+    verbosity: isOpenAi && capabilities.thinking !== 'none' ? (verbosity) => ({ text: { verbosity } }) : undefined,
+    serviceTier: isOpenAi ? openAiTier : undefined,
+    cacheTtl: isOpenAi ? (ttl) => cacheFields(ttl, model, '12h') : undefined,
+    user: { field: isOpenAi ? 'safety_identifier' : 'user' },
   }
 }
 
@@ -120,33 +145,34 @@ function systemItem({ systemPrompt }: StreamRequest, { isOpenAi }: ResponsesProf
 /** Everything but the input and the tools. */
 function parametersOf(
   request: StreamRequest,
-  { capabilities, isOpenAi }: ResponsesProfile,
+  { capabilities, isOpenAi, rules }: ResponsesProfile & { rules: SettingRules },
   { reasoningSummary, serverTools }: EncodingOptions,
   warnings: string[],
 ): JsonObject {
-  const { model, thinkingLevel: level, temperature } = request
+  const { thinkingLevel: level, thinkingSummary = reasoningSummary } = request
   const wanted = statedLimit(request, capabilities)
   const fields: JsonObject = wanted === undefined ? {} : { max_output_tokens: Math.max(minTokens, wanted) }
   if (wanted !== undefined && wanted < minTokens)
     warnings.push(`maxTokens raised from ${wanted} to ${minTokens}: the service takes no less`)
   let effort: string | undefined
   if (capabilities.thinking !== 'none') {
-    effort = effortFor(level, capabilities.efforts, capabilities.thinking === 'alwaysOn')
+    effort = effortFor(request, capabilities, warnings)
     if (effort === 'minimal' && serverTools.some(({ type }) => type === 'web_search')) {
       effort = 'low'
       warnings.push('The effort "minimal" was raised to "low": the service does not search with less.')
     }
     const reasoning: JsonObject = effort === undefined ? {} : { effort }
-    if (level !== 'off' && reasoningSummary !== 'none') reasoning.summary = reasoningSummary
+    if (level !== 'off' && thinkingSummary !== 'none') reasoning.summary = thinkingSummary
     if (Object.keys(reasoning).length > 0) fields.reasoning = reasoning
     fields.include = ['reasoning.encrypted_content']
   } else if (level !== 'off') {
-    warnings.push(`thinkingLevel "${level}" was left out: ${model.id} is not described as a reasoning model.`)
+    leaveOut(request, `thinking level ${level}`, 'is not described as a reasoning model', warnings)
   }
-  if (temperature !== undefined) {
-    const isTaken = capabilities.sampling && (capabilities.thinking === 'none' || effort === 'none' || !isOpenAi)
-    if (isTaken) fields.temperature = temperature
-    else warnings.push(`temperature ${temperature} was left out: ${model.id} does not take it while it reasons.`)
-  }
+  if (request.thinkingBudget !== undefined) leaveOut(request, 'thinkingBudget', 'thinks by effort: set thinking', warnings)
+  const takesSampling = capabilities.thinking === 'none' || effort === 'none' || !isOpenAi
+  Object.assign(
+    fields,
+    settingFieldsOf(request, { rules, capabilities, noSampling: takesSampling ? undefined : 'while it reasons' }, warnings),
+  )
   return fields
 }

@@ -1,4 +1,5 @@
-import { type OptionTable, oneOf } from '../../contract/shape/shape.ts'
+import { settingFields } from '../../contract/model/request-settings.ts'
+import type { OptionTable } from '../../contract/shape/shape.ts'
 import { type TransportOptions, transportTable } from '../kit/provider-options.ts'
 import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 import type { ReasoningSummary } from './encode-request.ts'
@@ -14,6 +15,6 @@ export interface OpenAiResponsesProviderOptions extends TransportOptions {
 /** What it is checked with. */
 export const responsesTable: OptionTable<OpenAiResponsesProviderOptions> = {
   ...transportTable,
-  reasoningSummary: oneOf('auto', 'concise', 'detailed', 'none'),
+  reasoningSummary: settingFields.thinkingSummary,
   serverTools: aServerToolList,
 }

@@ -1,4 +1,5 @@
 import type { AssistantMessage, Message, UserMessage } from '../../contract/message/message.ts'
+import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { GrowingText } from '../kit/encode/growing-text.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import type { HistoryWriter } from '../kit/history/history-memory.ts'
@@ -44,10 +45,10 @@ export class ChatWriter implements HistoryWriter {
     }
   }
 
-  /** The messages behind `system`, as JSON; with `marksCache`, the last one ends with a cache breakpoint. */
-  toJson(system: string, marksCache: boolean): string {
+  /** The messages behind `system`, as JSON; with `cached`, the last one ends with a cache breakpoint of its lifetime. */
+  toJson(system: string, cached?: RequestSettings): string {
     const pieces = this.#pieces()
-    if (marksCache) pieces.push(withCacheMark(pieces.pop() ?? ''))
+    if (cached !== undefined) pieces.push(withCacheMark(pieces.pop() ?? '', cached))
     return `[${joined(system, joined(this.#text.toString(), pieces.join(',')))}]`
   }
 
@@ -88,10 +89,13 @@ function mergedAnswer(first: AssistantMessage, run: readonly AssistantMessage[])
 }
 
 /** An encoded message with a breakpoint on its last part. */
-export function withCacheMark(json: string): string {
+export function withCacheMark(json: string, { cacheTtl }: RequestSettings): string {
   // Our own JSON: content is a string or a list of parts.
   const message = JSON.parse(json) as { content: string | Record<string, unknown>[] }
   const parts = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
   const last = parts.pop()
-  return JSON.stringify({ ...message, content: [...parts, { ...last, cache_control: { type: 'ephemeral' } }] })
+  return JSON.stringify({
+    ...message,
+    content: [...parts, { ...last, cache_control: { type: 'ephemeral', ...(cacheTtl === '1h' && { ttl: '1h' }) } }],
+  })
 }

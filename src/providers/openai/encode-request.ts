@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
-import { answerToolName } from '../../contract/model/request.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import type { EncodedCall } from '../kit/codec.ts'
@@ -10,6 +9,8 @@ import { toolsEncoder } from '../kit/encode/tool-json.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
+import { settingFieldsOf } from '../kit/settings/write-settings.ts'
 import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { isResponsesOnly } from './capabilities.ts'
 import { ChatWriter, withCacheMark } from './chat-writer.ts'
@@ -55,13 +56,13 @@ function encodeRequest(asked: StreamRequest, service: string, { profile, url, hi
   const { compat, systemRole } = profile
   const warnings: string[] = []
   const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
-  const { request } = plan
-  const parameters = toJson({ ...parametersOf(request, profile, warnings), ...formatFields(plan) })
+  const { request, ...choice } = planTools(plan, profile.capabilities, profile.toolRules, warnings)
+  const parameters = toJson({ ...parametersOf(request, profile, warnings), ...formatFields(plan), ...toolChoiceFields(choice) })
   const { writer, leftOut } = history.write(request.messages)
   warnings.push(...leftOut)
   const prompt = request.systemPrompt === '' ? '' : toJson({ role: systemRole, content: request.systemPrompt })
-  const system = prompt !== '' && marksCache(request, profile, 'cacheSystem') ? withCacheMark(prompt) : prompt
-  const messages = writer.toJson(system, marksCache(request, profile, 'cacheMessages'))
+  const system = prompt !== '' && marksCache(request, profile, 'cacheSystem') ? withCacheMark(prompt, request) : prompt
+  const messages = writer.toJson(system, marksCache(request, profile, 'cacheMessages') ? request : undefined)
   const tools = request.tools.length === 0 ? '' : `,"tools":[${toolsJson(request.tools)}]`
   return {
     url,
@@ -74,10 +75,11 @@ function encodeRequest(asked: StreamRequest, service: string, { profile, url, hi
   }
 }
 
-/** `response_format`, or the choice of the tool that takes the answer. */
+/** `response_format`. */
 function formatFields(plan: FormatPlan): JsonObject {
   switch (plan.kind) {
     case 'text':
+    case 'tool':
       return {}
     case 'object':
       return { response_format: { type: 'json_object' } }
@@ -85,28 +87,33 @@ function formatFields(plan: FormatPlan): JsonObject {
       const { name, schema, strict } = plan
       return { response_format: { type: 'json_schema', json_schema: strict === undefined ? { name, schema } : { name, schema, strict } } }
     }
-    case 'tool':
-      if (plan.force === 'none') return {}
-      return { tool_choice: plan.force === 'any' ? 'required' : { type: 'function', function: { name: answerToolName } } }
   }
+}
+
+/** What is said of tools. */
+function toolChoiceFields({ choice, isSingle }: Omit<ToolPlan, 'request'>): JsonObject {
+  const single: JsonObject = isSingle ? { parallel_tool_calls: false } : {}
+  if (choice === undefined) return single
+  if (typeof choice === 'string') return { tool_choice: choice, ...single }
+  const named = (name: string): JsonObject => ({ type: 'function', function: { name } })
+  if ('tool' in choice) return { tool_choice: named(choice.tool), ...single }
+  const { mode, allowed } = choice
+  return { tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools: allowed.map(named) } }, ...single }
 }
 
 /** Everything but the messages and the tools. */
 function parametersOf(request: StreamRequest, profile: ChatProfile, warnings: string[]): JsonObject {
-  const { model, temperature } = request
-  const { compat, capabilities } = profile
+  const { model } = request
+  const { compat, capabilities, settingRules } = profile
   const maxTokens = statedLimit(request, capabilities)
-  const reasoning = reasoningRequest(request, profile)
-  warnings.push(...reasoning.warnings)
+  const reasoning = reasoningRequest(request, profile, warnings)
   const body: JsonObject = { model: model.id, stream: true }
   if (compat.supportsUsageInStreaming) body.stream_options = { include_usage: true }
   if (compat.supportsStore) body.store = false
   if (maxTokens !== undefined) body[compat.maxTokensField === 'maxCompletionTokens' ? 'max_completion_tokens' : 'max_tokens'] = maxTokens
   Object.assign(body, reasoning.fields)
-  if (temperature !== undefined) {
-    if (reasoning.allowsSampling) body.temperature = temperature
-    else warnings.push(`temperature ${temperature} was left out: ${model.id} does not take it while it reasons.`)
-  }
+  const noSampling = reasoning.allowsSampling ? undefined : 'while it reasons'
+  Object.assign(body, settingFieldsOf(request, { rules: settingRules, capabilities, noSampling }, warnings))
   if (isResponsesOnly(model)) warnings.push(`${model.id} is served by OpenAI's Responses API only; this call will probably be refused.`)
   return body
 }

@@ -1,8 +1,11 @@
 import type { ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
 import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
-import { chatCapabilities } from './capabilities.ts'
+import type { ToolChoiceRules } from '../kit/settings/tool-choice.ts'
+import type { SettingRules } from '../kit/settings/write-settings.ts'
+import { chatCapabilities, isOpenAiModel } from './capabilities.ts'
 import { compatOf } from './compat.ts'
 import type { MessageRules } from './encode-message.ts'
+import { chatSettingRules } from './setting-rules.ts'
 
 /** What is known of one model behind Chat Completions. */
 export interface ChatProfile extends ModelProfile {
@@ -14,6 +17,8 @@ export interface ChatProfile extends ModelProfile {
   /** GitHub Copilot: no version in its path, and headers that tell what a request is about. */
   isCopilot: boolean
   messages: MessageRules
+  settingRules: SettingRules
+  toolRules: ToolChoiceRules
 }
 
 /** The profile of `model`. */
@@ -26,6 +31,9 @@ export function chatProfile(model: ModelConfig): ChatProfile {
     capabilities,
     compat,
     systemRole: compat.supportsDeveloperRole && takesDeveloper(model, compat) ? 'developer' : 'system',
+    settingRules: chatSettingRules(model, compat, capabilities.thinking !== 'none'),
+    // Backends know a list of allowed tools only where they follow OpenAI closely.
+    toolRules: { none: true, subset: isOpenAiModel(model, compat), forcingStopsThinking: compat.thinkingFormat === 'deepSeek' },
     emptyBodyIsOverflow: model.provider === 'cerebras' || model.provider === 'mistral',
     isCopilot: model.provider === 'copilot' || /\.githubcopilot\.com(\/|$)/.test(model.baseUrl),
     callIds: model.provider === 'mistral' ? 'nineChars' : 'visible40',

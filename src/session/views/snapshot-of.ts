@@ -146,12 +146,13 @@ function* idsIn(records: readonly SessionRecord[], { loops }: Session): Iterable
 }
 
 function settingsOf(chain: readonly LoopRecord[]): NonNullable<AgentSnapshot['settings']> {
-  const { thinkingLevel = 'off', temperature, configId } = chain.findLast((loop) => loop.config !== undefined)?.config ?? {}
+  const { thinkingLevel = 'off', temperature, configId, settings } = chain.findLast((loop) => loop.config !== undefined)?.config ?? {}
   return {
     systemPrompt: '',
     thinking: thinkingLevel,
     ...(temperature !== undefined && { temperature }),
     ...(configId !== undefined && { configId }),
+    ...(settings !== undefined && { request: settings }),
   }
 }
 

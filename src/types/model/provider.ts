@@ -1,7 +1,8 @@
 import type { JsonSchema } from '../../contract/json.ts'
 import type { AssistantMessage, Message } from '../../contract/message/message.ts'
-import type { ApiProtocol, ModelConfig, ThinkingLevel } from '../../contract/model/model-config.ts'
+import type { ApiProtocol, ModelConfig } from '../../contract/model/model-config.ts'
 import type { CacheStrategy, ResponseFormat, StreamDelta, ToolDefinition } from '../../contract/model/request.ts'
+import type { RequestSettings, ThinkingLevel } from '../../contract/model/request-settings.ts'
 import type { StandardSchema } from '../standard-schema.ts'
 import type { MediaWithBytes } from './media.ts'
 
@@ -12,7 +13,7 @@ import type { MediaWithBytes } from './media.ts'
 export type ResponseFormatInput<Output = unknown> = ResponseFormat | StandardSchema<unknown, Output> | JsonSchema
 
 /** Everything one model call needs, independent of any wire protocol. */
-export interface StreamRequest {
+export interface StreamRequest extends RequestSettings {
   model: ModelConfig
   /** The key of this call. Only `encode` reads it; it appears in `headers`, never in `redactedHeaders`. */
   credential?: string
@@ -26,9 +27,6 @@ export interface StreamRequest {
   continues?: AssistantMessage
   tools: readonly ToolDefinition[]
   thinkingLevel: ThinkingLevel
-  /** Tokens; absent means `model.maxTokens`. */
-  maxTokens?: number
-  temperature?: number
   cache: CacheStrategy
   /** Default: text. */
   responseFormat?: ResponseFormat

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelCapabilities, ThinkingLevel } from '../../../src/contract/model/model-config.ts'
+import type { ModelCapabilities } from '../../../src/contract/model/model-config.ts'
+import type { ThinkingLevel } from '../../../src/contract/model/request-settings.ts'
 import { type OpenAiResponsesOptions, openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 import type { StreamRequest } from '../../../src/types/model/provider.ts'
 import { answering, fixture } from '../bytes.ts'
@@ -93,7 +94,7 @@ describe('what is always sent', () => {
 })
 
 describe('efforts', () => {
-  const cases: [string, Record<ThinkingLevel, string | undefined>][] = [
+  const cases: [string, Partial<Record<ThinkingLevel, string>>][] = [
     ['o3', { off: 'low', minimal: 'low', low: 'low', medium: 'medium', high: 'high' }],
     ['gpt-5', { off: 'minimal', minimal: 'minimal', low: 'low', medium: 'medium', high: 'high' }],
     ['gpt-5.1', { off: 'none', minimal: 'low', low: 'low', medium: 'medium', high: 'high' }],

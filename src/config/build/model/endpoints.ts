@@ -65,12 +65,10 @@ function modelRequests(config: AgentConfig, section: ModelSection, path: Path): 
 }
 
 /** Servers that the service of a model is to call: they are told what the model asks of them. */
-function serverToolRequests({ server_tools: tools = [] }: ModelSection, path: Path): TrustRequest[] {
-  return tools.flatMap((tool, at) =>
-    addressesIn(tool).map(
-      ([name, what]): TrustRequest => ({ kind: 'endpoint', field: fieldOf([...path, 'server_tools', at, ...name]), what }),
-    ),
-  )
+function serverToolRequests({ server_tools = [], body = {} }: ModelSection, path: Path): TrustRequest[] {
+  // A body may declare tools as well.
+  const addresses = addressesIn({ server_tools, body })
+  return addresses.map(([name, what]): TrustRequest => ({ kind: 'endpoint', field: fieldOf([...path, ...name]), what }))
 }
 
 /** Every text in `value` that is an address, and where it stands. */

@@ -11,6 +11,7 @@ import { resolveName } from '../../references/entities.ts'
 import { parseReference } from '../../references/reference.ts'
 import { protocolWords } from '../../schema/sections.ts'
 import { type Build, shared } from '../build.ts'
+import { requestSettingsOf } from '../settings.ts'
 import { type FactoryOptions, factories } from './factories.ts'
 
 /** Where a field says which model is meant; `model` stands for another one of the same provider. */
@@ -124,19 +125,19 @@ function checkOnlyFor(section: ModelSection, protocol: KnownApi, path: Path): vo
 
 /** The section in the words of the factories, without what it does not say. */
 function factoryOptions(section: ModelSection): FactoryOptions {
-  const { api_key, base_url, context_window, max_tokens, cost, compat, headers, name, provider, reasoning } = section
+  const { api_key, base_url, context_window, cost, compat, name, provider, reasoning } = section
   const { resource, project, location, region } = section
   const options = {
-    ...{ headers, name, provider, reasoning, resource, project, location, region },
+    ...{ name, provider, reasoning, resource, project, location, region },
     // A blank key is none: a local service wants none.
     apiKey: api_key?.trim() === '' ? undefined : api_key,
     baseUrl: base_url,
     contextWindow: context_window,
-    maxTokens: max_tokens,
     firstByteTimeoutMs: patienceOf(section.first_byte_timeout_ms),
     idleTimeoutMs: patienceOf(section.idle_timeout_ms),
     progressTimeoutMs: patienceOf(section.progress_timeout_ms),
     cost: cost && costOf(cost),
+    ...requestSettingsOf(section),
     serverTools: section.server_tools,
     requireMedia: section.require_media,
     compat: compat && Object.keys(compat).length > 0 ? compatOf(compat) : undefined,

@@ -1,15 +1,23 @@
 import type { JsonObject } from '../../../contract/json.ts'
 import type { ThinkingContent } from '../../../contract/message/content.ts'
 import type { Message } from '../../../contract/message/message.ts'
-import type { ModelCapabilities, ThinkingLevel } from '../../../contract/model/model-config.ts'
+import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
+import type { ThinkingLevel } from '../../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
+import { effortFor } from '../settings/effort.ts'
+import { leaveOut } from '../settings/write-settings.ts'
 import { outputLimit } from './capabilities.ts'
 
 /** Tokens per level; the service refuses less than 1024. Source: docs/providers/anthropic.md */
-const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = { minimal: 1024, low: 1024, medium: 2048, high: 8192 }
-
-/** Efforts per level, in words of the service. */
-const efforts: Record<Exclude<ThinkingLevel, 'off'>, string> = { minimal: 'low', low: 'low', medium: 'medium', high: 'high' }
+const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = {
+  minimal: 1024,
+  low: 1024,
+  medium: 2048,
+  high: 8192,
+  xhigh: 16_384,
+  max: 24_576,
+}
+const leastBudget = 1024
 
 /** Room for the answer beside the thinking. A budget plus this is below what any model with budgets can produce. */
 const answerRoom = 4096
@@ -27,7 +35,7 @@ export function continuesWithoutThinking(messages: readonly Message[]): boolean 
 }
 
 /**
- * The fields of a request that depend on how a model thinks: `max_tokens`, `thinking`, `output_config`, `temperature`. What had to be left
+ * The fields of a request that depend on how a model thinks: `max_tokens`, `thinking`, `output_config`. What had to be left
  * out is added to `warnings`. `hasUnsignedTurn`: the answer being continued does not start with thinking, which a budget needs.
  */
 export function generationFields(
@@ -36,20 +44,27 @@ export function generationFields(
   hasUnsignedTurn: boolean,
   warnings: string[],
 ): JsonObject {
-  const level = request.thinkingLevel
+  const { thinkingLevel: level, thinkingBudget } = request
   const fields: JsonObject = { max_tokens: outputLimit(request, capabilities) }
   if (capabilities.thinking === 'budget') {
-    if (level !== 'off') addBudget(fields, budgets[level], hasUnsignedTurn, warnings)
+    const budget = thinkingBudget ?? (level === 'off' ? undefined : budgets[level])
+    if (budget !== undefined) addBudget(fields, request, Math.max(leastBudget, budget), hasUnsignedTurn, warnings)
   } else if (capabilities.thinking !== 'none') {
-    addAdaptive(fields, level, capabilities)
-  } else if (level !== 'off') {
-    warnings.push(`thinking level ${level} left out: ${request.model.id} does not think`)
+    if (thinkingBudget !== undefined) leaveOut(request, 'thinkingBudget', 'thinks by effort: set thinking', warnings)
+    addAdaptive(fields, request, capabilities, warnings)
+  } else {
+    if (level !== 'off') leaveOut(request, `thinking level ${level}`, 'does not think', warnings)
+    if (thinkingBudget !== undefined) leaveOut(request, 'thinkingBudget', 'does not think', warnings)
   }
-  addTemperature(fields, request, capabilities, warnings)
   return fields
 }
 
-function addBudget(fields: JsonObject, budget: number, hasUnsignedTurn: boolean, warnings: string[]): void {
+/** Why no `temperature` and the like go with these fields. */
+export function whyNoSampling({ thinking }: JsonObject): string | undefined {
+  return thinking !== undefined && JSON.stringify(thinking) !== '{"type":"disabled"}' ? 'while it thinks' : undefined
+}
+
+function addBudget(fields: JsonObject, request: StreamRequest, budget: number, hasUnsignedTurn: boolean, warnings: string[]): void {
   if (hasUnsignedTurn) {
     warnings.push('thinking left out of this turn: the answer being continued has none that can be sent back')
     return
@@ -59,23 +74,21 @@ function addBudget(fields: JsonObject, budget: number, hasUnsignedTurn: boolean,
     fields.max_tokens = budget + Math.min(wanted, answerRoom)
     warnings.push(`max_tokens raised from ${wanted} to ${fields.max_tokens}: it must exceed the thinking budget of ${budget}`)
   }
-  fields.thinking = { type: 'enabled', budget_tokens: budget }
+  fields.thinking = { type: 'enabled', budget_tokens: budget, ...displayOf(request) }
 }
 
-function addAdaptive(fields: JsonObject, level: ThinkingLevel, capabilities: ModelCapabilities): void {
+function displayOf({ thinkingSummary }: StreamRequest): JsonObject {
+  return thinkingSummary === undefined ? {} : { display: thinkingSummary === 'none' ? 'omitted' : 'summarized' }
+}
+
+function addAdaptive(fields: JsonObject, request: StreamRequest, capabilities: ModelCapabilities, warnings: string[]): void {
+  const { thinkingLevel: level } = request
   if (level === 'off' && capabilities.thinkingOff) {
     fields.thinking = { type: 'disabled' }
     return
   }
   // Recent models withhold the text of their thinking unless asked.
-  if (level !== 'off') fields.thinking = { type: 'adaptive', display: 'summarized' }
-  const wanted = level === 'off' ? capabilities.efforts[0] : efforts[level]
-  if (wanted !== undefined && capabilities.efforts.includes(wanted)) fields.output_config = { effort: wanted }
-}
-
-function addTemperature(fields: JsonObject, request: StreamRequest, capabilities: ModelCapabilities, warnings: string[]): void {
-  if (request.temperature === undefined) return
-  const thinks = fields.thinking !== undefined && request.thinkingLevel !== 'off'
-  if (capabilities.sampling && !thinks) fields.temperature = request.temperature
-  else warnings.push(`temperature left out: ${request.model.id} does not take it${capabilities.sampling ? ' while it thinks' : ''}`)
+  if (level !== 'off') fields.thinking = { type: 'adaptive', display: 'summarized', ...displayOf(request) }
+  const effort = level === 'off' ? capabilities.efforts[0] : effortFor(request, capabilities, warnings)
+  if (effort !== undefined) fields.output_config = { effort }
 }

@@ -20,8 +20,6 @@ export interface MessageEncoder {
   encode(message: Message): EncodedMessage
   /** An answer without its reasoning, for a prefix that has changed. */
   bare(message: AssistantMessage): EncodedMessage
-  /** `json`, which ends with a block, with a cache breakpoint after that block. */
-  mark(json: string): string
 }
 
 type Role = 'user' | 'assistant'
@@ -78,9 +76,9 @@ export class TurnWriter implements HistoryWriter {
     if (encoded.after !== '') this.#held = this.#held === '' ? encoded.after : `${this.#held},${encoded.after}`
   }
 
-  /** The list of messages; with `marksCache`, the message before the last ends with a cache breakpoint. */
-  toJson(marksCache: boolean): string {
-    const end = marksCache && this.#end !== '' ? this.#encoder.mark(this.#end) : this.#end
+  /** The list of messages; `mark` puts a cache breakpoint after the block that ends the message before the last. */
+  toJson(mark?: (block: string) => string): string {
+    const end = mark !== undefined && this.#end !== '' ? mark(this.#end) : this.#end
     return `[${this.#text.toString()}${end}${this.#middle}${this.#last}${this.#held === '' ? '' : `,${this.#held}`}]}]`
   }
 

@@ -1,0 +1,138 @@
+import {
+  aFlag,
+  aJsonObject,
+  aPositiveNumber,
+  aText,
+  either,
+  fieldsOf,
+  fixedListOf,
+  type Infer,
+  kind,
+  namesOf,
+  oneOf,
+  optional,
+  partial,
+  required,
+  type ShapeOf,
+  texts,
+  wholeFrom,
+  withInside,
+} from '../shape/shape.ts'
+
+/** The highest temperature that any service takes. */
+export const mostTemperature = 2
+/** How freely a model picks its words. Services take 1 or 2 at most. */
+export const aTemperature: ShapeOf<number> = between(0, mostTemperature)
+/** The farthest from 0 that a penalty may be. */
+export const mostPenalty = 2
+
+/* @__NO_SIDE_EFFECTS__ */
+function between(least: number, most: number): ShapeOf<number> {
+  return kind(`a number from ${least} to ${most}`, (value) => typeof value === 'number' && value >= least && value <= most)
+}
+
+/** How deep a model should think, in words. */
+export const thinkingLevel = oneOf('off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')
+/** How deep a model should think. A model that does not know a level thinks at the nearest one that it knows. */
+export type ThinkingLevel = Infer<typeof thinkingLevel>
+
+/** What a model may, or must, do about tools, in words. */
+export const toolChoiceWord = oneOf('auto', 'none', 'required')
+const aToolName = fieldsOf({ tool: required(aText) })
+const toolNames = fieldsOf({ allowed: required(fixedListOf(aText)), mode: optional(oneOf('auto', 'required')) })
+export const toolChoice = either(toolChoiceWord, aToolName, toolNames)
+/**
+ * Whether the model may call tools (`auto`), must not (`none`), must call one (`required`), must call this one (`{ tool }`), or may call some of
+ * them only (`{ allowed }`, with `mode: 'required'`: must).
+ */
+export type ToolChoice = 'auto' | 'none' | 'required' | { tool: string } | { allowed: readonly string[]; mode?: 'auto' | 'required' }
+
+/** Fields of the body that carry the conversation, and how it is read: `body` cannot replace them. */
+const guardedFields = ['model', 'messages', 'input', 'contents', 'stream']
+
+/** Fields of a request's body, as the service calls them. */
+const extraBody = withInside(aJsonObject, (value, path) => {
+  const guarded = guardedFields.find((name) => Object.hasOwn(Object(value), name))
+  if (guarded === undefined) return undefined
+  return `${path}.${guarded} cannot be set: it is made of the conversation and of the model. Leave it out; choose the model with the factory.`
+})
+
+export const settingFields = {
+  /** Tokens per answer. Default: the model's. */
+  maxTokens: aPositiveNumber,
+  /** How freely the model picks its words, 0 to 2. */
+  temperature: aTemperature,
+  /** Only the likeliest words that have this much probability together, 0 to 1. */
+  topP: between(0, 1),
+  /** Only this many of the likeliest words. */
+  topK: wholeFrom(1),
+  /** Texts that end the answer where the model writes them. */
+  stopSequences: fixedListOf(aText),
+  /** Makes answers alike that begin alike, as far as the service can. */
+  seed: wholeFrom(0),
+  /** Above 0: words that were used often come less, -2 to 2. */
+  frequencyPenalty: between(-mostPenalty, mostPenalty),
+  /** Above 0: words that were used at all come less, -2 to 2. */
+  presencePenalty: between(-mostPenalty, mostPenalty),
+  /** How long answers are. */
+  verbosity: oneOf('low', 'medium', 'high'),
+  /** Whether tools may, or must, be called. A choice that forces a call holds until the run has made one. Default `auto`. */
+  toolChoice,
+  /** `false`: at most one call per answer. */
+  parallelToolCalls: aFlag,
+  /** Tokens that thinking may take, for models that count them. Switches thinking on. */
+  thinkingBudget: wholeFrom(1),
+  /** How much of its thinking the model shows; `none`: nothing. Default: what the service shows. */
+  thinkingSummary: oneOf('auto', 'concise', 'detailed', 'none'),
+  /** At which price and speed the service works. */
+  serviceTier: oneOf('standard', 'priority', 'flex', 'fast'),
+  /** How long the service keeps what it has cached. */
+  cacheTtl: oneOf('5m', '1h'),
+  /** Who asks, in a form that names nobody, such as a hash: the service tells users apart by it. */
+  user: aText,
+  /** Fields of the body as the service calls them, merged into the request last: objects are merged, all else replaced. */
+  body: extraBody,
+  /** Extra headers of the request. They are in no capture and no record. */
+  headers: texts,
+  /** A setting that the model does not take fails the call before anything is sent. Default: it is left out, with one warning. */
+  strict: aFlag,
+}
+
+type Settings = { [Name in keyof typeof settingFields]?: Infer<(typeof settingFields)[Name]> }
+
+/**
+ * What may be said about how a model answers, under the same names on a factory, an agent, a prompt, in `prepareTurn`, in agent files (with underscores)
+ * and over HTTP, beside `thinking`. The nearest word counts: that of the turn, the prompt, the agent, the model.
+ *
+ * **Contract**
+ * - What a model does not take is left out with one warning that names it, or fails the call where `strict` says so.
+ *
+ * Source: docs/concepts/request-settings.md
+ */
+export interface RequestSettings extends Settings {
+  toolChoice?: ToolChoice
+}
+
+/** One of the settings. */
+export type SettingName = keyof typeof settingFields
+export const settingName: ShapeOf<SettingName> = oneOf(...namesOf(settingFields))
+/** The names of all settings. */
+export const settingNames: readonly SettingName[] = namesOf(settingFields)
+
+/** Those of `given` that are settings and have a value. */
+export function settingsIn(given: RequestSettings): RequestSettings {
+  const settings: Record<string, unknown> = {}
+  for (const name of settingNames) if (given[name] !== undefined) settings[name] = given[name]
+  return settings as RequestSettings // the same values under the same names
+}
+
+const { maxTokens: _tokens, temperature: _temperature, headers: _secret, body: _fields, strict: _strict, ...recordedFields } = settingFields
+/** Settings as a record holds them: `maxTokens` and `temperature` stand beside them, headers and extra fields of the body may hold a secret. */
+export type RecordedSettings = { [Name in keyof typeof recordedFields]?: Infer<(typeof recordedFields)[Name]> }
+export const recordedSettings: ShapeOf<RecordedSettings> = partial<Required<RecordedSettings>>(recordedFields)
+
+/** What of `given` is recorded; `undefined` where that is nothing. */
+export function toRecord(given: RequestSettings): RecordedSettings | undefined {
+  const { maxTokens, temperature, headers, body, strict, ...recorded } = settingsIn(given)
+  return Object.keys(recorded).length === 0 ? undefined : recorded
+}

@@ -1,0 +1,62 @@
+import type { JsonObject } from '../../contract/json.ts'
+import type { ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
+import type { RequestSettings } from '../../contract/model/request-settings.ts'
+import { type SettingRules, stopTexts } from '../kit/settings/write-settings.ts'
+import { isOpenAiModel } from './capabilities.ts'
+
+/** Backends that refuse `top_k`, or do nothing with it. */
+const withoutTopK = new Set([
+  'openai',
+  'copilot',
+  'groq',
+  'mistral',
+  'cerebras',
+  'xai',
+  'deepseek',
+  'moonshot',
+  'kimi',
+  'minimax',
+  'zai',
+  'ollama',
+])
+
+/** How each setting is said on Chat Completions. Source: docs/concepts/request-settings.md */
+export function chatSettingRules(model: ModelConfig, compat: OpenAiCompat, thinks: boolean): SettingRules {
+  const { provider } = model
+  const isOpenAi = isOpenAiModel(model, compat)
+  const isRouter = compat.thinkingFormat === 'openRouter'
+  // OpenAI's reasoning models answer these with an error.
+  const isPicky = isOpenAi && thinks
+  return {
+    temperature: { field: 'temperature' },
+    topP: { field: 'top_p' },
+    topK: isOpenAi || withoutTopK.has(provider) ? undefined : { field: 'top_k' },
+    stopSequences: isPicky ? () => 'takes none' : stopTexts('stop', 4),
+    seed: { field: provider === 'mistral' ? 'random_seed' : 'seed' },
+    frequencyPenalty: isPicky ? () => 'does not take it' : { field: 'frequency_penalty' },
+    presencePenalty: isPicky ? () => 'does not take it' : { field: 'presence_penalty' },
+    verbosity: isPicky || isRouter ? { field: 'verbosity' } : undefined,
+    serviceTier: tierRule(provider, isOpenAi || isRouter),
+    cacheTtl: isRouter ? () => ({}) : isOpenAi ? (ttl) => cacheFields(ttl, model, '30m') : undefined,
+    user: provider === 'mistral' ? undefined : { field: isOpenAi && !isRouter ? 'safety_identifier' : 'user' },
+  }
+}
+
+const groqTiers = { standard: 'on_demand', flex: 'flex', priority: 'performance' } as const
+
+function tierRule(provider: string, isOpenAi: boolean): SettingRules['serviceTier'] {
+  if (provider === 'groq') return (tier) => (tier === 'fast' ? 'knows no tier "fast"' : { service_tier: groqTiers[tier] })
+  return isOpenAi ? openAiTier : undefined
+}
+
+/** The tier in OpenAI's words. */
+export function openAiTier(tier: NonNullable<RequestSettings['serviceTier']>): JsonObject {
+  return { service_tier: tier === 'standard' ? 'default' : tier }
+}
+
+/** An hour in the words of a generation: `longest` of those that name a lifetime, a day of those before. */
+export function cacheFields(ttl: '5m' | '1h', { id }: ModelConfig, longest: '30m' | '12h'): JsonObject | string {
+  if (ttl === '5m') return {}
+  if (/(^|[/:])gpt-(5\.6|6)/.test(id)) return { prompt_cache_options: { ttl: longest } }
+  return /(^|[/:])gpt-(4\.1|5)/.test(id) ? { prompt_cache_retention: '24h' } : 'decides by itself how long it keeps its cache'
+}

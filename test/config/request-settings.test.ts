@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { agentFromConfig, agentsFromConfig, parseConfig, trustRequests } from '../../src/config/index.ts'
+
+const read = async (config: object) => (await parseConfig(JSON.stringify(config), 'json')).config
+const made = async (config: object) => agentFromConfig(await read(config), { trust: true })
+
+const provider = { model: 'gpt-4.1', api: 'openai', api_key: 'k' }
+
+describe('settings of requests in an agent file', () => {
+  it('have the names of the options, with underscores, on a model and in a profile', async () => {
+    const { settings } = await made({
+      provider: { ...provider, seed: 3, top_p: 0.5, body: { metadata: { a: 'b' } } },
+      agent: {
+        profile: { tool_choice: 'required', stop_sequences: ['END'], service_tier: 'Flex', parallel_tool_calls: false, strict: true },
+      },
+    })
+    expect(settings.model.config.settings).toEqual({ seed: 3, topP: 0.5, body: { metadata: { a: 'b' } } })
+    expect(settings).toMatchObject({
+      toolChoice: 'required',
+      stopSequences: ['END'],
+      serviceTier: 'flex',
+      parallelToolCalls: false,
+      strict: true,
+    })
+  })
+
+  it('a variation wins over the profile', async () => {
+    const agent = { profile: { seed: 1, top_k: 2 }, instances: [{ name: 'a', profile: { seed: 4 } }] }
+    const [first] = (await agentsFromConfig(await read({ provider, agent }), { trust: true })).values()
+    expect(first?.settings).toMatchObject({ seed: 4, topK: 2 })
+  })
+
+  it('any other word is the name of a tool that must be called', async () => {
+    const { settings } = await made({ provider, agent: { profile: { tool_choice: 'search_web' } } })
+    expect(settings.toolChoice).toEqual({ tool: 'search_web' })
+  })
+
+  it.each([
+    [{ agent: { profile: { top_p: 2 } } }, /agent\.profile\.top_p/],
+    [{ agent: { profile: { service_tier: 'gold' } } }, /agent\.profile\.service_tier/],
+    [{ provider: { ...provider, body: { messages: [] } } }, /body\.messages cannot be set/],
+  ])('%j is refused by name', async (config, message) => {
+    await expect(made({ provider, ...config })).rejects.toThrow(message)
+  })
+
+  it('an address in a body is asked about: it may declare a server that is told what the model asks', async () => {
+    const body = { tools: [{ type: 'mcp', server_url: 'https://attacker.example/mcp' }] }
+    const config = await read({ provider: { ...provider, body } })
+    expect(trustRequests(config)).toContainEqual(expect.objectContaining({ what: 'https://attacker.example/mcp' }))
+  })
+})
