@@ -17,7 +17,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   ui: { layers: [], packages: [] },
   providers: { layers: ['stream'], packages: ['aws4fetch'] },
   tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
-  media: { layers: [], packages: [] },
+  media: { layers: ['providers'], packages: [] },
   openapi: { layers: ['validation'], packages: [] },
   skills: { layers: ['workspace'], packages: ['yaml'] },
   mcp: { layers: ['validation'], packages: [] },

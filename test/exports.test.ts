@@ -49,8 +49,8 @@ const expected: Record<string, string> = {
     ProviderDefinition ProviderOptions ProviderState Recovery ResponseFormat ResponseFormatInput SseDecoder SseDecoderOptions
     StreamDecoder StreamDelta StreamEvent StreamProvider StreamRequest StreamStart StreamWarning ToolDefinition TransportOptions WrittenHistory`,
   './media': `
-    MediaError fetchMedia
-    FetchMediaOptions MediaErrorCode MediaQuery ResolveMedia`,
+    MediaError fetchMedia uploadFile
+    FetchMediaOptions MediaErrorCode MediaQuery ResolveMedia UploadFileOptions UploadProgress`,
   './tools': `
     ToolRegistry WorkspaceError editFileTool enforceableSchema formatChecks joinPath linearPattern listFilesTool memoryWorkspace
     prunTools readFileTool resolvePath revertTool searchTool workspaceSearcher writeFileTool

@@ -34,7 +34,7 @@ const targetOf = perObject(
     api,
     provider,
     model: id,
-    media: { media: [], mediaByUrl: [] },
+    media: { media: [], mediaByUrl: [], mediaById: [] },
     toolCallId: legalIds.word64,
     // It takes no reasoning back.
     keepsThinking: () => false,

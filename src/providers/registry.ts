@@ -113,15 +113,16 @@ export class ProviderRegistry {
       const known = this.protocols().join(', ') || 'none'
       throw new ConfigError('invalidOption', `No provider registered for protocol: ${protocol}. Registered: ${known}.`)
     }
-    return lazyProvider(protocol, () => loader(transport))
+    return lazyProvider(protocol, transport, () => loader(transport))
   }
 }
 
 /** A provider that is loaded with its first call. */
-function lazyProvider(api: ApiProtocol, load: () => StreamProvider | Promise<StreamProvider>): StreamProvider {
+function lazyProvider(api: ApiProtocol, { fetch }: TransportOptions, load: () => StreamProvider | Promise<StreamProvider>): StreamProvider {
   const provider = lateChunk(`the provider of ${api}`, async () => load())
   return {
     api,
+    ...(fetch !== undefined && { fetch }),
     encode: async (request) => (await loaded(provider)).encode(request),
     stream: async (request, emit, signal) => (await loaded(provider, signal)).stream(request, emit, signal),
   }

@@ -1,7 +1,7 @@
 import { toBase64 } from '../base/base64.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { FileContent, ImageContent } from '../contract/message/content.ts'
-import { defaultMaxMediaBytes, typeByBytes, typeByName } from '../contract/message/media.ts'
+import { defaultMaxMediaBytes, typeOfFile } from '../contract/message/media.ts'
 
 /** What a caller may say about a file. */
 export interface MediaOptions {
@@ -54,7 +54,7 @@ async function read(given: Blob | Uint8Array, { name = nameOf(given), mimeType, 
   if (size > maxBytes)
     refuse(`${what} has ${size} bytes; at most ${maxBytes} are taken (maxBytes). Upload it to the service, or send a part.`)
   const data = toBase64(given instanceof Uint8Array ? given : new Uint8Array(await given.arrayBuffer()))
-  const type = mimeType ?? typeOf(given, data, name)
+  const type = mimeType ?? typeOfFile(given instanceof Uint8Array ? '' : given.type, data, name)
   if (type === undefined) refuse(`Of what type ${what} is, neither its bytes nor its name say. Pass mimeType.`)
   return { data, mimeType: type, name }
 }
@@ -62,14 +62,6 @@ async function read(given: Blob | Uint8Array, { name = nameOf(given), mimeType, 
 function nameOf(given: Blob | Uint8Array): string | undefined {
   const name: unknown = Reflect.get(given, 'name')
   return typeof name === 'string' && name !== '' ? name : undefined
-}
-
-function typeOf(given: Blob | Uint8Array, data: string, name: string | undefined): string | undefined {
-  const said = given instanceof Uint8Array ? '' : given.type
-  if (said !== '' && said !== 'application/octet-stream') return said.split(';', 1)[0]
-  const byBytes = typeByBytes(data)
-  if (byBytes?.includes('/') === true) return byBytes
-  return name === undefined ? undefined : typeByName(name)
 }
 
 function refuse(sentence: string): never {

@@ -3,6 +3,8 @@ import { answerWithSources } from '../../examples/recipes/citations.ts'
 import { describePicture } from '../../examples/recipes/files-by-address.ts'
 import { drawAndChange } from '../../examples/recipes/media.ts'
 import { define } from '../../examples/recipes/request-settings.ts'
+import { askAboutReport } from '../../examples/recipes/upload-file.ts'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { google } from '../../src/providers/google/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { add } from '../support/play.ts'
@@ -45,4 +47,25 @@ it('a word is looked up before it is explained', async () => {
     ['required', 7],
     ['auto', 7],
   ])
+})
+
+it('a report is uploaded once, and each question carries its id', async () => {
+  const bodies: string[] = []
+  const answer = [
+    { type: 'message_start', message: { id: 'm', model: 'claude-sonnet-5', content: [], usage: {} } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Yes.' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+    { type: 'message_stop' },
+  ]
+  const service: typeof fetch = async (input, init) => {
+    if (String(input).endsWith('/v1/files')) return Response.json({ id: 'file_1', expires_at: '2099-01-01T00:00:00Z' })
+    bodies.push(String(init?.body))
+    const events = answer.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+    return new Response(events, { headers: { 'content-type': 'text/event-stream' } })
+  }
+  const model = anthropic('claude-sonnet-5', { apiKey: 'k', fetch: service })
+  const report = new Blob(['%PDF-1.7 x'], { type: 'application/pdf' })
+  expect(await askAboutReport(model, report, ['Rose it?', 'Sure?'])).toEqual(['Yes.', 'Yes.'])
+  expect(bodies.map((body) => body.split('"file_id":"file_1"').length - 1)).toEqual([1, 1])
 })

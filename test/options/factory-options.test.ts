@@ -87,6 +87,7 @@ const model: Required<Omit<ProviderOptions, 'compat'>> = {
     media: ['image/png'],
     mediaInToolResults: ['image/*'],
     mediaByUrl: [],
+    mediaById: [],
     jsonSchema: true,
     refuses: ['seed'],
     contextWindow: 1,

@@ -1,5 +1,5 @@
 import { type ApiProtocol, apiProtocol } from '../model/model-config.ts'
-import { aText, optional, type Reading } from '../shape/shape.ts'
+import { aNumber, aText, optional, type Reading } from '../shape/shape.ts'
 
 /** Where the bytes of a picture or a file are: exactly one of `data`, `url` and `fileId` is there. */
 export const sourceFields = {
@@ -10,6 +10,8 @@ export const sourceFields = {
   /** The name under which a service keeps an uploaded file; `api` says which service. */
   fileId: optional(aText),
   api: optional(apiProtocol),
+  /** When the service forgets an uploaded file, epoch ms. Absent: nobody said. */
+  expiresAt: optional(aNumber),
 }
 
 /** What every block of media has. */
@@ -152,6 +154,14 @@ const typesByName: ReadonlyMap<string, string> = new Map(
 /** The type that the end of the name of a file says; `undefined` where it says none that is known. */
 export function typeByName(name: string): string | undefined {
   return typesByName.get(name.slice(name.lastIndexOf('.') + 1).toLowerCase())
+}
+
+/** The type of a file: what is said of it, else what its first bytes (base64) say, else its name; `undefined` where nothing says it. */
+export function typeOfFile(said: string, head: string, name: string | undefined): string | undefined {
+  if (said !== '' && said !== 'application/octet-stream') return said.split(';', 1)[0]
+  const byBytes = typeByBytes(head)
+  if (byBytes?.includes('/') === true) return byBytes
+  return name === undefined ? undefined : typeByName(name)
 }
 
 /** The name of a file that has none: `stem`, and the end that says its type, where that is known. */

@@ -59,6 +59,8 @@ export const capabilityFields = {
   mediaInToolResults: fixedListOf(aText),
   /** Those that the service fetches itself, by an https address. */
   mediaByUrl: fixedListOf(aText),
+  /** Those that the service takes by the id of a file that it keeps. */
+  mediaById: fixedListOf(aText),
   /** Whether the service itself holds answers to a JSON Schema; otherwise a forced tool takes the answer. */
   jsonSchema: aFlag,
   /** Settings that the model answers with an error: they are left out. */

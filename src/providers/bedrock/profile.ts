@@ -73,9 +73,9 @@ export function bedrockProfile(model: ModelConfig, underlying = model.id): Bedro
   const family = families.find(({ ids }) => ids.test(underlying)) ?? unknownFamily
   const known = capabilitiesOf({ ...model, id: underlying }, family.table, family.newest)
   const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
-  // The service fetches nothing by https, and of media only pictures are sent so far.
+  // The service fetches nothing by https and keeps no files, and of media only pictures are sent so far.
   const media = known.media.filter((type) => pictures.includes(type))
-  const served = { ...known, media, mediaInToolResults: known.mediaInToolResults.length > 0 ? media : [], mediaByUrl: [] }
+  const served = { ...known, media, mediaInToolResults: known.mediaInToolResults.length > 0 ? media : [], mediaByUrl: [], mediaById: [] }
   const capabilities: ModelCapabilities = saysNone ? { ...served, thinking: 'none' } : served
   const schema = capabilities.jsonSchema ? { jsonSchema: 'closed' as const } : {}
   const otherwise = family.thinkingField === 'claude' ? 'tool' : 'refuse'

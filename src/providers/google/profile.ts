@@ -24,7 +24,7 @@ const modern = { echoesCallIds: true, needsSignatures: true, toolsWithFormat: tr
 
 /** All that Gemini's models take. */
 const everything = ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif', 'application/pdf', 'audio/*', 'video/*']
-const seeing: ModelCapabilities = { ...plain, media: everything }
+const seeing: ModelCapabilities = { ...plain, media: everything, mediaById: everything }
 
 /** "Penalty is not enabled for this model." */
 const refuses = ['frequencyPenalty', 'presencePenalty'] as const

@@ -44,9 +44,10 @@ const aDefinition = options<ProviderDefinition>({
  */
 export function defineProvider<Call extends EncodedCall>(definition: ProviderDefinition<Call>): StreamProvider {
   checkOptions(definition, aDefinition)
-  const { api, codec } = definition
+  const { api, codec, transport } = definition
   return {
     api,
+    ...(transport?.fetch !== undefined && { fetch: transport.fetch }),
     encode: async (request) => publicForm(await encoded(definition, withModelSettings(request))),
     stream: async (asked, emit, signal) => {
       const request = withModelSettings(asked)

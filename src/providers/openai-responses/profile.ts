@@ -41,7 +41,7 @@ export function responsesCapabilities(model: ModelConfig): ModelCapabilities {
   if (isOpenAiModel(model)) {
     const { capabilities: _, ...bare } = model
     known = capabilitiesOf(bare, table, newest)
-    known = { ...known, mediaInToolResults: known.media, mediaByUrl: known.media }
+    known = { ...known, mediaInToolResults: known.media, mediaByUrl: known.media, mediaById: known.media }
   } else known = { ...plain, thinking: 'adaptive', efforts: ['low', 'medium', 'high'], thinkingOff: false }
   if (!reasoning) known = { ...known, thinking: 'none' }
   return { ...known, ...own }

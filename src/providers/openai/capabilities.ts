@@ -5,7 +5,7 @@ import { withoutReasoning } from './compat.ts'
 // Output limits: developers.openai.com/api/docs/models and models.dev, 2026-10.
 
 /** A model of OpenAI that takes pictures and documents. */
-const seeing: ModelCapabilities = { ...plain, media: picturesAndPdf, mediaByUrl: pictures }
+const seeing: ModelCapabilities = { ...plain, media: picturesAndPdf, mediaByUrl: pictures, mediaById: ['application/pdf'] }
 
 /** A model that always thinks and takes no `temperature`. */
 const reasoner: ModelCapabilities = {

@@ -95,7 +95,7 @@ export class ScriptedProvider implements StreamProvider {
 
 const targets = perObject(
   ({ api, provider, id }: ModelConfig): NormaliseTarget => ({
-    ...{ api, provider, model: id, media: { media: ['*/*'], mediaByUrl: ['*/*'] } },
+    ...{ api, provider, model: id, media: { media: ['*/*'], mediaByUrl: ['*/*'], mediaById: ['*/*'] } },
     toolCallId: (callId) => callId,
     keepsThinking: () => true,
     pauses: true,

@@ -79,6 +79,8 @@ export type StreamEvent = StreamStart | StreamWarning | StreamDelta
  */
 export interface StreamProvider {
   readonly api: ApiProtocol
+  /** How it sends, where its caller said so: what else goes to the service goes the same way. Default: the global `fetch`. */
+  readonly fetch?: typeof fetch
   encode(request: StreamRequest): Promise<EncodedRequest>
   stream(request: StreamRequest, emit: (event: StreamEvent) => void, signal: AbortSignal): Promise<AssistantMessage>
 }

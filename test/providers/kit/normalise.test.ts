@@ -9,7 +9,7 @@ const target: NormaliseTarget = {
   api: 'anthropicMessages',
   provider: 'anthropic',
   model: 'claude-test',
-  media: { media: ['image/*'], mediaByUrl: [] },
+  media: { media: ['image/*'], mediaByUrl: [], mediaById: [] },
   toolCallId: legalId('a-zA-Z0-9_-', 64),
   keepsThinking: (block) => block.signature !== undefined,
 }

@@ -25,6 +25,7 @@ export const plain: ModelCapabilities = {
   media: pictures,
   mediaInToolResults: [],
   mediaByUrl: [],
+  mediaById: [],
   jsonSchema: true,
 }
 

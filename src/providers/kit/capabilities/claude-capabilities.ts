@@ -1,6 +1,9 @@
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
 import { type CapabilityRow, picturesAndPdf, plain } from './capabilities.ts'
 
+/** What the service takes of files that it keeps. */
+const keptFiles = [...picturesAndPdf, 'text/plain']
+
 const upToHigh = ['low', 'medium', 'high']
 const upToMax = ['low', 'medium', 'high', 'xhigh', 'max']
 
@@ -17,6 +20,7 @@ export const newestClaude: ModelCapabilities = {
   media: picturesAndPdf,
   mediaInToolResults: picturesAndPdf,
   mediaByUrl: picturesAndPdf,
+  mediaById: keptFiles,
   jsonSchema: true,
   maxOutputTokens: 64_000,
 }
@@ -27,6 +31,7 @@ const old: ModelCapabilities = {
   media: picturesAndPdf,
   mediaInToolResults: picturesAndPdf,
   mediaByUrl: picturesAndPdf,
+  mediaById: keptFiles,
   jsonSchema: false,
   maxOutputTokens: 4096,
 }

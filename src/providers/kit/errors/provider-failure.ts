@@ -85,7 +85,8 @@ function failureFrom({ service, secrets, call, onRefusal }: Exchange, body: unkn
   return failure
 }
 
-function redirected(service: string, status: number): ProviderError {
+/** The error for a redirect: none is followed. */
+export function redirected(service: string, status: number): ProviderError {
   const options: ProviderErrorOptions = status === 0 ? { isRetryable: false } : { isRetryable: false, status }
   const where = status === 0 ? '' : ` (${status})`
   return new ProviderError(

@@ -6,7 +6,7 @@ import type { ApiProtocol, ModelCapabilities } from '../../../contract/model/mod
 import { perObject } from '../encode/per-object.ts'
 
 /** What media a model takes. */
-export type MediaRules = Pick<ModelCapabilities, 'media' | 'mediaByUrl'>
+export type MediaRules = Pick<ModelCapabilities, 'media' | 'mediaByUrl' | 'mediaById'>
 
 const lines = new WeakMap<ImageContent | FileContent, TextContent>()
 
@@ -68,9 +68,12 @@ function line(block: ImageContent | FileContent, words: string): TextContent {
   return made
 }
 
-function whyNot(block: ImageContent | FileContent, { media, mediaByUrl }: MediaRules, api: ApiProtocol): string | undefined {
+function whyNot(block: ImageContent | FileContent, { media, mediaByUrl, mediaById }: MediaRules, api: ApiProtocol): string | undefined {
   const source = sourceOf(block)
-  if (source.type === 'fileId') return source.api === api ? undefined : `${mediaName(block)} was uploaded to another service`
+  if (source.type === 'fileId') {
+    if (source.api !== api) return `${mediaName(block)} was uploaded to another service`
+    return isMediaOf(block.mimeType, mediaById) ? undefined : `this service does not take ${mediaName(block)} by the id of a file`
+  }
   if (source.type === 'url' && !isMediaOf(block.mimeType, mediaByUrl)) {
     return `this service does not fetch ${mediaName(block)} from an address`
   }

@@ -27,21 +27,55 @@ const maxReason = 500
  * **Contract**
  * - Media in user messages and results that the model takes, and whose address its service does not fetch, are fetched by `resolveMedia` where there is
  *   one. A line stands for what that refused, and says why.
+ * - A line stands for an uploaded file that its service has forgotten by now, too. In what is new since the last answer it is an error: whoever sent it can
+ *   upload it again.
  * - Throws, or rejects with, `ProviderError` `unsupportedMedia` where all media are required and one is left out: it names the block, the model and what
  *   that takes. What a service attached to an answer of its own goes back to it, whatever it is.
- * - The same object where nothing is fetched; no promise then. Messages are the same objects at each call.
+ * - The same object where nothing stands for anything; a promise only where something is fetched. Messages are the same objects at each call.
  */
 export function readyMedia(request: StreamRequest, target: MediaTarget): StreamRequest | Promise<StreamRequest> {
-  const { model, resolveMedia, requireMedia = model.requireMedia } = request
-  const mayFetch = resolveMedia !== undefined && request.messages.some((message) => message.content.some(isByUrl))
-  if (!mayFetch && requireMedia !== true) return request
-  const rules = target.codec.media?.(model)
-  if (rules === undefined) return request
-  const open = mayFetch ? unfetched(request.messages, rules) : []
-  if (resolveMedia !== undefined && open.length > 0) {
-    return fetchAll(open, resolveMedia).then((found) => checked({ ...request, messages: replaced(request.messages, found) }, rules, target))
+  const { model, messages, resolveMedia, requireMedia = model.requireMedia } = request
+  const gone = forgotten(request)
+  const ready = gone === undefined ? request : { ...request, messages: replaced(messages, gone) }
+  const mayFetch = resolveMedia !== undefined && messages.some((message) => message.content.some(isByUrl))
+  const rules = mayFetch || requireMedia === true ? target.codec.media?.(model) : undefined
+  if (rules === undefined) return ready
+  const open = mayFetch ? unfetched(messages, rules) : []
+  if (resolveMedia === undefined || open.length === 0) return checked(ready, rules, target)
+  return fetchAll(open, resolveMedia).then((fetched) => {
+    const found = new Map<Content, Content>([...(gone ?? []), ...fetched])
+    return checked({ ...request, messages: replaced(messages, found) }, rules, target)
+  })
+}
+
+/** Lines for uploaded files that their service has forgotten. Throws where one of them is new. */
+function forgotten({ messages, model }: StreamRequest): ReadonlyMap<Content, TextContent> | undefined {
+  let lines: Map<Content, TextContent> | undefined
+  let isNew = true
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at]
+    if (message?.role === 'assistant') isNew = false
+    else {
+      for (const block of message?.content ?? []) {
+        if (!isMedia(block) || block.expiresAt === undefined || block.expiresAt > Date.now()) continue
+        const reason = `its service kept ${mediaName(block)} until ${timeText(block.expiresAt)}, and has forgotten it`
+        if (isNew)
+          throw new ProviderError('unsupportedMedia', `${nameOf(block)} cannot be sent to ${model.id}: ${reason}. Upload it again.`)
+        lines ??= new Map()
+        lines.set(block, leftOutFor(block, reason))
+      }
+    }
   }
-  return checked(request, rules, target)
+  return lines
+}
+
+function timeText(at: number): string {
+  const date = new Date(at)
+  return Number.isNaN(date.getTime()) ? 'the past' : date.toISOString()
+}
+
+function nameOf(block: Media): string {
+  return `${block.type === 'image' ? 'The picture' : 'The file'} ${mediaName(block)}`
 }
 
 function isMedia(block: Content): block is Media {
@@ -115,7 +149,7 @@ function leftOutOf(block: Media, { model }: StreamRequest, rules: MediaRules, ap
 
 function unsupported({ block, reason }: LeftOut, model: ModelConfig, { media }: MediaRules): ProviderError {
   const taken = media.length === 0 ? 'text only' : `${media.join(', ')}, and text`
-  const what = `${block.type === 'image' ? 'The picture' : 'The file'} ${mediaName(block)} cannot be sent to ${model.id}: ${reason}.`
+  const what = `${nameOf(block)} cannot be sent to ${model.id}: ${reason}.`
   const next = 'Ask a model that takes it, send it in another form, or leave out requireMedia: a line then stands in its place.'
   return new ProviderError('unsupportedMedia', `${what} It takes ${taken}. ${next}`)
 }

@@ -1,0 +1,112 @@
+import { raceAbort } from '../../base/abort.ts'
+import { mayLeadTo } from '../../base/private-host.ts'
+import { startTimer } from '../../base/timer.ts'
+import { ProviderError } from '../../contract/errors.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { MediaError } from '../media-error.ts'
+import type { FileService, KeptFile, Upload } from './keep.ts'
+import { callService, type ServiceAccess, textIn } from './service-call.ts'
+
+/** Bytes that go out at a time. */
+const pieceBytes = 8 * 1024 * 1024
+/** How long the service may take to read a file, in ms, and how often it is asked. */
+const maxWaitMs = 10 * 60_000
+const firstWaitMs = 250
+const longestWaitMs = 5_000
+
+/** Files of the Gemini API: 2 GB, gone after 48 hours. Source: https://ai.google.dev/gemini-api/docs/files */
+export const geminiFiles: FileService = {
+  name: 'Google Gemini',
+  maxBytes: 2 * 1024 * 1024 * 1024,
+  takesPictures: true,
+  keep: async (upload, access) => {
+    const { begin, files } = addresses(access)
+    const session = await beginUpload(upload, access, begin)
+    const sent = await sendPieces(upload, access, session)
+    return whenRead(objectIn(sent.file), access, files)
+  },
+}
+
+/** Where an upload begins, and where files are read. Queries, such as a key, are those of the model's address. */
+function addresses({ url, service }: ServiceAccess): { begin: URL; files: (name: string) => URL } {
+  const at = new URL(url)
+  at.searchParams.delete('alt')
+  const [, before = '', version] = /^(.*?)(\/v\d\w*)\/models\/[^/]+$/.exec(at.pathname) ?? []
+  if (version === undefined) throw new ProviderError('other', `${service} keeps no files at ${at.origin}${at.pathname}. Check baseUrl.`)
+  const under = (path: string): URL => {
+    const place = new URL(at)
+    place.pathname = path
+    return place
+  }
+  return { begin: under(`${before}/upload${version}/files`), files: (name) => under(`${before}${version}/${name}`) }
+}
+
+/** Says what will come; the service answers where to. */
+async function beginUpload({ blob, name }: Upload, access: ServiceAccess, begin: URL): Promise<URL> {
+  const headers = {
+    ...access.headers,
+    'content-type': 'application/json',
+    'x-goog-upload-protocol': 'resumable',
+    'x-goog-upload-command': 'start',
+    'x-goog-upload-header-content-length': String(blob.size),
+    'x-goog-upload-header-content-type': blob.type,
+  }
+  const body = JSON.stringify({ file: { displayName: name.slice(0, 512), mimeType: blob.type, sizeBytes: String(blob.size) } })
+  const answer = await callService(access, begin.href, { method: 'POST', headers, body })
+  const session = URL.parse(answer.headers.get('x-goog-upload-url') ?? '')
+  if (session !== null && (session.origin === begin.origin || mayLeadTo(begin, session))) return session
+  throw new ProviderError(
+    'api',
+    `${access.service} did not say where the file goes, or named a place that is not reached. Check baseUrl.`,
+    {
+      isRetryable: false,
+    },
+  )
+}
+
+/** The address of the session is its key: no other goes along. */
+async function sendPieces({ blob, onProgress }: Upload, access: ServiceAccess, session: URL): Promise<JsonObject> {
+  for (let sent = 0; ; ) {
+    onProgress({ sent, total: blob.size })
+    const end = Math.min(sent + pieceBytes, blob.size)
+    const isLast = end === blob.size
+    const headers = { 'x-goog-upload-offset': String(sent), 'x-goog-upload-command': isLast ? 'upload, finalize' : 'upload' }
+    const { json } = await callService(access, session.href, { method: 'POST', headers, body: blob.slice(sent, end) })
+    sent = end
+    if (!isLast) continue
+    onProgress({ sent, total: blob.size })
+    return json
+  }
+}
+
+/** Waits until the service has read the file: before, it refuses requests with it. */
+async function whenRead(first: JsonObject, access: ServiceAccess, files: (name: string) => URL): Promise<KeptFile> {
+  let file = first
+  let waited = 0
+  for (let waitMs = firstWaitMs; file.state === 'PROCESSING'; waitMs = Math.min(waitMs * 2, longestWaitMs)) {
+    if (waited >= maxWaitMs) throw new MediaError('timeout', `${access.service} has not read the file within ${maxWaitMs / 1000} s.`)
+    await pause(waitMs, access.signal)
+    waited += waitMs
+    const at = files(textIn(file, 'name', access.service))
+    file = (await callService(access, at.href, { method: 'GET', headers: access.headers })).json
+  }
+  if (file.state === 'FAILED') {
+    const { message = 'it did not say why' } = objectIn(file.error)
+    throw new MediaError('wrongType', `${access.service} cannot read the file: ${String(message).slice(0, 300)}.`)
+  }
+  const expiresAt = typeof file.expirationTime === 'string' ? Date.parse(file.expirationTime) : Number.NaN
+  const fileId = textIn(file, 'uri', access.service)
+  return Number.isNaN(expiresAt) ? { fileId } : { fileId, expiresAt }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  let stop = (): void => undefined
+  const over = new Promise<void>((resolve) => {
+    stop = startTimer(ms, resolve)
+  })
+  await raceAbort(over, signal).finally(stop)
+}
+
+function objectIn(value: JsonValue | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+}

@@ -1,0 +1,96 @@
+import { readBytes } from '../../base/read-bytes.ts'
+import { errorText, ProviderError } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import { userMessage } from '../../contract/message/message.ts'
+import { classifyError } from '../../providers/kit/errors/classify.ts'
+import { redirected } from '../../providers/kit/errors/provider-failure.ts'
+import { withoutSecret } from '../../providers/kit/errors/redact.ts'
+import { secretsIn } from '../../providers/kit/transport/endpoint.ts'
+import type { Model } from '../../types/model/model.ts'
+
+/** Bytes of an answer that are read: it says what was kept, or why not. */
+const maxAnswer = 64 * 1024
+
+/** How a service is called beside its models: with the address, the headers and the key that its model is called with. */
+export interface ServiceAccess {
+  /** The service, for people. */
+  service: string
+  /** Where its model is called. */
+  url: string
+  /** Without the type of a body. */
+  headers: Record<string, string>
+  secrets: readonly string[]
+  fetch: typeof fetch
+  /** Owned by the caller. */
+  signal: AbortSignal
+}
+
+/** How `model` is called with `credential`. Rejects with `ProviderError` for a key or address that cannot be sent. */
+export async function accessOf(
+  { config, provider }: Model,
+  service: string,
+  credential: string | undefined,
+  signal: AbortSignal,
+): Promise<ServiceAccess> {
+  // Only the provider knows where its key goes.
+  const { url, headers } = await provider.encode({
+    model: config,
+    ...(credential !== undefined && { credential }),
+    systemPrompt: '',
+    messages: [userMessage('-')],
+    tools: [],
+    thinkingLevel: 'off',
+    cache: { type: 'disabled' },
+  })
+  const { 'content-type': _json, ...kept } = headers
+  const secrets = [...(credential === undefined ? [] : [credential]), ...secretsIn(url, headers)]
+  return { service, url, headers: kept, secrets, fetch: provider.fetch ?? ((input, init) => fetch(input, init)), signal }
+}
+
+/** What a service answered: its JSON, and the headers. */
+export interface ServiceAnswer {
+  json: JsonObject
+  headers: Headers
+}
+
+/**
+ * Makes one call. Rejects with `ProviderError` where the service refuses it, cannot be reached or answers no JSON, and with the reason of the signal. No secret
+ * is in an error. Redirects are refused: a key must not follow them.
+ */
+export async function callService(access: ServiceAccess, url: string, init: RequestInit): Promise<ServiceAnswer> {
+  const { service, secrets, signal, fetch: send } = access
+  try {
+    const response = await send(url, { ...init, redirect: 'manual', signal })
+    const { bytes } = await readBytes(response, maxAnswer)
+    const body = new TextDecoder().decode(bytes)
+    if (response.ok) return { json: jsonOf(body, service), headers: response.headers }
+    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) throw redirected(service, response.status)
+    throw classifyError({ service, status: response.status, headers: response.headers, body, credential: secrets })
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    if (error instanceof ProviderError) throw error
+    // Not the error of the engine as `cause`: it may hold the headers.
+    const { cause }: { cause?: unknown } = Object(error)
+    const why = withoutSecret(errorText(cause instanceof Error ? cause : error), secrets)
+    throw new ProviderError('network', `${service} could not be reached at ${new URL(url).origin}: ${why}.`)
+  }
+}
+
+function jsonOf(body: string, service: string): JsonObject {
+  try {
+    const value: unknown = body === '' ? {} : JSON.parse(body)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject // parsed from JSON
+  } catch {
+    // Said below.
+  }
+  throw new ProviderError('api', `${service} answered an upload with something else than a JSON object. Check baseUrl.`, {
+    isRetryable: false,
+  })
+}
+
+/** The text `name` of an answer. Throws `ProviderError` `api` where there is none. */
+export function textIn(json: JsonObject, name: string, service: string): string {
+  const value = json[name]
+  if (typeof value === 'string' && value !== '') return value
+  throw new ProviderError('api', `${service} answered an upload without ${name}. Check baseUrl.`, { isRetryable: false })
+}
