@@ -84,7 +84,8 @@ const expected: Record<string, string> = {
     TurnSpan`,
   './loop': `
     Approvals agentLoop contextOf continueLoop createBudget defaultLimits defaultRetry elaborate llmJudge parallelLoop pickFirst
-    snapshotOfContext tokenEfficient transparent
+    costOver snapshotOfContext tokenEfficient toolCalled transparent turnCount AnswerHookInfo AnswerVerdict EndedBy ReplacedResult RunProgress
+    ScriptableHook StopCondition TurnChanges TurnChangesRecord UpcomingTurn
     AgentContext AgentEndEvent AgentStartEvent ApprovalDecision ApprovalDesk ApprovalRef ApprovalRequest ApprovalRequestedEvent
     ApprovalResolvedEvent ApprovalRule BeforeToolInfo Budget BudgetUse ChildEvent CompactionEndedEvent CompactionFigures
     CompactionStartedEvent ContinuationKind Evaluation EvaluationInput EvaluationStrategy EventBase FilterVerdict HookDone HookOrigin

@@ -11,12 +11,14 @@ import { sessionId } from '../contract/session/session.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import {
   aFlag,
+  aFunction,
   aNumberFromZero,
   anything,
   aPositiveNumber,
   aSchema,
   aSignal,
   aText,
+  either,
   json,
   listOf,
   type OptionTable,
@@ -29,6 +31,7 @@ import type { LoopConfig } from '../loop/loop-config.ts'
 import type { Model } from '../types/model/model.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { Budget } from '../types/run/budget.ts'
+import type { UpcomingTurn } from '../types/run/turn.ts'
 import type { Journal } from '../types/session/journal.ts'
 import type { SessionStore } from '../types/session/session-store.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
@@ -38,7 +41,7 @@ import type { Workspace } from '../types/tool/workspace.ts'
 /** What of a loop's configuration an agent passes on unchanged. */
 type LoopSettings = Omit<
   LoopConfig,
-  'model' | 'journal' | 'thinkingLevel' | 'responseFormat' | 'steering' | 'followUps' | 'firstTurnTrigger'
+  'model' | 'journal' | 'systemPrompt' | 'skills' | 'thinkingLevel' | 'responseFormat' | 'steering' | 'followUps' | 'firstTurnTrigger'
 >
 
 /** How an agent is set up. Only the model is required. `Output` is what `responseFormat` promises. Source: docs/concepts/agent-and-run.md */
@@ -46,8 +49,8 @@ export interface AgentOptions<Output = unknown> extends LoopSettings {
   model: Model
   /** What form every answer must have, and `output` of results; tools stay usable. A schema that cannot be asked for ends the run with an error. Default: text. */
   responseFormat?: ResponseFormatInput<Output>
-  /** Default: none. */
-  systemPrompt?: string
+  /** The text, or a function that says before each turn what it is. Default: none. */
+  systemPrompt?: string | ((turn: UpcomingTurn) => string | Promise<string>)
   /** Their index stands after the system prompt of every run; the agent's `read_file` must read the workspace they were loaded from. */
   skills?: SkillSet
   tools?: readonly AgentTool[]
@@ -111,9 +114,19 @@ export interface CompactOptions extends Pick<PromptOptions, 'signal' | 'metadata
 }
 
 /** The settings of an agent as the loop takes them. */
-export function toLoopConfig({ thinking, contextManagement, limits, contextConfig, agentName: _, ...rest }: AgentSettings): LoopConfig {
+export function toLoopConfig({
+  thinking,
+  contextManagement,
+  limits,
+  contextConfig,
+  agentName: _,
+  systemPrompt,
+  skills,
+  ...rest
+}: AgentSettings): LoopConfig {
   return {
     ...rest,
+    ...(typeof systemPrompt === 'function' && { systemPrompt, ...(skills !== undefined && { skills }) }),
     ...(thinking !== undefined && { thinkingLevel: thinking }),
     ...(limits !== undefined && { limits }),
     ...(contextConfig !== undefined && { contextConfig }),
@@ -126,7 +139,7 @@ const aQueueMode = oneOf('oneAtATime', 'all')
 /** What every agent may be told, and what each must be. */
 export const agentTable: OptionTable<AgentOptions> = {
   ...settingTable,
-  systemPrompt: aText,
+  systemPrompt: either(aText, aFunction),
   skills: aSkillSet,
   tools: listOf(aTool),
   // Checked, and completed, by `toHistory`.

@@ -9,6 +9,7 @@ import { continuationOf, type LoopStart } from '../loop/agent-loop.ts'
 import { toMessages } from '../loop/intake.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
 import type { SessionJournal } from '../types/session/session-store.ts'
+import type { AgentTool } from '../types/tool/tool.ts'
 import { AgentListeners } from './agent-listeners.ts'
 import {
   type AgentOptions,
@@ -57,7 +58,7 @@ export class Agent<Output = unknown> {
     checkAgentOptions(options)
     const { messages = [], agentId, sessionId, owns = [], ...settings } = options
     this.#owned = owns
-    this.#settings = settings
+    this.#settings = withOwnTools(settings)
     this.#conversation = new Conversation(messages, agentId, sessionId)
   }
 
@@ -186,7 +187,16 @@ export class Agent<Output = unknown> {
   configure(changes: { [Name in keyof AgentSettings]?: AgentSettings<Output>[Name] | undefined }): void {
     const settings = { ...this.#settings, ...changes } as AgentSettings<Output> // what is undefined counts as left out, and the check refuses no model
     checkSettings(settings)
-    this.#settings = settings
+    this.#settings = withOwnTools(settings)
+  }
+
+  /**
+   * Changes the tools: of a run that is on from its next turn, and of all runs after it. Throws `ConfigError`, and changes nothing, when they cannot work. A list that
+   * was passed is copied: what is done to it later counts for nothing.
+   */
+  setTools(tools: readonly AgentTool[]): void {
+    this.configure({ tools })
+    if (this.isStreaming) this.#conversation.context.tools = this.#settings.tools ?? []
   }
 
   /** The settings of the next run, as they were given: what is left out has its default. */
@@ -226,7 +236,7 @@ export class Agent<Output = unknown> {
   restore(snapshot: AgentSnapshot, journal?: SessionJournal): void {
     this.#assertIdle()
     const own = journal === undefined ? snapshotCopy(snapshot) : snapshot
-    if (own.settings !== undefined) this.configure(settingsOf(own.settings))
+    if (own.settings !== undefined) this.configure({ ...settingsOf(own.settings), ...derivedPrompt(this.#settings) })
     this.#conversation.become(own, journal)
   }
 
@@ -316,4 +326,15 @@ export class Agent<Output = unknown> {
     this.#run = run
     return run as AgentRun<Answer> // its output is what the schema made that gave Answer its type
   }
+}
+
+/** With a list of tools that nobody else changes. A set that changes by itself, such as that of an MCP server, stays as it is. */
+function withOwnTools<Output>(settings: AgentSettings<Output>): AgentSettings<Output> {
+  const { tools } = settings
+  return tools === undefined || 'subscribe' in tools ? settings : { ...settings, tools: [...tools] }
+}
+
+/** A system prompt that is a function is code: no snapshot holds it. */
+function derivedPrompt({ systemPrompt }: AgentSettings): Pick<AgentSettings, 'systemPrompt'> {
+  return typeof systemPrompt === 'function' ? { systemPrompt } : {}
 }

@@ -66,7 +66,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   const { start, kind, said } = what
   const { settings, conversation, listeners } = agent
   checkCostLimit(false, settings.model, given.budget)
-  const { systemPrompt = '', skills, tools = [], replayBytes, logger, agentName } = settings
+  const { systemPrompt: prompt = '', skills, tools = [], replayBytes, logger, agentName } = settings
   const { kind: givenKind = kind, signal, metadata, budget } = given
   const queues = {
     steering: new RunQueue(agent.steering, settings.steeringMode),
@@ -76,7 +76,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   const recorded = journal === undefined ? {} : { journal }
   const config: LoopConfig = { ...toLoopConfig(settings), ...recorded, ...queues, ...ofRun(given) }
   const { sessionId, lastLoopId: parentLoopId } = conversation.context
-  const context = Object.assign(conversation.context, { systemPrompt: withSkills(systemPrompt, skills), tools })
+  const context = Object.assign(conversation.context, { systemPrompt: typeof prompt === 'string' ? withSkills(prompt, skills) : '', tools })
   const loopId = nextLoopId(context, sessionId, config)
   const origin = { kind: givenKind, loopId, ...(parentLoopId !== undefined && { parentLoopId }) }
   conversation.lastLoopId = loopId

@@ -129,7 +129,14 @@ export class Conversation {
   snapshot(given: AgentSettings): AgentSnapshot {
     const { systemPrompt = '', thinking = given.model.config.settings?.thinking ?? 'off', maxTokens, temperature, configId } = given
     const { agentId, sessionId, lastLoopId, loopCounts = {}, messages, state = {} } = this.context
-    const settings = { systemPrompt, thinking, maxTokens, temperature, configId, request: toRecord(given) }
+    const settings = {
+      systemPrompt: typeof systemPrompt === 'string' ? systemPrompt : '',
+      thinking,
+      maxTokens,
+      temperature,
+      configId,
+      request: toRecord(given),
+    }
     // Through JSON: a copy, without what is undefined.
     return JSON.parse(
       JSON.stringify({ version: 1, createdAt: now(), agentId, sessionId, lastLoopId, loopCounts, messages, state, settings }),

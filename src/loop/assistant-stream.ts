@@ -124,7 +124,7 @@ export class AssistantStream {
   }
 
   #empty(): AssistantEntry {
-    const { id: model, provider } = this.#loop.config.model.config
+    const { id: model, provider } = this.#loop.turn.model.config
     return this.#enveloped({
       role: 'assistant',
       content: [],

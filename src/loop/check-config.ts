@@ -1,4 +1,4 @@
-import { aBudget, aJournal, aLogger, aModel } from '../base/port-kinds.ts'
+import { aBudget, aJournal, aLogger, aModel, aSkillSet } from '../base/port-kinds.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { contextOptions, off } from '../context/tokens/context-options.ts'
 import { ConfigError } from '../contract/errors.ts'
@@ -40,7 +40,7 @@ import {
 } from '../contract/shape/shape.ts'
 import type { Model } from '../types/model/model.ts'
 import type { Budget } from '../types/run/budget.ts'
-import type { LoopHooks } from '../types/run/hooks.ts'
+import type { LoopHooks } from '../types/run/turn.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 
 const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')
@@ -73,6 +73,9 @@ const hookTable: OptionTable<LoopHooks> = {
   afterTurn: aFunction,
   onError: aFunction,
   beforeToolExecution: aFunction,
+  prepareTurn: aFunction,
+  afterAnswer: aFunction,
+  beforeToolExecutionEnd: aFunction,
   afterToolExecution: aFunction,
   beforeToolExecutionUpdate: aFunction,
   afterToolExecutionUpdate: aFunction,
@@ -96,6 +99,7 @@ export const settingTable = {
   approvalTimeoutMs: aPositiveNumber,
   hooks: options(hookTable),
   inputFilters: listOf(aFunction),
+  stopWhen: either(aFunction, listOf(aFunction)),
   contextConfig: either(off, contextOptions),
   captureTurnRequests: either(aFlag, options<{ httpBody: boolean }>({ httpBody: required(aFlag) })),
   transformContext: aFunction,
@@ -109,6 +113,8 @@ export const settingTable = {
 
 const configTable: OptionTable<LoopConfig> = {
   ...settingTable,
+  systemPrompt: aFunction,
+  skills: aSkillSet,
   thinkingLevel,
   firstTurnTrigger: turnTrigger,
   steering: aSupplier,

@@ -6,8 +6,10 @@ import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage
 import type { Usage } from '../contract/model/usage.ts'
 import type { RunFailure } from '../contract/run/run-facts.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
-import type { CompactionFigures, HookOrigin, LoopHooks, ReplacedArguments, ToolHookInfo } from '../types/run/hooks.ts'
+import type { CompactionFigures, HookOrigin, ReplacedArguments, ToolHookInfo } from '../types/run/hooks.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
+import type { LoopHooks } from '../types/run/turn.ts'
+import { errorResult, toToolResult } from './calls/tool-result.ts'
 
 /** The loop as its hooks need it. */
 export interface HookedLoop {
@@ -56,7 +58,7 @@ export class HookRunner {
     if (this.#hooks.beforeLoop === undefined) return undefined
     const { stop, context } = this.#loop
     return this.#mayGoOn('beforeLoop', (hooks) =>
-      hooks.beforeLoop?.({ ...this.#origin(), messages: [...context.messages], signal: stop.signal }),
+      hooks.beforeLoop?.({ ...this.origin(), messages: [...context.messages], signal: stop.signal }),
     ).then(
       // A run that was stopped begins and ends like any other.
       (refused) => (refused?.status === 'aborted' ? undefined : refused),
@@ -66,7 +68,7 @@ export class HookRunner {
   /** Runs after `agentEnd`; an aborted run still waits a second for it. */
   afterLoop({ messages, usage, status }: RunResult): Promise<unknown> | undefined {
     if (this.#hooks.afterLoop === undefined) return undefined
-    const done = this.#call((hooks) => hooks.afterLoop?.({ ...this.#origin(), messages: [...messages], usage: { ...usage }, status }))
+    const done = this.#call((hooks) => hooks.afterLoop?.({ ...this.origin(), messages: [...messages], usage: { ...usage }, status }))
     return settleWithin(done, this.#loop.options.signal, lastHookGraceMs).catch((error) => this.#log('afterLoop', error))
   }
 
@@ -75,7 +77,7 @@ export class HookRunner {
     if (this.#hooks.beforeTurn === undefined) return undefined
     const { stop, context, turnIndex } = this.#loop
     return this.#mayGoOn('beforeTurn', (hooks) =>
-      hooks.beforeTurn?.({ ...this.#origin(), turnIndex, messages: [...context.messages], signal: stop.signal }),
+      hooks.beforeTurn?.({ ...this.origin(), turnIndex, messages: [...context.messages], signal: stop.signal }),
     )
   }
 
@@ -86,14 +88,14 @@ export class HookRunner {
   ): Promise<void> | undefined {
     if (this.#hooks.afterTurn === undefined) return undefined
     const { stop, context, turnIndex } = this.#loop
-    const info = () => ({ ...this.#origin(), turnIndex, messages: [...context.messages], signal: stop.signal })
+    const info = () => ({ ...this.origin(), turnIndex, messages: [...context.messages], signal: stop.signal })
     return this.#observe('afterTurn', (hooks) => hooks.afterTurn?.({ ...info(), message, toolResults: [...results], usage }))
   }
 
   onError(error: RunFailure): Promise<void> | undefined {
     if (this.#hooks.onError === undefined) return undefined
     const { turnIndex, stop } = this.#loop
-    return this.#observe('onError', (hooks) => hooks.onError?.({ ...this.#origin(), error, turnIndex, signal: stop.signal }))
+    return this.#observe('onError', (hooks) => hooks.onError?.({ ...this.origin(), error, turnIndex, signal: stop.signal }))
   }
 
   /** Whether calls are shown to a hook before they run. */
@@ -119,10 +121,36 @@ export class HookRunner {
     }
   }
 
-  afterTool(call: HookedCall, result: ToolResult): Promise<void> | undefined {
+  /** The result in place of a call's, before anybody sees it. One that cannot be had is withheld. */
+  endTool(call: HookedCall, result: ToolResult): Promise<ToolResult> | undefined {
+    if (this.#hooks.beforeToolExecutionEnd === undefined) return undefined
+    return this.#replaced('beforeToolExecutionEnd', call, result, (hooks, info) => hooks.beforeToolExecutionEnd?.(info)).catch((error) => {
+      this.#log('beforeToolExecutionEnd', error)
+      return errorResult('The result was withheld: the before_tool_execution_end hook failed.')
+    })
+  }
+
+  /** The result that the history has: that of the call, unless the hook gives another. */
+  afterTool(call: HookedCall, result: ToolResult): Promise<ToolResult> | undefined {
     if (this.#hooks.afterToolExecution === undefined) return undefined
+    return this.#replaced('afterToolExecution', call, result, (hooks, info) => hooks.afterToolExecution?.(info)).catch((error) => {
+      this.#log('afterToolExecution', error)
+      return result
+    })
+  }
+
+  async #replaced(
+    name: string,
+    call: HookedCall,
+    result: ToolResult,
+    ask: (hooks: LoopHooks, info: ToolHookInfo & { isError: boolean; result: ToolResult }) => unknown,
+  ): Promise<ToolResult> {
     const info = { ...this.#ofCall(call), isError: result.isError === true, result: copyJson(result) }
-    return this.#observe('afterToolExecution', (hooks) => hooks.afterToolExecution?.(info))
+    const answer = await this.#ask((hooks) => ask(hooks, info))
+    if (typeof answer !== 'object' || answer === null || !('result' in answer)) return result
+    const { childLoopId, endRun } = result
+    const kept = { ...(childLoopId !== undefined && { childLoopId }), ...(endRun !== undefined && { endRun }) }
+    return { ...toToolResult(`${name} hook of ${call.name}`, answer.result), ...kept }
   }
 
   /** Whether updates of tools have hooks. */
@@ -140,23 +168,24 @@ export class HookRunner {
   beforeCompaction(estimatedTokens: number, messageCount: number): Promise<boolean> {
     const { signal } = this.#loop.stop
     return this.#allows('beforeCompactionStart', (hooks) =>
-      hooks.beforeCompactionStart?.({ ...this.#origin(), estimatedTokens, messageCount, signal }),
+      hooks.beforeCompactionStart?.({ ...this.origin(), estimatedTokens, messageCount, signal }),
     )
   }
 
   afterCompaction(figures: CompactionFigures): Promise<void> {
     return this.#observe('afterCompactionEnd', (hooks) =>
-      hooks.afterCompactionEnd?.({ ...this.#origin(), ...figures, signal: this.#loop.stop.signal }),
+      hooks.afterCompactionEnd?.({ ...this.origin(), ...figures, signal: this.#loop.stop.signal }),
     )
   }
 
-  #origin(): HookOrigin {
+  /** Who calls. */
+  origin(): HookOrigin {
     const { agentId, events, options } = this.#loop
     return { loopId: events.loopId, agentId, ...(options.agentName !== undefined && { agentName: options.agentName }) }
   }
 
   #ofCall({ id, name }: HookedCall): ToolHookInfo {
-    return { ...this.#origin(), toolCallId: id, toolName: name, signal: this.#loop.stop.signal }
+    return { ...this.origin(), toolCallId: id, toolName: name, signal: this.#loop.stop.signal }
   }
 
   async #mayGoOn(name: string, call: (hooks: LoopHooks) => unknown): Promise<RunEnding | undefined> {
@@ -211,7 +240,7 @@ export class HookRunner {
 }
 
 /** How a sentence about a refusal ends; `undefined` where it is none. */
-function refusalOf(verdict: unknown): string | undefined {
+export function refusalOf(verdict: unknown): string | undefined {
   if (verdict === false) return '.'
   if (typeof verdict !== 'object' || verdict === null || !('allow' in verdict) || verdict.allow !== false) return undefined
   return 'reason' in verdict && typeof verdict.reason === 'string' && verdict.reason !== '' ? `: ${verdict.reason}` : '.'

@@ -42,24 +42,28 @@ export type {
 } from '../contract/run/event.ts'
 export type {
   ContinuationKind,
+  EndedBy,
   EventBase,
   InputQuestion,
   LoopConfigSnapshot,
   RunFailure,
   SubAgentRef,
+  TurnChangesRecord,
   TurnTrigger,
 } from '../contract/run/run-facts.ts'
 export { defaultLimits, defaultRetry, type QueueMode, type ReachedLimit, type SharedLimits } from '../contract/run/settings.ts'
 export type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
 export type {
+  AnswerHookInfo,
+  AnswerVerdict,
   BeforeToolInfo,
   CompactionFigures,
   HookDone,
   HookOrigin,
   HookRefusal,
   HookVerdict,
-  LoopHooks,
   ReplacedArguments,
+  ReplacedResult,
   ToolHookInfo,
   TurnHookInfo,
 } from '../types/run/hooks.ts'
@@ -77,6 +81,7 @@ export type {
   RunGuards,
 } from '../types/run/question.ts'
 export type { TraceContext } from '../types/run/trace-context.ts'
+export type { LoopHooks, RunProgress, ScriptableHook, StopCondition, TurnChanges, UpcomingTurn } from '../types/run/turn.ts'
 export { agentLoop, continueLoop } from './agent-loop.ts'
 export { Approvals } from './ask/desks.ts'
 export type { AgentContext, LoopConfig, LoopOptions, MessageSupplier } from './loop-config.ts'
@@ -93,3 +98,4 @@ export {
   tokenEfficient,
   transparent,
 } from './parallel/strategies.ts'
+export { costOver, toolCalled, turnCount } from './stop-conditions.ts'

@@ -14,12 +14,13 @@ import type { ResolveMedia } from '../types/model/media.ts'
 import type { Model } from '../types/model/model.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { Budget } from '../types/run/budget.ts'
-import type { LoopHooks } from '../types/run/hooks.ts'
 import type { InputFilter } from '../types/run/input-filter.ts'
 import type { LoopObserver } from '../types/run/loop-watch.ts'
 import type { ApprovalDesk, ApprovalRule, InputDesk } from '../types/run/question.ts'
+import type { LoopHooks, StopCondition, UpcomingTurn } from '../types/run/turn.ts'
 import type { Journal } from '../types/session/journal.ts'
 import type { SchemaValidator } from '../types/standard-schema.ts'
+import type { SkillSet } from '../types/tool/skills.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 
 /**
@@ -101,6 +102,8 @@ export interface LoopConfig extends RequestSettings {
   approvalTimeoutMs?: number
   /** Code of the application at fixed points of the loop. */
   hooks?: LoopHooks
+  /** End the run as completed, once a turn has ended after which it would go on. The first that says so does. */
+  stopWhen?: StopCondition | readonly StopCondition[]
   /** Look at every input before the model does, in this order. */
   inputFilters?: readonly InputFilter[]
   /** Room of the conversation, and how it is kept within it. `false`: never compacted, a prompt that does not fit ends the run. */
@@ -116,6 +119,10 @@ export interface LoopConfig extends RequestSettings {
    * before every request; must return within the run.
    */
   transformContext?: (messages: readonly AgentMessage[], signal: AbortSignal) => TransformedContext | Promise<TransformedContext>
+  /** Says before each turn what the system prompt is. Default: that of the context. */
+  systemPrompt?: (turn: UpcomingTurn) => string | Promise<string>
+  /** Their index stands after what `systemPrompt` says. */
+  skills?: SkillSet
   /** Turns copies of the history entries into messages for the model. Default: drops extensions. */
   convertToLlm?: (messages: readonly AgentMessage[]) => readonly Message[] | Promise<readonly Message[]>
   /** Turns what other models left in the history into what this one can read. Default: none; see `defaultContextTranslation`. */

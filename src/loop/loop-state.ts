@@ -9,7 +9,7 @@ import type { JsonObject } from '../contract/json.ts'
 import { type AgentMessage, now } from '../contract/message/message.ts'
 import { combineUsage, emptyUsage, type Usage } from '../contract/model/usage.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
-import type { RunFailure } from '../contract/run/run-facts.ts'
+import type { EndedBy, RunFailure } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'
 import type { MediaWithBytes } from '../types/model/media.ts'
 import { Refusals } from './calls/refusals.ts'
@@ -18,6 +18,7 @@ import { HookRunner } from './hooks.ts'
 import { InputGate } from './intake.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 import { mediaOf } from './resolve-media.ts'
+import { plainTurn, type TurnSetup } from './turn-setup.ts'
 import type { RequestView } from './view/request-view.ts'
 import { Watches } from './watches.ts'
 
@@ -50,6 +51,12 @@ export class LoopState {
   /** What this loop has added to the history. */
   readonly added: AgentMessage[] = []
   turnIndex = 0
+  /** What the turn works with; made anew for each. */
+  turn: TurnSetup
+  /** The tool that ends the run after this turn. */
+  endedBy: EndedBy | undefined
+  /** Answers that a hook has refused. */
+  refusedAnswers = 0
   /** Whether the model has called a tool. */
   hasCalled = false
   usage: Usage = emptyUsage()
@@ -80,6 +87,7 @@ export class LoopState {
       (message) => this.warn('watchFailed', { message }),
     )
     this.media = config.resolveMedia && mediaOf(config.resolveMedia, this.stop)
+    this.turn = plainTurn(this)
     const { contextWindow, maxTokens } = config.model.config
     const { systemPrompt } = context
     this.contextLimits = resolveContext(config.contextConfig, { contextWindow, maxTokens: config.maxTokens ?? maxTokens }, { systemPrompt })
@@ -103,7 +111,7 @@ export class LoopState {
 
   addUsage(usage: Usage): void {
     // First: it refuses figures that are none.
-    this.budget.charge(usage, this.config.model.config.cost)
+    this.budget.charge(usage, this.turn.model.config.cost)
     this.usage = combineUsage(this.usage, usage)
   }
 

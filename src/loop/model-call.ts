@@ -63,9 +63,9 @@ type NextTry = 'close' | 'repeat' | 'shorten'
  * Source: docs/concepts/limits-and-retries.md
  */
 export function callModel(loop: LoopState): Promise<ChargedAnswer> {
-  const { turnIndex, watches, config } = loop
+  const { turnIndex, watches, turn } = loop
   const work = () => tryModel(loop)
-  return watches === undefined ? work() : watches.around({ type: 'modelCall', turnIndex, model: config.model.config }, work)
+  return watches === undefined ? work() : watches.around({ type: 'modelCall', turnIndex, model: turn.model.config }, work)
 }
 
 async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
@@ -123,7 +123,7 @@ async function streamAnswer(loop: LoopState, request: StreamRequest, stream: Ass
 }
 
 async function streamOnce(loop: LoopState, request: StreamRequest, stream: AssistantStream): Promise<AssistantMessage> {
-  const { provider, credentials } = loop.config.model
+  const { provider, credentials } = loop.turn.model
   const { stop } = loop
   let sent = request
   if (credentials !== undefined && !stop.aborted) {
@@ -156,7 +156,7 @@ export function continuationsOf({ config: { limits } }: LoopState): number {
 
 /** Throws for the first answer without content, which is tried again; says so of the next. */
 function countEmpty(loop: LoopState, stream: AssistantStream, answered: AssistantMessage, tries: Tries): void {
-  const message = `${loop.config.model.config.id} gave an answer without content.`
+  const message = `${loop.turn.model.config.id} gave an answer without content.`
   if (tries.hasBeenEmpty || tries.attempt > tries.retry.maxRetries) {
     loop.warn('emptyAnswer', { message, stopReason: answered.stopReason })
     return
@@ -248,7 +248,7 @@ async function afterFailure(loop: LoopState, stream: AssistantStream, error: Pro
 
 /** Asks for a new key. False when there is no hope of another one. */
 async function refreshCredential(loop: LoopState): Promise<boolean> {
-  const { credentials } = loop.config.model
+  const { credentials } = loop.turn.model
   if (credentials === undefined || 'isStatic' in credentials) return false
   try {
     await loop.stop.race(Promise.resolve(credentials.invalidate()))

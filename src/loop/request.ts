@@ -5,14 +5,13 @@ import { callbackFailed, errorText } from '../contract/errors.ts'
 import { toMessage } from '../contract/message/history.ts'
 import { type AgentMessage, isLlmMessage, type Message, withId } from '../contract/message/message.ts'
 import type { ToolDefinition } from '../contract/model/request.ts'
-import { type RequestSettings, settingsIn, toRecord } from '../contract/model/request-settings.ts'
+import { toRecord } from '../contract/model/request-settings.ts'
 import type { AnnotatedRequest, CapturedHttp } from '../contract/run/request-capture.ts'
 import { kindOf } from '../contract/shape/json-fault.ts'
 import type { StreamRequest } from '../types/model/provider.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import { responseFormatOf } from '../validation/response-format.ts'
 import { toolJsonSchema } from '../validation/tool-parameters.ts'
-import type { LoopConfig } from './loop-config.ts'
 import type { LoopState } from './loop-state.ts'
 
 /** A request, and the history entries it was made of, as they were before `convertToLlm`. */
@@ -30,6 +29,8 @@ export interface DerivedRequest {
  */
 export function deriveRequest(loop: LoopState): DerivedRequest | Promise<DerivedRequest> {
   const { transformContext, convertToLlm } = loop.config
+  const given = loop.turn.messages
+  if (given !== undefined) return { entries: given.map(withId), request: requestOf(loop, given) }
   const entries = loop.view?.sent() ?? loop.context.messages
   if (transformContext === undefined && convertToLlm === undefined) {
     return { entries, request: requestOf(loop, entries.filter(isLlmMessage)) }
@@ -38,37 +39,29 @@ export function deriveRequest(loop: LoopState): DerivedRequest | Promise<Derived
 }
 
 function requestOf(loop: LoopState, messages: readonly Message[]): StreamRequest {
-  const { config, context } = loop
-  const model = config.model.config
+  const { config, turn } = loop
+  const model = turn.model.config
   const { cache = 'auto' } = config
   const request: StreamRequest = {
     model,
-    systemPrompt: context.systemPrompt,
-    messages: translated(config, messages),
-    tools: definitionsOf(context.tools),
-    thinkingLevel: config.thinkingLevel ?? model.settings?.thinking ?? 'off',
+    systemPrompt: turn.systemPrompt,
+    messages: translated(loop, messages),
+    tools: definitionsOf(turn.tools),
+    thinkingLevel: turn.thinkingLevel,
     cache: typeof cache === 'string' ? { type: cache } : cache,
   }
-  Object.assign(request, settingsFor(loop))
+  Object.assign(request, turn.settings)
   if (loop.media !== undefined) request.resolveMedia = loop.media
   if (config.requireMedia !== undefined) request.requireMedia = config.requireMedia
   if (config.responseFormat !== undefined) request.responseFormat = responseFormatOf(config.responseFormat)
   return request
 }
 
-/** The settings of a request. A choice that forces a call holds until the run has made one: the model could never say what it found. */
-function settingsFor({ config, hasCalled }: LoopState): RequestSettings {
-  const settings = { ...config.model.config.settings, ...settingsIn(config) }
-  const { toolChoice: choice } = settings
-  const isForced = choice === 'required' || (typeof choice === 'object' && ('tool' in choice || choice.mode === 'required'))
-  if (isForced && hasCalled) settings.toolChoice = typeof choice === 'object' && 'allowed' in choice ? { allowed: choice.allowed } : 'auto'
-  return settingsIn(settings)
-}
-
-function translated({ contextTranslation, model }: LoopConfig, messages: readonly Message[]): readonly Message[] {
+function translated({ config, turn }: LoopState, messages: readonly Message[]): readonly Message[] {
+  const { contextTranslation } = config
   if (contextTranslation === undefined) return messages
   try {
-    return listOf(contextTranslation(messages, model.config), 'contextTranslation')
+    return listOf(contextTranslation(messages, turn.model.config), 'contextTranslation')
   } catch (error) {
     throw callbackFailed('contextTranslation', error)
   }
@@ -176,7 +169,7 @@ export async function captureRequest(loop: LoopState, { request, entries }: Deri
 /** Encoded without a key: encoding is pure, the body is the one that will be sent. */
 async function captureHttp(loop: LoopState, request: StreamRequest): Promise<CapturedHttp | undefined> {
   try {
-    const { url, redactedHeaders: headers, body } = await loop.stop.race(loop.config.model.provider.encode(request))
+    const { url, redactedHeaders: headers, body } = await loop.stop.race(loop.turn.model.provider.encode(request))
     return { url: withoutUrlSecrets(url), headers, body }
   } catch (error) {
     if (loop.stop.aborted) throw error

@@ -4,12 +4,16 @@ import { emptyUsage, hasRates, type Usage, usageBeyond } from '../contract/model
 import type { RunFailure, TurnTrigger } from '../contract/run/run-facts.ts'
 import type { ReachedLimit } from '../contract/run/settings.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
+import type { RunProgress } from '../types/run/turn.ts'
+import { guardAnswer, isRefused, refusedEnding } from './answer-guard.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { type CallOutcome, type PlannedCall, planCalls, runCalls } from './calls/tool-calls.ts'
 import { keepWithinContext } from './compaction.ts'
 import { addNotice, type Intake, type TurnInput } from './intake.ts'
 import type { LoopState } from './loop-state.ts'
 import { type ChargedAnswer, callModel, continuationsOf } from './model-call.ts'
+import { prepareTurn } from './prepare-turn.ts'
+import { metCondition } from './stop-conditions.ts'
 
 /** The calls of an earlier run that still have to be run, and the message they belong to: they wait for an approval, or their process ended. */
 export interface PausedTurn {
@@ -72,11 +76,12 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending:
       const outcome = await modelTurn(loop, intake, trigger)
       loop.budget.recordTurn()
       if (outcome.waiting.length > 0) await markPaused(loop, outcome)
-      const ended = endedBy(loop, outcome) ?? (await pausedEnding(loop, outcome)) ?? (await stuckEnding(loop))
+      const ended =
+        endedBy(loop, outcome) ?? (await pausedEnding(loop, outcome)) ?? (await stuckEnding(loop)) ?? (await asConfigured(loop, outcome))
       if (ended !== undefined) return end(ended)
       loop.turnIndex += 1
       trigger = 'continuation'
-      mustAnswer = outcome.results.length > 0
+      mustAnswer = outcome.results.length > 0 || isRefused(outcome)
     } else {
       // Taken back while a filter or a hook looked at it. What waits and cannot be had twice in a row never comes.
       const isInVain = intake.messages.length === 0
@@ -117,6 +122,29 @@ function pausedEnding(loop: LoopState, { message }: TurnOutcome): Promise<RunEnd
 function stuckEnding(loop: LoopState): Promise<RunEnding> | undefined {
   const limit = loop.refusals.closeTurn()
   return limit && limitEnding(loop, limit)
+}
+
+/** What was configured to end the run after a turn that would be followed by another: a tool's result, a condition. */
+async function asConfigured(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> {
+  if (loop.endedBy !== undefined) return { status: 'completed', endedBy: loop.endedBy }
+  if (isRefused(outcome)) return refusedEnding(loop, outcome)
+  const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting
+  if (loop.config.stopWhen === undefined || !wouldGoOn) return undefined
+  const met = await metCondition(loop, () => progressOf(loop, outcome))
+  return met === undefined ? stoppedEnding(loop) : { status: 'completed', endedBy: met }
+}
+
+function progressOf({ turnIndex, added, usage, budget, stop }: LoopState, { message, results }: TurnOutcome): RunProgress {
+  const { costUsd } = budget.used()
+  return {
+    turns: turnIndex + 1,
+    messages: [...added],
+    message,
+    toolResults: [...results],
+    usage: { ...usage },
+    costUsd,
+    signal: stop.signal,
+  }
 }
 
 /** What ends the run whatever the model wants: a failure, an abort, a call that nobody approved, a model call that failed. */
@@ -205,13 +233,17 @@ async function answer(loop: LoopState, intake: Intake, started: Promise<unknown>
   try {
     const accepted = loop.inputs.accept(intake)
     if (accepted !== undefined) await accepted
+    const preparing = prepareTurn(loop)
+    if (preparing !== undefined) await preparing
     const compacting = keepWithinContext(loop)
     if (compacting !== undefined) await compacting
     answered = { ...(await callModel(loop)), calls: [] }
     const { message } = answered
+    const guarding = guardAnswer(loop, message)
+    if (guarding !== undefined) await guarding
     loop.append(message)
     loop.addUsage(answered.charged === undefined ? message.usage : usageBeyond(message.usage, answered.charged))
-    const recorded = loop.record({ type: 'assistant', message })
+    const recorded = loop.record({ type: 'assistant', message, ...(loop.turn.changes !== undefined && { prepared: loop.turn.changes }) })
     // Before the answer is durable, so that a journal can write both together.
     answered.calls = callsToRun(loop, message)
     if (answered.calls.length > 0) loop.hasCalled = true

@@ -3,6 +3,7 @@ import { answerWithSources } from '../../examples/recipes/citations.ts'
 import { describePicture } from '../../examples/recipes/files-by-address.ts'
 import { drawAndChange } from '../../examples/recipes/media.ts'
 import { define } from '../../examples/recipes/request-settings.ts'
+import { careful } from '../../examples/recipes/stop-conditions.ts'
 import { askAboutReport } from '../../examples/recipes/upload-file.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { google } from '../../src/providers/google/index.ts'
@@ -68,4 +69,13 @@ it('a report is uploaded once, and each question carries its id', async () => {
   const report = new Blob(['%PDF-1.7 x'], { type: 'application/pdf' })
   expect(await askAboutReport(model, report, ['Rose it?', 'Sure?'])).toEqual(['Yes.', 'Yes.'])
   expect(bodies.map((body) => body.split('"file_id":"file_1"').length - 1)).toEqual([1, 1])
+})
+
+it('one model plans, another works, and an answer that names a customer is asked for again', async () => {
+  const strong = scripted([{ text: 'I will add.', toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }])
+  const cheap = scripted([{ text: 'For ACME: three.' }, { text: 'Three.' }])
+  const result = await careful({ strong, cheap, tools: [add] }).prompt('1 + 2?').result
+  expect(result).toMatchObject({ status: 'completed', text: 'Three.' })
+  expect(strong.provider.requests[0]).toMatchObject({ tools: [], thinkingLevel: 'high' })
+  expect(cheap.provider.requests).toHaveLength(2)
 })

@@ -24,6 +24,9 @@ function tracing(trace: string[], pause: () => Promise<void> = async () => undef
     afterTurn: note('afterTurn'),
     onError: note('onError'),
     beforeToolExecution: note('beforeToolExecution'),
+    prepareTurn: note('prepareTurn'),
+    afterAnswer: note('afterAnswer'),
+    beforeToolExecutionEnd: note('beforeToolExecutionEnd'),
     afterToolExecution: note('afterToolExecution'),
     beforeToolExecutionUpdate: note('beforeToolExecutionUpdate'),
     afterToolExecutionUpdate: note('afterToolExecutionUpdate'),
@@ -65,10 +68,11 @@ describe('order', () => {
     agent.subscribe(({ type }) => (shown.has(type) || type.startsWith('tool')) && trace.push(type))
     await agent.prompt('go').result
     expect(trace).toEqual([
-      ...['beforeLoop', 'agentStart', 'beforeTurn', 'turnStart'],
+      ...['beforeLoop', 'agentStart', 'beforeTurn', 'turnStart', 'prepareTurn'],
       ...['beforeCompactionStart', 'compactionStarted', 'compactionEnded', 'afterCompactionEnd'],
       ...['beforeToolExecution', 'toolExecutionStart', 'beforeToolExecutionUpdate', 'toolExecutionUpdate', 'afterToolExecutionUpdate'],
-      ...['toolExecutionEnd', 'afterToolExecution', 'turnEnd', 'afterTurn', 'beforeTurn', 'turnStart', 'turnEnd', 'afterTurn'],
+      ...['beforeToolExecutionEnd', 'toolExecutionEnd', 'afterToolExecution', 'turnEnd', 'afterTurn'],
+      ...['beforeTurn', 'turnStart', 'prepareTurn', 'afterAnswer', 'turnEnd', 'afterTurn'],
       ...['agentEnd', 'afterLoop'],
     ])
   })
@@ -379,7 +383,7 @@ describe('hooks', () => {
     const context: AgentContext = { systemPrompt: '', messages: [], tools: [] }
     const options = { emit: () => undefined, signal: new AbortController().signal }
     await agentLoop('go', context, { model: scripted([{ text: 'ok' }]), hooks: tracing(trace) }, options)
-    expect(trace).toEqual(['beforeLoop', 'beforeTurn', 'afterTurn', 'afterLoop'])
+    expect(trace).toEqual(['beforeLoop', 'beforeTurn', 'prepareTurn', 'afterAnswer', 'afterTurn', 'afterLoop'])
   })
 
   it('fail with a code that programs can read', async () => {

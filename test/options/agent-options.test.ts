@@ -36,11 +36,14 @@ const context = (): AgentContext => ({ systemPrompt: '', messages: [], tools: []
 
 const hooks: Required<LoopHooks> = {
   ...{ beforeLoop: act, afterLoop: act, beforeTurn: act, afterTurn: act, onError: act },
+  ...{ prepareTurn: act, afterAnswer: act, beforeToolExecutionEnd: act },
   ...{ beforeToolExecution: act, afterToolExecution: act, beforeToolExecutionUpdate: act, afterToolExecutionUpdate: act },
   ...{ beforeCompactionStart: act, afterCompactionEnd: act },
 }
 
-const shared: Required<Omit<LoopConfig, 'model' | 'thinkingLevel' | 'firstTurnTrigger' | 'steering' | 'followUps'>> = {
+const shared: Required<
+  Omit<LoopConfig, 'model' | 'thinkingLevel' | 'systemPrompt' | 'skills' | 'firstTurnTrigger' | 'steering' | 'followUps'>
+> = {
   configId: 'c',
   ...everySetting,
   cache: { type: 'manual', cacheSystem: true, cacheTools: false, cacheMessages: true },
@@ -54,6 +57,7 @@ const shared: Required<Omit<LoopConfig, 'model' | 'thinkingLevel' | 'firstTurnTr
   approvalTimeoutMs: 1,
   hooks,
   inputFilters: [() => ({ type: 'pass' })],
+  stopWhen: [() => false],
   contextConfig: {
     ...{ maxContextTokens: 1e5, systemPromptTokens: 10, tokenCounter: { text: () => 1, message: () => 1 } },
     compaction: {
@@ -119,7 +123,16 @@ checkedOptions<NonNullable<Parameters<Agent['compact']>[0]>>(
 
 checkedOptions<LoopConfig>(
   'agentLoop, its configuration',
-  { ...shared, model, thinkingLevel: 'low', firstTurnTrigger: 'user', steering: supplier, followUps: supplier },
+  {
+    ...shared,
+    model,
+    systemPrompt: () => 'x',
+    skills,
+    thinkingLevel: 'low',
+    firstTurnTrigger: 'user',
+    steering: supplier,
+    followUps: supplier,
+  },
   (config) => agentLoop('go', context(), config, { emit, signal }),
   ['model'],
 )

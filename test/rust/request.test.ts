@@ -82,7 +82,7 @@ describe('annotatedRequestCodec', () => {
     expect(broken({ messages: [{ ...user, timestamp: 'x' }] })).toThrow('payload.messages[0].timestamp: expected number, got string')
     expect(broken({ messages: [{ role: 'extension', kind: 'k', data: 1 }] })).toThrow('payload.messages[0].role: expected user|assistant')
     expect(broken({ provenance: [{ kind: 'systemPrompt' }] })).toThrow('payload.provenance[0].kind')
-    expect(broken({ thinking_level: 'High' })).toThrow('payload.thinking_level: expected off|minimal|low|medium|high, got "High"')
+    expect(broken({ thinking_level: 'High' })).toThrow('payload.thinking_level: expected off|minimal|low|medium|high|xhigh|max, got "High"')
     expect(broken({ response_format: { kind: 'jsonObject' } })).toThrow('payload.response_format.kind')
   })
 })

@@ -1,12 +1,12 @@
 import { type AgentMessage, type JsonObject, type ToolResult, textOf } from '../../../src/index.ts'
 import { aFlag, aPositiveNumber, aText, checkOptions, options as optionsOf, required, texts, wholeFrom } from '../../../src/internal.ts'
-import type { HookRefusal, LoopHooks, ToolHookInfo } from '../../../src/loop/index.ts'
+import type { HookRefusal, LoopHooks, ScriptableHook, ToolHookInfo } from '../../../src/loop/index.ts'
 import { realDirectory } from '../policy/root.ts'
 import { readAnswer, runScript, type ScriptRunner } from './run-script.ts'
 import { type CheckScript, checkCopies, type Interpreters, openScript, type ScriptFile } from './script-file.ts'
 
 /** A script for each hook: a path, relative to the root, such as `hooks/before-turn.sh`, or `python3 hooks/check` to say what runs it. */
-export type HookScripts = { readonly [Name in keyof LoopHooks]?: string }
+export type HookScripts = { readonly [Name in ScriptableHook]?: string }
 
 /** Which scripts are hooks, and how they run. Source: docs/concepts/script-hooks.md */
 export interface ScriptHookOptions {
@@ -82,7 +82,7 @@ export function checkedScriptHooks(options: ScriptHookOptions, check?: CheckScri
   const root = realDirectory(options.root, true)
   checkCopies(root)
   const runner: ScriptRunner = { root, timeoutMs, maxOutputBytes, env }
-  const make = (hook: keyof LoopHooks): ScriptHook | undefined => {
+  const make = (hook: ScriptableHook): ScriptHook | undefined => {
     const given = scripts[hook]
     return given === undefined
       ? undefined
@@ -91,7 +91,7 @@ export function checkedScriptHooks(options: ScriptHookOptions, check?: CheckScri
   return { ...ofLoops(make), ...ofTurns(make), ...ofCalls(make), ...ofCompactions(make) }
 }
 
-type Make = (hook: keyof LoopHooks) => ScriptHook | undefined
+type Make = (hook: ScriptableHook) => ScriptHook | undefined
 
 /** One script at its place. */
 class ScriptHook {

@@ -1,11 +1,11 @@
 import type { ConfigError } from '../../contract/errors.ts'
-import type { LoopHooks } from '../../types/run/hooks.ts'
+import type { LoopHooks, ScriptableHook } from '../../types/run/turn.ts'
 import { fieldError, fieldOf, invalidField, needs } from '../config-error.ts'
 import type { AgentPlace, HookScripts } from '../config-host.ts'
 import type { AgentConfig, CallbacksSection } from '../config-types.ts'
 import type { Build } from './build.ts'
 
-const hookOf: { readonly [Name in Exclude<keyof CallbacksSection, 'before_task' | 'after_task'>]: keyof LoopHooks } = {
+const hookOf: { readonly [Name in Exclude<keyof CallbacksSection, 'before_task' | 'after_task'>]: ScriptableHook } = {
   before_loop: 'beforeLoop',
   after_loop: 'afterLoop',
   before_turn: 'beforeTurn',

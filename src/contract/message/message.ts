@@ -61,6 +61,14 @@ const likelyTokenFields = {
   /** Natural logarithm of its probability. */
   logprob: aNumber,
 }
+const guarded = fieldsOf({
+  verdict: oneOf('replaced', 'refused'),
+  /** Why it was refused. */
+  reason: optional(aText),
+  /** What the model had said was streamed before: whoever watched has seen it. */
+  wasShown: aFlag,
+})
+
 const tokenLogprobFields = {
   ...likelyTokenFields,
   /** The likeliest at its place, where they were asked for. */
@@ -89,6 +97,8 @@ const assistantFields = {
   serviceTier: optional(aText),
   /** What the model said in place of an answer it refused; `stopReason` is `guardRail`. Where it came as an answer it is also text. */
   refusal: optional(aText),
+  /** The `afterAnswer` hook said no to what the model had said, or gave other words. */
+  guarded: optional(guarded),
   /** How likely each token of the text was, where the service says so. */
   logprobs: optional(listOf(tokenLogprob)),
   /** What the service keeps between requests, such as a container: it is sent back to the same service and model. */

@@ -31,7 +31,17 @@ import {
   type ToolExecutionUpdateEvent,
 } from './call-event.ts'
 import { annotatedRequest } from './request-capture.ts'
-import { continuationKind, eventBase, loopConfigSnapshot, pendingApproval, runFailure, runStatus, turnTrigger } from './run-facts.ts'
+import {
+  continuationKind,
+  endedBy,
+  eventBase,
+  loopConfigSnapshot,
+  pendingApproval,
+  runFailure,
+  runStatus,
+  turnChangesRecord,
+  turnTrigger,
+} from './run-facts.ts'
 import { reachedLimit } from './settings.ts'
 
 const agentStart = {
@@ -63,6 +73,8 @@ const agentEnd = {
   error: optional(runFailure),
   /** Present when `status` is `limit`. */
   limit: optional(reachedLimit),
+  /** Present where a condition or a tool ended a completed run. */
+  endedBy: optional(endedBy),
   /** What refused to go on, and why: an input filter, or a hook. */
   rejection: optional(aText),
   pendingApprovals: optional(listOf(pendingApproval)),
@@ -82,6 +94,16 @@ const turnStart = {
 
 /** A turn begins: its input follows, then one answer of the model. `turnIndex` counts from 0 within the loop. */
 export interface TurnStartEvent extends FieldsOf<typeof turnStart> {}
+
+const turnPrepared = {
+  ...eventBase,
+  type: oneOf('turnPrepared'),
+  turnIndex: aNumber,
+  changes: turnChangesRecord,
+}
+
+/** The `prepareTurn` hook has changed what this turn has; before the request is made. */
+export interface TurnPreparedEvent extends FieldsOf<typeof turnPrepared> {}
 
 const turnEnd = {
   ...eventBase,
@@ -311,6 +333,7 @@ export type AgentEvent =
   | AgentStartEvent
   | AgentEndEvent
   | TurnStartEvent
+  | TurnPreparedEvent
   | TurnEndEvent
   | MessageStartEvent
   | MessageUpdateEvent
@@ -341,6 +364,7 @@ export const agentEvent: ShapeOf<AgentEvent> = tagged('type', {
   agentStart: object<AgentStartEvent>(agentStart),
   agentEnd: object<AgentEndEvent>(agentEnd),
   turnStart: object<TurnStartEvent>(turnStart),
+  turnPrepared: object<TurnPreparedEvent>(turnPrepared),
   turnEnd: object<TurnEndEvent>(turnEnd),
   messageStart: object<MessageStartEvent>(messageStart),
   messageUpdate: object<MessageUpdateEvent>(messageUpdate),

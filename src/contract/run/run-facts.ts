@@ -10,6 +10,7 @@ import {
   type FieldsOf,
   fieldsOf,
   type Infer,
+  listOf,
   object,
   oneOf,
   optional,
@@ -65,6 +66,33 @@ export const configSnapshotFields = {
 /** What a loop ran with; never a key. Source: docs/concepts/events.md */
 export interface LoopConfigSnapshot extends FieldsOf<typeof configSnapshotFields> {}
 export const loopConfigSnapshot: ShapeOf<LoopConfigSnapshot> = object<LoopConfigSnapshot>(configSnapshotFields, ['model', 'provider'])
+
+const turnChangeFields = {
+  model: optional(aText),
+  provider: optional(aText),
+  /** Names of the tools that the turn had. */
+  tools: optional(listOf(aText)),
+  thinking: optional(thinkingLevel),
+  systemPrompt: optional(aText),
+  /** How many messages were sent in place of the history. */
+  messages: optional(aNumber),
+  maxTokens: optional(aNumber),
+  temperature: optional(aNumber),
+  settings: optional(recordedSettings),
+}
+
+/** What `prepareTurn` changed of a turn, as plain JSON. Source: docs/concepts/stop-conditions.md */
+export interface TurnChangesRecord extends FieldsOf<typeof turnChangeFields> {}
+export const turnChangesRecord: ShapeOf<TurnChangesRecord> = object<TurnChangesRecord>(turnChangeFields)
+
+export const endedBy = tagged('type', {
+  /** One of `stopWhen`, by its label. */
+  condition: { name: aText },
+  /** A tool whose result said `endRun`. */
+  tool: { toolName: aText, toolCallId: aText },
+})
+/** What ended a run that completed before the model had nothing more to do. Source: docs/concepts/stop-conditions.md */
+export type EndedBy = Infer<typeof endedBy>
 
 /** How a run ended, in words. */
 export const runStatus = oneOf('completed', 'error', 'aborted', 'limit', 'paused', 'rejected')

@@ -2,7 +2,16 @@ import { compactionOverlay, pruneRecord, revertRecord } from '../context/context
 import { type AgentMessage, agentMessage, assistantMessage, toolResultMessage } from '../message/message.ts'
 import { usage } from '../model/usage.ts'
 import { annotatedRequest } from '../run/request-capture.ts'
-import { continuationKind, loopConfigSnapshot, pendingApproval, runFailure, runStatus, turnTrigger } from '../run/run-facts.ts'
+import {
+  continuationKind,
+  endedBy,
+  loopConfigSnapshot,
+  pendingApproval,
+  runFailure,
+  runStatus,
+  turnChangesRecord,
+  turnTrigger,
+} from '../run/run-facts.ts'
 import { aFlag, aJsonObject, aText, fieldsOf, type Infer, json, listOf, optional, type ShapeOf, tagged } from '../shape/shape.ts'
 import { loopEvent, parallelGroupFields } from './session.ts'
 
@@ -13,7 +22,7 @@ const result: ShapeOf<AgentMessage> = toolResultMessage
 /** The entries that a run writes, by their type. */
 export const journalEntries = {
   input: { message: agentMessage },
-  assistant: { message: answer },
+  assistant: { message: answer, prepared: optional(turnChangesRecord) },
   toolIntent: { toolCallId: aText, toolName: aText, arguments: aJsonObject, idempotent: aFlag },
   toolResult: { message: result },
   compaction: { overlay: compactionOverlay },
@@ -37,6 +46,7 @@ export const journalEntries = {
     usage,
     error: optional(runFailure),
     rejection: optional(aText),
+    endedBy: optional(endedBy),
     pendingApprovals: optional(listOf(pendingApproval)),
   },
 }

@@ -8,6 +8,8 @@ const resultFields = {
   isError: optional(aFlag),
   /** Loop that a sub-agent ran. */
   childLoopId: optional(aText),
+  /** Ends the run as completed, once all calls of the turn have ended. */
+  endRun: optional(aFlag),
 }
 
 /** What a tool gives back. `content` goes to the model, `details` to the application only. Source: docs/concepts/tools.md */

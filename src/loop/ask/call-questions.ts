@@ -48,11 +48,11 @@ export class CallQuestions {
   /** What watches over the run, for the loops that the call starts: its settings, and who asks people for it. */
   get guards(): RunGuards {
     const { config, options, watches, context } = this.#loop
-    const { hooks, inputFilters, approvalTimeoutMs } = config
+    const { hooks: { prepareTurn: _ofThisAgent, ...hooks } = {}, inputFilters, approvalTimeoutMs } = config
     const { approvals, inputs } = options
     return {
       config: {
-        ...(hooks !== undefined && { hooks }),
+        ...(Object.keys(hooks).length > 0 && { hooks }),
         ...(inputFilters !== undefined && { inputFilters }),
         ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
         ...(watches !== undefined && { observers: watches.inner(this.#call.id) }),

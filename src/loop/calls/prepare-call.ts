@@ -39,7 +39,7 @@ export type Preparation = { kind: 'ready'; call: PreparedCall } | RefusedCall
  */
 export function prepareCall(loop: LoopState, call: AnswerableCall): Preparation | Promise<Preparation> {
   if (call.isOfService === true) return decisionAbout(call)
-  const { tools } = loop.context
+  const { tools } = loop.turn
   const tool = tools.find(({ name }) => name === call.name)
   if (tool === undefined) return refused(`Tool ${call.name} not found`)
   const { invalidArguments: raw } = call

@@ -191,14 +191,19 @@ function announce(loop: LoopState, call: AnswerableCall, args: JsonObject = call
 }
 
 /** Ends a call whose start was announced, then makes the result durable. Never rejects. */
-async function conclude(loop: LoopState, call: AnswerableCall, result: ToolResult): Promise<ToolResultEntry> {
+async function conclude(loop: LoopState, call: AnswerableCall, given: ToolResult): Promise<ToolResultEntry> {
   const { loopId } = loop.events
-  const entry = toolResultEntry(call, result, { loopId, turnIndex: loop.turnIndex })
-  loop.view?.number(entry)
-  const { toolCallId, toolName, isError, childLoopId } = entry
+  const { id: toolCallId, name: toolName } = call
+  const ending = loop.hooks.endTool(call, given)
+  const result = ending === undefined ? given : await ending
+  const { childLoopId, isError = false } = result
   loop.events.emit({ type: 'toolExecutionEnd', toolCallId, toolName, result, isError, ...(childLoopId !== undefined && { childLoopId }) })
+  const replacing = loop.hooks.afterTool(call, result)
+  const kept = replacing === undefined ? result : await replacing
+  const entry = toolResultEntry(call, kept, { loopId, turnIndex: loop.turnIndex })
+  loop.view?.number(entry)
+  if (kept.endRun === true) loop.endedBy ??= { type: 'tool', toolName, toolCallId }
   const recorded = loop.record({ type: 'toolResult', message: entry })
   await recorded?.catch((error) => loop.fail(error))
-  await loop.hooks.afterTool(call, result)
   return entry
 }

@@ -78,7 +78,7 @@ export function toolResultEntry(
 /** A copy of a `ToolResult`; `undefined` when `value` is none. */
 function plainResult(value: unknown): ToolResult | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  const { content: given, details, isError, childLoopId }: Partial<Record<keyof ToolResult, unknown>> = value
+  const { content: given, details, isError, childLoopId, endRun }: Partial<Record<keyof ToolResult, unknown>> = value
   if (!Array.isArray(given)) return undefined
   const blocks: Content[] = []
   // Not `map`: it passes over holes.
@@ -86,6 +86,7 @@ function plainResult(value: unknown): ToolResult | undefined {
   const result: ToolResult = { content: blocks }
   if (details !== undefined) result.details = JSON.parse(JSON.stringify(details))
   if (isError === true) result.isError = true
+  if (endRun === true) result.endRun = true
   if (typeof childLoopId === 'string') result.childLoopId = childLoopId
   return result
 }

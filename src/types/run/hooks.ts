@@ -63,6 +63,28 @@ export interface ReplacedArguments {
   arguments: JsonObject
 }
 
+/** What a hook gives in place of a tool's result. */
+export interface ReplacedResult {
+  result: ToolResult
+}
+
+/** An answer that would end the run, before it does. */
+export interface AnswerHookInfo extends TurnHookInfo {
+  /** A copy of the answer. */
+  message: AssistantMessage
+  /** Its text. */
+  text: string
+  /** How often an answer of this run was refused before. */
+  refusals: number
+}
+
+/**
+ * What `afterAnswer` answers: a refusal, other words for the answer, or nothing. A refused answer is asked for once more, with the reason; the second refusal ends
+ * the run as `rejected`, and `retry: false` does so at once.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one
+export type AnswerVerdict = (HookRefusal & { retry?: false }) | { text: string } | boolean | undefined | void
+
 /** Figures of one compaction; tokens are estimates. */
 export interface CompactionFigures {
   messagesBefore: number
@@ -71,35 +93,8 @@ export interface CompactionFigures {
   tokensAfter: number
 }
 
-/**
- * Code of the application at fixed points of a loop. All optional, all may be async; the loop waits for each.
- *
- * **Order**
- * ```
- * beforeLoop → agentStart
- *   beforeTurn → turnStart
- *     (beforeCompactionStart → compactionStarted … compactionEnded → afterCompactionEnd)?
- *     per call: beforeToolExecution → toolExecutionStart
- *       (beforeToolExecutionUpdate → toolExecutionUpdate → afterToolExecutionUpdate)*
- *       toolExecutionEnd → afterToolExecution
- *   turnEnd → afterTurn
- * agentEnd → afterLoop
- * ```
- * **Contract**
- * - `false`, or `{ allow: false, reason }`, from `beforeLoop` or `beforeTurn` ends the run with status `rejected`; from `beforeToolExecution` the
- *   model is told that the call was skipped; from `beforeToolExecutionUpdate` the update is not reported; from `beforeCompactionStart` nothing
- *   is compacted this turn.
- * - A `before…` hook that throws counts as `false` (and ends the run with status `error` where `false` would end it). What an observer throws
- *   is logged as `hookFailed` and ignored.
- * - Hooks of one call run in order; its update hooks have all run when its `toolExecutionEnd` is emitted. Calls that run at the same time have
- *   their hooks interleaved.
- * - An abort ends every wait for a hook; the hook itself is told through `signal`.
- * - `afterLoop` runs after every `agentEnd`, also after the one that `beforeLoop` caused.
- * - They hold for the loops of sub-agents too, each with its `loopId` and `agentName`, unless a sub-agent is given its own.
- *
- * Source: docs/concepts/hooks.md
- */
-export interface LoopHooks {
+/** The hooks of a run that hold for its sub-agents too. See `LoopHooks` for all of them and their order. */
+export interface SharedHooks {
   beforeLoop?(info: HookOrigin & { messages: readonly AgentMessage[]; signal: AbortSignal }): HookVerdict
   /** `messages` are those the loop added. */
   afterLoop?(info: HookOrigin & { messages: readonly AgentMessage[]; usage: Usage; status: RunStatus }): HookDone
@@ -107,10 +102,17 @@ export interface LoopHooks {
   afterTurn?(
     info: TurnHookInfo & { message: AssistantMessage & MessageEnvelope; toolResults: readonly ToolResultMessage[]; usage: Usage },
   ): HookDone
+  /** Sees an answer before it ends the run: it may refuse it, or give other words. What was streamed has been seen; `message.guarded` says so. */
+  afterAnswer?(info: AnswerHookInfo): AnswerVerdict | Promise<AnswerVerdict>
   /** A model call failed for good. Not called for an abort. */
   onError?(info: HookOrigin & { error: RunFailure; turnIndex: number; signal: AbortSignal }): HookDone
   beforeToolExecution?(info: BeforeToolInfo): HookVerdict | ReplacedArguments | Promise<ReplacedArguments | Awaited<HookVerdict>>
-  afterToolExecution?(info: ToolHookInfo & { isError: boolean; result: ToolResult }): HookDone
+  /** Gives another result in place of a call's, before anybody sees it. */
+  beforeToolExecutionEnd?(
+    info: ToolHookInfo & { isError: boolean; result: ToolResult },
+  ): ReplacedResult | undefined | Promise<ReplacedResult | undefined>
+  /** What it returns is ignored, but for `{ result }`. */
+  afterToolExecution?(info: ToolHookInfo & { isError: boolean; result: ToolResult }): HookDone | ReplacedResult | Promise<ReplacedResult>
   beforeToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookVerdict
   afterToolExecutionUpdate?(info: ToolHookInfo & { partialResult: ToolResult }): HookDone
   beforeCompactionStart?(info: HookOrigin & { estimatedTokens: number; messageCount: number; signal: AbortSignal }): HookVerdict

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { EventBase, PendingApproval, PendingInput } from '../../contract/run/run-facts.ts'
-import type { LoopHooks } from './hooks.ts'
+import type { SharedHooks } from './hooks.ts'
 import type { InputFilter } from './input-filter.ts'
 import type { LoopObserver } from './loop-watch.ts'
 
@@ -58,7 +58,7 @@ export type InputDesk = QuestionDesk<InputRequest, InputAnswer>
 export interface RunGuards {
   /** Of the loop's configuration. */
   readonly config: {
-    hooks?: LoopHooks
+    hooks?: SharedHooks
     inputFilters?: readonly InputFilter[]
     approvalTimeoutMs?: number
     observers?: readonly LoopObserver[]

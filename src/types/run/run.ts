@@ -5,13 +5,14 @@ import { PhiError } from '../../contract/errors.ts'
 import type { AgentMessage, PromptInput, StopReason } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
-import type { PendingApproval, PendingInput, RunFailure, RunStatus } from '../../contract/run/run-facts.ts'
+import type { EndedBy, PendingApproval, PendingInput, RunFailure, RunStatus } from '../../contract/run/run-facts.ts'
 import type { ReachedLimit } from '../../contract/run/settings.ts'
 import type { ApprovalRef, InputAnswer, InputRef } from './question.ts'
 
 /** How a run ends, and what only that ending has to say. */
 export type RunEnding =
-  | { status: 'completed' | 'aborted' }
+  | { status: 'completed'; endedBy?: EndedBy }
+  | { status: 'aborted' }
   | { status: 'limit'; limit: ReachedLimit }
   | { status: 'error'; error: RunFailure }
   | { status: 'rejected'; rejection: string }
@@ -49,6 +50,8 @@ export interface RunResult<Output = unknown> {
   error?: RunFailure
   /** Present when `status` is `limit`. */
   limit?: ReachedLimit
+  /** Present where a condition of `stopWhen`, or a tool's `endRun`, ended a completed run. */
+  endedBy?: EndedBy
   /** Present when `status` is `rejected`: who said no, and why. */
   rejection?: string
   /** Present when `status` is `paused`. */

@@ -1,0 +1,117 @@
+import { aModel } from '../base/port-kinds.ts'
+import { withSkills } from '../base/with-skills.ts'
+import { ConfigError, callbackFailed, errorText, PhiError } from '../contract/errors.ts'
+import { toMessage } from '../contract/message/history.ts'
+import { settingFields, settingsIn, thinkingLevel, toRecord } from '../contract/model/request-settings.ts'
+import type { TurnChangesRecord } from '../contract/run/run-facts.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { anything, aText, listOf, options, type Shape } from '../contract/shape/shape.ts'
+import type { TurnChanges, UpcomingTurn } from '../types/run/turn.ts'
+import type { AgentTool } from '../types/tool/tool.ts'
+import { aTool } from './check-config.ts'
+import type { LoopConfig } from './loop-config.ts'
+import type { LoopState } from './loop-state.ts'
+import { plainTurn, type TurnSetup } from './turn-setup.ts'
+
+/** Asks who may change this turn: a system prompt that is a function, then the `prepareTurn` hook. `undefined` where nobody is asked. */
+export function prepareTurn(loop: LoopState): Promise<void> | undefined {
+  loop.turn = plainTurn(loop)
+  const { systemPrompt, hooks } = loop.config
+  return systemPrompt === undefined && hooks?.prepareTurn === undefined ? undefined : prepared(loop)
+}
+
+async function prepared(loop: LoopState): Promise<void> {
+  const { systemPrompt, hooks, skills } = loop.config
+  if (systemPrompt !== undefined) loop.turn.systemPrompt = withSkills(await askedPrompt(loop, systemPrompt), skills)
+  if (hooks?.prepareTurn === undefined) return
+  const changes = await askedChanges(loop, hooks.prepareTurn)
+  if (changes === undefined) return
+  loop.turn = changed(loop.turn, changes)
+  loop.turn.changes = recordOf(loop.turn, changes)
+  loop.events.emit({ type: 'turnPrepared', turnIndex: loop.turnIndex, changes: loop.turn.changes })
+}
+
+function upcoming(loop: LoopState): UpcomingTurn {
+  const { turn, turnIndex, context, usage, stop, budget } = loop
+  const { model, tools, systemPrompt } = turn
+  const { costUsd } = budget.used()
+  const lists = { messages: [...context.messages], tools: [...tools] }
+  return { turnIndex, ...lists, model, systemPrompt, usage: { ...usage }, costUsd, signal: stop.signal }
+}
+
+async function askedPrompt(loop: LoopState, systemPrompt: (turn: UpcomingTurn) => string | Promise<string>): Promise<string> {
+  try {
+    const text: unknown = await loop.stop.race((async () => systemPrompt(upcoming(loop)))())
+    if (typeof text === 'string') return text
+    throw new TypeError(`it returned ${text === null ? 'null' : typeof text} instead of a text`)
+  } catch (error) {
+    if (loop.stop.aborted) throw error
+    throw callbackFailed('systemPrompt', error)
+  }
+}
+
+/** Fails closed: a turn that cannot be prepared is not made as if nothing had been asked for. */
+async function askedChanges(
+  loop: LoopState,
+  hook: NonNullable<NonNullable<LoopConfig['hooks']>['prepareTurn']>,
+): Promise<TurnChanges | undefined> {
+  try {
+    const answer: unknown = await loop.stop.race((async () => hook({ ...loop.hooks.origin(), ...upcoming(loop) }))())
+    if (answer === undefined || answer === null) return undefined
+    checkOptions(answer, turnChanges, 'prepareTurn()')
+    return answer as TurnChanges // just checked
+  } catch (error) {
+    if (loop.stop.aborted) throw error
+    const why = errorText(error).replace(/\.$/, '')
+    throw new PhiError('hookFailed', `The prepareTurn hook failed: ${why}. The run stopped.`, { cause: error })
+  }
+}
+
+const turnChanges: Shape = options<TurnChanges>({
+  ...settingFields,
+  model: aModel,
+  thinking: thinkingLevel,
+  tools: listOf(aTool),
+  activeTools: listOf(aText),
+  systemPrompt: aText,
+  messages: listOf(anything),
+})
+
+function changed(turn: TurnSetup, changes: TurnChanges): TurnSetup {
+  const { model = turn.model, thinking, systemPrompt = turn.systemPrompt, activeTools, messages } = changes
+  const { tools = turn.tools } = changes
+  return {
+    model,
+    systemPrompt,
+    tools: activeTools === undefined ? tools : active(tools, activeTools),
+    thinkingLevel: thinking ?? turn.thinkingLevel,
+    settings: { ...turn.settings, ...settingsIn(changes) },
+    messages: messages
+      ?.map((message, at) => toMessage(message, `prepareTurn().messages[${at}]`))
+      .filter((message) => message.role !== 'extension'),
+  }
+}
+
+/** In the order of the tools: the prompt's prefix stays. */
+function active(tools: readonly AgentTool[], names: readonly string[]): readonly AgentTool[] {
+  const unknown = names.find((name) => !tools.some((tool) => tool.name === name))
+  if (unknown === undefined) return tools.filter(({ name }) => names.includes(name))
+  const known = tools.map(({ name }) => name).join(', ')
+  throw new ConfigError('invalidOption', `prepareTurn().activeTools names ${JSON.stringify(unknown)}; the turn has ${known || 'no tools'}.`)
+}
+
+function recordOf({ model, tools }: TurnSetup, given: TurnChanges): TurnChangesRecord {
+  const { id, provider } = model.config
+  const settings = toRecord(given)
+  const { maxTokens, temperature, thinking, systemPrompt, messages } = given
+  return {
+    ...(given.model !== undefined && { model: id, provider }),
+    ...((given.tools !== undefined || given.activeTools !== undefined) && { tools: tools.map(({ name }) => name) }),
+    ...(thinking !== undefined && { thinking }),
+    ...(systemPrompt !== undefined && { systemPrompt }),
+    ...(messages !== undefined && { messages: messages.length }),
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(settings !== undefined && { settings }),
+  }
+}

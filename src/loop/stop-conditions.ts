@@ -1,0 +1,51 @@
+import { ConfigError, errorText, PhiError } from '../contract/errors.ts'
+import type { EndedBy } from '../contract/run/run-facts.ts'
+import type { RunProgress, StopCondition } from '../types/run/turn.ts'
+import type { LoopState } from './loop-state.ts'
+
+/** Ends a run after `count` turns, as completed. Throws `ConfigError` `invalidOption` for what is no whole number from 1. */
+export function turnCount(count: number): StopCondition {
+  if (!Number.isInteger(count) || count < 1) throw notPossible('turnCount', count, 'a whole number from 1')
+  return labelled(`turnCount(${count})`, ({ turns }) => turns >= count)
+}
+
+/** Ends a run after a turn in which the tool of this name was called, whatever came of it. */
+export function toolCalled(name: string): StopCondition {
+  if (typeof name !== 'string' || name === '') throw notPossible('toolCalled', name, 'the name of a tool')
+  return labelled(`toolCalled(${JSON.stringify(name)})`, ({ toolResults }) => toolResults.some(({ toolName }) => toolName === name))
+}
+
+/** Ends a run that has cost more than `usd`, at the prices that are known. Unlike `limits.maxCost`, the run is then completed. */
+export function costOver(usd: number): StopCondition {
+  if (typeof usd !== 'number' || !(usd >= 0)) throw notPossible('costOver', usd, 'USD, a number from 0')
+  return labelled(`costOver(${usd})`, ({ costUsd }) => costUsd > usd)
+}
+
+function labelled(label: string, condition: (progress: RunProgress) => boolean): StopCondition {
+  return Object.assign(condition, { label })
+}
+
+function notPossible(name: string, value: unknown, allowed: string): ConfigError {
+  return new ConfigError('invalidOption', `${name}(${String(value)}) cannot be a condition: it takes ${allowed}.`)
+}
+
+/**
+ * The condition that ends the run, if any does: the first that says so. One that throws, or says neither yes nor no, fails the run: a run that should
+ * have ended must not go on.
+ */
+export async function metCondition(loop: LoopState, progress: () => RunProgress): Promise<EndedBy | undefined> {
+  const { stopWhen = [] } = loop.config
+  for (const condition of typeof stopWhen === 'function' ? [stopWhen] : stopWhen) {
+    const name = condition.label ?? (condition.name === '' ? 'stopWhen' : condition.name)
+    try {
+      const isMet: unknown = await loop.stop.race((async () => condition(progress()))())
+      if (isMet === true) return { type: 'condition', name }
+      if (isMet !== false) throw new TypeError(`it answered ${String(isMet)} instead of true or false`)
+    } catch (error) {
+      if (loop.stop.aborted) return undefined
+      loop.fail(new PhiError('hookFailed', `The stop condition ${name} failed: ${errorText(error)}. The run stopped.`, { cause: error }))
+      return undefined
+    }
+  }
+  return undefined
+}

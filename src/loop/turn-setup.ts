@@ -1,0 +1,40 @@
+import type { Message } from '../contract/message/message.ts'
+import { type RequestSettings, settingsIn } from '../contract/model/request-settings.ts'
+import type { TurnChangesRecord } from '../contract/run/run-facts.ts'
+import type { Model } from '../types/model/model.ts'
+import type { AgentTool } from '../types/tool/tool.ts'
+import type { AgentContext, LoopConfig } from './loop-config.ts'
+
+/** What one turn works with. */
+export interface TurnSetup {
+  model: Model
+  tools: readonly AgentTool[]
+  systemPrompt: string
+  thinkingLevel: NonNullable<LoopConfig['thinkingLevel']>
+  settings: RequestSettings
+  /** What is sent in place of the history. */
+  messages?: readonly Message[] | undefined
+  /** What was changed for this turn. */
+  changes?: TurnChangesRecord | undefined
+}
+
+/** A turn as the agent's settings say. */
+export function plainTurn({ config, context, hasCalled }: { config: LoopConfig; context: AgentContext; hasCalled: boolean }): TurnSetup {
+  const { model } = config
+  const settings = { ...model.config.settings, ...settingsIn(config) }
+  return {
+    model,
+    tools: context.tools,
+    systemPrompt: context.systemPrompt,
+    thinkingLevel: config.thinkingLevel ?? model.config.settings?.thinking ?? 'off',
+    settings: settingsIn(hasCalled ? unforced(settings) : settings),
+  }
+}
+
+/** A choice that forces a call holds until the run has made one: the model could never say what it found. */
+function unforced(settings: RequestSettings): RequestSettings {
+  const { toolChoice: choice } = settings
+  if (choice === 'required' || (typeof choice === 'object' && 'tool' in choice)) return { ...settings, toolChoice: 'auto' }
+  if (typeof choice === 'object' && choice.mode === 'required') return { ...settings, toolChoice: { allowed: choice.allowed } }
+  return settings
+}

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest'
+import { Agent, memorySessionStore, textOf } from '../../src/index.ts'
+import { costOver, type LoopHooks, toolCalled, turnCount } from '../../src/loop/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { grammarFaults } from '../support/grammar.ts'
+import { add, ofType, play, tool } from '../support/play.ts'
+
+const sum = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }
+const endless = [sum, sum, sum, sum, sum, sum]
+
+describe('stopWhen', () => {
+  it.each([
+    ['a number of turns', turnCount(2), 2, 'turnCount(2)'],
+    ['a tool that was called', toolCalled('add'), 1, 'toolCalled("add")'],
+    [
+      'a function',
+      async function enough({ turns }: { turns: number }) {
+        return turns === 3
+      },
+      3,
+      'enough',
+    ],
+  ])('%s ends the run as completed, after a turn with its results', async (_name, stopWhen, turns, name) => {
+    const { model, events, result, agent } = await play(endless, { tools: [add], stopWhen })
+    expect(result).toMatchObject({ status: 'completed', endedBy: { type: 'condition', name } })
+    expect(model.provider.requests).toHaveLength(turns)
+    expect(ofType(events, 'agentEnd')).toEqual([expect.objectContaining({ status: 'completed', endedBy: { type: 'condition', name } })])
+    expect(grammarFaults(events)).toEqual([])
+    expect(agent.messages.at(-1)?.role).toBe('toolResult')
+  })
+
+  it('the first of several that says so; one that says no does not', async () => {
+    const { result } = await play(endless, { tools: [add], stopWhen: [costOver(1e9), turnCount(4), toolCalled('add')] })
+    expect(result.endedBy).toEqual({ type: 'condition', name: 'toolCalled("add")' })
+  })
+
+  it('is not asked where the run ends anyway', async () => {
+    const { result } = await play([{ text: 'hi' }], { stopWhen: turnCount(1) })
+    expect(result.status).toBe('completed')
+    expect(result).not.toHaveProperty('endedBy')
+  })
+
+  it('one that throws, or says neither yes nor no, ends the run with an error', async () => {
+    const broken = await play(endless, {
+      tools: [add],
+      stopWhen: () => {
+        throw new Error('broken')
+      },
+      logger: false,
+    })
+    expect(broken.result).toMatchObject({ status: 'error', error: { code: 'hookFailed', message: expect.stringContaining('broken') } })
+    const odd = await play(endless, { tools: [add], stopWhen: (() => undefined) as never, logger: false })
+    expect(odd.result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
+  })
+
+  it('what cannot be a condition is refused when it is made', () => {
+    expect(() => turnCount(0)).toThrow(/turnCount\(0\)/)
+    expect(() => costOver(Number.NaN)).toThrow(/costOver/)
+    expect(() => toolCalled('')).toThrow(/toolCalled/)
+    expect(() => new Agent({ model: scripted([]), stopWhen: 3 as never })).toThrow(/stopWhen/)
+  })
+
+  it('the next prompt goes on from there', async () => {
+    const { agent } = await play([sum, { text: 'Three.' }], { tools: [add], stopWhen: turnCount(1) })
+    expect((await agent.prompt('and?').result).text).toBe('Three.')
+  })
+})
+
+describe('a tool result with endRun', () => {
+  const submit = tool('submit', () => ({ content: [{ type: 'text', text: 'sent' }], endRun: true }))
+
+  it('ends the run as completed, once all calls of the turn have ended', async () => {
+    const both = {
+      text: 'I am done.',
+      toolCalls: [
+        { name: 'submit', arguments: {} },
+        { name: 'add', arguments: { a: 1, b: 2 } },
+      ],
+    }
+    const { model, result, events } = await play([both, { text: 'never' }], { tools: [add, submit] })
+    expect(result).toMatchObject({ status: 'completed', text: 'I am done.', endedBy: { type: 'tool', toolName: 'submit' } })
+    expect(result.messages.filter(({ role }) => role === 'toolResult')).toHaveLength(2)
+    expect(model.provider.requests).toHaveLength(1)
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('is told in the record of the loop', async () => {
+    const session = memorySessionStore()
+    const { agent } = await play([{ toolCalls: [{ name: 'submit', arguments: {} }] }], { tools: [submit], session })
+    expect(JSON.stringify(await session.load(agent.sessionId))).toContain('"endedBy"')
+  })
+})
+
+describe('hooks that change a result', () => {
+  const secret = tool('read', () => ({ content: [{ type: 'text', text: 'password=hunter2' }], details: { raw: 'hunter2' } }))
+  const call = { toolCalls: [{ name: 'read', arguments: {} }] }
+  const redacted = (text: string) => ({ result: { content: [{ type: 'text' as const, text: text.replace(/hunter2/g, '***') }] } })
+  const textIn = ({ result }: { result: { content: readonly unknown[] } }) => textOf(result.content as never)
+
+  it('beforeToolExecutionEnd: nobody sees the other one', async () => {
+    const session = memorySessionStore()
+    const hooks: LoopHooks = { beforeToolExecutionEnd: (info) => redacted(textIn(info)) }
+    const { model, agent, events, result } = await play([call, { text: 'ok' }], { tools: [secret], hooks, session })
+    expect(JSON.stringify(model.provider.requests[1]?.messages)).toContain('password=***')
+    expect(JSON.stringify([events, result, agent.messages, await session.load(agent.sessionId), model.provider.requests])).not.toContain(
+      'hunter2',
+    )
+  })
+
+  it('afterToolExecution: history, record and model have the new one', async () => {
+    const session = memorySessionStore()
+    const hooks: LoopHooks = { afterToolExecution: (info) => redacted(textIn(info)) }
+    const { model, agent } = await play([call, { text: 'ok' }], { tools: [secret], hooks, session })
+    expect(JSON.stringify([agent.messages, await session.load(agent.sessionId), model.provider.requests])).not.toContain('hunter2')
+    expect(JSON.stringify(model.provider.requests[1]?.messages)).toContain('password=***')
+  })
+
+  it('a guard that throws withholds the result', async () => {
+    const hooks: LoopHooks = { beforeToolExecutionEnd: () => Promise.reject(new Error('down')) }
+    const { model, events } = await play([call, { text: 'ok' }], { tools: [secret], hooks, logger: false })
+    expect(JSON.stringify([events, model.provider.requests])).not.toContain('hunter2')
+    expect(JSON.stringify(model.provider.requests[1]?.messages)).toContain('withheld')
+  })
+
+  it('what is no result is told as one that cannot be sent', async () => {
+    const hooks = { beforeToolExecutionEnd: () => ({ result: 3n }) } as never
+    const { model } = await play([call, { text: 'ok' }], { tools: [secret], hooks, logger: false })
+    expect(JSON.stringify(model.provider.requests[1]?.messages)).not.toContain('hunter2')
+  })
+})
+
+describe('afterAnswer', () => {
+  it('refuses: the model is told why, and asked once more', async () => {
+    const hooks: LoopHooks = { afterAnswer: ({ text }) => (text.includes('bomb') ? { allow: false, reason: 'no weapons' } : true) }
+    const { model, result, events } = await play([{ text: 'a bomb' }, { text: 'a cake' }], { hooks })
+    expect(result).toMatchObject({ status: 'completed', text: 'a cake' })
+    expect(JSON.stringify(model.provider.requests[1]?.messages)).toContain('no weapons')
+    expect(JSON.stringify(result.messages)).not.toContain('a bomb')
+    expect(result.messages[1]).toMatchObject({
+      content: [],
+      stopReason: 'guardRail',
+      guarded: { verdict: 'refused', reason: 'no weapons', wasShown: true },
+    })
+    expect(grammarFaults(events)).toEqual([])
+  })
+
+  it('the second refusal ends the run as rejected, and so does the first with retry: false', async () => {
+    const twice = await play([{ text: 'x' }, { text: 'y' }, { text: 'z' }], {
+      hooks: { afterAnswer: () => ({ allow: false, reason: 'never' }) },
+    })
+    expect(twice.result).toMatchObject({ status: 'rejected', rejection: expect.stringContaining('never') })
+    expect(twice.model.provider.requests).toHaveLength(2)
+    const once = await play([{ text: 'x' }, { text: 'y' }], { hooks: { afterAnswer: () => ({ allow: false, retry: false }) } })
+    expect(once.result.status).toBe('rejected')
+    expect(once.model.provider.requests).toHaveLength(1)
+  })
+
+  it('replaces: history and result have the new words, and the event says that others were shown', async () => {
+    const { result, agent, events } = await play([{ text: 'call 555-1234' }], {
+      hooks: { afterAnswer: ({ text }) => ({ text: text.replace(/\d/g, '#') }) },
+    })
+    expect(result.text).toBe('call ###-####')
+    expect(JSON.stringify(agent.messages)).not.toContain('555')
+    expect(ofType(events, 'messageEnd').at(-1)?.message).toMatchObject({ guarded: { verdict: 'replaced', wasShown: true } })
+  })
+
+  it('is not asked about an answer with calls', async () => {
+    const seen: string[] = []
+    await play([{ text: 'let me see', ...sum }, { text: 'Three.' }], {
+      tools: [add],
+      hooks: { afterAnswer: ({ text }) => void seen.push(text) },
+    })
+    expect(seen).toEqual(['Three.'])
+  })
+
+  it('one that throws ends the run, and the answer is not kept', async () => {
+    const { result, agent } = await play([{ text: 'secret' }], {
+      hooks: { afterAnswer: () => Promise.reject(new Error('down')) },
+      logger: false,
+    })
+    expect(result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
+    expect(JSON.stringify(agent.messages)).not.toContain('secret')
+  })
+})

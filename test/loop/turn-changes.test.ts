@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import { SubAgentTool } from '../../src/agent/index.ts'
+import { Agent, memorySessionStore, textOf, userMessage } from '../../src/index.ts'
+import type { TurnChanges } from '../../src/loop/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { add, ofType, play, tool } from '../support/play.ts'
+
+const sum = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }
+
+describe('prepareTurn', () => {
+  it('gives one turn another model, prompt, settings and tools', async () => {
+    const strong = scripted([{ text: 'Three.' }])
+    const { model, agent, events, result } = await play([sum, { text: 'never' }], {
+      tools: [add, tool('sub', () => '-1')],
+      systemPrompt: 'Be brief.',
+      hooks: {
+        prepareTurn: ({ turnIndex, systemPrompt }) =>
+          turnIndex === 0
+            ? { activeTools: ['add'], toolChoice: 'required', temperature: 0 }
+            : { model: strong, systemPrompt: `${systemPrompt} Explain.`, thinking: 'high' },
+      },
+    })
+    expect(result).toMatchObject({ status: 'completed', text: 'Three.' })
+    expect(model.provider.requests).toHaveLength(1)
+    expect(model.provider.requests[0]).toMatchObject({ systemPrompt: 'Be brief.', toolChoice: 'required', temperature: 0 })
+    expect(model.provider.requests[0]?.tools.map(({ name }) => name)).toEqual(['add'])
+    expect(strong.provider.requests[0]).toMatchObject({ systemPrompt: 'Be brief. Explain.', thinkingLevel: 'high' })
+    expect(strong.provider.requests[0]?.tools).toHaveLength(2)
+    expect(ofType(events, 'turnPrepared').map(({ changes }) => changes)).toEqual([
+      { tools: ['add'], temperature: 0, settings: { toolChoice: 'required' } },
+      { model: 'scripted', provider: 'scripted', thinking: 'high', systemPrompt: 'Be brief. Explain.' },
+    ])
+    expect(agent.settings.systemPrompt).toBe('Be brief.')
+  })
+
+  it('says what is sent in place of the history, and the history stays', async () => {
+    const { model, agent } = await play([{ text: 'ok' }], { hooks: { prepareTurn: () => ({ messages: [userMessage('Only this.')] }) } })
+    expect(model.provider.requests[0]?.messages.map(({ content }) => textOf(content))).toEqual(['Only this.'])
+    expect(agent.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+  })
+
+  it('a call of a tool that is not offered is answered as one that there is not', async () => {
+    let ran = 0
+    const { result } = await play([{ toolCalls: [{ name: 'sub', arguments: {} }] }, { text: 'ok' }], {
+      tools: [add, tool('sub', () => String(++ran))],
+      hooks: { prepareTurn: () => ({ activeTools: ['add'] }) },
+    })
+    expect(ran).toBe(0)
+    expect(JSON.stringify(result.messages)).toContain('Tool sub not found')
+  })
+
+  it.each<[string, () => unknown, RegExp]>([
+    [
+      'throws',
+      () => {
+        throw new Error('broken')
+      },
+      /prepareTurn hook failed: broken/,
+    ],
+    ['gives an option that there is not', () => ({ temprature: 1 }), /temprature/],
+    ['names a tool that there is not', () => ({ activeTools: ['mul'] }), /activeTools names "mul"; the turn has add/],
+    ['gives no model', () => ({ model: 'gpt' }), /model/],
+  ])('one that %s ends the run before anything is sent', async (_name, prepareTurn, message) => {
+    const hooks = { prepareTurn: prepareTurn as () => TurnChanges }
+    const { model, result } = await play([{ text: 'never' }], { tools: [add], hooks, logger: false })
+    expect(result).toMatchObject({ status: 'error', error: { message: expect.stringMatching(message) } })
+    expect(model.provider.requests).toHaveLength(0)
+  })
+
+  it('is recorded with the answer, and in the capture of the request', async () => {
+    const session = memorySessionStore()
+    const { agent, events } = await play([{ text: 'ok' }], {
+      session,
+      captureTurnRequests: true,
+      hooks: { prepareTurn: () => ({ seed: 7, systemPrompt: 'Now.' }) },
+    })
+    expect(ofType(events, 'turnRequest')[0]?.request).toMatchObject({ systemPrompt: 'Now.', settings: { seed: 7 } })
+    expect(JSON.stringify(await session.load(agent.sessionId))).toContain('Now.')
+  })
+
+  it('sub-agents do not inherit it', async () => {
+    const inner = scripted([{ text: 'inner' }])
+    const child = new SubAgentTool({ name: 'child', description: 'Helps.', model: inner, systemPrompt: 'I help.' })
+    await play([{ toolCalls: [{ name: 'child', arguments: { task: 'go' } }] }, { text: 'ok' }], {
+      tools: [child],
+      hooks: { prepareTurn: () => ({ systemPrompt: 'Changed.' }) },
+    })
+    expect(inner.provider.requests[0]?.systemPrompt).toBe('I help.')
+  })
+
+  it('what it costs follows the model that answered', async () => {
+    const rates = (perMillion: number) => ({
+      inputPerMillion: perMillion,
+      outputPerMillion: perMillion,
+      cacheReadPerMillion: 0,
+      cacheWritePerMillion: 0,
+    })
+    const usage = { input: 1_000_000, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 1_000_000 }
+    const cheap = scripted([
+      { ...sum, usage },
+      { ...sum, usage },
+    ])
+    const dear = scripted([{ ...sum, usage }])
+    cheap.config.cost = rates(1)
+    dear.config.cost = rates(5)
+    const costs: number[] = []
+    const prepareTurn = ({ turnIndex, costUsd }: { turnIndex: number; costUsd: number }) => {
+      costs.push(costUsd)
+      return turnIndex === 1 ? { model: dear } : undefined
+    }
+    const agent = new Agent({ model: cheap, tools: [add], limits: { maxTurns: 3, maxTotalTokens: 1e9 }, hooks: { prepareTurn } })
+    await agent.prompt('go').result
+    expect(costs).toEqual([0, 1, 6])
+  })
+})
+
+describe('a system prompt that is a function', () => {
+  it('is asked before each turn', async () => {
+    const { model } = await play([sum, { text: 'ok' }], { tools: [add], systemPrompt: ({ turnIndex }) => `Turn ${turnIndex}.` })
+    expect(model.provider.requests.map(({ systemPrompt }) => systemPrompt)).toEqual(['Turn 0.', 'Turn 1.'])
+  })
+
+  it('stays when a snapshot is restored', async () => {
+    const { agent } = await play([{ text: 'ok' }, { text: 'ok' }], { systemPrompt: () => 'Mine.' })
+    const snapshot = agent.checkpoint()
+    expect(snapshot.settings?.systemPrompt).toBe('')
+    agent.restore(snapshot)
+    expect(typeof agent.settings.systemPrompt).toBe('function')
+  })
+
+  it('one that fails ends the run', async () => {
+    const { result } = await play([{ text: 'never' }], { systemPrompt: () => Promise.reject(new Error('no prompt today')), logger: false })
+    expect(result).toMatchObject({ status: 'error', error: { message: expect.stringContaining('no prompt today') } })
+  })
+})
+
+describe('setTools', () => {
+  it('counts from the next turn of the run, and a list that is changed later does not', async () => {
+    const tools = [add]
+    let agent: Agent | undefined
+    const more = tool('more', () => {
+      agent?.setTools([add, tool('late', () => 'late')])
+      return 'ok'
+    })
+    tools.push(more)
+    const model = scripted([
+      { toolCalls: [{ name: 'more', arguments: {} }] },
+      { toolCalls: [{ name: 'late', arguments: {} }] },
+      { text: 'done' },
+    ])
+    agent = new Agent({ model, tools })
+    tools.push(tool('pushed', () => 'never'))
+    const { messages } = await agent.prompt('go').result
+    expect(model.provider.requests.map((request) => request.tools.map(({ name }) => name))).toEqual([
+      ['add', 'more'],
+      ['add', 'late'],
+      ['add', 'late'],
+    ])
+    expect(JSON.stringify(messages)).toContain('"late"')
+  })
+})
