@@ -77,7 +77,7 @@ const expected: Record<string, string> = {
   './context': `
     ContextTracker cacheHitRate combineUsage compactMessages defaultCompaction defaultContextTranslation deriveView diffTurnRequests
     contextLimitOf emptyUsage estimateTokens extensionMessage extractJson heuristicTokenCounter isContextOverflow isLlmMessage llmCompaction
-    messageTokens summaryMessage totalTokens turnsOf
+    messageTokens summaryMessage tokenCounterFor totalTokens turnsOf
     AnnotatedRequest BlockProvenance CapturedHttp CompactedSection CompactionConfig CompactionInput CompactionOverlay CompactionScope
     CompactionStrategy ContextChange ContextConfig ContextState ContextTranslation ExtensionMessage LlmCompactionOptions LlmMessage
     MessageEnvelope ModelLimits ProvenanceRole PruneRecord RequestBreak RequestDiff RevertCategory RevertPolicy RevertRecord TokenCounter TurnId

@@ -2,7 +2,7 @@ import { AbortScope, settleWithin } from '../base/abort.ts'
 import { logWarning } from '../base/log-warning.ts'
 import { ExecutionBudget } from '../context/execution-budget.ts'
 import { type ResolvedContext, resolveContext } from '../context/tokens/context-limits.ts'
-import { heuristicTokenCounter } from '../context/tokens/estimate.ts'
+import { tokenCounterFor } from '../context/tokens/estimate.ts'
 import { PromptMeter } from '../context/tokens/prompt-size.ts'
 import { errorText, JournalError, toRunFailure } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
@@ -88,10 +88,14 @@ export class LoopState {
     )
     this.media = config.resolveMedia && mediaOf(config.resolveMedia, this.stop)
     this.turn = plainTurn(this)
-    const { contextWindow, maxTokens } = config.model.config
+    const { id, contextWindow, maxTokens } = config.model.config
     const { systemPrompt } = context
-    this.contextLimits = resolveContext(config.contextConfig, { contextWindow, maxTokens: config.maxTokens ?? maxTokens }, { systemPrompt })
-    this.meter = new PromptMeter(this.contextLimits ?? { counter: heuristicTokenCounter, systemPromptTokens: 0 })
+    this.contextLimits = resolveContext(
+      config.contextConfig,
+      { id, contextWindow, maxTokens: config.maxTokens ?? maxTokens },
+      { systemPrompt },
+    )
+    this.meter = new PromptMeter(this.contextLimits ?? { counter: tokenCounterFor(id), systemPromptTokens: 0 })
   }
 
   /** Ends the run with an error, unless one has: no further side effect begins, running tools are signalled. Returns what ended it. */
