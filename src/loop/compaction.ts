@@ -9,6 +9,10 @@ import type { RequestView } from './view/request-view.ts'
 /** What only some runs need: compaction, prunes, reverts, and the view of a history that has any of them. */
 const chunk: LateChunk<typeof import('./view/index.ts')> = lateChunk('compaction', () => import('./view/index.ts'))
 
+type MediaTokens = typeof import('../context/tokens/media-tokens.ts')
+/** How services count pictures and files. */
+const mediaTokens: LateChunk<MediaTokens> = lateChunk('the estimate of media', () => import('../context/tokens/media-tokens.ts'))
+
 /** The view of a history of which not everything is sent, or on which a tool can go back. From then on the loop has it. */
 export async function loadView(loop: LoopState): Promise<RequestView> {
   if (loop.view !== undefined) return loop.view
@@ -29,6 +33,11 @@ export function needsView({ context }: LoopState): boolean {
  * Source: docs/concepts/context-and-compaction.md
  */
 export function keepWithinContext(loop: LoopState): Promise<unknown> | undefined {
+  if (mediaToCount(loop)) return countMedia(loop).then(() => keepCounted(loop))
+  return keepCounted(loop)
+}
+
+function keepCounted(loop: LoopState): Promise<unknown> | undefined {
   if (loop.stop.aborted || !isNearlyFull(loop)) return undefined
   return compacted(loop, async (view) => (await chunk.load()).compactContext(loop, view, { cause: 'due' }))
 }
@@ -42,6 +51,7 @@ export async function makeRoom(loop: LoopState): Promise<boolean> {
 /** Compacts although nothing forces it. Rejects when that fails: what is sent has not changed then. */
 export async function compactAsAsked(loop: LoopState, focusMessage: string | undefined): Promise<RunEnding> {
   try {
+    if (mediaToCount(loop)) await countMedia(loop)
     const view = await loadView(loop)
     await (await chunk.load()).compactContext(loop, view, { cause: 'asked', focusMessage })
   } catch (error) {
@@ -54,6 +64,26 @@ export async function compactAsAsked(loop: LoopState, focusMessage: string | und
 export async function applyContextChanges(loop: LoopState, changes: readonly ContextChange[]): Promise<void> {
   const view = await loadView(loop)
   await (await chunk.load()).applyContextChanges(loop, view, changes)
+}
+
+/** Whether media have come, and nobody said yet how they count. Each message is looked at once. */
+function mediaToCount(loop: LoopState): boolean {
+  const { contextLimits, config, context } = loop
+  const { tokenCounter } = config.contextConfig || {}
+  if (contextLimits === undefined || loop.searched === undefined || tokenCounter !== undefined) return false
+  const { messages } = context
+  for (; loop.searched < messages.length; loop.searched += 1) {
+    const message = messages[loop.searched]
+    if (message !== undefined && message.role !== 'extension' && message.content.some(({ type }) => type === 'image' || type === 'file'))
+      return true
+  }
+  return false
+}
+
+async function countMedia(loop: LoopState): Promise<void> {
+  const { tokenCounterFor } = mediaTokens.loaded ?? (await mediaTokens.load())
+  loop.searched = undefined
+  loop.countBy(tokenCounterFor(loop.config.model.config.id))
 }
 
 const noState: ContextState = {}

@@ -2,7 +2,7 @@ import { AbortScope, settleWithin } from '../base/abort.ts'
 import { logWarning } from '../base/log-warning.ts'
 import { ExecutionBudget } from '../context/execution-budget.ts'
 import { type ResolvedContext, resolveContext } from '../context/tokens/context-limits.ts'
-import { tokenCounterFor } from '../context/tokens/estimate.ts'
+import { heuristicTokenCounter } from '../context/tokens/estimate.ts'
 import { PromptMeter } from '../context/tokens/prompt-size.ts'
 import { errorText, JournalError, toRunFailure } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
@@ -11,6 +11,7 @@ import { combineUsage, emptyUsage, type Usage } from '../contract/model/usage.ts
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EndedBy, RunFailure } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'
+import type { TokenCounter } from '../types/context/compaction.ts'
 import type { MediaWithBytes } from '../types/model/media.ts'
 import { Refusals } from './calls/refusals.ts'
 import { EventEmitter } from './event-emitter.ts'
@@ -41,9 +42,11 @@ export class LoopState {
   /** Whoever watches this loop from within; `undefined` where nobody does. */
   readonly watches: Watches | undefined
   /** How long the conversation may get; `undefined` where nothing is ever compacted. */
-  readonly contextLimits: ResolvedContext | undefined
+  contextLimits: ResolvedContext | undefined
+  /** How many messages were looked at for media; `undefined` once their counter is there. */
+  searched: number | undefined = 0
   /** How large the prompt is. */
-  readonly meter: PromptMeter
+  meter: PromptMeter
   /** What of the history is sent; `undefined` while that is all of it. See `loadView`. */
   view: RequestView | undefined
   /** Fetches media that the service does not fetch itself. */
@@ -88,14 +91,10 @@ export class LoopState {
     )
     this.media = config.resolveMedia && mediaOf(config.resolveMedia, this.stop)
     this.turn = plainTurn(this)
-    const { id, contextWindow, maxTokens } = config.model.config
+    const { contextWindow, maxTokens } = config.model.config
     const { systemPrompt } = context
-    this.contextLimits = resolveContext(
-      config.contextConfig,
-      { id, contextWindow, maxTokens: config.maxTokens ?? maxTokens },
-      { systemPrompt },
-    )
-    this.meter = new PromptMeter(this.contextLimits ?? { counter: tokenCounterFor(id), systemPromptTokens: 0 })
+    this.contextLimits = resolveContext(config.contextConfig, { contextWindow, maxTokens: config.maxTokens ?? maxTokens }, { systemPrompt })
+    this.meter = new PromptMeter(this.contextLimits ?? { counter: heuristicTokenCounter, systemPromptTokens: 0 })
   }
 
   /** Ends the run with an error, unless one has: no further side effect begins, running tools are signalled. Returns what ended it. */
@@ -104,6 +103,14 @@ export class LoopState {
     this.failure = toRunFailure(error)
     this.stop.abort(error)
     return this.failure
+  }
+
+  /** Estimates by `counter` from now on. */
+  countBy(counter: TokenCounter): void {
+    if (this.contextLimits === undefined || this.contextLimits.counter === counter) return
+    this.contextLimits = { ...this.contextLimits, counter }
+    this.meter = new PromptMeter(this.contextLimits)
+    this.view?.countBy(this.contextLimits, this.meter)
   }
 
   /** Puts a message into the history. Tool results have their number already: they were made durable before. */

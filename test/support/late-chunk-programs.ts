@@ -70,6 +70,10 @@ globalThis.outcome = outcomeOf({ model: ${calling('load', {})}, tools: [tool] })
 import { revertTool } from 'phi-core/tools'
 globalThis.outcome = outcomeOf({ model: scripted([{ text: 'Done.' }]), tools: [revertTool()] })
 `,
+  'src/context/tokens/media-tokens.ts': `${prelude}
+const messages = [{ role: 'user', content: [{ type: 'image', mimeType: 'image/png', url: 'https://a.example/a.png' }] }]
+globalThis.outcome = outcomeOf({ model: scripted([{ text: 'Done.' }]), messages })
+`,
   'src/providers/anthropic/index.ts': registryProgram('anthropicMessages'),
   'src/providers/openai/index.ts': registryProgram('openAiCompletions'),
   'src/providers/openai-responses/both-services.ts': registryProgram('azureOpenAiResponses'),

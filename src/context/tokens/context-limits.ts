@@ -2,7 +2,7 @@ import { ConfigError } from '../../contract/errors.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { CompactionConfig, CompactionStrategy, ContextConfig, TokenCounter } from '../../types/context/compaction.ts'
-import { heuristicTokenCounter, tokenCounterFor } from './estimate.ts'
+import { heuristicTokenCounter } from './estimate.ts'
 import type { PromptSize } from './prompt-size.ts'
 
 const defaultCompactionConfig: CompactionConfig = {
@@ -35,8 +35,8 @@ export interface ResolvedContext {
   compaction: CompactionConfig
 }
 
-/** Tokens that fit a model, and tokens of its longest answer, 0 where that is unknown; its id says how it counts media. */
-export type ModelLimits = Pick<ModelConfig, 'contextWindow' | 'maxTokens'> & { id?: string }
+/** Tokens that fit a model, and tokens of its longest answer. 0 where that is unknown. */
+export type ModelLimits = Pick<ModelConfig, 'contextWindow' | 'maxTokens'>
 
 /** What is sent beside the messages. */
 export interface PromptHead {
@@ -59,7 +59,7 @@ export function resolveContext(
   head: PromptHead = { systemPrompt: '' },
 ): ResolvedContext | undefined {
   if (config === false || config.compaction === false) return undefined
-  const counter = config.tokenCounter ?? (model.id === undefined ? heuristicTokenCounter : tokenCounterFor(model.id))
+  const counter = config.tokenCounter ?? heuristicTokenCounter
   const maxContextTokens = config.maxContextTokens ?? contextLimitOf(model)
   const reserve = config.systemPromptTokens ?? defaultReserve(maxContextTokens)
   return {

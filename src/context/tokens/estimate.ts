@@ -1,8 +1,7 @@
-import type { Content, FileContent } from '../../contract/message/content.ts'
+import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
 import { byteLengthOf, isMediaOf, isTextType } from '../../contract/message/media.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
-import { type MediaTokenRule, mediaRuleOf, mediaTokens } from './media-tokens.ts'
 
 /** Tokens of `text`, estimated: UTF-8 bytes divided by 4, rounded up. */
 export function estimateTokens(text: string): number {
@@ -10,30 +9,15 @@ export function estimateTokens(text: string): number {
 }
 
 /** The default counter: no tokenizer, fast, within some 20 % for English text. */
-export const heuristicTokenCounter: TokenCounter = counterBy(undefined)
+export const heuristicTokenCounter: TokenCounter = counterBy(() => undefined)
 
-const byRule = new Map<MediaTokenRule, TokenCounter>()
-
-/**
- * The default counter for the model with this id: as {@link heuristicTokenCounter}, and media by the rules of its service, where they are known. The same
- * object for all models that count alike, because estimates are remembered per counter.
- *
- * Source: docs/concepts/context-and-compaction.md
- */
-export function tokenCounterFor(modelId: string): TokenCounter {
-  const rule = mediaRuleOf(modelId)
-  if (rule === undefined) return heuristicTokenCounter
-  const known = byRule.get(rule) ?? counterBy(rule)
-  byRule.set(rule, known)
-  return known
-}
-
-function counterBy(rule: MediaTokenRule | undefined): TokenCounter {
+/** A counter that asks `media` for the tokens of pictures and files; of those that it does not know, bytes say how many they are. */
+export function counterBy(media: (block: ImageContent | FileContent) => number | undefined): TokenCounter {
   return {
     text: estimateTokens,
     message: (message) => {
       if (message.role === 'extension') return estimateTokens(JSON.stringify(message.data)) + 4
-      const tokens = message.content.reduce((sum, block) => sum + blockTokens(block, rule), 0)
+      const tokens = message.content.reduce((sum, block) => sum + (mediaOf(block, media) ?? blockTokens(block)), 0)
       return message.role === 'toolResult' ? tokens + estimateTokens(message.toolName) + 8 : tokens + 4
     },
   }
@@ -66,10 +50,13 @@ export function totalTokens(messages: readonly AgentMessage[], counter: TokenCou
   return total
 }
 
-function blockTokens(block: Content, rule: MediaTokenRule | undefined): number {
+function mediaOf(block: Content, media: Parameters<typeof counterBy>[0]): number | undefined {
+  return block.type === 'image' || block.type === 'file' ? media(block) : undefined
+}
+
+function blockTokens(block: Content): number {
   if (block.type === 'text') return estimateTokens(block.text)
   if (block.type === 'thinking') return estimateTokens(block.thinking)
-  if (rule !== undefined && (block.type === 'image' || block.type === 'file')) return mediaTokens(block, rule)
   if (block.type === 'image') return Math.min(Math.max(Math.floor(byteLengthOf(block.data ?? '') / 750), 85), 16_000)
   if (block.type === 'file') return fileTokens(block)
   if (block.type === 'serviceTool') return estimateTokens(JSON.stringify(block.providerState?.payload ?? block.output ?? '')) + 8

@@ -1,9 +1,11 @@
 import type { FileContent, ImageContent } from '../../contract/message/content.ts'
 import { byteLengthOf, isMediaOf, isTextType } from '../../contract/message/media.ts'
+import type { TokenCounter } from '../../types/context/compaction.ts'
+import { counterBy, heuristicTokenCounter } from './estimate.ts'
 import { type ImageSize, imageSize, mediaSeconds, pdfPages } from './media-size.ts'
 
 /** How a family of models counts media, in tokens. */
-export interface MediaTokenRule {
+interface MediaTokenRule {
   image: (size: ImageSize) => number
   /** Of a PDF: its text and its picture. */
   page: number
@@ -45,13 +47,24 @@ const rules: readonly (readonly [ids: RegExp, rule: MediaTokenRule])[] = [
   [/gemini/, { page: 560, audio: 32, video: 102, image: () => 1120 }],
 ]
 
-/** How the model with this id counts media; `undefined` where nobody says. */
-export function mediaRuleOf(id: string): MediaTokenRule | undefined {
-  return rules.find(([ids]) => ids.test(id))?.[1]
+const counters = new Map<MediaTokenRule, TokenCounter>()
+
+/**
+ * The default counter for the model with this id: as `heuristicTokenCounter`, and media by the rules of its service, where they are known. The same
+ * object for all models that count alike, because estimates are remembered per counter.
+ *
+ * Source: docs/concepts/context-and-compaction.md
+ */
+export function tokenCounterFor(modelId: string): TokenCounter {
+  const rule = rules.find(([ids]) => ids.test(modelId))?.[1]
+  if (rule === undefined) return heuristicTokenCounter
+  const known = counters.get(rule) ?? counterBy((block) => mediaTokens(block, rule))
+  counters.set(rule, known)
+  return known
 }
 
 /** Tokens of media, by `rule`. What it says of itself is believed, within what services take. */
-export function mediaTokens(block: ImageContent | FileContent, rule: MediaTokenRule): number {
+function mediaTokens(block: ImageContent | FileContent, rule: MediaTokenRule): number {
   const { data, mimeType } = block
   if (block.type === 'image' || isMediaOf(mimeType, ['image/*'])) return rule.image((data && imageSize(data)) || usualImage)
   const bytes = byteLengthOf(data ?? '')

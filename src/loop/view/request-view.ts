@@ -22,13 +22,13 @@ const noState: ContextState = {}
  */
 export class RequestView {
   /** Absent where nothing is ever compacted. */
-  readonly contextLimits: ResolvedContext | undefined
+  contextLimits: ResolvedContext | undefined
   readonly #context: AgentContext
   readonly #revertPolicy: RevertPolicy | undefined
   #nextNodeId = 0
   #parentNodeId: number | undefined
   readonly #view = new GrowingView()
-  readonly #meter: PromptMeter
+  #meter: PromptMeter
 
   constructor(context: AgentContext, limits: ResolvedContext | undefined, meter: PromptMeter) {
     this.#context = context
@@ -38,6 +38,12 @@ export class RequestView {
     if (this.#revertPolicy === undefined) return
     this.#nextNodeId = nextNodeId(context.messages)
     this.#parentNodeId = activeNodeId(context.messages, context.state?.reverts ?? [])
+  }
+
+  /** Estimates otherwise from now on. */
+  countBy(limits: ResolvedContext, meter: PromptMeter): void {
+    this.contextLimits = limits
+    this.#meter = meter
   }
 
   /** What of the history is sent, as the model reads it: in revert mode with the numbers of messages and with what was noted on them. */
