@@ -40,6 +40,9 @@ const expected: Record<string, string> = {
   './providers/scripted': `
     ScriptedProvider exhaustedText scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,
+  './providers/compose': `
+    fallback recordFetch replayFetch rotateKeys route withMiddleware
+    Cassette CassetteEntry FallbackOptions Middleware RecordOptions RotateKeysOptions RouteChoice`,
   './provider-kit': `
     AssistantBuilder HistoryMemory StreamRefusal classifyError createAwsEventDecoder createLineDecoder createModel createSseDecoder
     defaultPatience defineProvider headerCredential joinUrl legalIds mergeHeaders modelConfig normalise perObject retryDelayMs
@@ -91,7 +94,7 @@ const expected: Record<string, string> = {
     CompactionStartedEvent ContinuationKind Evaluation EvaluationInput EvaluationStrategy EventBase FilterVerdict HookDone HookOrigin
     HookRefusal HookVerdict InputDesk InputFilter InputQuestion InputRef InputRejectedEvent InputRequest InputRequestedEvent
     InputResolvedEvent LlmJudgeOptions LoopConfig LoopConfigSnapshot LoopHooks LoopObserver LoopOptions LoopStep LoopWatch
-    MessageEndEvent MessageStartEvent MessageSupplier MessageUpdateEvent ModelAnswer ParallelLoopEndEvent ParallelLoopStartEvent
+    MessageEndEvent MessageStartEvent MessageSupplier MessageUpdateEvent ModelAnswer ModelFallbackEvent ModelName TurnPreparedEvent ParallelLoopEndEvent ParallelLoopStartEvent
     ParallelOptions ParallelOutcome ParallelResult ProgressMessageEvent ProviderRetryEvent PrunAppliedEvent QueueMode ReachedLimit
     ReadableBudget ReplacedArguments RevertAppliedEvent RunFailure RunGuards SharedLimits SubAgentRef ToolExecutionEndEvent
     ToolExecutionStartEvent ToolExecutionUpdateEvent ToolHookInfo TraceContext TurnEndEvent TurnHookInfo TurnRequestEvent

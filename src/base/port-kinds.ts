@@ -35,7 +35,7 @@ const modelConfig: OptionTable<Pick<ModelConfig, 'id' | 'provider' | 'contextWin
   cost: required(recordOf(aNumberFromZero)),
 }
 
-const aDescribedModel = options(
+export const aDescribedModel = options(
   {
     config: required(options(modelConfig, true)),
     provider: required(withMethods('a provider', 'stream', 'encode')),

@@ -103,6 +103,7 @@ export interface ModelSection extends RequestSettingsSection {
   require_media?: boolean
   server_tools?: JsonObject[]
   body?: JsonObject
+  fallback?: string[]
 }
 
 /** `[provider]`: the model of every agent that names no other. */

@@ -56,6 +56,10 @@ export class AssistantStream {
       for (const warning of event.warnings ?? []) this.#loop.warnOnce('requestAdjusted', warning)
       return
     }
+    if (event.type === 'fallback') {
+      this.#loop.events.emit({ ...event, type: 'modelFallback', turnIndex: this.#loop.turnIndex })
+      return
+    }
     if (event.type === 'warning') {
       this.#loop.warnOnce('answerAdjusted', event.warning)
       return

@@ -36,9 +36,7 @@ export type {
   ProviderRetryEvent,
   PrunAppliedEvent,
   RevertAppliedEvent,
-  TurnEndEvent,
   TurnRequestEvent,
-  TurnStartEvent,
 } from '../contract/run/event.ts'
 export type {
   ContinuationKind,
@@ -46,12 +44,14 @@ export type {
   EventBase,
   InputQuestion,
   LoopConfigSnapshot,
+  ModelName,
   RunFailure,
   SubAgentRef,
   TurnChangesRecord,
   TurnTrigger,
 } from '../contract/run/run-facts.ts'
 export { defaultLimits, defaultRetry, type QueueMode, type ReachedLimit, type SharedLimits } from '../contract/run/settings.ts'
+export type { ModelFallbackEvent, TurnEndEvent, TurnPreparedEvent, TurnStartEvent } from '../contract/run/turn-event.ts'
 export type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
 export type {
   AnswerHookInfo,

@@ -6,7 +6,7 @@ import { heuristicTokenCounter } from '../context/tokens/estimate.ts'
 import { PromptMeter } from '../context/tokens/prompt-size.ts'
 import { errorText, JournalError, toRunFailure } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
-import { type AgentMessage, now } from '../contract/message/message.ts'
+import { type AgentMessage, type AssistantMessage, now } from '../contract/message/message.ts'
 import { combineUsage, emptyUsage, type Usage } from '../contract/model/usage.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EndedBy, RunFailure } from '../contract/run/run-facts.ts'
@@ -120,9 +120,12 @@ export class LoopState {
     this.added.push(message)
   }
 
-  addUsage(usage: Usage): void {
+  /** `message` is the answer that used it. */
+  addUsage(usage: Usage, message: AssistantMessage): void {
+    const { model } = this.turn
+    const { cost } = model.answeredBy?.(message) ?? model.config
     // First: it refuses figures that are none.
-    this.budget.charge(usage, this.turn.model.config.cost)
+    this.budget.charge(usage, cost)
     this.usage = combineUsage(this.usage, usage)
   }
 

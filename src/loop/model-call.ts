@@ -144,7 +144,7 @@ function continuation(request: StreamRequest, answered: AssistantMessage): Strea
 /** Charges what the paused answer has used. Whether it is continued: a limit may be reached by now. */
 function mayContinue(loop: LoopState, message: AssistantMessage, tries: Tries): boolean {
   const { charged = emptyUsage(), times = 0 } = tries.paused ?? {}
-  loop.addUsage(usageBeyond(message.usage, charged))
+  loop.addUsage(usageBeyond(message.usage, charged), message)
   tries.paused = { message, charged: message.usage, times: times + 1 }
   return times < continuationsOf(loop) && loop.budget.reached() === undefined
 }
@@ -163,7 +163,7 @@ function countEmpty(loop: LoopState, stream: AssistantStream, answered: Assistan
   }
   tries.hasBeenEmpty = true
   // What was shown counts when it goes into the history.
-  if (!stream.hasOutput) loop.addUsage(answered.usage)
+  if (!stream.hasOutput) loop.addUsage(answered.usage, answered)
   throw new ProviderError('api', message, { isRetryable: true, partial: answered })
 }
 
@@ -279,7 +279,7 @@ async function announceRetry(
 /** A failed message that was already shown stays in the history; no codec ever sends it. Rejects with `JournalError`. */
 async function keepFailed(loop: LoopState, entry: AssistantEntry, tries: Tries): Promise<void> {
   loop.append(entry)
-  loop.addUsage(tries.paused === undefined ? entry.usage : usageBeyond(entry.usage, tries.paused.charged))
+  loop.addUsage(tries.paused === undefined ? entry.usage : usageBeyond(entry.usage, tries.paused.charged), entry)
   tries.paused = undefined
   try {
     await loop.record({ type: 'assistant', message: entry })

@@ -242,7 +242,7 @@ async function answer(loop: LoopState, intake: Intake, started: Promise<unknown>
     const guarding = guardAnswer(loop, message)
     if (guarding !== undefined) await guarding
     loop.append(message)
-    loop.addUsage(answered.charged === undefined ? message.usage : usageBeyond(message.usage, answered.charged))
+    loop.addUsage(answered.charged === undefined ? message.usage : usageBeyond(message.usage, answered.charged), message)
     const recorded = loop.record({ type: 'assistant', message, ...(loop.turn.changes !== undefined && { prepared: loop.turn.changes }) })
     // Before the answer is durable, so that a journal can write both together.
     answered.calls = callsToRun(loop, message)

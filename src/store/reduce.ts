@@ -6,9 +6,8 @@ import type {
   ChildEvent,
   ParallelLoopEndEvent,
   ProviderRetryEvent,
-  TurnEndEvent,
-  TurnStartEvent,
 } from '../contract/run/event.ts'
+import type { TurnEndEvent, TurnStartEvent } from '../contract/run/turn-event.ts'
 import { newestPart, settleChild } from './reduce-child.ts'
 import { messageEnded, messageStarted, messageUpdated } from './reduce-message.ts'
 import { compactionEnded, compactionStarted, pruned, reverted } from './reduce-note.ts'

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { answerWithSources } from '../../examples/recipes/citations.ts'
 import { describePicture } from '../../examples/recipes/files-by-address.ts'
 import { drawAndChange } from '../../examples/recipes/media.ts'
+import { reliable } from '../../examples/recipes/models-of-models.ts'
 import { define } from '../../examples/recipes/request-settings.ts'
 import { careful } from '../../examples/recipes/stop-conditions.ts'
 import { askAboutReport } from '../../examples/recipes/upload-file.ts'
@@ -78,4 +79,10 @@ it('one model plans, another works, and an answer that names a customer is asked
   expect(result).toMatchObject({ status: 'completed', text: 'Three.' })
   expect(strong.provider.requests[0]).toMatchObject({ tools: [], thinkingLevel: 'high' })
   expect(cheap.provider.requests).toHaveLength(2)
+})
+
+it('a short question goes to the small model, and another service steps in when it fails', async () => {
+  const [small, large, elsewhere] = [scripted([{ text: 'Small.' }]), scripted([]), scripted([{ text: 'Elsewhere.' }])]
+  const agent = reliable({ small, large, elsewhere, keys: ['k-1', 'k-2'] })
+  expect(await agent.prompt('Hi.').text()).toBe('Small.')
 })

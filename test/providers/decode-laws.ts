@@ -31,7 +31,7 @@ export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAn
       if (message === undefined) continue
       const texts = new Map<number, string>()
       for (const event of events) {
-        if (event.type === 'start' || event.type === 'warning' || event.type === 'block' || event.type === 'citation') continue
+        if (!('contentIndex' in event) || event.type === 'block' || event.type === 'citation') continue
         const block = message.content[event.contentIndex]
         expect(block?.type).toBe(event.type === 'toolCallDelta' ? 'toolCall' : event.type)
         if (event.type === 'toolCallDelta') expect(block).toMatchObject({ id: event.toolCallId, name: event.toolName })

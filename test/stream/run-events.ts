@@ -1,6 +1,7 @@
 import type { StreamDelta } from '../../src/contract/model/request.ts'
 import type { ProgressMessageEvent, ToolExecutionUpdateEvent } from '../../src/contract/run/call-event.ts'
-import type { AgentEvent, ChildEvent, MessageUpdateEvent, TurnStartEvent } from '../../src/contract/run/event.ts'
+import type { AgentEvent, ChildEvent, MessageUpdateEvent } from '../../src/contract/run/event.ts'
+import type { TurnStartEvent } from '../../src/contract/run/turn-event.ts'
 
 /** Makes the events of one run, numbered from 1. */
 export class RunEvents {

@@ -2,8 +2,9 @@ import type { Content } from '../../contract/message/content.ts'
 import { type AgentMessage, type AssistantMessage, isLlmMessage, type LlmMessage } from '../../contract/message/message.ts'
 import type { StreamDelta, TextDelta } from '../../contract/model/request.ts'
 import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage.ts'
-import type { AgentEvent, TurnStartEvent } from '../../contract/run/event.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
 import type { EventBase, RunStatus } from '../../contract/run/run-facts.ts'
+import type { TurnStartEvent } from '../../contract/run/turn-event.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
 
 /** An event without what every event carries. */

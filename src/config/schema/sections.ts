@@ -109,6 +109,7 @@ const model: Section<ModelSection> = {
   require_media: flag('Media that it does not take are an error before anything is sent.', { fallback: '`false`' }),
   server_tools: objects('Tools that the service runs, as the service declares them.'),
   body: jsonTable('Fields of the request as the service calls them, merged into it last.'),
+  fallback: texts('`{{provider.id}}`, or the names of providers: asked in this order when this one fails.'),
   ...requestSettings,
 }
 

@@ -1,6 +1,6 @@
 import { revertCategory } from '../context/context-change.ts'
 import { serviceToolError } from '../message/content.ts'
-import { agentMessage, llmMessage, resultEntry } from '../message/message.ts'
+import { agentMessage } from '../message/message.ts'
 import { streamDelta, type TextDelta } from '../model/request.ts'
 import { usage } from '../model/usage.ts'
 import {
@@ -31,18 +31,18 @@ import {
   type ToolExecutionUpdateEvent,
 } from './call-event.ts'
 import { annotatedRequest } from './request-capture.ts'
-import {
-  continuationKind,
-  endedBy,
-  eventBase,
-  loopConfigSnapshot,
-  pendingApproval,
-  runFailure,
-  runStatus,
-  turnChangesRecord,
-  turnTrigger,
-} from './run-facts.ts'
+import { continuationKind, endedBy, eventBase, loopConfigSnapshot, pendingApproval, runFailure, runStatus } from './run-facts.ts'
 import { reachedLimit } from './settings.ts'
+import {
+  type ModelFallbackEvent,
+  modelFallback,
+  type TurnEndEvent,
+  type TurnPreparedEvent,
+  type TurnStartEvent,
+  turnEnd,
+  turnPrepared,
+  turnStart,
+} from './turn-event.ts'
 
 const agentStart = {
   ...eventBase,
@@ -84,41 +84,6 @@ const agentEnd = {
 
 /** The last event of a loop, on every path, exactly once. */
 export interface AgentEndEvent extends FieldsOf<typeof agentEnd> {}
-
-const turnStart = {
-  ...eventBase,
-  type: oneOf('turnStart'),
-  turnIndex: aNumber,
-  triggeredBy: turnTrigger,
-}
-
-/** A turn begins: its input follows, then one answer of the model. `turnIndex` counts from 0 within the loop. */
-export interface TurnStartEvent extends FieldsOf<typeof turnStart> {}
-
-const turnPrepared = {
-  ...eventBase,
-  type: oneOf('turnPrepared'),
-  turnIndex: aNumber,
-  changes: turnChangesRecord,
-}
-
-/** The `prepareTurn` hook has changed what this turn has; before the request is made. */
-export interface TurnPreparedEvent extends FieldsOf<typeof turnPrepared> {}
-
-const turnEnd = {
-  ...eventBase,
-  type: oneOf('turnEnd'),
-  turnIndex: aNumber,
-  message: llmMessage,
-  usage,
-  toolResults: listOf(resultEntry),
-}
-
-/**
- * A turn has ended: the model's message, its own tokens, and the results of its calls in the order of the calls. For a turn that only runs
- * calls approved later, `message` is the earlier message that made them and `usage` is zero.
- */
-export interface TurnEndEvent extends FieldsOf<typeof turnEnd> {}
 
 const messageStart = {
   ...eventBase,
@@ -334,6 +299,7 @@ export type AgentEvent =
   | AgentEndEvent
   | TurnStartEvent
   | TurnPreparedEvent
+  | ModelFallbackEvent
   | TurnEndEvent
   | MessageStartEvent
   | MessageUpdateEvent
@@ -365,6 +331,7 @@ export const agentEvent: ShapeOf<AgentEvent> = tagged('type', {
   agentEnd: object<AgentEndEvent>(agentEnd),
   turnStart: object<TurnStartEvent>(turnStart),
   turnPrepared: object<TurnPreparedEvent>(turnPrepared),
+  modelFallback: object<ModelFallbackEvent>(modelFallback),
   turnEnd: object<TurnEndEvent>(turnEnd),
   messageStart: object<MessageStartEvent>(messageStart),
   messageUpdate: object<MessageUpdateEvent>(messageUpdate),

@@ -99,6 +99,11 @@ export const runStatus = oneOf('completed', 'error', 'aborted', 'limit', 'paused
 /** How a run ended. `limit`: an execution limit; `paused`: an approval nobody gave; `rejected`: an input filter or a hook said no. */
 export type RunStatus = Infer<typeof runStatus>
 
+const modelNameFields = { provider: aText, model: aText }
+/** Which model. */
+export interface ModelName extends FieldsOf<typeof modelNameFields> {}
+export const modelName: ShapeOf<ModelName> = object<ModelName>(modelNameFields)
+
 const failureFields = {
   code: aText,
   message: aText,

@@ -1,4 +1,5 @@
-import type { AgentEndEvent, AgentEvent, AgentStartEvent, TurnEndEvent } from '../../contract/run/event.ts'
+import type { AgentEndEvent, AgentEvent, AgentStartEvent } from '../../contract/run/event.ts'
+import type { TurnEndEvent } from '../../contract/run/turn-event.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
 import { LoopBuilder } from '../../session/views/loop-builder.ts'
 

@@ -118,7 +118,7 @@ function eventTests({ it, expect }: TestRunner, { create, fixture, answer }: Cas
     const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
     const { content } = messageOf(outcome, fixture.name)
     for (const event of outcome.events) {
-      if (event.type === 'start' || event.type === 'warning' || event.type === 'block' || event.type === 'citation') continue
+      if (!('contentIndex' in event) || event.type === 'block' || event.type === 'citation') continue
       const block = content[event.contentIndex]
       expect(block?.type).toBe(event.type === 'toolCallDelta' ? 'toolCall' : event.type)
       if (event.type !== 'toolCallDelta' || block?.type !== 'toolCall') continue

@@ -1,3 +1,4 @@
+import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { CredentialProvider } from './credentials.ts'
 import type { StreamProvider } from './provider.ts'
@@ -11,6 +12,8 @@ export interface Model {
   provider: StreamProvider
   /** Absent for services that need no key. */
   credentials?: CredentialProvider
+  /** Which model gave an answer, where this one is made of several: its prices count. Default: this one. */
+  answeredBy?: (message: AssistantMessage) => ModelConfig | undefined
   /** Why it cannot be called: its factory was given no key. Whoever is to call it, such as `new Agent`, throws this as `ConfigError`. */
   unusable?: string
 }

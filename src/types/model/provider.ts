@@ -3,6 +3,7 @@ import type { AssistantMessage, Message } from '../../contract/message/message.t
 import type { ApiProtocol, ModelConfig } from '../../contract/model/model-config.ts'
 import type { CacheStrategy, ResponseFormat, StreamDelta, ToolDefinition } from '../../contract/model/request.ts'
 import type { RequestSettings, ThinkingLevel } from '../../contract/model/request-settings.ts'
+import type { ModelName, RunFailure } from '../../contract/run/run-facts.ts'
 import type { StandardSchema } from '../standard-schema.ts'
 import type { MediaWithBytes } from './media.ts'
 
@@ -62,8 +63,17 @@ export interface StreamWarning {
   warning: string
 }
 
+/** A model that is made of several asks another one than it would, or than it has asked before. */
+export interface StreamFallback {
+  type: 'fallback'
+  from: ModelName
+  to: ModelName
+  /** Why; absent where `from` was not asked because it has failed lately. */
+  error?: RunFailure
+}
+
 /** What a provider reports while it streams. */
-export type StreamEvent = StreamStart | StreamWarning | StreamDelta
+export type StreamEvent = StreamStart | StreamWarning | StreamFallback | StreamDelta
 
 /**
  * Speaks one wire protocol.

@@ -27,8 +27,27 @@ export async function modelFor(build: Build, { provider, model, path }: ModelWis
   const reference = provider === undefined ? undefined : parseReference(provider)
   if (reference !== undefined && reference !== 'malformed' && reference.isSystem) return hostModel(build, reference.name, model, path)
   const { section, at, key } = sectionFor(build, provider, path)
-  const make = () => madeModel(build, model === undefined ? section : withModel(section, model), at)
+  const make = () => withFallbacks(build, model === undefined ? section : withModel(section, model), at)
   return key === undefined ? make() : shared(build.made, `model ${key} ${model ?? ''}`, make)
+}
+
+/** The model of a section; where it names others, one that asks them when the first fails. */
+async function withFallbacks(build: Build, section: ModelSection, at: Path): Promise<Model> {
+  const { fallback: names = [], ...own } = section
+  const first = await madeModel(build, own, at)
+  if (names.length === 0) return first
+  const { fallback } = await import('../../../providers/compose/fallback.ts')
+  const others = names.map((provider, index) => alternative(build, provider, [...at, 'fallback', index]))
+  return fallback([first, ...(await Promise.all(others))])
+}
+
+/** Not those that it names in its turn: a list that leads back would have no end. */
+function alternative(build: Build, provider: string, path: Path): Promise<Model> | Model {
+  const reference = parseReference(provider)
+  if (reference !== undefined && reference !== 'malformed' && reference.isSystem) return hostModel(build, reference.name, undefined, path)
+  const { section, at } = sectionFor(build, provider, path)
+  const { fallback: _further, ...own } = section
+  return madeModel(build, own, at)
 }
 
 function hostModel({ host }: Build, id: string, model: string | undefined, path: Path): Model {

@@ -1,0 +1,135 @@
+import { aDescribedModel } from '../../base/port-kinds.ts'
+import { ConfigError, type ProviderError, type ProviderErrorCode, providerErrorCode } from '../../contract/errors.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { ModelConfig } from '../../contract/model/model-config.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aFunction, aNumberFromZero, either, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
+import type { Model } from '../../types/model/model.ts'
+import type { StreamProvider } from '../../types/model/provider.ts'
+import { CoolDown } from './cool-down.ts'
+import { callInner, type InnerCall } from './inner-call.ts'
+
+/** When another model is asked. */
+export interface FallbackOptions {
+  /**
+   * Codes of errors after which the next model is asked, or a function that decides. Default: every code but `cancelled`, `contextOverflow` and `other`:
+   * a service that cannot be reached, is overloaded, refuses the key, the request, a file or a setting.
+   */
+  on?: readonly ProviderErrorCode[] | ((error: ProviderError, model: ModelConfig) => boolean)
+  /** Milliseconds for which a model that has failed is asked last. A longer wait that its service asks for counts. Default 30,000. */
+  coolDownMs?: number
+}
+
+const fallbackOptions = optionsOf<FallbackOptions>({ on: either(aFunction, listOf(providerErrorCode)), coolDownMs: aNumberFromZero })
+const someModels = listOf(aDescribedModel)
+
+const usual: readonly ProviderErrorCode[] = ['api', 'network', 'auth', 'rateLimited', 'schemaMismatch', 'unsupported', 'unsupportedMedia']
+/** What says something of one request, and nothing of the model. */
+const ofTheRequest: readonly ProviderErrorCode[] = ['schemaMismatch', 'unsupported', 'unsupportedMedia', 'contextOverflow']
+
+/**
+ * A model that asks `models` in their order until one answers.
+ *
+ * **Contract**
+ * - Before anything was shown, the next model is asked at once; nobody sees more than an event `modelFallback`. After that the failed message is closed as
+ *   with a retry, and the next attempt goes to another model.
+ * - Each model has its own key, settings and capabilities. Reasoning and the state of a service go back to the model that they come from only. The answer
+ *   names its model; its price counts.
+ * - A model that has failed is asked last for a while. What is known of failures belongs to this object and this process: share it between agents.
+ * - Where all fail, the call fails with the last error, and is repeated as that error allows.
+ * - The context window is the smallest of all. Throws `ConfigError` `invalidOption` without a model, and for a wrong option.
+ *
+ * Source: docs/concepts/models-of-models.md
+ *
+ * @example
+ * ```ts
+ * const model = fallback([anthropic('claude-sonnet-5', { apiKey }), openai('gpt-5.5', { apiKey: other })])
+ * ```
+ */
+export function fallback(models: readonly Model[], options: FallbackOptions = {}): Model {
+  checkOptions(models, someModels, 'models')
+  checkOptions(options, fallbackOptions)
+  const [first] = models
+  if (first === undefined)
+    throw new ConfigError('invalidOption', 'fallback() needs at least one model. Pass a list, the preferred one first.')
+  const { on = usual, coolDownMs = 30_000 } = options
+  const decides = typeof on === 'function' ? on : (error: ProviderError) => on.includes(error.code)
+  const chain = { models, decides, coolDown: new CoolDown<Model>(coolDownMs) }
+  const { settings, ...config } = first.config
+  const unusable = models.find((model) => model.unusable !== undefined)?.unusable
+  return {
+    config: {
+      ...config,
+      contextWindow: Math.min(...models.map((model) => model.config.contextWindow)),
+      ...(settings?.thinking !== undefined && { settings: { thinking: settings.thinking } }),
+    },
+    provider: chained(chain, first),
+    answeredBy: (message) => modelOf(models, message)?.config,
+    ...(unusable !== undefined && { unusable }),
+  }
+}
+
+interface Chain {
+  models: readonly Model[]
+  decides: (error: ProviderError, model: ModelConfig) => boolean
+  coolDown: CoolDown<Model>
+}
+
+function chained(chain: Chain, first: Model): StreamProvider {
+  return {
+    api: first.config.api,
+    encode: async (request) => {
+      const [next = first] = inOrder(chain, request.continues)
+      return next.provider.encode({ ...request, model: next.config })
+    },
+    stream: (request, emit, signal) => firstAnswer(chain, { request, emit, signal }),
+  }
+}
+
+async function firstAnswer(chain: Chain, call: InnerCall): Promise<AssistantMessage> {
+  const { coolDown, decides } = chain
+  const queue = inOrder(chain, call.request.continues)
+  const preferred = chain.models[0]
+  let failed: { model: Model; error: ProviderError } | undefined
+  for (const [at, model] of queue.entries()) {
+    if (failed !== undefined) announce(call, failed.model, model, failed.error)
+    else if (model !== preferred && call.request.continues === undefined && preferred !== undefined) announce(call, preferred, model)
+    const answer = await callInner(model, call)
+    if (!('error' in answer)) {
+      coolDown.worked(model)
+      return answer
+    }
+    const { error, hasOutput } = answer
+    failed = { model, error }
+    if (call.signal.aborted || error.code === 'cancelled' || !decides(error, model.config)) throw error
+    if (!ofTheRequest.includes(error.code)) coolDown.failed(model, error.retryAfterMs)
+    const isLast = at === queue.length - 1
+    if (isLast) throw error
+    if (hasOutput) throw repeatable(error)
+  }
+  throw failed?.error ?? new ConfigError('invalidOption', 'fallback() has no model.')
+}
+
+/** The next attempt goes to another model, so that it is worth while whatever the error was. */
+function repeatable(error: ProviderError): ProviderError {
+  const { code, message, status, partial } = error
+  const known = { ...(status !== undefined && { status }), ...(partial !== undefined && { partial }) }
+  const Same = error.constructor as typeof ProviderError // of the copy of the package that threw it
+  return new Same(code, message, { ...known, isRetryable: true, cause: error })
+}
+
+function announce({ emit }: InnerCall, from: Model, to: Model, error?: ProviderError): void {
+  const names = ({ config: { provider, id } }: Model) => ({ provider, model: id })
+  const why = error === undefined ? {} : { error: { code: error.code, message: error.message } }
+  emit({ type: 'fallback', from: names(from), to: names(to), ...why })
+}
+
+/** A paused answer goes on at the model that began it. */
+function inOrder({ models, coolDown }: Chain, continues: AssistantMessage | undefined): Model[] {
+  const begun = continues && modelOf(models, continues)
+  return begun === undefined ? coolDown.order(models) : [begun]
+}
+
+function modelOf(models: readonly Model[], { model, provider }: AssistantMessage): Model | undefined {
+  return models.find(({ config }) => config.id === model && config.provider === provider)
+}

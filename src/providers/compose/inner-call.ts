@@ -1,0 +1,64 @@
+import { callbackFailed, errorText, ProviderError } from '../../contract/errors.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { Model } from '../../types/model/model.ts'
+import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
+
+/** A call to one of the models that another is made of. */
+export interface InnerCall {
+  request: StreamRequest
+  emit: (event: StreamEvent) => void
+  signal: AbortSignal
+}
+
+/** A failed call, and whether anything of its answer was shown. */
+export interface InnerFailure {
+  error: ProviderError
+  hasOutput: boolean
+}
+
+/**
+ * Asks `model` with its own key. A rejected key that can be refreshed is, once, while nothing was shown. Resolves with the answer or with what failed;
+ * never rejects.
+ */
+export async function callInner(model: Model, { request, emit, signal }: InnerCall): Promise<AssistantMessage | InnerFailure> {
+  for (let hasRefreshed = false; ; hasRefreshed = true) {
+    let hasOutput = false
+    const watched = (event: StreamEvent): void => {
+      hasOutput ||= event.type !== 'start' && event.type !== 'warning'
+      emit(event)
+    }
+    try {
+      return await model.provider.stream(await keyed(model, request, signal), watched, signal)
+    } catch (thrown) {
+      const error = asProviderError(thrown)
+      const mayRefresh = error.code === 'auth' && !hasOutput && !hasRefreshed && !signal.aborted
+      if (!mayRefresh || !(await isRefreshed(model))) return { error, hasOutput }
+    }
+  }
+}
+
+/** The request as `model` gets it: for its own configuration, with its own key. */
+export async function keyed({ config, credentials }: Model, request: StreamRequest, signal: AbortSignal): Promise<StreamRequest> {
+  const { credential: _ofAnother, ...rest } = request
+  if (credentials === undefined) return { ...rest, model: config }
+  try {
+    return { ...rest, model: config, credential: await credentials.current(signal) }
+  } catch (error) {
+    throw ProviderError.isInstance(error) ? error : callbackFailed('credentials', error)
+  }
+}
+
+async function isRefreshed({ credentials }: Model): Promise<boolean> {
+  if (credentials === undefined || 'isStatic' in credentials) return false
+  try {
+    await credentials.invalidate()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Anything a model threw, as a `ProviderError`. */
+export function asProviderError(error: unknown): ProviderError {
+  return ProviderError.isInstance(error) ? error : new ProviderError('other', errorText(error), { cause: error })
+}

@@ -1,0 +1,116 @@
+import { aModel } from '../../base/port-kinds.ts'
+import { callbackFailed, ProviderError } from '../../contract/errors.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { ModelConfig } from '../../contract/model/model-config.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aFunction } from '../../contract/shape/shape.ts'
+import type { Model } from '../../types/model/model.ts'
+import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
+import { callInner } from './inner-call.ts'
+
+/** Picks the model of a request. It sees no key. */
+export type RouteChoice = (request: StreamRequest) => Model | Promise<Model>
+
+/**
+ * A model that asks `choose` which model answers each request.
+ *
+ * **Contract**
+ * - `like` describes it to the agent before a model is chosen: context window, prices, name. Default: a model named `route` of 200,000 tokens.
+ * - A paused answer goes on at the model that began it.
+ * - What `choose` throws, or returns that is no model, fails the call and names `route`.
+ *
+ * Source: docs/concepts/models-of-models.md
+ *
+ * @example
+ * ```ts
+ * const model = route(({ messages }) => (messages.length > 20 ? large : small), { like: small })
+ * ```
+ */
+export function route(choose: RouteChoice, { like }: { like?: Model } = {}): Model {
+  checkOptions(choose, aFunction, 'choose')
+  if (like !== undefined) checkOptions(like, aModel, 'like')
+  const known = new Map<string, Model>()
+  const modelFor = async (request: StreamRequest): Promise<Model> => {
+    const begun = request.continues && known.get(keyOf(request.continues))
+    return begun ?? (await chosen(choose, request))
+  }
+  const provider: StreamProvider = {
+    api: like?.config.api ?? 'route',
+    encode: async (request) => {
+      const model = await modelFor(request)
+      return model.provider.encode({ ...request, model: model.config })
+    },
+    stream: async (request, emit, signal) => {
+      const model = await modelFor(request)
+      known.set(keyOf({ model: model.config.id, provider: model.config.provider }), model)
+      const answer = await callInner(model, { request, emit, signal })
+      if ('error' in answer) throw answer.error
+      return answer
+    },
+  }
+  return { config: like?.config ?? unnamed, provider, answeredBy: (message) => known.get(keyOf(message))?.config }
+}
+
+async function chosen(choose: RouteChoice, { credential: _key, ...request }: StreamRequest): Promise<Model> {
+  try {
+    const model = await choose(request)
+    checkOptions(model, aModel, 'route()')
+    return model
+  } catch (error) {
+    throw ProviderError.isInstance(error) ? error : callbackFailed('route', error)
+  }
+}
+
+function keyOf({ model, provider }: Pick<AssistantMessage, 'model' | 'provider'>): string {
+  return JSON.stringify([provider, model])
+}
+
+const unnamed: ModelConfig = {
+  ...{ id: 'route', name: 'route', api: 'route', provider: 'route', baseUrl: '', reasoning: true, contextWindow: 200_000, maxTokens: 0 },
+  cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
+  headers: {},
+}
+
+/** What `withMiddleware` does around each call. */
+export interface Middleware {
+  /** The request in place of the one that was made. It sees no key. */
+  request?: (request: StreamRequest) => StreamRequest | Promise<StreamRequest>
+  /** The answer in place of the one that came, once it is whole. What was streamed has been seen. */
+  response?: (message: AssistantMessage, request: StreamRequest) => AssistantMessage | Promise<AssistantMessage>
+}
+
+/**
+ * `model` with code around each of its calls: `request` before it, `response` after it.
+ *
+ * **Contract**
+ * - What one of them throws fails the call as a defect, unless it is a `ProviderError`. The key is added after `request`, and is in neither.
+ *
+ * Source: docs/concepts/models-of-models.md
+ */
+export function withMiddleware(model: Model, { request: before, response: after }: Middleware): Model {
+  checkOptions(model, aModel, 'model')
+  for (const [name, step] of Object.entries({ before, after })) if (step !== undefined) checkOptions(step, aFunction, name)
+  const changed = async (request: StreamRequest): Promise<StreamRequest> => {
+    const { credential: _key, ...open } = request
+    return before === undefined ? open : before(open)
+  }
+  const provider: StreamProvider = {
+    api: model.provider.api,
+    encode: async (request) => model.provider.encode(await changed(request)),
+    stream: async (request, emit, signal) => {
+      const asked = await named('middleware request', () => changed(request))
+      const sent = request.credential === undefined ? asked : { ...asked, credential: request.credential }
+      const message = await model.provider.stream(sent, emit, signal)
+      return after === undefined ? message : named('middleware response', async () => after(message, asked))
+    },
+  }
+  return { ...model, provider }
+}
+
+async function named<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw ProviderError.isInstance(error) ? error : callbackFailed(name, error)
+  }
+}
