@@ -100,7 +100,7 @@ export const runStatus = oneOf('completed', 'error', 'aborted', 'limit', 'paused
 export type RunStatus = Infer<typeof runStatus>
 
 const modelNameFields = { provider: aText, model: aText }
-/** Which model. */
+/** The names that a service and its model have in events, logs and costs. */
 export interface ModelName extends FieldsOf<typeof modelNameFields> {}
 export const modelName: ShapeOf<ModelName> = object<ModelName>(modelNameFields)
 
