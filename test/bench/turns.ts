@@ -139,6 +139,38 @@ async function longHistory(): Promise<Row> {
   return ['a prompt on 5,000 messages', measured, '≤ 4 ms', quantile(times.slice(-80)) <= 4]
 }
 
+/** A request behind 20 MB of pictures that were sent before, encoded, to one copy of its body: what sending it takes at least. */
+async function behindMedia(): Promise<Row> {
+  const { config, provider } = anthropic('claude-sonnet-4-6', { apiKey: 'key' })
+  const data = Buffer.alloc(2 * 1024 * 1024, 'x').toString('base64')
+  const messages = history(20).map((message, at): AgentMessage => {
+    if (message.role !== 'user') return message
+    return {
+      ...message,
+      content: [{ type: 'image', mimeType: 'image/png', data: `${data.slice(0, -4)}AA${at % 10}=` }, ...message.content],
+    }
+  })
+  const times: { encoded: number[]; copied: number[] } = { encoded: [], copied: [] }
+  for (let n = 0; n < 40; n += 1) {
+    messages.push(...history(2))
+    const asked = messages.filter((message) => message.role !== 'extension').slice(0, -1)
+    const start = performance.now()
+    const { body } = await provider.encode({
+      ...{ model: config, systemPrompt: 'Look.', messages: asked, tools: [], thinkingLevel: 'off', cache: { type: 'auto' } },
+    })
+    // Flat only once it is looked into.
+    body.charCodeAt(body.length - 1)
+    const between = performance.now()
+    const copy = `${body} `
+    copy.charCodeAt(body.length)
+    times.encoded.push(between - start)
+    times.copied.push(performance.now() - between)
+  }
+  const [encoded, copied] = [quantile(times.encoded.slice(10)), quantile(times.copied.slice(10))]
+  const measured = `${(encoded / copied).toFixed(2)} (${encoded.toFixed(1)} to ${copied.toFixed(1)} ms)`
+  return ['a request behind 20 MB of pictures, to a copy of its body', measured, '≤ 2', encoded <= 2 * copied]
+}
+
 async function resumed(name: string, store: SessionStore): Promise<Row> {
   const writer = await store.open('long', { agentId: 'bench' })
   const records = history(20_000).map((message): NewSessionRecord => {
@@ -201,6 +233,7 @@ const measures = {
   recording,
   tracing,
   longHistory,
+  behindMedia,
   resumed: () => resumed('memory', memorySessionStore()),
   resumedFromFiles,
   connections,

@@ -31,10 +31,9 @@ export function breakpointOf({ cacheTtl }: RequestSettings): (json: string) => s
 
 function encode(message: Message, withReasoning: boolean): EncodedMessage {
   if (message.role === 'toolResult') return encodeResult(message)
-  if (message.role === 'user') return { blocks: joinBlocks(message.content, shownBlock), after: '' }
+  if (message.role === 'user') return joinBlocks(message.content, shownBlock)
   const late = lateResults(message.content)
-  const blocks = joinBlocks(message.content, (block, at) => [...answerBlocks(block, withReasoning), ...(late.get(at) ?? [])])
-  return { blocks, after: '' }
+  return joinBlocks(message.content, (block, at) => [...answerBlocks(block, withReasoning), ...(late.get(at) ?? [])])
 }
 
 function encodeResult(message: ToolResultMessage): EncodedMessage {
@@ -49,7 +48,9 @@ function encodeResult(message: ToolResultMessage): EncodedMessage {
   else shown = kept.map((block) => shownBlock(block))
   const result: JsonObject = { type: 'tool_result', tool_use_id: toolCallId }
   if (isError) result.is_error = true
-  return { blocks: toJson({ ...result, content: shown }), after: joinBlocks(moved, shownBlock) }
+  const blocks = toJson({ ...result, content: shown })
+  const hasMedia = kept.some((block) => block.type !== 'text')
+  return { blocks, ...(hasMedia && { mediaEnd: blocks.length }), after: joinBlocks(moved, shownBlock).blocks }
 }
 
 function shownBlock(block: Content): JsonObject | undefined {

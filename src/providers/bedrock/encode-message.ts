@@ -39,10 +39,9 @@ export const toolsJson = toolsEncoder(({ name, description, parameters }) => {
 
 function encode(message: Message, withReasoning: boolean, rules: MessageRules): EncodedMessage {
   if (message.role === 'toolResult') return encodeResult(message, rules)
-  if (message.role === 'user') return { blocks: joinBlocks(message.content, shownBlock), after: '' }
+  if (message.role === 'user') return joinBlocks(message.content, shownBlock)
   const late = lateResults(message.content)
-  const blocks = joinBlocks(message.content, (block, at) => [...answerBlocks(block, withReasoning), ...(late.get(at) ?? [])])
-  return { blocks, after: '' }
+  return joinBlocks(message.content, (block, at) => [...answerBlocks(block, withReasoning), ...(late.get(at) ?? [])])
 }
 
 /** A failed result holds text only. Images that a result cannot hold follow behind all results of the turn. */
@@ -56,10 +55,12 @@ function encodeResult(message: ToolResultMessage, rules: MessageRules): EncodedM
     if (block.type === 'image' && (isError || !isMediaOf(block.mimeType, rules.mediaInToolResults))) after.push(toJson(wire))
     else shown.push(wire)
   }
+  const hasMedia = shown.some(({ image }) => image !== undefined)
   if (shown.length === 0) shown.push({ text: '(see attached image)' })
   const result: JsonObject = { toolUseId: toolCallId, content: shown }
   if (rules.resultStatus) result.status = isError ? 'error' : 'success'
-  return { blocks: toJson({ toolResult: result }), after: after.join(',') }
+  const blocks = toJson({ toolResult: result })
+  return { blocks, ...(hasMedia && { mediaEnd: blocks.length }), after: after.join(',') }
 }
 
 function shownBlock(block: Content): JsonObject | undefined {

@@ -82,18 +82,18 @@ function bodyOf(asked: StreamRequest, { profile, target, history }: Known, serve
   warnings.push(...leftOut)
   const { inferenceConfig, additional, beside } = generationOf(request, messages, family.thinkingField, capabilities, warnings)
   const marks = marksOf(request.cache, family)
-  // Flat parts, joined once.
-  const parts = [`"messages":${writer.toJson(marks.messages ? mark : undefined)}`]
+  // Not joined, which copies: the messages may be megabytes.
+  let body = `{"messages":${writer.toJson(marks.messages ? mark : undefined)}`
   if (systemPrompt.trim() !== '') {
     const block = toJson({ text: systemPrompt })
-    parts.push(`"system":[${marks.system ? mark(block) : block}]`)
+    body += `,"system":[${marks.system ? mark(block) : block}]`
   }
-  if (Object.keys(inferenceConfig).length > 0) parts.push(`"inferenceConfig":${toJson(inferenceConfig)}`)
-  if (tools !== '') parts.push(`"toolConfig":{"tools":[${marks.tools ? mark(tools) : tools}]${toolChoiceOf(choice)}}`)
-  if (Object.keys(additional).length > 0) parts.push(`"additionalModelRequestFields":${toJson(additional)}`)
-  for (const [name, value] of Object.entries(beside)) parts.push(`${JSON.stringify(name)}:${toJson(value)}`)
-  if (plan.kind === 'schema') parts.push(`"outputConfig":${toJson(outputConfigOf(plan.name, plan.schema))}`)
-  return { body: `{${parts.join(',')}}`, warnings, prefixHash: writer.prefixHash, answerTool: plan.answerTool }
+  if (Object.keys(inferenceConfig).length > 0) body += `,"inferenceConfig":${toJson(inferenceConfig)}`
+  if (tools !== '') body += `,"toolConfig":{"tools":[${marks.tools ? mark(tools) : tools}]${toolChoiceOf(choice)}}`
+  if (Object.keys(additional).length > 0) body += `,"additionalModelRequestFields":${toJson(additional)}`
+  for (const [name, value] of Object.entries(beside)) body += `,${JSON.stringify(name)}:${toJson(value)}`
+  if (plan.kind === 'schema') body += `,"outputConfig":${toJson(outputConfigOf(plan.name, plan.schema))}`
+  return { body: `${body}}`, warnings, prefixHash: writer.prefixHash, answerTool: plan.answerTool }
 }
 
 const toolRules = { none: false, subset: false, forcingStopsThinking: true }

@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
-import { GrowingText } from '../kit/encode/growing-text.ts'
+import { GrowingText, joined } from '../kit/encode/growing-text.ts'
 import type { HistoryWriter } from '../kit/history/history-memory.ts'
 import { approvalJson, type EchoMode, type MessageEncoder, userOfParts } from './encode-message.ts'
 
@@ -62,7 +62,7 @@ export class InputWriter implements HistoryWriter {
   /** The items behind `system`, as JSON. */
   toJson(system: string): string {
     const media = this.#media === '' ? '' : userOfParts(this.#media)
-    return `[${[system, this.#text.toString(), media].filter((part) => part !== '').join(',')}]`
+    return `[${joined(system, joined(this.#text.toString(), media))}]`
   }
 
   #push(item: string): void {

@@ -1,6 +1,6 @@
 import type { AssistantMessage, Message, UserMessage } from '../../contract/message/message.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
-import { GrowingText } from '../kit/encode/growing-text.ts'
+import { GrowingText, joined } from '../kit/encode/growing-text.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import type { HistoryWriter } from '../kit/history/history-memory.ts'
 import { type EncodedResult, type MessageEncoder, userOfParts } from './encode-message.ts'
@@ -78,10 +78,6 @@ export class ChatWriter implements HistoryWriter {
     else if (said > 0) pieces.push(userOfParts([...images, ...users.map(encoder.userParts)].join(',')))
     return pieces
   }
-}
-
-function joined(text: string, more: string): string {
-  return text === '' || more === '' ? text + more : `${text},${more}`
 }
 
 function mergedAnswer(first: AssistantMessage, run: readonly AssistantMessage[]): AssistantMessage {

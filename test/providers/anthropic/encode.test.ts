@@ -169,6 +169,33 @@ describe('cache breakpoints', () => {
     expect(body.messages).toMatchObject([{}, { content: [{ type: 'thinking' }, { type: 'tool_use', ...breakpoint }] }, {}])
   })
 
+  it('after the last media of the last message: the next request reads them from the cache', async () => {
+    const asked: Message = { ...user('What?'), content: [image, image, { type: 'text', text: 'What?' }] }
+    const body = await bodyFor(request('claude-test', { messages: [asked] }))
+    expect(body.messages).toMatchObject([
+      { content: [{ type: 'image' }, { type: 'image', ...breakpoint }, { type: 'text', text: 'What?' }] },
+    ])
+    expect(JSON.stringify(body).split('cache_control')).toHaveLength(3)
+    const seen = [user('a'), answer([call('c1'), call('c2')]), result('c1', [image]), result('c2')]
+    const results = (await bodyFor(request('claude-test', { messages: seen }))).messages
+    expect(results).toMatchObject([
+      {},
+      { content: [{}, { ...breakpoint }] },
+      { content: [{ tool_use_id: 'c1' }, { tool_use_id: 'c2', ...breakpoint }] },
+    ])
+    const failed = [user('a'), answer([call('c1')]), result('c1', [image], true)]
+    expect((await bodyFor(request('claude-test', { messages: failed }))).messages).toMatchObject([
+      ...[{}, { content: [{ ...breakpoint }] }],
+      { content: [{ type: 'tool_result' }, { type: 'image', ...breakpoint }] },
+    ])
+    const later = (await bodyFor(request('claude-test', { messages: [asked, answer([{ type: 'text', text: 'A dot.' }]), user('Sure?')] })))
+      .messages
+    expect(JSON.stringify(later).split('cache_control')).toHaveLength(2)
+    expect(await marks({ type: 'manual', cacheSystem: true, cacheTools: false, cacheMessages: false }, [asked])).not.toContain(
+      '"data":"AA==","cache',
+    )
+  })
+
   it('none on a single message', async () => {
     expect((await marks({ type: 'auto' }, [user('one')])).split('cache_control')).toHaveLength(3)
   })

@@ -9,6 +9,8 @@ import { toJson } from './json-text.ts'
 /** The encoded blocks of one message, comma-separated, each a JSON object. */
 export interface EncodedMessage {
   readonly blocks: string
+  /** Where in `blocks` the last block with media ends; absent where there is none. */
+  readonly mediaEnd?: number
   /** Images of results that cannot hold them: they go behind all results of the turn. */
   readonly after: string
   /** Made when it is asked for. */
@@ -41,6 +43,8 @@ export class TurnWriter implements HistoryWriter {
   #middle = ''
   #last = ''
   #role: Role | undefined
+  /** Where in `#middle + #last` the last media end. */
+  #mediaEnd: number | undefined
   /** What waits for the end of the results. */
   #held = ''
   #prefix: Hash | undefined
@@ -57,6 +61,7 @@ export class TurnWriter implements HistoryWriter {
     fork.#middle = this.#middle
     fork.#last = this.#last
     fork.#role = this.#role
+    fork.#mediaEnd = this.#mediaEnd
     fork.#held = this.#held
     fork.#prefix = this.#prefix
     return fork as this
@@ -68,18 +73,28 @@ export class TurnWriter implements HistoryWriter {
     if (encoded.blocks === '') return
     if (this.#prefix !== undefined) this.#prefix = joinHash(joinHash(this.#prefix, roleChange[role]), hashOf(encoded))
     if (this.#held !== '' && message.role !== 'toolResult') {
-      this.#append(this.#held)
+      this.#append({ blocks: this.#held, mediaEnd: this.#held.length, after: '' })
       this.#held = ''
     }
-    if (this.#role === role) this.#append(encoded.blocks)
-    else this.#begin(role, encoded.blocks)
+    if (this.#role === role) this.#append(encoded)
+    else this.#begin(role, encoded)
+    // Nothing may stand between results.
+    if (message.role === 'toolResult' && this.#mediaEnd !== undefined) this.#mediaEnd = this.#middle.length + this.#last.length
     if (encoded.after !== '') this.#held = this.#held === '' ? encoded.after : `${this.#held},${encoded.after}`
   }
 
-  /** The list of messages; `mark` puts a cache breakpoint after the block that ends the message before the last. */
+  /**
+   * The list of messages. `mark` puts a cache breakpoint after a block: that which ends the message before the last, and the last media of the last message,
+   * so that they are read from the cache the next time already.
+   */
   toJson(mark?: (block: string) => string): string {
-    const end = mark !== undefined && this.#end !== '' ? mark(this.#end) : this.#end
-    return `[${this.#text.toString()}${end}${this.#middle}${this.#last}${this.#held === '' ? '' : `,${this.#held}`}]}]`
+    if (mark === undefined)
+      return `[${this.#text.toString()}${this.#end}${this.#middle}${this.#last}${this.#held === '' ? '' : `,${this.#held}`}]}]`
+    const end = this.#end === '' ? '' : mark(this.#end)
+    const last = this.#middle + this.#last
+    const at = this.#held === '' && this.#role === 'user' ? this.#mediaEnd : undefined
+    const marked = at === undefined ? last : mark(last.slice(0, at)) + last.slice(at)
+    return `[${this.#text.toString()}${end}${marked}${this.#held === '' ? '' : `,${mark(this.#held)}`}]}]`
   }
 
   /** What an answer is bound to; absent where the model binds nothing. */
@@ -87,18 +102,20 @@ export class TurnWriter implements HistoryWriter {
     return this.#prefix === undefined ? undefined : hashToString(this.#prefix)
   }
 
-  #append(blocks: string): void {
+  #append({ blocks, mediaEnd }: EncodedMessage): void {
     this.#middle += `${this.#last},`
     this.#last = blocks
+    if (mediaEnd !== undefined) this.#mediaEnd = this.#middle.length + mediaEnd
   }
 
-  #begin(role: Role, blocks: string): void {
+  #begin(role: Role, { blocks, mediaEnd }: EncodedMessage): void {
     this.#text.append(this.#end)
     this.#text.append(this.#middle)
     this.#end = this.#last
     this.#middle = this.#role === undefined ? opening[role] : `]},${opening[role]}`
     this.#last = blocks
     this.#role = role
+    this.#mediaEnd = mediaEnd === undefined ? undefined : this.#middle.length + mediaEnd
   }
 
   /** Reasoning of one answer is kept or dropped together: a part of it would be refused. */
@@ -120,13 +137,14 @@ function hashOf(encoded: EncodedMessage): Hash {
   return encoded.hash
 }
 
-/** The blocks that `encode` makes of `content`, comma-separated; what it leaves out must not leave reasoning at the end. */
+/** The blocks that `encode` makes of `content`; what it leaves out must not leave reasoning at the end. */
 export function joinBlocks(
   content: readonly Content[],
   encode: (block: Content, at: number) => JsonObject | readonly JsonObject[] | undefined,
-): string {
+): EncodedMessage {
   const blocks: string[] = []
   let end = 0
+  let media = 0
   for (const [at, block] of content.entries()) {
     const wire = encode(block, at)
     if (wire === undefined || (isList(wire) && wire.length === 0)) continue
@@ -134,9 +152,12 @@ export function joinBlocks(
     else blocks.push(toJson(wire))
     // Reasoning must be followed by what it led to.
     if (block.type !== 'thinking') end = blocks.length
+    if (block.type === 'image' || block.type === 'file') media = blocks.length
   }
   blocks.length = end
-  return blocks.join(',')
+  const made = { blocks: blocks.join(','), after: '' }
+  // Each block, and the commas between them.
+  return media === 0 ? made : { ...made, mediaEnd: blocks.slice(0, media).reduce((length, block) => length + block.length, media - 1) }
 }
 
 function isList(wire: JsonObject | readonly JsonObject[]): wire is readonly JsonObject[] {

@@ -6,6 +6,7 @@ import type { Message } from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-config.ts'
 import type { MediaWithBytes } from '../../../types/model/media.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
+import { perObject } from '../encode/per-object.ts'
 import { type LeftOut, leftOutAt, leftOutFor, type MediaRules, whyLeftOut } from './media.ts'
 
 type Media = ImageContent | FileContent
@@ -37,7 +38,7 @@ export function readyMedia(request: StreamRequest, target: MediaTarget): StreamR
   const { model, messages, resolveMedia, requireMedia = model.requireMedia } = request
   const gone = forgotten(request)
   const ready = gone === undefined ? request : { ...request, messages: replaced(messages, gone) }
-  const mayFetch = resolveMedia !== undefined && messages.some((message) => message.content.some(isByUrl))
+  const mayFetch = resolveMedia !== undefined && messages.some((message) => mediaOf(message).some(isByUrl))
   const rules = mayFetch || requireMedia === true ? target.codec.media?.(model) : undefined
   if (rules === undefined) return ready
   const open = mayFetch ? unfetched(messages, rules) : []
@@ -56,8 +57,8 @@ function forgotten({ messages, model }: StreamRequest): ReadonlyMap<Content, Tex
     const message = messages[at]
     if (message?.role === 'assistant') isNew = false
     else {
-      for (const block of message?.content ?? []) {
-        if (!isMedia(block) || block.expiresAt === undefined || block.expiresAt > Date.now()) continue
+      for (const block of message === undefined ? none : mediaOf(message)) {
+        if (block.expiresAt === undefined || block.expiresAt > Date.now()) continue
         const reason = `its service kept ${mediaName(block)} until ${timeText(block.expiresAt)}, and has forgotten it`
         if (isNew)
           throw new ProviderError('unsupportedMedia', `${nameOf(block)} cannot be sent to ${model.id}: ${reason}. Upload it again.`)
@@ -78,18 +79,22 @@ function nameOf(block: Media): string {
   return `${block.type === 'image' ? 'The picture' : 'The file'} ${mediaName(block)}`
 }
 
+const none: readonly Media[] = []
+/** The media of a message: most have none, and each is asked for them with every request. */
+const mediaOf = perObject((message: Message): readonly Media[] => (message.content.some(isMedia) ? message.content.filter(isMedia) : none))
+
 function isMedia(block: Content): block is Media {
   return block.type === 'image' || block.type === 'file'
 }
 
-function isByUrl(block: Content): block is Media {
-  return isMedia(block) && block.url !== undefined
+function isByUrl({ url }: Media): boolean {
+  return url !== undefined
 }
 
 /** What somebody has to fetch. A text file is sent as text where the model takes no such file. */
 function unfetched(messages: readonly Message[], { media, mediaByUrl }: MediaRules): Media[] {
   const spoken = messages.filter(({ role }) => role !== 'assistant')
-  const byUrl = new Set(spoken.flatMap(({ content }) => content.filter(isByUrl)))
+  const byUrl = new Set(spoken.flatMap((message) => mediaOf(message).filter(isByUrl)))
   return [...byUrl].filter(
     ({ type, mimeType }) => !isMediaOf(mimeType, mediaByUrl) && (isMediaOf(mimeType, media) || (type === 'file' && isTextType(mimeType))),
   )
@@ -117,7 +122,7 @@ const copies = new WeakMap<Message, Message>()
 
 function replaced(messages: readonly Message[], found: ReadonlyMap<Content, Content>): readonly Message[] {
   return messages.map((message) => {
-    if (!message.content.some((block) => found.has(block))) return message
+    if (!mediaOf(message).some((block) => found.has(block))) return message
     const content = message.content.map((block) => found.get(block) ?? block)
     const last = copies.get(message)
     if (last !== undefined && content.every((block, at) => block === last.content[at])) return last
