@@ -103,8 +103,8 @@ const expected: Record<string, string> = {
     SubAgentTool agentPrompt applyProfile composeSystemPrompt exploreBranches isSubAgentTool minimalPrompt profileDefaults
     AgentProfile Branch BranchSpec CompactOptions ExploreOptions PromptBlock SubAgentOptions SystemPromptStrategy`,
   './store': `
-    allMessages childOf createStore escapeControls escapeInvisible initialState reduce restoredState
-    BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Store StoreOptions ToolStatus
+    allMessages childOf createStore escapeControls escapeInvisible initialState reduce restoredState sourcesOf
+    BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Source Store StoreOptions ToolStatus
     ToolView TurnView`,
   './config': `
     agentFromConfig agentsFromConfig configJsonSchema parseConfig parseConfigAuto substituteEnv trustRequests

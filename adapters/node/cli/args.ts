@@ -1,10 +1,12 @@
 import { ConfigError } from '../../../src/index.ts'
-import { aFlag, aText, checkOptions, kind, type OptionTable, options as optionsOf, thinkingLevel } from '../../../src/internal.ts'
+import { aFlag, aText, checkOptions, kind, listOf, type OptionTable, options as optionsOf, thinkingLevel } from '../../../src/internal.ts'
 
 /** What a command line says. */
 export interface CliArguments {
   /** Asked at once, instead of opening a prompt. */
   print?: string
+  /** Sent with what is asked. */
+  file?: readonly string[]
   json?: boolean
   config?: string
   model?: string
@@ -22,10 +24,11 @@ export interface CliArguments {
 }
 
 /** What an option takes after it. */
-type Takes = 'nothing' | 'text' | 'perhaps a text'
+type Takes = 'nothing' | 'text' | 'texts' | 'perhaps a text'
 
 const takes: Readonly<Record<string, Takes>> = {
   '--print': 'text',
+  '--file': 'texts',
   '--json': 'nothing',
   '--config': 'text',
   '--model': 'text',
@@ -39,11 +42,19 @@ const takes: Readonly<Record<string, Takes>> = {
   '--version': 'nothing',
 }
 
-const short: Readonly<Record<string, string>> = { '-p': '--print', '-y': '--yes', '-h': '--help', '-V': '--version', '-m': '--model' }
+const short: Readonly<Record<string, string>> = {
+  '-p': '--print',
+  '-f': '--file',
+  '-y': '--yes',
+  '-h': '--help',
+  '-V': '--version',
+  '-m': '--model',
+}
 
 const { '--thinking': _levels, '--resume': _perhaps, ...plain } = takes
+const shapes = { text: aText, texts: listOf(aText), nothing: aFlag, 'perhaps a text': aFlag }
 const table: OptionTable<Record<string, unknown>> = {
-  ...Object.fromEntries(Object.entries(plain).map(([name, what]) => [name, what === 'text' ? aText : aFlag])),
+  ...Object.fromEntries(Object.entries(plain).map(([name, what]) => [name, shapes[what]])),
   '--thinking': thinkingLevel,
   '--resume': kind('the id of a session', (value) => value === true || typeof value === 'string'),
 }
@@ -56,6 +67,7 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
   phi --demo                 shows what it does, without a key
 
   -p, --print TEXT     ask TEXT, print the answer on standard output, and end
+  -f, --file FILE      send a file with it: a picture, a PDF, text …; again for more
       --json           every event as a line of JSON (with -p, or piped input)
   -m, --model MODEL    provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3; the key is taken from the environment
       --thinking LEVEL ${thinkingLevel.words.join(', ')}
@@ -97,18 +109,20 @@ function read(words: readonly string[]): Record<string, unknown> {
     const written = equals === -1 ? word : word.slice(0, equals)
     const name = Object.hasOwn(short, written) ? (short[written] ?? written) : written
     const kind = Object.hasOwn(takes, name) ? takes[name] : 'perhaps a text'
-    if (Object.hasOwn(given, name)) throw misuse(`${name} comes twice. Say it once.`)
+    if (Object.hasOwn(given, name) && kind !== 'texts') throw misuse(`${name} comes twice. Say it once.`)
     const next = words[at + 1]
+    const before = given[name]
     if (equals !== -1) {
       if (kind === 'nothing' && Object.hasOwn(takes, name)) throw misuse(`${name} takes no value.`)
       given[name] = word.slice(equals + 1)
     } else if (kind === 'nothing') given[name] = true
-    else if (next !== undefined && (kind === 'text' || !next.startsWith('-'))) {
+    else if (next !== undefined && (kind === 'text' || kind === 'texts' || !next.startsWith('-'))) {
       given[name] = next
       at += 1
-    } else if (kind === 'text') throw misuse(`${name} needs a text after it.`)
+    } else if (kind === 'text' || kind === 'texts') throw misuse(`${name} needs a text after it.`)
     else given[name] = true
     if (given[name] === '') throw misuse(`${name} is empty. Say something, or leave it out.`)
+    if (kind === 'texts') given[name] = [...(Array.isArray(before) ? before : []), given[name]]
   }
   return given
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { ConfigError, type Logger } from '../../../src/index.ts'
+import { ConfigError, type Logger, type PromptInput } from '../../../src/index.ts'
 import { type CliArguments, parseArguments, usage } from './args.ts'
 import { errorLine } from './modes/error-line.ts'
 import { Screen } from './terminal/screen.ts'
@@ -50,6 +50,8 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
   const isTalk = args.print === undefined && args.json !== true && process.stdin.isTTY === true
   if (args.json === true && args.print === undefined && process.stdin.isTTY === true)
     throw new ConfigError('invalidOption', '--json needs something to ask: -p "…", or piped input.')
+  if (isTalk && args.file !== undefined)
+    throw new ConfigError('invalidOption', '--file goes with -p, or with piped input. At the prompt, name a file as @report.pdf.')
   const { openAssistant } = await import('./assistant/assistant.ts')
   const prompt = isTalk ? '' : await promptFrom(args, screen)
   const assistant = await openAssistant(args, { isLive: screen.isLive, logger: loggerOn(screen) })
@@ -77,12 +79,16 @@ function loggerOn(screen: Screen): Logger {
 }
 
 /** What is asked: the text of `-p` with what is piped in, or that alone. The demo knows its own question. */
-async function promptFrom({ print, demo }: CliArguments, screen: Screen): Promise<string> {
+async function promptFrom({ print, demo, file }: CliArguments, screen: Screen): Promise<PromptInput> {
   const { pipedInput, promptOf } = await import('./modes/piped-input.ts')
   const piped = process.stdin.isTTY === true ? { text: '', isDamaged: false } : await pipedInput(process.stdin)
   if (piped.isDamaged) screen.line(screen.paint.paint('yellow', 'Standard input is not UTF-8; what could not be read stands as \ufffd.'))
   const prompt = promptOf(print, piped.text)
-  if (prompt.trim() !== '') return prompt
+  if (prompt.trim() !== '') {
+    const { withFiles } = await import('./modes/prompt-files.ts')
+    // What was piped in names no files.
+    return withFiles(prompt, process.cwd(), { paths: file, said: print ?? '' })
+  }
   if (demo === true) return (await import('./demo/demo-model.ts')).openingPrompt
   throw new ConfigError(
     'invalidOption',

@@ -46,7 +46,7 @@ export interface UiReasoningPart {
 
 /** What the texts of an answer rest on: each source once, after the answer's blocks. Quotes and places are in `phi.citations`. */
 export type UiSourcePart = { sourceId: string; providerMetadata: { phi: { citations: JsonObject[] } } } & (
-  | { type: 'source-url'; url: string; title?: string }
+  | { type: 'source-url'; url: string; title: string }
   | { type: 'source-document'; mediaType: string; title: string }
 )
 

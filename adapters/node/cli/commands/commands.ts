@@ -1,6 +1,7 @@
 import { ConfigError } from '../../../../src/index.ts'
 import { compact, mcp, model, skills, thinking, tools, usage } from './agent-commands.ts'
 import type { Command, CommandHost } from './command.ts'
+import { save } from './save.ts'
 import { clear, exportTo, resume, session, tree } from './session-commands.ts'
 
 const commands: Readonly<Record<string, Command>> = {
@@ -17,6 +18,7 @@ const commands: Readonly<Record<string, Command>> = {
   resume,
   tree,
   export: exportTo,
+  save,
   quit: { argument: '', help: 'leave; also /exit, Ctrl-D, Ctrl-C', isAnytime: true, run: (host) => host.leave() },
 }
 

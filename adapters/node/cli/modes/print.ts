@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentRun, RunResult } from '../../../../src/index.ts'
+import type { AgentEvent, AgentRun, PromptInput, RunResult } from '../../../../src/index.ts'
 import { asEmitted } from '../../../../src/internal.ts'
 import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
@@ -12,7 +12,7 @@ import { Questions } from './questions.ts'
 export interface PrintOptions {
   assistant: Assistant
   screen: Screen
-  prompt: string
+  prompt: PromptInput
   isJson: boolean
   isYes: boolean
 }

@@ -1,4 +1,4 @@
-import type { AgentRun, RunStatus } from '../../../../src/index.ts'
+import type { AgentRun, PromptInput, RunStatus } from '../../../../src/index.ts'
 import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import type { CommandHost } from '../commands/command.ts'
@@ -10,6 +10,7 @@ import { joined, type Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { errorLine } from './error-line.ts'
 import { Meter } from './meter.ts'
+import { mentionOf, withFiles } from './prompt-files.ts'
 import type { QuestionEnd } from './question.ts'
 import { Questions } from './questions.ts'
 
@@ -62,7 +63,7 @@ class Repl implements LineListener, CommandHost {
     this.#view = new RunView(screen)
     this.#questions = new Questions(screen, isYes)
     const { stdin, stderr } = process
-    this.#lines = screen.isLive ? editedLines(stdin, stderr, this, (line) => commandNames(line)) : plainLines(stdin, this)
+    this.#lines = screen.isLive ? editedLines(stdin, stderr, this, (line) => commandNames(line), mentionOf) : plainLines(stdin, this)
   }
 
   async run(): Promise<number> {
@@ -93,7 +94,7 @@ class Repl implements LineListener, CommandHost {
     if (agent.messages.length > 0)
       this.screen.line(paint('dim', `Going on with session ${agent.sessionId}, ${agent.messages.length} messages.`))
     this.#draw()
-    if (this.#isDemo) this.#say(openingPrompt)
+    if (this.#isDemo) void this.#say(openingPrompt)
   }
 
   // What a person does
@@ -178,25 +179,27 @@ class Repl implements LineListener, CommandHost {
 
   // Runs
 
-  #say(text: string): void {
+  async #say(text: string): Promise<void> {
     try {
+      const input = await withFiles(text, this.assistant.root)
+      if (this.#isOver) return
       if (this.#run === undefined) {
         this.#echo('› ', text)
-        this.begin(this.assistant.agent.send(text))
-      } else this.#steer(this.#run, text)
+        this.begin(this.assistant.agent.send(input))
+      } else this.#steer(this.#run, text, input)
     } catch (error) {
       this.fail(error)
     }
   }
 
-  #steer(run: AgentRun, text: string): void {
+  #steer(run: AgentRun, text: string, input: PromptInput): void {
     this.#echo('↪ ', text)
-    const receipt = run.steer(text)
+    const receipt = run.steer(input)
     receipt.settled.then(
       (status) => {
         if (status === 'delivered' || this.#isOver) return
         // The agent was done before it heard it: then it is the next thing said. After a stop it is the person's again.
-        if (this.#lastStatus === 'completed') return this.#say(text)
+        if (this.#lastStatus === 'completed') return void this.#say(text)
         this.note('The run ended before this was said; it is in your line again.')
         this.#lines.insert(text.replaceAll('\n', ' '))
       },

@@ -1,7 +1,8 @@
-import { type AgentEvent, type RunStatus, textOf } from '../../../../src/index.ts'
+import { type AgentEvent, type RunStatus, type ServiceToolContent, textOf } from '../../../../src/index.ts'
 import type { AgentEndEvent, MessageEndEvent, ToolExecutionEndEvent } from '../../../../src/loop/index.ts'
 import { joined, type Painted, type Style } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
+import { besidesLines } from './besides-lines.ts'
 import { callLines, subjectOf } from './call-lines.ts'
 import { duration, shortCount } from './figures.ts'
 import { MarkdownLines } from './markdown.ts'
@@ -49,6 +50,7 @@ export class RunView {
     else if (event.type === 'messageUpdate') {
       if (event.delta.type === 'text') this.#text(event.delta.delta, event.at)
       else if (event.delta.type === 'thinking') this.#think(event.delta.delta, event.at)
+      else if (event.delta.type === 'block' && event.delta.block.type === 'serviceTool') this.#serviceTool(event.delta.block, event.at)
     } else if (event.type === 'messageEnd') this.#messageEnd(event)
     else if (event.type === 'toolExecutionStart') {
       const { toolName, args, at, toolCallId } = event
@@ -130,6 +132,23 @@ export class RunView {
     const isOnTheWay = message.stopReason === 'toolUse' && !this.#screen.showsData
     const text = isOnTheWay ? textOf(message.content).trim() : ''
     if (text !== '') this.#screen.line(this.#screen.paint.paint('dim', text))
+    for (const block of message.content) if (block.type === 'serviceTool') this.#calls.delete(block.id)
+    for (const line of besidesLines(message.content, this.#screen.paint)) this.#screen.line(line)
+  }
+
+  /** A call that the service runs itself. */
+  #serviceTool({ id, name, input, status, output, error }: ServiceToolContent, at: number): void {
+    const subject = subjectOf(Object(input ?? {})) // any JSON
+    if (status === 'running') {
+      if (!this.#calls.has(id)) this.#calls.set(id, { toolName: name, subject, startedAt: at, latest: 'run by the service' })
+      return
+    }
+    const text = error?.message ?? error?.code ?? (typeof output === 'string' || output === undefined ? output : JSON.stringify(output))
+    const result = { content: [{ type: 'text' as const, text: text ?? '' }] }
+    const call = this.#calls.get(id)
+    this.#calls.delete(id)
+    const shown = { toolName: name, subject, ms: at - (call?.startedAt ?? at), isError: status === 'failed', result }
+    for (const line of callLines(shown, this.#screen.paint, this.#screen.width)) this.#screen.line(line)
   }
 
   #latest(toolCallId: string, text: string): void {

@@ -42,6 +42,8 @@ export function editedLines(
   control: NodeJS.WriteStream,
   on: LineListener,
   complete: (line: string) => string[],
+  /** What stands in the line in place of a pasted text; `undefined`: the text. */
+  rewrite: (pasted: string) => string | undefined = () => undefined,
 ): LineSource {
   const keys = new Keys(terminal)
   const pastes: string[] = []
@@ -61,7 +63,7 @@ export function editedLines(
   }
   const paste = (text: string, isCut: boolean): void => {
     if (isCut) on.note('The paste was too long; its end was left out.')
-    const plain = text.replace(/\r\n?/g, '\n')
+    const plain = rewrite(text) ?? text.replace(/\r\n?/g, '\n')
     const isInline = plain.length <= longestInline && !plain.includes('\n')
     if (!isInline) pastes.push(plain)
     insert(isInline ? plain : `[paste ${pastes.length}: ${plain.split('\n').length} lines, ${plain.length} characters]`)

@@ -44,6 +44,7 @@ it('the page names every command', () => {
     'resume',
     'tree',
     'export',
+    'save',
     'skills',
     'mcp',
   ]

@@ -1,0 +1,45 @@
+import { writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { type AgentMessage, ConfigError, type FileContent, type ImageContent } from '../../../../src/index.ts'
+import { nameByType } from '../../../../src/internal.ts'
+import type { Command } from './command.ts'
+
+/** `/save`: the pictures and files of the last answer that has some, in the directory phi was opened in. */
+export const save: Command = {
+  argument: '[FILE]',
+  help: 'write the pictures and files of the last answer',
+  isAnytime: true,
+  async run({ assistant: { agent }, screen }, path) {
+    const media = agent.messages.map(inlineMedia).findLast((found) => found.length > 0) ?? []
+    if (media.length === 0) throw new ConfigError('invalidOption', 'No answer has a picture or a file whose bytes are here.')
+    if (path !== '' && media.length > 1)
+      throw new ConfigError('invalidOption', `The answer has ${media.length} pictures and files: leave ${path} out, and each gets a name.`)
+    for (const [at, block] of media.entries()) {
+      const name = path === '' ? safeName(block, at + 1) : path
+      await writeFile(name, Buffer.from(block.data, 'base64'), { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+        const why = error.code === 'EEXIST' ? 'it exists already' : (error.code ?? error.message)
+        throw new ConfigError('invalidOption', `${name} cannot be written: ${why}. Say /save FILE, or move it away.`)
+      })
+      screen.line(screen.paint.plain(`  ${name}, ${block.mimeType}`))
+    }
+  },
+}
+
+type Inline = (ImageContent | FileContent) & { data: string }
+
+function inlineMedia(message: AgentMessage): Inline[] {
+  if (message.role !== 'assistant') return []
+  return message.content.flatMap((block) =>
+    (block.type === 'image' || block.type === 'file') && block.data !== undefined ? [{ ...block, data: block.data }] : [],
+  )
+}
+
+/** A model names files: the name alone, of plain characters, and never a hidden file. */
+function safeName(block: Inline, number: number): string {
+  const given = block.type === 'file' && block.name !== undefined ? basename(block.name.replaceAll('\\', '/')) : ''
+  const plain = given
+    .replace(/[^\w.-]+/g, '_')
+    .replace(/^[._]+/, '')
+    .slice(0, 100)
+  return plain === '' ? nameByType(`${block.type === 'image' ? 'picture' : 'file'}-${number}`, block.mimeType) : plain
+}

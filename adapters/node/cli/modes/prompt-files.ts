@@ -1,0 +1,96 @@
+import { open } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { basename, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ConfigError, type FileContent, fileContent, type ImageContent, imageContent, type PromptInput } from '../../../../src/index.ts'
+import { isTextType, typeByName } from '../../../../src/internal.ts'
+
+/** Bytes of one file that are sent: what every service takes in one request. */
+const largestFile = 20 * 1024 * 1024
+
+/** `@report.pdf`, `@"the report.pdf"`. */
+const mention = /(?<=^|\s)@(?:"([^"\n]+)"|(\S+))/g
+
+/** Where files are named. */
+interface Named {
+  paths?: readonly string[] | undefined
+  /** What the person wrote, where the text holds more. */
+  said?: string | undefined
+}
+
+/**
+ * What a person says, with the files that it names: those of `paths`, and `@name` of a picture, a PDF, sound, video or office file. Files of text are
+ * left to the tools, as every other word with an `@`. Rejects with `ConfigError` for a file that is not there, is none, is empty or too large.
+ */
+export async function withFiles(text: string, root: string, { paths = [], said = text }: Named = {}): Promise<PromptInput> {
+  const named = Array.from(said.matchAll(mention), ([, quoted, word = '']) => quoted ?? word.replace(/[.,;:!?)]+$/, ''))
+  const wanted = [...paths, ...named.filter(isMediaName)]
+  if (wanted.length === 0) return text
+  const files: (FileContent | ImageContent)[] = []
+  for (const path of new Set(wanted)) files.push(await fileAt(path, root))
+  return { role: 'user', content: [...files, { type: 'text', text }], timestamp: Date.now() }
+}
+
+/** `text` as it is mentioned, where it is nothing but the path of a file that can be sent: what a terminal pastes for a file that is dropped on it. */
+export function mentionOf(text: string): string | undefined {
+  const path = pastedPath(text.trim())
+  if (path === undefined || !isMediaName(path)) return undefined
+  return /[\s"]/.test(path) ? (path.includes('"') ? undefined : `@"${path}" `) : `@${path} `
+}
+
+/** Quotes, backslashes and `file:` addresses are how terminals write the path of a file. */
+function pastedPath(text: string): string | undefined {
+  const [, quoted] = /^'([^'\n]+)'$/.exec(text) ?? /^"([^"\n]+)"$/.exec(text) ?? []
+  if (/^file:\/\/\/\S+$/.test(text)) return addressedPath(text)
+  const path = quoted ?? (/^(?:\\.|[^\s\\])+$/.test(text) ? text.replace(/\\(.)/g, '$1') : undefined)
+  return path !== undefined && /^(?:\/|~\/|\.{1,2}\/|[A-Za-z]:[\\/])/.test(path) ? path : undefined
+}
+
+function addressedPath(address: string): string | undefined {
+  try {
+    return fileURLToPath(address)
+  } catch {
+    return undefined
+  }
+}
+
+function isMediaName(name: string): boolean {
+  const type = typeByName(name)
+  return type !== undefined && !isTextType(type)
+}
+
+async function fileAt(path: string, root: string): Promise<FileContent | ImageContent> {
+  const bytes = await bytesOf(path, resolve(root, path.replace(/^~(?=\/)/, homedir())))
+  const name = basename(path)
+  const mimeType = typeByName(name)
+  if (mimeType?.startsWith('image/')) return imageContent(bytes, { name })
+  return fileContent(bytes, { name, ...(mimeType === undefined && isUtf8(bytes) && { mimeType: 'text/plain' }) })
+}
+
+async function bytesOf(path: string, place: string): Promise<Uint8Array> {
+  const file = await open(place).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === 'ENOENT' ? 'There is no file' : `${error.code ?? error.message}: cannot read`
+    throw new ConfigError('invalidOption', `${why} ${JSON.stringify(path)} (${place}). Name another one, or leave the @ out.`)
+  })
+  try {
+    const stat = await file.stat()
+    if (!stat.isFile()) throw new ConfigError('invalidOption', `${JSON.stringify(path)} is no file. Name a file.`)
+    if (stat.size > largestFile)
+      throw new ConfigError(
+        'invalidOption',
+        `${JSON.stringify(path)} has ${stat.size} bytes; at most ${largestFile} are sent. Send a part of it.`,
+      )
+    return await file.readFile()
+  } finally {
+    await file.close()
+  }
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
