@@ -1,7 +1,7 @@
 // The words of OpenTelemetry's semantic conventions for generative AI, as of their own repository in 2026, and what of ours they stand for.
 // What has no word there begins with `phi.`.
 import type { Attributes } from '@opentelemetry/api'
-import { type ModelConfig, PhiError, type StopReason, type Usage } from '../../src/index.ts'
+import { type ModelConfig, PhiError, type RunResult, type StopReason, type Usage } from '../../src/index.ts'
 import type { ApiProtocol } from '../../src/provider-kit.ts'
 
 /** Who a loop is and whom it asks: of `LoopObserver`, or read from `agentStart`. The whole of a parallel loop has no model. */
@@ -78,13 +78,24 @@ export function chatAttributes(model: ModelFacts): ChatAttributes {
 }
 
 /** `gen_ai.usage.*`, where the service has counted: all of the prompt is input, cached or not. */
-export function usageAttributes({ input, output, reasoning, cacheRead, cacheWrite }: Usage): Attributes {
+export function usageAttributes({ input, output, reasoning, cacheRead, cacheWrite, searches = 0, reportedCost }: Usage): Attributes {
   const prompt = input + cacheRead + cacheWrite
   return {
     ...(prompt + output > 0 && { 'gen_ai.usage.input_tokens': prompt, 'gen_ai.usage.output_tokens': output }),
     ...(cacheRead > 0 && { 'gen_ai.usage.cache_read.input_tokens': cacheRead }),
     ...(cacheWrite > 0 && { 'gen_ai.usage.cache_creation.input_tokens': cacheWrite }),
     ...(reasoning > 0 && { 'gen_ai.usage.reasoning.output_tokens': reasoning }),
+    ...(searches > 0 && { 'phi.usage.searches': searches }),
+    ...(reportedCost !== undefined && { 'phi.usage.reported_cost_usd': reportedCost }),
+  }
+}
+
+/** The limit that a run has reached: its name, what it allows, and what was used. */
+export function limitAttributes({ name, max, used }: NonNullable<RunResult['limit']>): Attributes {
+  return {
+    'phi.run.limit.name': name,
+    ...(max !== undefined && { 'phi.run.limit.max': max }),
+    ...(used !== undefined && { 'phi.run.limit.used': used }),
   }
 }
 
@@ -112,4 +123,9 @@ export function stopType(reason: unknown): string {
 /** Whether a name may stand in the name of a span: models make up names of tools, and write anything into them. */
 export function isToolName(name: string): boolean {
   return /^[a-zA-Z0-9_-]{1,64}$/.test(name)
+}
+
+/** As {@link isToolName}, for tools of services: those of MCP servers have dots in their names. */
+export function isServiceToolName(name: string): boolean {
+  return /^[a-zA-Z0-9_.-]{1,128}$/.test(name)
 }

@@ -14,9 +14,10 @@ import type {
 } from '../../src/loop/index.ts'
 import type { StreamRequest } from '../../src/provider-kit.ts'
 import { ChatTrace } from './chat-trace.ts'
-import { cancelled, errorType, finishReason, type LoopFacts, nameOf, usageAttributes } from './conventions.ts'
+import { cancelled, errorType, finishReason, type LoopFacts, limitAttributes, nameOf, usageAttributes } from './conventions.ts'
 import { beginningOf, contentOf, type Measured } from './loop-words.ts'
 import { ReadLoops, type ReadTrace } from './read-loops.ts'
+import { ServiceToolTraces } from './service-tools.ts'
 import { ToolTrace } from './tool-trace.ts'
 import type { Operation, Tracing } from './tracing.ts'
 import { WaitTraces } from './wait-traces.ts'
@@ -46,6 +47,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
   readonly #measured: Measured
   readonly #waits: WaitTraces
   readonly #tools = new Map<string, ToolTrace>()
+  readonly #serviceTools: ServiceToolTraces
   /** Loops that calls started and that are known by their events alone, by call. */
   readonly #children = new Map<string, ReadLoops>()
   /** Runs of loops that calls started and that are watched themselves. */
@@ -63,6 +65,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     this.#place = place
     this.#readyAt = place.at ?? 0
     this.#waits = new WaitTraces(tracing)
+    this.#serviceTools = new ServiceToolTraces(tracing)
     const { name, attributes, measured } = beginningOf(facts)
     this.#measured = measured
     this.#operation = tracing.begin({ parent: place.parent, at: place.at, name, attributes })
@@ -173,6 +176,12 @@ export class LoopTrace implements LoopWatch, ReadTrace {
       case 'toolExecutionEnd':
         this.#called(event, at)
         return
+      case 'serviceToolStart':
+        this.#serviceTools.started(event, { parent: this.#asked()?.context ?? this.#operation.context, at })
+        return
+      case 'serviceToolEnd':
+        this.#serviceTools.ended(event, at)
+        return
       case 'childEvent':
         this.#child(event)
         return
@@ -272,7 +281,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     this.#close({ attributes, at })
   }
 
-  #ended({ status, usage, error, messages }: AgentEndEvent, at: number | undefined): void {
+  #ended({ status, usage, error, limit, messages }: AgentEndEvent, at: number | undefined): void {
     if (this.#failed !== undefined) this.#chat?.answered(this.#failed, error?.code, this.#readyAt)
     this.#closeInner(cancelled, at)
     const last = messages.findLast((message) => message.role === 'assistant')
@@ -280,6 +289,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     this.#close({
       attributes: () => ({
         'phi.run.status': status,
+        ...(limit !== undefined && limitAttributes(limit)),
         ...usageAttributes(usage),
         ...(last !== undefined && { 'gen_ai.response.finish_reasons': [finishReason(last.stopReason)] }),
         ...(this.#tracing.capturesContent && contentOf(messages, last)),
@@ -291,6 +301,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
 
   /** Whatever is still open within ends with the loop. */
   #closeInner(type: string, at: number | undefined): void {
+    this.#serviceTools.cut(type, at)
     this.#chat?.cut(type, at)
     this.#chat = undefined
     for (const loops of this.#children.values()) loops.cut(at)
