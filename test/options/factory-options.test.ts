@@ -118,14 +118,15 @@ checkedOptions<AzureOptions>('azure', { ...model, ...ofAzure, resource: 'r', und
   'resource',
 ])
 checkedOptions<AzureProviderOptions>('azureProvider', ofAzure, azureProvider)
-checkedOptions<GoogleOptions>('google', { ...model, keyInQuery: true, serverTools: [] }, (options) => google('m', options))
-checkedOptions<GoogleProviderOptions>('googleProvider', { ...transport, keyInQuery: true, serverTools: [] }, googleProvider)
+const ofGemini = { serverTools: [], responseModalities: ['IMAGE' as const], imageConfig: { aspectRatio: '1:1', imageSize: '1K' } }
+checkedOptions<GoogleOptions>('google', { ...model, keyInQuery: true, ...ofGemini }, (options) => google('m', options))
+checkedOptions<GoogleProviderOptions>('googleProvider', { ...transport, keyInQuery: true, ...ofGemini }, googleProvider)
 checkedOptions<VertexOptions>(
   'vertex',
-  { ...model, auth: 'bearer', serverTools: [], project: 'p', location: 'global', publisher: 'x' },
+  { ...model, auth: 'bearer', ...ofGemini, project: 'p', location: 'global', publisher: 'x' },
   (options) => vertex('m', options),
 )
-checkedOptions<VertexProviderOptions>('vertexProvider', { ...transport, auth: 'apiKey', serverTools: [] }, vertexProvider)
+checkedOptions<VertexProviderOptions>('vertexProvider', { ...transport, auth: 'apiKey', ...ofGemini }, vertexProvider)
 const ofBedrock = { ...transport, serverTools: [], region: 'eu-west-1', underlyingModel: 'u' }
 checkedOptions<BedrockOptions>(
   'bedrock',

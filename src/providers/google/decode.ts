@@ -6,8 +6,10 @@ import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import type { DecoderContext, EncodedCall } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../kit/decode/decoder.ts'
+import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import { Grounding } from './grounding.ts'
+import { contentsIn, knownOfParts, splitPart } from './part-contents.ts'
 import { PartialArguments } from './partial-arguments.ts'
 import { newCallId, ServiceParts } from './service-parts.ts'
 import { type GeminiCall, type GeminiCandidate, type GeminiChunk, type GeminiPart, TokenCounts } from './wire.ts'
@@ -16,6 +18,7 @@ import { type GeminiCall, type GeminiCandidate, type GeminiChunk, type GeminiPar
 const stopReasons: { readonly [reason: string]: StopReason } = {
   STOP: 'stop',
   MAX_TOKENS: 'length',
+  // Without what goes on with it.
   CONTINUATION: 'length',
   SAFETY: 'guardRail',
   RECITATION: 'guardRail',
@@ -26,6 +29,28 @@ const stopReasons: { readonly [reason: string]: StopReason } = {
   IMAGE_PROHIBITED_CONTENT: 'guardRail',
   IMAGE_RECITATION: 'guardRail',
   IMAGE_OTHER: 'guardRail',
+}
+
+/** The fields that are read or passed over: what they say is about the answer, not in it. */
+const known = {
+  chunk: new Set([
+    ...['candidates', 'usageMetadata', 'promptFeedback', 'error', 'responseId', 'modelVersion', 'createTime', 'modelStatus'],
+    ...['traceId', 'sdkHttpResponse', 'automaticFunctionCallingHistory'],
+  ]),
+  candidate: new Set([
+    ...[
+      'index',
+      'content',
+      'finishReason',
+      'finishMessage',
+      'safetyRatings',
+      'citationMetadata',
+      'groundingMetadata',
+      'urlContextMetadata',
+    ],
+    ...['logprobsResult', 'avgLogprobs', 'tokenCount', 'groundingAttributions', 'continuationToken'],
+  ]),
+  content: new Set(['role', 'parts']),
 }
 
 /** Failures of one sampling, which another try seldom repeats. */
@@ -70,11 +95,17 @@ export class GeminiDecoder implements StreamDecoder {
   #blockReason = ''
   readonly #parts: ServiceParts
   readonly #grounding: Grounding
+  readonly #unknown: UnknownFields
+  #hasOthers = false
+  /** What goes on with an answer that is longer than one request may make it. */
+  #continuation: unknown
 
   constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, context: DecoderContext) {
     this.#context = context
-    this.builder = new AssistantBuilder(context.request.model, context.emit, answerTool)
-    this.builder.message.usage = this.#counts.usage
+    const { model, continues } = context.request
+    this.builder = new AssistantBuilder(model, context.emit, answerTool, continues)
+    if (continues === undefined) this.builder.message.usage = this.#counts.usage
+    this.#unknown = new UnknownFields(this.builder)
     this.#parts = new ServiceParts(this.builder, (payload) => this.#own(payload))
     this.#grounding = new Grounding(this.builder, this.#counts.usage, (payload) => this.#own(payload))
     this.#frames = createSseDecoder((data, name) => this.#frame(data, name), context.framing)
@@ -97,9 +128,11 @@ export class GeminiDecoder implements StreamDecoder {
 
   finish(): AssistantMessage {
     this.#closeCut()
+    this.#forgetContinuation()
     this.#grounding.tell(this.#parts.hasCalls)
     const finish = this.#finishReason
-    if (finish !== 'CONTINUATION') this.#parts.close()
+    if (finish === 'CONTINUATION' && typeof this.#continuation === 'string') return this.#paused(this.#continuation)
+    this.#parts.close()
     if (finish === undefined) return this.#guarded(`blocked the prompt (blockReason ${this.#blockReason})`)
     const reason = Object.hasOwn(stopReasons, finish) ? stopReasons[finish] : undefined
     if (reason === 'guardRail') return this.#guarded(`stopped the answer (finishReason ${finish})`)
@@ -107,6 +140,22 @@ export class GeminiDecoder implements StreamDecoder {
     const said = this.#finishMessage === '' ? '' : `: ${this.#finishMessage}`
     const message = `${this.#context.service} gave up on the answer (finishReason ${finish})${said}`
     throw new ProviderError('api', message, { isRetryable: isSlip.test(finish) })
+  }
+
+  /** What went on with the answer is spent. A part that fails leaves it, for another try. */
+  #forgetContinuation(): void {
+    const { message } = this.builder
+    const { continuationToken, ...kept } = message.providerState?.payload ?? {}
+    if (continuationToken === undefined) return
+    if (Object.keys(kept).length > 0) message.providerState = this.#own(kept)
+    else delete message.providerState
+  }
+
+  /** The same request with the token goes on with the answer. Sources of this part have been told. */
+  #paused(continuationToken: string): AssistantMessage {
+    const message = this.builder.finish('paused', this.#counts.usage)
+    message.providerState = this.#own({ ...message.providerState?.payload, continuationToken })
+    return message
   }
 
   /** A filter stopped the service: why is not in the answer, and so is said beside it. */
@@ -152,14 +201,21 @@ export class GeminiDecoder implements StreamDecoder {
     this.builder.start()
     if (chunk.usageMetadata) this.#counts.add(chunk.usageMetadata)
     if (chunk.promptFeedback?.blockReason) this.#block(chunk.promptFeedback)
-    const candidate = objectsIn(chunk.candidates, 'candidates').find(isOurs)
+    this.#unknown.look(chunk, known.chunk)
+    const candidates = objectsIn(chunk.candidates, 'candidates')
+    const candidate = candidates.find(isOurs)
+    if (candidates.length > (candidate === undefined ? 0 : 1)) this.#warnOfOthers()
     if (candidate === undefined) return
-    const parts = objectsIn(objectIn(candidate.content, 'content')?.parts, 'parts')
+    this.#unknown.look(candidate, known.candidate)
+    const content = objectIn(candidate.content, 'content')
+    if (content !== undefined) this.#unknown.look(content, known.content)
+    const parts = objectsIn(content?.parts, 'parts')
     if (this.#finishReason === undefined) this.#id = chunk.responseId
     else if (parts.length > 0 && chunk.responseId !== this.#id) throw secondMessage(this.#context.service)
     for (const part of parts) this.#part(part)
     this.#grounding.add(candidate)
-    const { finishMessage } = candidate
+    const { finishMessage, continuationToken } = candidate
+    if (typeof continuationToken === 'string' && continuationToken !== '') this.#continuation = continuationToken
     const finishReason = wordIn(candidate.finishReason, 'a reason to stop')
     if (finishReason === undefined || finishReason === '') return
     this.progress++
@@ -167,8 +223,22 @@ export class GeminiDecoder implements StreamDecoder {
     if (typeof finishMessage === 'string') this.#finishMessage = finishMessage
   }
 
+  #warnOfOthers(): void {
+    if (!this.#hasOthers) this.builder.warn('The service sent more than one answer. The first is kept, the others are left out.')
+    this.#hasOthers = true
+  }
+
   #part(part: GeminiPart): void {
     this.progress++
+    const { count, hasUnknown } = contentsIn(part)
+    if (count > 0 && hasUnknown) this.#unknown.look(part, knownOfParts)
+    const isText = part.thought !== true && typeof part.text === 'string'
+    this.#grounding.part(isText ? part.text?.length : undefined)
+    if (count > 1) for (const each of splitPart(part)) this.#content(each)
+    else this.#content(part)
+  }
+
+  #content(part: GeminiPart): void {
     const signature = textIn(part.thoughtSignature, 'a signature')
     // An empty one ends a call that came argument by argument.
     const call = objectIn(part.functionCall, 'a call') ?? (this.#streamedCall && part.functionCall)
@@ -182,7 +252,7 @@ export class GeminiDecoder implements StreamDecoder {
       if (delta === '') return
       if (this.#open !== kind) {
         this.#blocks++
-        if (kind === 'text') this.#grounding.texts.push(this.#blocks)
+        if (kind === 'text') this.#grounding.text(this.#blocks)
       }
       this.#open = kind
       this.builder[kind](this.#blocks, delta)
@@ -190,7 +260,7 @@ export class GeminiDecoder implements StreamDecoder {
     }
     const key = ++this.#blocks
     this.#open = undefined
-    if (kind === 'text' && delta !== '') this.#grounding.texts.push(key)
+    if (kind === 'text' && delta !== '') this.#grounding.text(key)
     this.builder[kind](key, delta)
     this.builder.setProviderState(key, this.#state(signature), kind)
   }

@@ -14,7 +14,7 @@ import { leaveOut } from '../kit/settings/write-settings.ts'
 import { headerCredential, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { ContentsWriter } from './contents-writer.ts'
 import { messageEncoder, signatureOf } from './encode-message.ts'
-import { generationConfig } from './generation-config.ts'
+import { type GeminiOutputOptions, generationConfig } from './generation-config.ts'
 import { geminiProfile } from './profile.ts'
 import { declared } from './server-tools.ts'
 
@@ -31,6 +31,8 @@ export interface GeminiService {
   browserHint?: string
   /** Tools that the service runs. */
   serverTools?: ServerTools | undefined
+  /** What an answer may consist of, and how pictures are made. */
+  output?: GeminiOutputOptions | undefined
 }
 
 /** What is known of a model, and of the conversations it was sent. */
@@ -62,23 +64,33 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   const { systemPrompt } = request
   const hasSystem = systemPrompt.trim() !== ''
   const takesSystem = profile.family.systemInstruction
-  let body = `{"generationConfig":${toJson({ ...generationConfig(request, profile, warnings), ...formatFields(plan) })}`
+  let body = `{"generationConfig":${toJson({ ...generationConfig(request, profile, warnings), ...service.output, ...formatFields(plan) })}`
   if (hasSystem && takesSystem) body += `,"systemInstruction":${toJson({ parts: [{ text: systemPrompt }] })}`
   const isVertex = service.api === 'googleVertex'
   const { tools, config } = declared(toolsJson(request.tools), service.serverTools ?? [], { ...profile, isVertex }, warnings)
   body += tools
   const toolConfig = choice === undefined ? config : { ...config, ...calling(choice) }
   if (Object.keys(toolConfig).length > 0) body += `,"toolConfig":${toJson(toolConfig)}`
-  const { writer, leftOut } = history.write(request.messages, hasSystem && !takesSystem ? [systemPrompt] : [])
+  const continuation = continuationOf(request)
+  const messages = continuation === undefined ? request.messages : request.messages.slice(0, -1)
+  const { writer, leftOut } = history.write(messages, hasSystem && !takesSystem ? [systemPrompt] : [])
   warnings.push(...leftOut)
   const { serviceTier: tier } = request
   const isTold = tier !== undefined && tier !== 'fast'
   if (isTold && !isVertex) body += `,"serviceTier":"${tier}"`
+  if (continuation !== undefined) body += `,"continuationToken":${JSON.stringify(continuation)}`
   body += `,"contents":${writer.toJson()}}`
   const { url, headers } = addressed(request, service)
   // Vertex AI reads it from a header.
   const told = isTold && isVertex ? { ...headers, 'x-vertex-ai-llm-shared-request-type': tier } : headers
   return { url, headers: told, body, warnings, answerTool: plan.answerTool }
+}
+
+/** What goes on with an answer that its service paused: the same request once more, without the answer so far. */
+function continuationOf({ continues, model }: StreamRequest): string | undefined {
+  const { api, model: id, payload } = continues?.providerState ?? {}
+  const token = payload?.continuationToken
+  return api === model.api && id === model.id && typeof token === 'string' ? token : undefined
 }
 
 function formatFields(plan: FormatPlan): JsonObject {

@@ -1,10 +1,35 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ThinkingLevel } from '../../contract/model/request-settings.ts'
+import { aText, listOf, type OptionTable, oneOf, options } from '../../contract/shape/shape.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import { effortFor } from '../kit/settings/effort.ts'
 import { leaveOut, type SettingRules, settingFieldsOf, stopTexts } from '../kit/settings/write-settings.ts'
 import type { GeminiProfile } from './profile.ts'
+
+/** What an answer of a model that makes more than text consists of. Each field goes to the service as it is. */
+export interface GeminiOutputOptions {
+  /** Default: what the service decides for the model. */
+  responseModalities?: ('TEXT' | 'IMAGE' | 'AUDIO')[]
+  /** How pictures are made. */
+  imageConfig?: {
+    /** Such as `16:9`. */
+    aspectRatio?: string
+    /** Such as `2K`. */
+    imageSize?: string
+  }
+}
+
+/** The options of {@link GeminiOutputOptions}. */
+export const geminiOutputTable: OptionTable<GeminiOutputOptions> = {
+  responseModalities: listOf(oneOf('TEXT', 'IMAGE', 'AUDIO')),
+  imageConfig: options<NonNullable<GeminiOutputOptions['imageConfig']>>({ aspectRatio: aText, imageSize: aText }),
+}
+
+/** The fields of `generationConfig` that they are. */
+export function outputFields({ responseModalities, imageConfig }: GeminiOutputOptions): GeminiOutputOptions {
+  return { ...(responseModalities !== undefined && { responseModalities }), ...(imageConfig !== undefined && { imageConfig }) }
+}
 
 /** Tokens per level, before the limits of the family. Source: docs/providers/google.md */
 const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = {

@@ -3,10 +3,25 @@ import type { Citation, ProviderState, TextRange } from '../../contract/message/
 import { newId } from '../../contract/message/ids.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
+import { GroundingSources } from './grounding-sources.ts'
+import { type Segment, segmentRanges } from './segment-ranges.ts'
 import type { GeminiCandidate, GroundingMetadata } from './wire.ts'
 
 /** How the state of a page begins that the service was to read. */
 const statusPrefix = 'URL_RETRIEVAL_STATUS_'
+
+/** A block of text, and where it stands in all text of the answer. */
+interface TextSpan {
+  key: number
+  from: number
+  to: number
+}
+
+/** What is told once the answer is whole. */
+interface Cited {
+  segment: Segment | undefined
+  sources: readonly Citation[]
+}
 
 /**
  * What an answer rests on, told once it is whole: segments of text as ranges in UTF-16 units, and searches of a service that does not show them as calls.
@@ -14,135 +29,163 @@ const statusPrefix = 'URL_RETRIEVAL_STATUS_'
  */
 export class Grounding {
   /** Keys of the blocks of text, in their order. */
-  readonly texts: number[] = []
+  readonly #texts: number[] = []
+  /** Where in the text each part began; `undefined` for parts that are none. */
+  readonly #partStarts: (number | undefined)[] = []
+  #length = 0
   readonly #builder: AssistantBuilder
   readonly #usage: Usage
   readonly #stateOf: (payload: JsonObject) => ProviderState
-  #metadata: GroundingMetadata = {}
+  readonly #sources: GroundingSources
+  /** What the service wants shown, or kept, of its search. */
+  #beside: JsonObject = {}
   #pages: NonNullable<NonNullable<GeminiCandidate['urlContextMetadata']>['urlMetadata']> = []
-  #recited: object[] = []
+  readonly #recited: object[] = []
 
   constructor(builder: AssistantBuilder, usage: Usage, stateOf: (payload: JsonObject) => ProviderState) {
     this.#builder = builder
     this.#usage = usage
     this.#stateOf = stateOf
+    this.#sources = new GroundingSources(builder)
   }
 
-  /** Each chunk may bring some of it; of each field the latest counts. */
+  /** A part of the answer; `length` is that of its text, absent for one that is no text of the answer. */
+  part(length?: number): void {
+    this.#partStarts.push(length === undefined ? undefined : this.#length)
+    this.#length += length ?? 0
+  }
+
+  /** A block of text begins. */
+  text(key: number): void {
+    this.#texts.push(key)
+  }
+
+  /** Each chunk may bring some of it. */
   add({ groundingMetadata, urlContextMetadata, citationMetadata, logprobsResult }: GeminiCandidate): void {
-    if (groundingMetadata) {
-      const said = Object.entries(groundingMetadata).filter(([, value]) => Array.isArray(value) && value.length > 0)
-      this.#metadata = { ...this.#metadata, ...Object.fromEntries(said) }
-    }
+    if (groundingMetadata) this.#keep(groundingMetadata)
     if (Array.isArray(urlContextMetadata?.urlMetadata)) this.#pages = urlContextMetadata.urlMetadata
     if (Array.isArray(citationMetadata?.citations)) this.#recited.push(...citationMetadata.citations.filter((each) => each !== null))
-    const tokens = logprobsResult?.chosenCandidates
-    if (!Array.isArray(tokens)) return
-    const { message } = this.#builder
-    message.logprobs ??= []
-    for (const each of tokens) {
-      const { token, logProbability: logprob }: Record<string, unknown> = Object(each)
-      if (typeof token === 'string' && typeof logprob === 'number') message.logprobs.push({ token, logprob })
-    }
+    if (logprobsResult) this.#logprobs(logprobsResult)
   }
 
   /** Tells all of it. `hasCalls`: the service showed its calls itself. */
   tell(hasCalls: boolean): void {
-    const { webSearchQueries: queries = [], groundingChunks: chunks = [] } = this.#metadata
-    if (queries !== null && queries.length > 0) this.#usage.searches = queries.length
-    const sources = (chunks ?? []).map((chunk, index) => sourceOf(Object(chunk), index))
-    this.#cite(sources)
+    const { queries } = this.#sources
+    if (queries.length > 0) this.#usage.searches = queries.length
+    this.#cite()
+    if (Object.keys(this.#beside).length > 0) this.#builder.message.providerState = this.#stateOf({ grounding: this.#beside })
     if (hasCalls) return
-    if (queries !== null && queries.length > 0) this.#search(queries, sources)
+    if (queries.length > 0) this.#search(queries)
     for (const [index, page] of this.#pages.entries()) this.#page(Object(page), index)
   }
 
-  #cite(sources: readonly (Citation | undefined)[]): void {
-    const text = this.texts.map((key) => this.#builder.written(key)).join('')
-    const supports = this.#metadata.groundingSupports ?? []
-    for (const support of supports) {
-      const { segment, groundingChunkIndices: indices }: Record<string, unknown> = Object(support)
-      const range = rangeOf(Object(segment), text)
-      for (const index of Array.isArray(indices) ? indices : []) {
-        const source = sources[Number(index)]
-        if (source !== undefined) this.#add(source, range)
-      }
+  #keep(metadata: GroundingMetadata): void {
+    this.#sources.add(metadata)
+    const { webSearchQueries: _queries, groundingChunks: _chunks, groundingSupports: _supports, ...beside } = metadata
+    Object.assign(this.#beside, beside as JsonObject) // off the wire, so it is JSON
+  }
+
+  #logprobs({ chosenCandidates: tokens, topCandidates: tops }: NonNullable<GeminiCandidate['logprobsResult']>): void {
+    if (!Array.isArray(tokens)) return
+    const { message } = this.#builder
+    message.logprobs ??= []
+    for (const [at, each] of tokens.entries()) {
+      const likely = likelyToken(each)
+      if (likely === undefined) continue
+      const others: unknown = Object(Array.isArray(tops) ? tops[at] : undefined).candidates
+      const top = Array.isArray(others) ? others.flatMap((other) => likelyToken(other) ?? []) : []
+      message.logprobs.push(top.length === 0 ? likely : { ...likely, top })
     }
-    if (supports.length === 0) for (const source of sources) if (source !== undefined) this.#add(source, undefined)
+  }
+
+  #cite(): void {
+    const spans = this.#spans()
+    const text = this.#texts.map((key) => this.#builder.written(key)).join('')
+    const { supports, all } = this.#sources
+    const cited: Cited[] = supports.map(({ segment, sources }) => ({ segment: segmentOf(segment), sources }))
+    if (supports.length === 0 && all.length > 0) cited.push({ segment: undefined, sources: all })
     for (const each of this.#recited) {
       const { uri, title, ...segment }: Record<string, unknown> = Object(each)
-      if (typeof uri === 'string') this.#add({ url: uri, ...(typeof title === 'string' && { title }) }, rangeOf(segment, text))
+      const source = { ...(typeof uri === 'string' && { url: uri }), ...(typeof title === 'string' && { title }) }
+      if (Object.keys(source).length > 0) cited.push({ segment: segmentOf(segment), sources: [source] })
+    }
+    const segments = cited.flatMap(({ segment }) => segment ?? [])
+    const ranges = segmentRanges(segments, text, this.#partStarts).values()
+    for (const { segment, sources } of cited) {
+      const range = segment === undefined ? undefined : ranges.next().value
+      for (const source of sources) this.#add(source, range, spans)
     }
   }
 
-  /** Adds to the block in which `range`, of the joined texts, begins. */
-  #add(source: Citation, range: TextRange | undefined): void {
+  #spans(): TextSpan[] {
     let from = 0
-    let key = this.texts.at(-1)
-    if (key === undefined) return
-    for (const each of this.texts) {
-      const { length } = this.#builder.written(each)
-      if (range === undefined || range.start < from + length) {
-        key = range === undefined ? key : each
-        break
-      }
-      from += length
-    }
-    this.#builder.citation(key, range === undefined ? source : { ...source, range: { start: range.start - from, end: range.end - from } })
+    return this.#texts.map((key) => {
+      const span = { key, from, to: from + this.#builder.written(key).length }
+      from = span.to
+      return span
+    })
   }
 
-  #search(queries: readonly unknown[], sources: readonly (Citation | undefined)[]): void {
-    const output = sources.flatMap((source) => (source?.url === undefined ? [] : [{ url: source.url, title: source.title ?? '' }]))
-    const id = `${this.#builder.message.responseId ?? newId()}-grounding-0`
-    const input = { queries: queries.filter((query) => typeof query === 'string') }
-    this.#builder.serviceTool({
-      type: 'serviceTool',
-      id,
-      name: 'google_search',
-      input,
-      status: 'done',
-      output,
-      providerState: this.#stateOf({}),
-    })
+  /** Adds to the block in which `range`, of the joined texts, begins. An answer without text gets an empty one that says what it rests on. */
+  #add(source: Citation, range: TextRange | undefined, spans: readonly TextSpan[]): void {
+    const span = range === undefined ? spans.at(-1) : (spanAt(spans, range.start) ?? spans.at(-1))
+    if (span === undefined || range === undefined) this.#builder.citation(span?.key ?? 'sources', source)
+    else this.#builder.citation(span.key, { ...source, range: { start: range.start - span.from, end: range.end - span.from } })
+  }
+
+  /** The next id of its kind: a continued answer may have searched before. */
+  #freeId(kind: string): string {
+    const stem = `${this.#builder.message.responseId ?? newId()}-${kind}`
+    let at = 0
+    while (this.#builder.serviceToolOf(`${stem}-${at}`) !== undefined) at += 1
+    return `${stem}-${at}`
+  }
+
+  #search(queries: readonly string[]): void {
+    const output = this.#sources.all.flatMap(({ url, title }) =>
+      url === undefined && title === undefined ? [] : [{ ...(url !== undefined && { url }), title: title ?? '' }],
+    )
+    const call = { type: 'serviceTool', id: this.#freeId('grounding'), name: 'google_search' } as const
+    this.#builder.serviceTool({ ...call, input: { queries: [...queries] }, status: 'done', output, providerState: this.#stateOf({}) })
   }
 
   #page({ retrievedUrl: url, urlRetrievalStatus: status }: Record<string, unknown>, index: number): void {
     if (typeof url !== 'string') return
     const word = String(status).replace(statusPrefix, '')
-    const block = {
-      type: 'serviceTool' as const,
-      id: `${this.#builder.message.responseId ?? newId()}-page-${index}`,
-      name: 'url_context',
-      input: { url },
-    }
+    const id = `${this.#builder.message.responseId ?? newId()}-page-${index}`
+    const block = { type: 'serviceTool', id, name: 'url_context', input: { url } } as const
     const providerState = this.#stateOf({})
     if (word !== 'SUCCESS') this.#builder.serviceTool({ ...block, status: 'failed', error: { code: word }, providerState })
     else {
       this.#builder.serviceTool({ ...block, status: 'done', providerState })
-      this.#add({ url }, undefined)
+      this.#add({ url }, undefined, this.#spans())
     }
   }
 }
 
-function sourceOf({ web, retrievedContext, maps, image }: Record<string, unknown>, index: number): Citation | undefined {
-  const { uri, sourceUri, title, text, pageNumber: page }: Record<string, unknown> = Object(web ?? retrievedContext ?? maps ?? image)
-  const url = uri ?? sourceUri
-  if (typeof url !== 'string') return undefined
-  return {
-    url,
-    ...(typeof title === 'string' && { title }),
-    ...(typeof text === 'string' && { citedText: text }),
-    ...(typeof page === 'number' && { document: { index, unit: 'page' as const, start: page, end: page + 1 } }),
+/** The block in which `unit` lies. */
+function spanAt(spans: readonly TextSpan[], unit: number): TextSpan | undefined {
+  let low = 0
+  let high = spans.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((spans[middle]?.to ?? 0) <= unit) low = middle + 1
+    else high = middle
   }
+  return spans[low]
 }
 
-/** A segment, which counts bytes of UTF-8, as a range of `text`. What the segment says of its text decides. */
-function rangeOf({ startIndex = 0, endIndex, text: said }: Record<string, unknown>, text: string): TextRange | undefined {
-  if (typeof endIndex !== 'number' || typeof startIndex !== 'number') return undefined
-  const bytes = new TextEncoder().encode(text)
-  const unitsTo = (at: number) => new TextDecoder().decode(bytes.subarray(0, at)).length
-  const range = { start: unitsTo(startIndex), end: unitsTo(endIndex) }
-  if (typeof said !== 'string' || said === '' || text.slice(range.start, range.end) === said) return range
-  const at = text.indexOf(said)
-  return at === -1 ? range : { start: at, end: at + said.length }
+function segmentOf(value: unknown): Segment | undefined {
+  const { startIndex = 0, endIndex, text, partIndex = 0 }: Record<string, unknown> = Object(value)
+  if (!isOffset(startIndex) || !isOffset(endIndex)) return undefined
+  return { start: startIndex, end: endIndex, said: typeof text === 'string' ? text : '', part: isOffset(partIndex) ? partIndex : 0 }
+}
+
+function isOffset(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+function likelyToken(value: unknown): { token: string; logprob: number } | undefined {
+  const { token, logProbability: logprob }: Record<string, unknown> = Object(value)
+  return typeof token === 'string' && typeof logprob === 'number' ? { token, logprob } : undefined
 }

@@ -6,13 +6,14 @@ import { createModel } from '../kit/create-model.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
 import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 import { contextWindowOf, geminiProvider } from './gemini-provider.ts'
+import { type GeminiOutputOptions, geminiOutputTable, outputFields } from './generation-config.ts'
 import { geminiCapabilities } from './profile.ts'
 import { checkServerTools } from './server-tools.ts'
 
 export { googleTools } from './server-tools.ts'
 
 /** How the Gemini API is called. */
-export interface GoogleProviderOptions extends TransportOptions {
+export interface GoogleProviderOptions extends TransportOptions, GeminiOutputOptions {
   /** Sends the key as `?key=`, for proxies that know nothing else. It then appears wherever URLs are logged. Default: a header. */
   keyInQuery?: boolean
   /** Tools that the service runs: those of `googleTools`, or declarations of the service. */
@@ -22,7 +23,12 @@ export interface GoogleProviderOptions extends TransportOptions {
 /** What `google` takes beside the model id. */
 export type GoogleOptions = Omit<ProviderOptions, 'compat'> & GoogleProviderOptions
 
-const ownTable: OptionTable<GoogleProviderOptions> = { ...transportTable, keyInQuery: aFlag, serverTools: aServerToolList }
+const ownTable: OptionTable<GoogleProviderOptions> = {
+  ...transportTable,
+  ...geminiOutputTable,
+  keyInQuery: aFlag,
+  serverTools: aServerToolList,
+}
 const factoryOptions = optionsOf<GoogleOptions>({ ...modelTable, ...ownTable })
 const providerOptions = optionsOf<GoogleProviderOptions>(ownTable)
 
@@ -68,5 +74,5 @@ function geminiApi(options: GoogleProviderOptions): StreamProvider {
   checkServerTools(serverTools)
   const keyPlace = keyInQuery === true ? 'query' : 'header'
   const service = { api: 'googleGenerativeAi', name: 'Google', path: '/v1beta/models' } as const
-  return geminiProvider({ ...service, keyPlace: () => keyPlace, serverTools }, options)
+  return geminiProvider({ ...service, keyPlace: () => keyPlace, serverTools, output: outputFields(options) }, options)
 }

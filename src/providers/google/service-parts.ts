@@ -5,10 +5,8 @@ import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import { shownOutput } from '../kit/decode/service-output.ts'
 import { interrupted } from '../kit/history/clean-message.ts'
 import { payloadOf, type ServicePayload, withResult } from '../kit/history/service-payload.ts'
+import { besideContent } from './part-contents.ts'
 import type { GeminiPart } from './wire.ts'
-
-/** Fields that stand beside what a part is. */
-const beside: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'videoMetadata', 'partMetadata', 'mediaResolution'])
 
 /** Writes the parts that are neither text nor calls of ours: media, what the service ran, what is not known. Source: docs/providers/google.md */
 export class ServiceParts {
@@ -89,7 +87,7 @@ export class ServiceParts {
   }
 
   #unknown(part: JsonObject): boolean {
-    const kind = Object.keys(part).find((name) => !beside.has(name) && part[name] !== null)
+    const kind = Object.keys(part).find((name) => !besideContent.has(name) && part[name] !== null)
     if (kind === undefined) return false
     this.#builder.unknown(`part ${++this.#count}`, kind, this.#stateOf({ part }))
     return true

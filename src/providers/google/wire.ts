@@ -22,11 +22,14 @@ export interface GeminiCandidate {
   groundingMetadata?: GroundingMetadata | null
   urlContextMetadata?: { urlMetadata?: ({ retrievedUrl?: unknown; urlRetrievalStatus?: unknown } | null)[] | null } | null
   citationMetadata?: { citations?: (object | null)[] | null } | null
-  logprobsResult?: { chosenCandidates?: ({ token?: unknown; logProbability?: unknown } | null)[] | null } | null
+  logprobsResult?: { chosenCandidates?: unknown; topCandidates?: unknown } | null
+  /** With the reason CONTINUATION: what goes on with the answer. */
+  continuationToken?: unknown
 }
 
 /** What an answer rests on. */
 export interface GroundingMetadata {
+  [beside: string]: unknown
   webSearchQueries?: unknown[] | null
   groundingChunks?: (object | null)[] | null
   groundingSupports?: ({ segment?: object | null; groundingChunkIndices?: unknown[] | null } | null)[] | null

@@ -5,6 +5,7 @@ import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { modelsUrl } from '../google/encode.ts'
 import { contextWindowOf, geminiProvider } from '../google/gemini-provider.ts'
+import { type GeminiOutputOptions, geminiOutputTable, outputFields } from '../google/generation-config.ts'
 import { geminiCapabilities } from '../google/profile.ts'
 import { checkServerTools } from '../google/server-tools.ts'
 import { createModel } from '../kit/create-model.ts'
@@ -12,7 +13,7 @@ import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, 
 import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 
 /** How Vertex AI is called. */
-export interface VertexProviderOptions extends TransportOptions {
+export interface VertexProviderOptions extends TransportOptions, GeminiOutputOptions {
   /** What `apiKey` is: an OAuth access token, or an API key. Default: a token where the address names a project, else a key. */
   auth?: 'bearer' | 'apiKey'
   /** Tools that the service runs: those of `googleTools`, or declarations of the service. */
@@ -29,7 +30,12 @@ export interface VertexOptions extends Omit<ProviderOptions, 'compat'>, VertexPr
   publisher?: string
 }
 
-const ownTable: OptionTable<VertexProviderOptions> = { ...transportTable, auth: oneOf('bearer', 'apiKey'), serverTools: aServerToolList }
+const ownTable: OptionTable<VertexProviderOptions> = {
+  ...transportTable,
+  ...geminiOutputTable,
+  auth: oneOf('bearer', 'apiKey'),
+  serverTools: aServerToolList,
+}
 const factoryOptions = optionsOf<VertexOptions>({ ...modelTable, ...ownTable, project: aText, location: aText, publisher: aText })
 const providerOptions = optionsOf<VertexProviderOptions>(ownTable)
 
@@ -87,6 +93,7 @@ function vertexService(options: VertexProviderOptions): StreamProvider {
       auth === 'bearer' || (auth === undefined && baseUrl.includes('/projects/')) ? 'bearer' : 'header',
     browserHint: 'or call it with an express API key',
     serverTools,
+    output: outputFields(options),
   } as const
   return geminiProvider(service, options)
 }

@@ -1,0 +1,89 @@
+import type { Citation } from '../../contract/message/content.ts'
+import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
+import type { GroundingMetadata } from './wire.ts'
+
+/** A piece of text, and what it rests on. */
+interface Support {
+  segment: unknown
+  sources: readonly Citation[]
+}
+
+/**
+ * What the chunks of an answer say of its sources, put together.
+ *
+ * **Contract**
+ * - A list that begins with all of the sources so far repeats them; any other goes on where the last one ended.
+ * - Numbers in a chunk are those of its own list, beyond that list those of all.
+ * - What comes twice counts once.
+ */
+export class GroundingSources {
+  readonly queries: string[] = []
+  readonly supports: Support[] = []
+  readonly #builder: AssistantBuilder
+  readonly #chunks: string[] = []
+  readonly #cited: (Citation | undefined)[] = []
+  readonly #seen = new Set<string>()
+
+  constructor(builder: AssistantBuilder) {
+    this.#builder = builder
+  }
+
+  /** All sources, in their order. */
+  get all(): Citation[] {
+    return this.#cited.flatMap((source) => source ?? [])
+  }
+
+  add({ webSearchQueries: queries, groundingChunks: chunks, groundingSupports: supports }: GroundingMetadata): void {
+    for (const query of Array.isArray(queries) ? queries : []) {
+      if (typeof query === 'string' && this.#isNew(`query ${query}`)) this.queries.push(query)
+    }
+    const own = Array.isArray(chunks) ? chunks : []
+    const base = this.#takeChunks(own)
+    // Numbers beyond its own list are those of all.
+    const numberOf = (index: unknown) => (Number(index) < own.length ? base + Number(index) : Number(index))
+    for (const support of Array.isArray(supports) ? supports : []) this.#support(support, numberOf)
+  }
+
+  /** The number of the first of `chunks` among all. */
+  #takeChunks(chunks: readonly unknown[]): number {
+    const told = chunks.map((chunk) => JSON.stringify(chunk))
+    const isRepeated = this.#chunks.every((known, at) => told[at] === known)
+    const base = isRepeated ? 0 : this.#chunks.length
+    for (const [at, chunk] of chunks.entries()) {
+      if (base + at < this.#chunks.length) continue
+      this.#chunks.push(told[at] ?? '')
+      this.#cited.push(this.#sourceOf(Object(chunk), base + at))
+    }
+    return base
+  }
+
+  #support(support: unknown, numberOf: (index: unknown) => number): void {
+    const { segment, groundingChunkIndices: indices }: Record<string, unknown> = Object(support)
+    const numbers = Array.isArray(indices) ? indices.map(numberOf) : []
+    const sources = numbers.flatMap((number) => this.#cited[number] ?? [])
+    if (sources.length > 0 && this.#isNew(JSON.stringify([segment, numbers]))) this.supports.push({ segment, sources })
+  }
+
+  #isNew(key: string): boolean {
+    if (this.#seen.has(key)) return false
+    this.#seen.add(key)
+    return true
+  }
+
+  #sourceOf(chunk: Record<string, unknown>, index: number): Citation | undefined {
+    const { web, retrievedContext, maps, image } = chunk
+    const { uri, sourceUri, title, text, pageNumber: page }: Record<string, unknown> = Object(web ?? retrievedContext ?? maps ?? image)
+    const url = uri ?? sourceUri
+    const source: Citation = {
+      ...(typeof url === 'string' && url !== '' && { url }),
+      ...(typeof title === 'string' && title !== '' && { title }),
+      ...(typeof text === 'string' && text !== '' && { citedText: text }),
+      ...(typeof page === 'number' && { document: { index, unit: 'page' as const, start: page, end: page + 1 } }),
+    }
+    if (Object.keys(source).length > 0) return source
+    const [kind] = Object.keys(chunk)
+    if (kind !== undefined && this.#isNew(`kind ${kind}`))
+      this.#builder.warn(`The service named a source of the kind "${kind.slice(0, 60)}", which this version does not know. It is left out.`)
+    return undefined
+  }
+}

@@ -1,0 +1,37 @@
+import type { GeminiPart } from './wire.ts'
+
+/** What a part may be, in the order in which several of them are read. */
+const contents = ['text', 'inlineData', 'executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse', 'functionCall'] as const
+const contentNames: ReadonlySet<string> = new Set(contents)
+
+/** Fields that stand beside what a part is. */
+export const besideContent: ReadonlySet<string> = new Set([
+  ...['thought', 'thoughtSignature', 'videoMetadata', 'partMetadata', 'mediaResolution', 'mediaProcessing'],
+])
+
+/** All fields of a part that are read. */
+export const knownOfParts: ReadonlySet<string> = new Set([...contents, ...besideContent])
+
+/** What a part holds: one content as a rule, more than one, and whether fields that are not known stand beside them. */
+export function contentsIn(part: GeminiPart): { count: number; hasUnknown: boolean } {
+  let count = 0
+  let hasUnknown = false
+  for (const name in part) {
+    if (contentNames.has(name)) count += isSaid(Reflect.get(part, name)) ? 1 : 0
+    else if (!besideContent.has(name)) hasUnknown = true
+  }
+  return { count, hasUnknown }
+}
+
+/** A part of several contents as parts of one each. The last carries the signature: it was made once all of them were. */
+export function splitPart({ thoughtSignature, ...part }: GeminiPart): GeminiPart[] {
+  const { thought } = part
+  const parts = contents.flatMap((name): GeminiPart[] =>
+    isSaid(part[name]) ? [{ [name]: part[name], ...(thought !== undefined && { thought }) }] : [],
+  )
+  return parts.map((each, at) => (at === parts.length - 1 && thoughtSignature ? { ...each, thoughtSignature } : each))
+}
+
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== ''
+}
