@@ -13,7 +13,8 @@ export { mediaName, wordsOf } from './contract/message/block-words.ts'
 export { clientBlock } from './contract/message/client-block.ts'
 export { byteLengthOf, isTextType, nameByType, typeByName } from './contract/message/media.ts'
 export { callsToAnswer } from './contract/message/message.ts'
-export { thinkingLevel } from './contract/model/request-settings.ts'
+export { clientSettingFields } from './contract/model/model-config.ts'
+export { settingsIn, thinkingLevel } from './contract/model/request-settings.ts'
 export { costConfig } from './contract/model/usage.ts'
 export { checkOptions } from './contract/shape/read.ts'
 export {
@@ -27,6 +28,7 @@ export {
   json,
   kind,
   listOf,
+  namesOf,
   type OptionTable,
   oneOf,
   options,

@@ -26,6 +26,7 @@ const workerOptions = optionsOf<WorkerOptions<object>>({
   pingMs: anything,
   turnRequests: anything,
   imports: anything,
+  clientSettings: anything,
   logger: anything,
 })
 

@@ -1,3 +1,4 @@
+export type { ClientSettings } from '../contract/model/model-config.ts'
 export type { ChatAgent, ChatOptions } from '../types/run/chat-agent.ts'
 export { RemoteError, type RemoteErrorCode, type RemoteErrorOptions } from './remote-error.ts'
 export type { ReconnectOptions, RemoteSessionOptions } from './remote-options.ts'

@@ -85,7 +85,7 @@ export class LiveRemoteSession implements ChatAgent {
     return this.#begin({ path: '/continue' }, options)
   }
 
-  compact({ focusMessage, ...options }: ChatOptions & { focusMessage?: string } = {}): AgentRun {
+  compact({ focusMessage, ...options }: Pick<ChatOptions, 'signal' | 'metadata'> & { focusMessage?: string } = {}): AgentRun {
     return this.#begin({ path: '/compact', body: focusMessage === undefined ? {} : { focusMessage } }, options)
   }
 
@@ -183,13 +183,19 @@ export class LiveRemoteSession implements ChatAgent {
 
   // How a run begins, and ends
 
-  #begin({ path, body, said, rewind }: Beginning, { signal, metadata }: ChatOptions): AgentRun {
+  #begin({ path, body, said, rewind }: Beginning, { signal, metadata, ...settings }: ChatOptions): AgentRun {
     if (this.#wire.isClosed) throw new RemoteError('closed', 'The session was closed on this side. Open it again with remoteSession().')
     if (this.#run !== undefined) throw new AgentBusyError()
     const run = this.#newRun(said?.messages, rewind)
     if (signal !== undefined) follow(signal, run)
     const place = this.#place === undefined ? {} : { from: this.#place }
-    const json = { ...body, ...place, ...(said !== undefined && { prompt: said.prompt, ...(metadata !== undefined && { metadata }) }) }
+    const asked: JsonObject = Object.keys(settings).length === 0 ? {} : { settings: JSON.parse(JSON.stringify(settings)) }
+    const json = {
+      ...body,
+      ...place,
+      ...asked,
+      ...(said !== undefined && { prompt: said.prompt, ...(metadata !== undefined && { metadata }) }),
+    }
     const starting = this.#start(run, path, json, said?.key ?? newId()).then(() => {
       if (this.#starting === starting) this.#starting = undefined
     })

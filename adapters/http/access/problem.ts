@@ -44,6 +44,7 @@ type SessionProblem =
   | 'exists'
   | 'invalidSession'
   | 'importsAreOff'
+  | 'settingNotAllowed'
   | 'tooManyRuns'
   | 'tooManySessions'
 

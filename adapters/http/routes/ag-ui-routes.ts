@@ -1,12 +1,14 @@
+import type { ClientSettings } from '../../../src/client/index.ts'
 import type { AgentRun } from '../../../src/index.ts'
 import { agUiEncoder, agUiHeaders, type RunInput, readRunInput } from '../../../src/ui/ag-ui/index.ts'
-import { readJsonObject } from '../access/body.ts'
+import { isObject, readJsonObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import { beginForPerson } from '../live/begin-for-person.ts'
 import { decideOrJoin, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { agUiFrames, type IsSeen } from '../stream/frame-writer.ts'
 import { eventStream, waitsForPerson } from '../stream/run-stream.ts'
+import { settingsFrom } from './client-settings.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
@@ -17,11 +19,14 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
  */
 export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.post('/agui', async (c) => {
-    const { value: input, problem } = readRunInput(await readJsonObject(c, options.body))
+    const body = await readJsonObject(c, options.body)
+    const { value: input, problem } = readRunInput(body)
     if (input === undefined) refuse(400, 'invalidBody', problem)
+    const forwarded = isObject(body.forwardedProps) ? body.forwardedProps.settings : undefined
+    const settings = settingsFrom(forwarded, options.clientSettings)
     options.streams.assertRoom(c.env.live.caller)
     const { live } = c.env
-    const { run, isSeen, restate = false } = await runFor(live, input)
+    const { run, isSeen, restate = false } = await runFor(live, input, settings)
     const { threadId, runId } = input
     const encoder = agUiEncoder({ history: live.historyBefore(run), restate, threadId, runId })
     return eventStream(
@@ -33,14 +38,18 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
 }
 
 /** The run that an input is about, and how much of it its client has. */
-async function runFor(live: LiveSession, { message, decisions }: RunInput): Promise<{ run: AgentRun; isSeen?: IsSeen; restate?: boolean }> {
+async function runFor(
+  live: LiveSession,
+  { message, decisions }: RunInput,
+  settings: ClientSettings,
+): Promise<{ run: AgentRun; isSeen?: IsSeen; restate?: boolean }> {
   const isSaid = message !== undefined && (await live.agent()).messages.some(({ id }) => id === message.id)
   if (decisions.length > 0) {
     const run = await decideOrJoin(live, decisions)
     if (message !== undefined && !isSaid) run.followUp(message)
     return { run, isSeen: untilResolved(decisions) }
   }
-  if (message !== undefined && !isSaid) return { run: await beginForPerson(live, (agent) => agent.prompt(message)) }
+  if (message !== undefined && !isSaid) return { run: await beginForPerson(live, (agent) => agent.prompt(message, settings)) }
   // A client whose connection was lost asks once more.
   const run = await live.latestRun()
   if (run === undefined) refuse(409, 'nothingToContinue', 'No run is on. Send a message of the user with a new id.')

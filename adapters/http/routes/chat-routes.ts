@@ -1,3 +1,4 @@
+import type { ClientSettings } from '../../../src/client/index.ts'
 import type { AgentRun } from '../../../src/index.ts'
 import { type ChatRequest, readChatRequest, toUiMessages, uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
 import { readJsonObject } from '../access/body.ts'
@@ -7,6 +8,7 @@ import { decideOrJoin, pendingApprovals, untilResolved } from '../live/decide.ts
 import type { LiveSession } from '../live/live-session.ts'
 import { type IsSeen, turnFrames, uiMessageFrames } from '../stream/frame-writer.ts'
 import { eventStream, waitsForPerson } from '../stream/run-stream.ts'
+import { settingsFrom } from './client-settings.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
@@ -23,12 +25,14 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     return c.json({ messages: toUiMessages(messages, { approvals }) })
   })
   app.post('/chat', async (c) => {
-    const { value: request, problem } = readChatRequest(await readJsonObject(c, options.body))
+    const body = await readJsonObject(c, options.body)
+    const { value: request, problem } = readChatRequest(body)
     if (request === undefined) refuse(400, 'invalidBody', problem)
+    const settings = settingsFrom(body.settings, options.clientSettings)
     options.streams.assertRoom(c.env.live.caller)
     const { live } = c.env
     const { decisions } = request
-    if (decisions.length === 0) return chatStream(live, await begin(live, request), options)
+    if (decisions.length === 0) return chatStream(live, await begin(live, request, settings), options)
     const run = await decideOrJoin(live, decisions)
     return chatStream(live, run, options, { isSeen: untilResolved(decisions) })
   })
@@ -71,18 +75,18 @@ function chatStream(
 }
 
 /** Begins the run that a request asks for. What the page knows by an id that the session never had is new. */
-async function begin(live: LiveSession, { trigger, message, messageId }: ChatRequest): Promise<AgentRun> {
+async function begin(live: LiveSession, { trigger, message, messageId }: ChatRequest, settings: ClientSettings): Promise<AgentRun> {
   const { messages } = await live.agent()
   const known = [messageId, message?.id].find((id) => id !== undefined && messages.some((each) => each.id === id))
   if (trigger === 'regenerate-message') {
-    if (known !== undefined) return beginForPerson(live, (agent) => agent.regenerate({ messageId: known }))
+    if (known !== undefined) return beginForPerson(live, (agent) => agent.regenerate({ messageId: known, ...settings }))
     if (message === undefined || (await live.wasSaid(message.id))) refuseStale()
   }
   if (message === undefined) refuseStale()
   // Also what was sent before and whose answer was lost: it is not said twice.
   const said = messages.find(({ id }) => id === (messageId ?? message.id))
-  if (said?.role === 'user') return beginForPerson(live, (agent) => agent.editAndResend(said.id, message))
-  return beginForPerson(live, (agent) => agent.prompt(message))
+  if (said?.role === 'user') return beginForPerson(live, (agent) => agent.editAndResend(said.id, message, settings))
+  return beginForPerson(live, (agent) => agent.prompt(message, settings))
 }
 
 function refuseStale(): never {

@@ -23,11 +23,11 @@ export function addOneShotRuns<E extends Env>(app: Hono<E>, { access, agent, ...
     const caller = await access(c)
     // Of the request as it came: it tells when the client goes.
     const { signal } = c.req.raw
-    const { messages, metadata } = promptOf(await readJsonObject(c, options.body))
+    const { messages, said } = promptOf(await readJsonObject(c, options.body), options.clientSettings)
     options.streams.assertRoom(caller)
     const made = await agent(c, caller)
     if ('detail' in made) return problemResponse(made)
-    const run = made.prompt(messages, { signal, ...(metadata !== undefined && { metadata }) })
+    const run = made.prompt(messages, { signal, ...said })
     return eventStream(run, { ...options, caller }, { onCancel: (reason) => run.abort(reason) })
   })
 }

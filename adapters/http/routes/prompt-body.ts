@@ -1,25 +1,28 @@
+import type { ClientSettings } from '../../../src/client/index.ts'
 import { type Content, type JsonObject, type JsonValue, type UserMessage, userMessage } from '../../../src/index.ts'
 import { checkOptions, clientBlock, json } from '../../../src/internal.ts'
 import { isObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
+import { type ClientSettingName, settingsFrom } from './client-settings.ts'
 
 /** What a client says: user messages, and what it wants to find in `agentStart`. */
 export interface PromptBody {
   messages: UserMessage[]
-  metadata?: JsonValue
+  /** For `prompt`: what it wants to find in `agentStart`, and the settings that it may choose. */
+  said: ClientSettings & { metadata?: JsonValue }
 }
 
 /**
- * Checks `{ prompt: string | messages, metadata? }`. Refuses with 400 `invalidBody`.
+ * Checks `{ prompt: string | messages, metadata?, settings? }`. Refuses with 400 `invalidBody`, and with 403 a setting that is not in `allowed`.
  *
  * **Contract**: only user messages of text, pictures and files pass. What an assistant or a tool said is the server's to know; a client that sends it
  * could put words into the model's mouth.
  */
-export function promptOf(body: JsonObject): PromptBody {
+export function promptOf(body: JsonObject, allowed: readonly ClientSettingName[]): PromptBody {
   assertShallow(body)
-  const { prompt, metadata } = body
+  const { prompt, metadata, settings } = body
   const messages = messagesOf(prompt)
-  return metadata === undefined ? { messages } : { messages, metadata }
+  return { messages, said: { ...settingsFrom(settings, allowed), ...(metadata !== undefined && { metadata }) } }
 }
 
 function messagesOf(prompt: JsonValue | undefined): UserMessage[] {

@@ -1,10 +1,23 @@
 import type { Context, Hono } from 'hono'
 import type { Logger } from '../../../src/index.ts'
-import { aFlag, aLogger, aPositiveNumber, checkOptions, type OptionTable, options as optionsOf, wholeFrom } from '../../../src/internal.ts'
+import {
+  aFlag,
+  aLogger,
+  aPositiveNumber,
+  checkOptions,
+  clientSettingFields,
+  listOf,
+  namesOf,
+  type OptionTable,
+  oneOf,
+  options as optionsOf,
+  wholeFrom,
+} from '../../../src/internal.ts'
 import type { BodyLimits } from '../access/body.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { OpenStreams } from '../stream/open-streams.ts'
 import type { RunStreamOptions } from '../stream/run-stream.ts'
+import type { ClientSettingName } from './client-settings.ts'
 
 /** What routes may cost, and what they show. */
 export interface RouteOptions {
@@ -23,6 +36,11 @@ export interface RouteOptions {
    * said is then believed, and calls that wait in them can be approved. Default `false`.
    */
   imports?: boolean
+  /**
+   * Settings that clients may choose per prompt, such as `thinking` and `verbosity`. Any other is refused by name. They cost money: `maxTokens`, `thinking` and
+   * `serviceTier` most of all. Default: none.
+   */
+  clientSettings?: readonly ClientSettingName[]
   /** Learns why an agent could not be started. Default: silence. */
   logger?: Logger | false
 }
@@ -34,6 +52,7 @@ export const routeTable: OptionTable<RouteOptions> = {
   pingMs: aPositiveNumber,
   turnRequests: aFlag,
   imports: aFlag,
+  clientSettings: listOf(oneOf(...namesOf(clientSettingFields))),
   logger: aLogger,
 }
 
@@ -41,6 +60,7 @@ export const routeTable: OptionTable<RouteOptions> = {
 export interface SessionRouteOptions extends RunStreamOptions {
   body: BodyLimits
   imports: boolean
+  clientSettings: readonly ClientSettingName[]
   logger: Logger | false | undefined
 }
 
@@ -58,10 +78,11 @@ export function resolvedRoutes({
   pingMs = 15_000,
   turnRequests = false,
   imports = false,
+  clientSettings = [],
   logger,
 }: RouteOptions): SessionRouteOptions {
   const body = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs }
-  return { body, pingMs, turnRequests, imports, streams: new OpenStreams(maxOpenStreams), logger }
+  return { body, pingMs, turnRequests, imports, clientSettings, streams: new OpenStreams(maxOpenStreams), logger }
 }
 
 /** The routes of a session; which one comes with each request. */

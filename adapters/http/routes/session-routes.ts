@@ -11,6 +11,7 @@ import type { SessionRoutes } from '../live/live-sessions.ts'
 import { cursorOf, eventStream, eventsAfter, runStream } from '../stream/run-stream.ts'
 import { addAgUiRoutes } from './ag-ui-routes.ts'
 import { addChatRoutes } from './chat-routes.ts'
+import { settingsFrom } from './client-settings.ts'
 import { keyOf, withKey } from './idempotency-key.ts'
 import { promptOf } from './prompt-body.ts'
 import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext, type SessionRouteOptions } from './route-options.ts'
@@ -91,20 +92,22 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
 function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.post('/runs', async (c) => {
     const body = await readJsonObject(c, options.body)
-    const { messages, metadata } = promptOf(body)
-    const said = withKey(messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.prompt(said, metadata === undefined ? {} : { metadata }), placeIn(body))
+    const { messages, said } = promptOf(body, options.clientSettings)
+    const input = withKey(messages, keyOf(c))
+    return answerWithRun(c, options, (agent) => agent.prompt(input, said), placeIn(body))
   })
   app.post('/send', async (c) => {
     const body = await readJsonObject(c, options.body)
-    const { messages, metadata } = promptOf(body)
-    const said = withKey(messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.send(said, metadata === undefined ? {} : { metadata }), placeIn(body))
+    const { messages, said } = promptOf(body, options.clientSettings)
+    const input = withKey(messages, keyOf(c))
+    return answerWithRun(c, options, (agent) => agent.send(input, said), placeIn(body))
   })
   app.post('/continue', async (c) => {
     const isEmpty = c.req.header('content-type') === undefined
-    const place = isEmpty ? {} : placeIn(await readJsonObject(c, options.body))
-    return answerWithRun(c, options, (agent) => agent.continueLoop(), place)
+    const body = isEmpty ? {} : await readJsonObject(c, options.body)
+    const place = placeIn(body)
+    const settings = settingsFrom(body.settings, options.clientSettings)
+    return answerWithRun(c, options, (agent) => agent.continueLoop(settings), place)
   })
   app.get('/runs/:loopId/events', async (c) => {
     options.streams.assertRoom(c.env.live.caller)
@@ -134,7 +137,8 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
 function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void {
   const queued = async (c: SessionContext, kind: 'steer' | 'followUp') => {
     const body = await readJsonObject(c, options.body)
-    const { messages } = promptOf(body)
+    // What steers a run has the settings of that run.
+    const { messages } = promptOf(body, [])
     const key = keyOf(c)
     const { loopId, receipt } = await c.env.live.queueOnce(key, (run) => {
       const isMeant = body.loopId === undefined || body.loopId === run?.loopId
@@ -213,22 +217,30 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
     const { messageId } = body
     if (messageId !== undefined && typeof messageId !== 'string')
       refuse(400, 'invalidBody', 'messageId must name a message, or be left out.')
-    return answerWithRun(c, options, (agent) => agent.regenerate(messageId === undefined ? {} : { messageId }), placeIn(body))
+    return answerWithRun(
+      c,
+      options,
+      (agent) =>
+        agent.regenerate({ ...settingsFrom(body.settings, options.clientSettings), ...(messageId !== undefined && { messageId }) }),
+      placeIn(body),
+    )
   })
   app.post('/edit', async (c) => {
     const body = await bodyOf(c)
     const { messageId } = body
     if (typeof messageId !== 'string') refuse(400, 'invalidBody', 'messageId must name the user message that is said anew.')
-    const messages = withKey(promptOf(body).messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.editAndResend(messageId, messages), placeIn(body))
+    const { messages, said } = promptOf(body, options.clientSettings)
+    const input = withKey(messages, keyOf(c))
+    return answerWithRun(c, options, (agent) => agent.editAndResend(messageId, input, said), placeIn(body))
   })
   app.post('/branch', async (c) => {
     const body = await bodyOf(c)
     const { loopId, tag = 'branch' } = body
     if (typeof loopId !== 'string' || typeof tag !== 'string')
       refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')
-    const messages = withKey(promptOf(body).messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.prompt(messages, { kind: { kind: 'branch', tag } }), { from: loopId })
+    const { messages, said } = promptOf(body, options.clientSettings)
+    const input = withKey(messages, keyOf(c))
+    return answerWithRun(c, options, (agent) => agent.prompt(input, { ...said, kind: { kind: 'branch', tag } }), { from: loopId })
   })
 }
 

@@ -1,11 +1,12 @@
 import type { JsonValue } from '../../contract/json.ts'
 import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
+import type { ClientSettings } from '../../contract/model/model-config.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval } from '../../contract/run/run-facts.ts'
 import type { AgentRun, Receipt } from './run.ts'
 
 /** What may be said about one run, wherever its agent is. */
-export interface ChatOptions {
+export interface ChatOptions extends ClientSettings {
   /** Stops the run when it aborts; the caller owns it. */
   signal?: AbortSignal
   /** Any JSON, passed through to `agentStart`. */
@@ -34,7 +35,7 @@ export interface ChatAgent {
   /** Says something whatever the history ends with. */
   send(input: PromptInput, options?: ChatOptions): AgentRun
   continueLoop(options?: ChatOptions): AgentRun
-  compact(options?: ChatOptions & { focusMessage?: string }): AgentRun
+  compact(options?: Pick<ChatOptions, 'signal' | 'metadata'> & { focusMessage?: string }): AgentRun
   /** Has what a user said answered again: the last of it, or what the message `messageId` belongs to. */
   regenerate(options?: ChatOptions & { messageId?: string }): AgentRun
   /** Says `input` instead of the user message with this id. */
