@@ -1,12 +1,15 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/index.ts'
 import { type FetchMediaOptions, fetchMedia, MediaError } from '../../src/media/index.ts'
 
 const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3])
 const mimeType = 'image/png'
+/** 200 MB in 200 kB. */
+const bomb = gzipSync(new Uint8Array(200_000_000))
 type Answer = (response: ServerResponse, request: IncomingMessage) => void
 
 /** What each path answers. */
@@ -18,6 +21,7 @@ const answers: Record<string, Answer> = {
   '/login': (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Log in</html>'),
   '/liar': (response) => response.writeHead(200, { 'content-type': 'image/png' }).end('<html>Log in</html>'),
   '/declared': (response) => response.writeHead(200, { 'content-type': 'image/png', 'content-length': '99999999' }).write(png),
+  '/bomb': (response) => response.writeHead(200, { 'content-type': 'image/png', 'content-encoding': 'gzip' }).end(bomb),
   '/once': (response) => response.writeHead(302, { location: '/a.png?secret=1' }).end(),
   '/round': (response) => response.writeHead(302, { location: '/round' }).end(),
   '/private': (response) => response.writeHead(302, { location: 'https://10.0.0.7/meta?token=s3cret' }).end(),
@@ -156,6 +160,7 @@ describe('fetchMedia', () => {
   it('stops reading at its limit, whatever the length that was said', async () => {
     expect(await refusal(ask('/declared'))).toMatchObject({ code: 'tooLarge', message: expect.stringContaining('99999999') })
     await closed
+    expect(await refusal(ask('/bomb', { maxBytes: 1_000_000 }))).toMatchObject({ code: 'tooLarge' })
     endless = 0
     expect(await refusal(ask('/endless', { maxBytes: 1_000_000 }))).toMatchObject({
       code: 'tooLarge',

@@ -51,25 +51,52 @@ export function sourceFault(block: unknown, path: string, reading: Reading): str
 }
 
 function dataFault(data: string, mimeType: string, path: string): string | undefined {
+  // First: looking into it takes time.
+  if (data.length > (maxInlineBytes / 3) * 4 + 4)
+    return `${path}.data has about ${Math.floor(data.length * 0.75)} bytes, and no service takes more than ${maxInlineBytes} of a file within a request. Upload it, or send a part`
   if (/^data:/i.test(data))
     return `${path}.data begins with "data:". Give the base64 alone, which stands behind the comma, and the type as mimeType`
   if (data === '') return `${path}.data is empty: there is nothing to send`
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
     return `${path}.data is no base64. Encode the bytes, with padding and without line breaks`
+  const type = baseType(mimeType)
+  if (type === 'image/svg+xml')
+    return `${path} is an SVG, which no service takes as a picture, and which can hold scripts. Draw it as a PNG, or send it as a file of the type text/plain`
   const isType = typeByBytes(data)
-  if (isType === undefined ? mimeType !== 'application/pdf' : isType === mimeType || !isMediaOf(mimeType, checkedTypes)) return undefined
-  return `${path} is told to be ${mimeType}, and its bytes are ${isType ?? 'no PDF'}. A service would refuse it with every later request`
+  const isRight = isType === undefined ? !toldByBytes(type, data) : isType === type || !isMediaOf(type, checkedTypes)
+  if (isRight) return undefined
+  const found = isType ?? (type === 'application/pdf' ? 'no PDF' : 'none of that type')
+  return `${path} is told to be ${mimeType.slice(0, 100)}, and its bytes are ${found}. A service would refuse it with every later request`
+}
+
+/** Whether bytes that say nothing are wrong for `type`: of so few nobody can say. */
+function toldByBytes(type: string, data: string): boolean {
+  return type === 'application/pdf' || (byteLengthOf(data) >= longestSignature && signedTypes.has(type))
 }
 
 /** The most bytes that one block takes unless the caller says otherwise: what every service takes in one request. */
 export const defaultMaxMediaBytes = 20 * 1024 * 1024
 
+/** The most bytes of a file that any service takes within a request. */
+const maxInlineBytes = 64 * 1024 * 1024
+
+/** Types of which each file begins with a signature that is known, and the bytes of the longest one. */
+const signedTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'audio/wav'])
+const longestSignature = 12
+
 /** Types whose bytes are told apart from others. */
-export const checkedTypes = ['image/*', 'application/pdf', 'audio/wav', 'audio/x-wav']
+export const checkedTypes = ['image/*', 'application/pdf', 'audio/wav']
+
+const otherSpellings: ReadonlyMap<string, string> = new Map([
+  ['image/jpg', 'image/jpeg'],
+  ['audio/x-wav', 'audio/wav'],
+  ['audio/wave', 'audio/wav'],
+])
 
 /** The type alone, as services spell it. */
 export function baseType(mimeType: string): string {
-  return (mimeType.split(';', 1)[0] ?? '').trim().toLowerCase().replace('image/jpg', 'image/jpeg')
+  const type = (mimeType.split(';', 1)[0] ?? '').trim().toLowerCase()
+  return otherSpellings.get(type) ?? type
 }
 
 /** The address of a block: its own, or one that holds its bytes. */
@@ -110,7 +137,7 @@ export function typeByBytes(data: string): string | undefined {
   if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') return 'image/webp'
   if (head.startsWith('RIFF') && head.slice(8, 12) === 'WAVE') return 'audio/wav'
   if (head.includes('%PDF-')) return 'application/pdf'
-  return /^\s*</.test(head) ? 'a document of text' : undefined
+  return /^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\0]*</.test(head) ? 'a document of text' : undefined
 }
 
 /** The first bytes of `data`, one character each. */
