@@ -47,3 +47,4 @@ export { patienceOf, withoutOwnTimeouts } from './providers/kit/transport/patien
 export { digestOfLines } from './session/log/digest.ts'
 export { pageOf } from './session/log/session-list.ts'
 export { asEmitted, isWithheld } from './ui/native/emitted-event.ts'
+export { formatChecks } from './validation/formats.ts'

@@ -36,7 +36,7 @@ const expected: Record<string, string> = {
     AwsCredentialSource AwsCredentials BedrockOptions BedrockProviderOptions`,
   './providers/registry': `
     ProviderRegistry protocolOf
-    ProviderLoader RegistryModelOptions TransportOptions`,
+    ProviderLoader RegistryModelOptions`,
   './providers/scripted': `
     ScriptedProvider exhaustedText scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,
@@ -55,9 +55,9 @@ const expected: Record<string, string> = {
     MediaError fetchMedia uploadFile
     FetchMediaOptions MediaErrorCode MediaQuery ResolveMedia UploadFileOptions UploadProgress`,
   './tools': `
-    ToolRegistry WorkspaceError editFileTool enforceableSchema formatChecks joinPath linearPattern listFilesTool memoryWorkspace
+    ToolRegistry WorkspaceError editFileTool enforceableSchema joinPath linearPattern listFilesTool memoryWorkspace
     prunTools readFileTool resolvePath revertTool searchTool workspaceSearcher writeFileTool
-    EditFileOptions EnforcedFormat LinearPattern ListFilesOptions ReadFileOptions SchemaIssue SchemaOutput SchemaResult
+    EditFileOptions LinearPattern ListFilesOptions ReadFileOptions SchemaIssue SchemaOutput SchemaResult
     SchemaValidator SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher ToolExecutionStrategy ToolOptions ToolParameters
     Workspace WorkspaceEntry WorkspaceErrorCode WorkspaceStat WriteFileOptions`,
   './openapi': `
@@ -91,7 +91,7 @@ const expected: Record<string, string> = {
     ScriptableHook StopCondition TurnChanges TurnChangesRecord UpcomingTurn
     AgentContext AgentEndEvent AgentStartEvent ApprovalDecision ApprovalDesk ApprovalRef ApprovalRequest ApprovalRequestedEvent
     ApprovalResolvedEvent ApprovalRule BeforeToolInfo Budget BudgetUse ChildEvent CompactionEndedEvent CompactionFigures
-    CompactionStartedEvent ContinuationKind Evaluation EvaluationInput EvaluationStrategy EventBase FilterVerdict HookDone HookOrigin
+    CompactionStartedEvent ContinuationKind Evaluation EvaluationInput EvaluationStrategy EventBase FilterVerdict HookDone HookOrigin HookScripts
     HookRefusal HookVerdict InputDesk InputFilter InputQuestion InputRef InputRejectedEvent InputRequest InputRequestedEvent
     InputResolvedEvent LlmJudgeOptions LoopConfig LoopConfigSnapshot LoopHooks LoopObserver LoopOptions LoopStep LoopWatch
     MessageEndEvent MessageStartEvent MessageSupplier MessageUpdateEvent ModelAnswer ModelFallbackEvent ModelName TurnPreparedEvent ParallelLoopEndEvent ParallelLoopStartEvent
@@ -109,7 +109,7 @@ const expected: Record<string, string> = {
   './config': `
     agentFromConfig agentsFromConfig configJsonSchema parseConfig parseConfigAuto substituteEnv trustRequests
     AgentConfig AgentInstanceSection AgentPlace AgentSection CallbacksSection CompactionInstanceSection CompactionSection
-    CompactionSettings CompatSection ConfigFormat ConfigHost ConfigWarning ContextSection CostSection ExecutionSection HookScripts
+    CompactionSettings CompatSection ConfigFormat ConfigHost ConfigWarning ContextSection CostSection ExecutionSection
     HooksSection McpServerConfig McpServerSection ModelSection ParsedConfig ProfileInstanceSection ProfileSection PromptSection
     PromptStrategySection ProviderInstanceSection ProviderSection SessionSection SkillsSection SubAgentSection ToolInstanceSection
     ToolPlace ToolsSection TrustRequest`,
@@ -146,7 +146,7 @@ const expected: Record<string, string> = {
   './adapters/node': `
     SandboxUnavailable ScriptHookError bashTool defaultDenyPatterns fileSessionStore nodeTools nodeWorkspace ripgrepSearcher
     scriptHooks toNodeHandler
-    BashLimits BashOptions BashTool Confinement FetchHandler HookScripts HostPrograms Interpreters NodeEnv NodeHandler NodeIncoming
+    BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms Interpreters NodeEnv NodeHandler NodeIncoming
     NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions ScriptHookErrorCode ScriptHookOptions`,
   './adapters/node/config': `
     loadConfigFile
@@ -169,7 +169,7 @@ const expected: Record<string, string> = {
     IndexObject LiveSessionObject SessionObject bearer createWorker durableObjectSessionStore forwardToSession kvSessionStore
     objectLiveSessions onLoopback
     ForwardOptions KvKeyPage KvNamespace KvSessionStoreOptions LiveAgentOptions ObjectLiveSessionsOptions ObjectNamespace ObjectState
-    ObjectStorage ObjectStub SessionAddress SessionBindings SqlCursor SqlValue WorkerOptions`,
+    ObjectAddress ObjectStorage ObjectStub SessionBindings SqlCursor SqlValue WorkerOptions`,
   './adapters/mcp': `
     connectMcp connectMcpOver
     McpConnectOptions McpConnection McpHttpOptions McpRoot McpRoute`,
@@ -205,6 +205,33 @@ function documentationOf(code: string, name: string): string[] {
   const comment = before.slice(before.lastIndexOf('/**'))
   return comment.match(/[A-Za-z`]{2,}/g) ?? []
 }
+
+/** Names that an entry passes on from another, which is their home. */
+const passedOn: Record<string, string> = {
+  bearer: './adapters/cloudflare: every worker needs one of the two, and imports nothing else of ./adapters/http',
+  onLoopback: './adapters/cloudflare: as bearer',
+  LiveAgentOptions: './adapters/cloudflare: what a class that extends LiveSessionObject returns',
+  approvalIdOf: './ui/ag-ui, ./ui/ai-sdk: one protocol is taken without the other',
+  parseApprovalId: './ui/ag-ui, ./ui/ai-sdk: as approvalIdOf',
+  ToolDecision: './ui/ag-ui, ./ui/ai-sdk: what both readers give',
+  Read: './ui/ag-ui, ./ui/ai-sdk: what both readers return',
+  ProviderOptions: './providers/openai: what openai, local and openrouter take',
+  WaitingForPerson: './ui/ag-ui, ./ui/ai-sdk: what both encoders are told',
+}
+
+it('each name stands in one entry', () => {
+  const homes = new Map<string, { entries: string[]; declared: Set<string> }>()
+  for (const { subpath, source } of publicEntries()) {
+    for (const each of exportsOf(source, read(source))) {
+      const { entries, declared } = homes.get(each.name) ?? { entries: [], declared: new Set() }
+      const home = declarationOf(source, each)
+      homes.set(each.name, { entries: [...entries, subpath], declared: declared.add(`${home.path} ${home.name}`) })
+    }
+  }
+  const twice = Array.from(homes).filter(([, { entries }]) => entries.length > 1)
+  expect(twice.filter(([, { declared }]) => declared.size > 1).map(([name]) => `${name} means two things`)).toEqual([])
+  expect(twice.map(([name]) => name).toSorted()).toEqual(Object.keys(passedOn).toSorted())
+})
 
 describe.each(publicEntries())('$subpath', ({ subpath, source }) => {
   const exported = exportsOf(source, read(source))

@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ConfigError, type JsonSchema } from '../../src/index.ts'
-import { enforceableSchema, formatChecks, linearPattern, type SchemaResult, type SchemaValidator } from '../../src/tools/index.ts'
+import { formatChecks } from '../../src/internal.ts'
+import { enforceableSchema, linearPattern, type SchemaResult, type SchemaValidator } from '../../src/tools/index.ts'
 import { readErrors } from './issues.ts'
 
 /**

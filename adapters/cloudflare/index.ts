@@ -8,5 +8,5 @@ export { type ObjectLiveSessionsOptions, objectLiveSessions } from './session/li
 export type { ObjectNamespace, ObjectState, ObjectStorage, ObjectStub, SqlCursor, SqlValue } from './session/object/durable-object.ts'
 export { durableObjectSessionStore, type SessionBindings } from './session/object/durable-object-session-store.ts'
 export { IndexObject } from './session/object/index-object.ts'
-export type { SessionAddress } from './session/object/session-address.ts'
+export type { ObjectAddress } from './session/object/session-address.ts'
 export { SessionObject } from './session/object/session-object.ts'

@@ -3,7 +3,7 @@ import { aFlag, aFunction, anything, either, kind, options as optionsOf, recordO
 import type { McpToolSet } from '../mcp/index.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Model } from '../types/model/model.ts'
-import type { LoopHooks, ScriptableHook } from '../types/run/turn.ts'
+import type { HookScripts, LoopHooks } from '../types/run/turn.ts'
 import type { SessionStore } from '../types/session/session-store.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
@@ -29,9 +29,6 @@ export type McpServerConfig = { name: string; include?: readonly string[]; timeo
   | { transport: 'stdio'; command: string; args: readonly string[]; env: Readonly<Record<string, string>>; cwd: string }
   | { transport: 'http'; url: string; headers: Readonly<Record<string, string>> }
 )
-
-/** Scripts by the hook they stand for. */
-export type HookScripts = { readonly [Hook in ScriptableHook]?: string }
 
 /**
  * Something that a file may not do on its own word: run a script or a server, read or work outside of the workspace, or send what is said and read, and

@@ -13,7 +13,7 @@
  */
 export { agentFromConfig, agentsFromConfig } from './build/agents.ts'
 export { trustRequests } from './build/trust.ts'
-export type { AgentPlace, ConfigHost, HookScripts, McpServerConfig, ToolPlace, TrustRequest } from './config-host.ts'
+export type { AgentPlace, ConfigHost, McpServerConfig, ToolPlace, TrustRequest } from './config-host.ts'
 export type {
   AgentConfig,
   AgentInstanceSection,

@@ -81,7 +81,7 @@ export type {
   RunGuards,
 } from '../types/run/question.ts'
 export type { TraceContext } from '../types/run/trace-context.ts'
-export type { LoopHooks, RunProgress, ScriptableHook, StopCondition, TurnChanges, UpcomingTurn } from '../types/run/turn.ts'
+export type { HookScripts, LoopHooks, RunProgress, ScriptableHook, StopCondition, TurnChanges, UpcomingTurn } from '../types/run/turn.ts'
 export { agentLoop, continueLoop } from './agent-loop.ts'
 export { Approvals } from './ask/desks.ts'
 export type { AgentContext, LoopConfig, LoopOptions, MessageSupplier } from './loop-config.ts'

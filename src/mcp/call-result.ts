@@ -109,7 +109,7 @@ function jsonOf(value: unknown): JsonValue | undefined {
 }
 
 /** Ends what was cut, in the words of the other tools. */
-export const truncated = '\n... (output truncated)'
+const truncated = '\n... (output truncated)'
 
 /** At most `limit` characters of `text`, and a line that says so where it was longer. No half of a character stands at the cut. */
 export function cutText(text: string, limit: number): string {

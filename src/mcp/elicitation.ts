@@ -127,7 +127,7 @@ async function problemOf(schema: JsonSchema, content: JsonObject): Promise<strin
 }
 
 /** A copy of `given` with the defaults of the properties of `schema` that are not in it. Whatever the schema says, nothing but the copy is written to. */
-export function fillDefaults(schema: unknown, given: JsonObject): JsonObject {
+function fillDefaults(schema: unknown, given: JsonObject): JsonObject {
   const filled = copyJson({ ...given })
   const { properties }: { properties?: unknown } = Object(schema)
   if (typeof properties !== 'object' || properties === null || !isPlain(properties)) return filled

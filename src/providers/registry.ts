@@ -22,7 +22,6 @@ import { aKey, type TransportOptions, transportTable } from './kit/provider-opti
 import { lateProviders } from './late-providers.ts'
 
 export { protocolOf } from './kit/protocol-name.ts'
-export type { TransportOptions } from './kit/provider-options.ts'
 
 /** Makes the provider of a protocol; called once per transport, when the first call is made. May load it only then. */
 export type ProviderLoader = (transport: TransportOptions) => StreamProvider | Promise<StreamProvider>

@@ -10,7 +10,7 @@ export interface SpecTime {
 const pattern = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d+))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
 
 /** Reads an RFC 3339 time with nanoseconds and any offset; `undefined` for anything else, such as February 30. */
-export function parseTime(text: string): SpecTime | undefined {
+function parseTime(text: string): SpecTime | undefined {
   const [whole, date, time, fraction = '', sign, hours = '0', minutes = '0'] = pattern.exec(text) ?? []
   if (whole === undefined) return undefined
   const local = `${date}T${time}`

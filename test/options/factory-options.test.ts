@@ -20,6 +20,7 @@ import {
 import { fileSessionStore, nodeWorkspace, type RipgrepOptions, ripgrepSearcher } from '../../adapters/node/index.ts'
 import { type LlmCompactionOptions, llmCompaction } from '../../src/context/index.ts'
 import { Agent, ConfigError, defineTool, type Model, memorySessionStore } from '../../src/index.ts'
+import type { TransportOptions } from '../../src/provider-kit.ts'
 import { type AnthropicOptions, type AnthropicProviderOptions, anthropic, anthropicProvider } from '../../src/providers/anthropic/index.ts'
 import { type AzureOptions, type AzureProviderOptions, azure, azureProvider } from '../../src/providers/azure/index.ts'
 import { type BedrockOptions, type BedrockProviderOptions, bedrock, bedrockProvider } from '../../src/providers/bedrock/index.ts'
@@ -39,7 +40,7 @@ import {
   openAiResponsesProvider,
   openaiResponses,
 } from '../../src/providers/openai-responses/index.ts'
-import { ProviderRegistry, type RegistryModelOptions, type TransportOptions } from '../../src/providers/registry.ts'
+import { ProviderRegistry, type RegistryModelOptions } from '../../src/providers/registry.ts'
 import { type ScriptedOptions, scripted } from '../../src/providers/scripted/index.ts'
 import { type VertexOptions, type VertexProviderOptions, vertex, vertexProvider } from '../../src/providers/vertex/index.ts'
 import { EventRecorder, type EventRecorderOptions } from '../../src/rust/index.ts'

@@ -4,9 +4,9 @@ import {
   forwardToSession,
   type LiveAgentOptions,
   LiveSessionObject,
+  type ObjectAddress,
   type ObjectNamespace,
   type ObjectState,
-  type SessionAddress,
 } from '../../adapters/cloudflare/index.ts'
 import { type AgentTool, defineTool } from '../../src/index.ts'
 import { type Script, type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
@@ -59,7 +59,7 @@ export class Conversation extends LiveSessionObject<Bindings> {
     return this.env.INDEX
   }
 
-  protected async agentOptions({ sessionId }: SessionAddress): Promise<LiveAgentOptions> {
+  protected async agentOptions({ sessionId }: ObjectAddress): Promise<LiveAgentOptions> {
     const kind = sessionId.split('-')[0] ?? ''
     if (await this.#storage.get('open')) this.#open()
     if (await this.#storage.get('locked')) throw new Error('The key service is down: hunter2')

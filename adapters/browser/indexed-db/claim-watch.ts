@@ -6,7 +6,7 @@ const prefixOf = (database: string): string => `phi-core/${database}/`
  * Takes the Web Lock of a session away from whoever holds it, and holds it until the returned function is called or somebody takes it away in
  * turn: then `onStolen` is called. Does nothing where there are no Web Locks.
  */
-export function holdLock(database: string, sessionId: string, onStolen: () => void): () => void {
+function holdLock(database: string, sessionId: string, onStolen: () => void): () => void {
   let free: () => void = () => undefined
   const isFree = new Promise<void>((resolve) => {
     free = resolve

@@ -1,15 +1,13 @@
 import { type AgentMessage, type JsonObject, type ToolResult, textOf } from '../../../src/index.ts'
 import { aFlag, aPositiveNumber, aText, checkOptions, options as optionsOf, required, texts, wholeFrom } from '../../../src/internal.ts'
-import type { HookRefusal, LoopHooks, ScriptableHook, ToolHookInfo } from '../../../src/loop/index.ts'
+import type { HookRefusal, HookScripts, LoopHooks, ScriptableHook, ToolHookInfo } from '../../../src/loop/index.ts'
 import { realDirectory } from '../policy/root.ts'
 import { readAnswer, runScript, type ScriptRunner } from './run-script.ts'
 import { type CheckScript, checkCopies, type Interpreters, openScript, type ScriptFile } from './script-file.ts'
 
-/** A script for each hook: a path, relative to the root, such as `hooks/before-turn.sh`, or `python3 hooks/check` to say what runs it. */
-export type HookScripts = { readonly [Name in ScriptableHook]?: string }
-
 /** Which scripts are hooks, and how they run. Source: docs/concepts/script-hooks.md */
 export interface ScriptHookOptions {
+  /** Their paths are relative to `root`. */
   scripts: HookScripts
   /** The directory the scripts lie and work in. */
   root: string

@@ -1,7 +1,7 @@
 import type { ConfigError } from '../../contract/errors.ts'
-import type { LoopHooks, ScriptableHook } from '../../types/run/turn.ts'
+import type { HookScripts, LoopHooks, ScriptableHook } from '../../types/run/turn.ts'
 import { fieldError, fieldOf, invalidField, needs } from '../config-error.ts'
-import type { AgentPlace, HookScripts } from '../config-host.ts'
+import type { AgentPlace } from '../config-host.ts'
 import type { AgentConfig, CallbacksSection } from '../config-types.ts'
 import type { Build } from './build.ts'
 

@@ -37,12 +37,9 @@ export type KnownApi = Infer<typeof knownApi>
 export type ApiProtocol = KnownApi | 'scripted' | (string & Record<never, never>)
 export const apiProtocol: ShapeOf<ApiProtocol> = textLike()
 
-const thinkingMode = oneOf('none', 'budget', 'adaptive', 'alwaysOn')
-/** How a model's thinking is asked for: a token budget, an effort, always on, or not at all. */
-export type ThinkingMode = Infer<typeof thinkingMode>
-
 export const capabilityFields = {
-  thinking: thinkingMode,
+  /** How its thinking is asked for: a token budget, an effort, always on, or not at all. */
+  thinking: oneOf('none', 'budget', 'adaptive', 'alwaysOn'),
   /** Efforts the model knows, weakest first. */
   efforts: fixedListOf(aText),
   /** Whether `temperature` may be sent while thinking is off. */

@@ -22,7 +22,7 @@ import {
 /** The highest temperature that any service takes. */
 export const mostTemperature = 2
 /** How freely a model picks its words. Services take 1 or 2 at most. */
-export const aTemperature: ShapeOf<number> = between(0, mostTemperature)
+const aTemperature: ShapeOf<number> = between(0, mostTemperature)
 /** The farthest from 0 that a penalty may be. */
 export const mostPenalty = 2
 
@@ -40,7 +40,7 @@ export type ThinkingLevel = Infer<typeof thinkingLevel>
 export const toolChoiceWord = oneOf('auto', 'none', 'required')
 const aToolName = fieldsOf({ tool: required(aText) })
 const toolNames = fieldsOf({ allowed: required(fixedListOf(aText)), mode: optional(oneOf('auto', 'required')) })
-export const toolChoice = either(toolChoiceWord, aToolName, toolNames)
+const toolChoice = either(toolChoiceWord, aToolName, toolNames)
 /**
  * Whether the model may call tools (`auto`), must not (`none`), must call one (`required`), must call this one (`{ tool }`), or may call some of
  * them only (`{ allowed }`, with `mode: 'required'`: must).

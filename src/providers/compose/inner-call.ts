@@ -38,7 +38,7 @@ export async function callInner(model: Model, { request, emit, signal }: InnerCa
 }
 
 /** The request as `model` gets it: for its own configuration, with its own key. */
-export async function keyed({ config, credentials }: Model, request: StreamRequest, signal: AbortSignal): Promise<StreamRequest> {
+async function keyed({ config, credentials }: Model, request: StreamRequest, signal: AbortSignal): Promise<StreamRequest> {
   const { credential: _ofAnother, ...rest } = request
   if (credentials === undefined) return { ...rest, model: config }
   try {
@@ -59,6 +59,6 @@ async function isRefreshed({ credentials }: Model): Promise<boolean> {
 }
 
 /** Anything a model threw, as a `ProviderError`. */
-export function asProviderError(error: unknown): ProviderError {
+function asProviderError(error: unknown): ProviderError {
   return ProviderError.isInstance(error) ? error : new ProviderError('other', errorText(error), { cause: error })
 }

@@ -106,3 +106,6 @@ export interface LoopHooks extends SharedHooks {
 
 /** The hooks that a script can stand for: what the others answer is more than yes, no and words. */
 export type ScriptableHook = Exclude<keyof LoopHooks, 'prepareTurn' | 'afterAnswer' | 'beforeToolExecutionEnd'>
+
+/** A script for each hook: a path, such as `hooks/before-turn.sh`, or `python3 hooks/check` to say what runs it. Source: docs/concepts/script-hooks.md */
+export type HookScripts = { readonly [Hook in ScriptableHook]?: string }

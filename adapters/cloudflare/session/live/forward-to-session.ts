@@ -4,7 +4,7 @@ import { assertSessionId, SessionError } from '../../../../src/session/index.ts'
 import { type Problem, problemResponse } from '../../../http/index.ts'
 import type { ObjectNamespace } from '../object/durable-object.ts'
 import { isRetryable, retryDelay } from '../object/object-call.ts'
-import { addressed, defaultTenant, objectName, type SessionAddress } from '../object/session-address.ts'
+import { addressed, defaultTenant, type ObjectAddress, objectName } from '../object/session-address.ts'
 
 /** Which object a request of a client is for. */
 export interface ForwardOptions {
@@ -55,7 +55,7 @@ export async function forwardToSession(request: Request, options: ForwardOptions
   return deliver(sessions, address, forwarded)
 }
 
-async function deliver(sessions: ObjectNamespace, address: SessionAddress, request: Request): Promise<Response> {
+async function deliver(sessions: ObjectNamespace, address: ObjectAddress, request: Request): Promise<Response> {
   const isRepeatable = request.body === null && request.method === 'GET'
   for (let attempt = 1; ; attempt++) {
     try {

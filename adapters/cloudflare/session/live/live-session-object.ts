@@ -5,7 +5,7 @@ import { liveSessionRoutes } from '../../../http/internal.ts'
 import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
 import { SessionIndex } from '../object/index-object.ts'
 import { localLog, objectLogDriver } from '../object/object-log-driver.ts'
-import { readAddress, type SessionAddress } from '../object/session-address.ts'
+import { type ObjectAddress, readAddress } from '../object/session-address.ts'
 import { SessionObject } from '../object/session-object.ts'
 import { OpenRuns } from './open-runs.ts'
 import { ResumeAttempts } from './resume-attempts.ts'
@@ -80,7 +80,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   }
 
   /** What the agent of this session is made with. Called once per start of the object, before its first run. */
-  protected abstract agentOptions(address: SessionAddress): LiveAgentOptions | Promise<LiveAgentOptions>
+  protected abstract agentOptions(address: ObjectAddress): LiveAgentOptions | Promise<LiveAgentOptions>
 
   /** Binding of the `IndexObject` that lists the session. Default: none does. */
   protected index(): ObjectNamespace | undefined {
@@ -116,15 +116,15 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     return super.deleteSession()
   }
 
-  #begin(address: SessionAddress): Promise<Begun>
+  #begin(address: ObjectAddress): Promise<Begun>
   #begin(): Promise<Begun | undefined>
-  async #begin(given?: SessionAddress): Promise<Begun | undefined> {
-    const address = given ?? (await this.state.storage.get<SessionAddress>('address'))
+  async #begin(given?: ObjectAddress): Promise<Begun | undefined> {
+    const address = given ?? (await this.state.storage.get<ObjectAddress>('address'))
     if (address !== undefined) this.#begun ??= this.#host(address)
     return this.#begun
   }
 
-  #host(address: SessionAddress): Begun {
+  #host(address: ObjectAddress): Begun {
     const { sessionId, tenant } = address
     const { storage } = this.state
     const namespace = this.index()
@@ -149,7 +149,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   }
 
   /** There is an alarm from before a run begins until after it has ended, so the platform keeps the object, or starts it again. */
-  async #keepAwake(address: SessionAddress): Promise<void> {
+  async #keepAwake(address: ObjectAddress): Promise<void> {
     const { storage } = this.state
     // An alarm does not say which session it is for. Not kept before there is a run: whoever only asks leaves nothing behind.
     if (!this.#isKept) await storage.put('address', address)

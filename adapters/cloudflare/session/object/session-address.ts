@@ -1,7 +1,7 @@
 import { callHeader } from './object-call.ts'
 
 /** Which session an object is. */
-export interface SessionAddress {
+export interface ObjectAddress {
   tenant: string
   sessionId: string
 }
@@ -12,12 +12,12 @@ export const defaultTenant = 'default'
 const addressHeader = 'x-phi-core-session'
 
 /** The name of a session's object. Session ids have no slash, so names of two tenants never clash. */
-export function objectName({ tenant, sessionId }: SessionAddress): string {
+export function objectName({ tenant, sessionId }: ObjectAddress): string {
   return `${tenant}/${sessionId}`
 }
 
 /** The headers of a client's request, saying who the object is: over what the client may have sent under these names. */
-export function addressed(headers: Headers, { tenant, sessionId }: SessionAddress): Headers {
+export function addressed(headers: Headers, { tenant, sessionId }: ObjectAddress): Headers {
   const marked = new Headers(headers)
   // A client must not pass for the store.
   marked.set(callHeader, 'live')
@@ -26,7 +26,7 @@ export function addressed(headers: Headers, { tenant, sessionId }: SessionAddres
 }
 
 /** Who `forwardToSession` says that the object is; undefined for a request that did not come by way of it. */
-export function readAddress({ headers }: Request): SessionAddress | undefined {
+export function readAddress({ headers }: Request): ObjectAddress | undefined {
   const [tenant, sessionId] = headers.get(addressHeader)?.split('/') ?? []
   if (headers.get(callHeader) !== 'live' || tenant === undefined || sessionId === undefined) return undefined
   try {

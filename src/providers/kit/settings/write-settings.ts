@@ -5,7 +5,7 @@ import { type RequestSettings, type SettingName, settingsIn } from '../../../con
 import type { StreamRequest } from '../../../types/model/provider.ts'
 
 /** The settings that become fields of a request one by one. The others depend on tools and thinking, or on the transport. */
-export const fieldSettings = [
+const fieldSettings = [
   'temperature',
   'topP',
   'topK',
