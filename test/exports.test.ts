@@ -17,8 +17,8 @@ const expected: Record<string, string> = {
     anthropic anthropicProvider anthropicTools
     AnthropicMcpOptions AnthropicOptions AnthropicProviderOptions AnthropicWebFetchOptions AnthropicWebSearchOptions`,
   './providers/openai': `
-    compatPresets defaultCompat local openAiProvider openai openaiCompatible openrouter
-    Backend BackendName CompatibleOptions ProviderOptions`,
+    chatTools compatPresets defaultCompat local openAiProvider openai openaiCompatible openrouter openrouterTools
+    Backend BackendName ChatOptions ChatProviderOptions ChatWebSearchOptions CompatibleOptions OpenRouterWebSearchOptions ProviderOptions`,
   './providers/openai-responses': `
     openAiResponsesProvider openaiResponses openaiTools xaiTools
     OpenAiMcpOptions OpenAiResponsesOptions OpenAiResponsesProviderOptions OpenAiWebSearchOptions ReasoningSummary XaiWebSearchOptions XaiXSearchOptions`,

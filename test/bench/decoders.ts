@@ -5,7 +5,7 @@ import { anthropic as anthropicModel } from '../../src/providers/anthropic/index
 import { BedrockDecoder } from '../../src/providers/bedrock/decode.ts'
 import { GeminiDecoder } from '../../src/providers/google/decode.ts'
 import type { StreamDecoder } from '../../src/providers/kit/decode/decoder.ts'
-import { ChatDecoder } from '../../src/providers/openai/chat-decoder.ts'
+import { ChatDecoder } from '../../src/providers/openai/decode/chat-decoder.ts'
 import { ResponsesDecoder } from '../../src/providers/openai-responses/decode/responses-decoder.ts'
 import { createAwsEventDecoder } from '../../src/stream/aws-event-stream.ts'
 import { createSseDecoder } from '../../src/stream/sse.ts'

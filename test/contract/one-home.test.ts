@@ -7,7 +7,7 @@ import { readSources } from '../harness/source.ts'
 const allowed: readonly (readonly [path: string, reason: string])[] = [
   ['src/store/state.ts', 'where a call of ours stands: not every word is one of a service tool, and some are ours alone'],
   ['src/mcp/client-like.ts', 'what MCP calls the answers to an elicitation'],
-  ['src/providers/openai/chat-decoder.ts', 'how the decoder tells blocks apart, in the order in which it looks'],
+  ['src/providers/openai/decode/chat-decoder.ts', 'how the decoder tells blocks apart, in the order in which it looks'],
 ]
 
 /** Efforts of models are written down per model; how long an answer is has the same three words. */

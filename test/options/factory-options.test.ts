@@ -26,6 +26,8 @@ import { type AzureOptions, type AzureProviderOptions, azure, azureProvider } fr
 import { type BedrockOptions, type BedrockProviderOptions, bedrock, bedrockProvider } from '../../src/providers/bedrock/index.ts'
 import { type GoogleOptions, type GoogleProviderOptions, google, googleProvider } from '../../src/providers/google/index.ts'
 import {
+  type ChatOptions,
+  type ChatProviderOptions,
   type CompatibleOptions,
   local,
   openAiProvider,
@@ -94,7 +96,11 @@ const model: Required<Omit<ProviderOptions, 'compat'>> = {
     contextWindow: 1,
   },
 }
-const chat: Required<ProviderOptions> = { ...model, compat: { supportsStore: true, thinkingFormat: 'qwen', maxTokensField: 'maxTokens' } }
+const chat: Required<ChatOptions> = {
+  ...model,
+  serverTools: [],
+  compat: { supportsStore: true, thinkingFormat: 'qwen', maxTokensField: 'maxTokens' },
+}
 
 const messages = {
   ...transport,
@@ -105,12 +111,12 @@ const messages = {
 }
 checkedOptions<AnthropicOptions>('anthropic', { ...model, ...messages }, (options) => anthropic('m', options))
 checkedOptions<AnthropicProviderOptions>('anthropicProvider', messages, anthropicProvider)
-checkedOptions<ProviderOptions>('openai', chat, (options) => openai('m', options))
-checkedOptions<ProviderOptions>('openrouter', chat, (options) => openrouter('m', options))
+checkedOptions<ChatOptions>('openai', chat, (options) => openai('m', options))
+checkedOptions<ChatOptions>('openrouter', chat, (options) => openrouter('m', options))
 checkedOptions<CompatibleOptions>('openaiCompatible', { ...chat, backend: 'groq' }, (options) => openaiCompatible('m', options), [
   'baseUrl',
 ])
-checkedOptions<TransportOptions>('openAiProvider', transport, openAiProvider)
+checkedOptions<ChatProviderOptions>('openAiProvider', { ...transport, serverTools: [] }, openAiProvider)
 const responses = { ...transport, reasoningSummary: 'none' as const, serverTools: [] }
 checkedOptions<OpenAiResponsesOptions>('openaiResponses', { ...model, ...responses }, (options) => openaiResponses('m', options))
 checkedOptions<OpenAiResponsesProviderOptions>('openAiResponsesProvider', responses, openAiResponsesProvider)

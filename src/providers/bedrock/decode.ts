@@ -1,3 +1,4 @@
+import { isBase64 } from '../../base/base64.ts'
 import { ProviderError } from '../../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { ProviderState } from '../../contract/message/content.ts'
@@ -386,10 +387,6 @@ export class BedrockDecoder implements StreamDecoder {
     const state = this.#own(payload)
     return prefixHash === undefined ? state : { ...state, prefixHash }
   }
-}
-
-function isBase64(text: string): boolean {
-  return /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.length % 4 === 0
 }
 
 function refusal(type: string, { message, originalMessage }: { message?: unknown; originalMessage?: unknown }): StreamRefusal {

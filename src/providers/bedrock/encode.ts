@@ -13,7 +13,7 @@ import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
 import { planFormat } from '../kit/response-format/response-format.ts'
-import type { ServerTools } from '../kit/server-tools.ts'
+import { type ServerTools, serverToolSecrets } from '../kit/server-tools.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { secretsOf } from './credentials.ts'
@@ -63,7 +63,12 @@ function encodeRequest(request: StreamRequest, { region, serverTools = [] }: Bed
   const { model, credential } = request
   const url = joinUrl(model.baseUrl, `/model/${encodeURIComponent(model.id)}/converse-stream`)
   const headers = mergeHeaders({ 'content-type': 'application/json' }, model.headers)
-  const call = { ...bodyOf(request, known, serverTools), url, headers, secrets: credential === undefined ? [] : secretsOf(credential) }
+  const call = {
+    ...bodyOf(request, known, serverTools),
+    url,
+    headers,
+    secrets: [...serverToolSecrets(serverTools), ...(credential === undefined ? [] : secretsOf(credential))],
+  }
   if (credential === undefined) return call
   const place = region ?? bedrockRegion(model.id, model.baseUrl)
   return { ...call, sign: async (made) => mergeHeaders(await bedrockAuthHeaders(made, credential, place), made.headers) }

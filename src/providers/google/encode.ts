@@ -8,7 +8,7 @@ import { toolsEncoder } from '../kit/encode/tool-json.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
-import type { ServerTools } from '../kit/server-tools.ts'
+import { hiddenBy, type ServerTools } from '../kit/server-tools.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { leaveOut } from '../kit/settings/write-settings.ts'
 import { headerCredential, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
@@ -83,7 +83,8 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   const { url, headers } = addressed(request, service)
   // Vertex AI reads it from a header.
   const told = isTold && isVertex ? { ...headers, 'x-vertex-ai-llm-shared-request-type': tier } : headers
-  return { url, headers: told, body, warnings, answerTool: plan.answerTool }
+  const hidden = hiddenBy(service.serverTools ?? [], asked.credential)
+  return { url, headers: told, body, warnings, answerTool: plan.answerTool, ...hidden }
 }
 
 /** What goes on with an answer that its service paused: the same request once more, without the answer so far. */

@@ -28,3 +28,9 @@ function secretsUnder(value: JsonValue, isSecret: boolean): string[] {
   if (Array.isArray(value)) return value.flatMap((each) => secretsUnder(each, isSecret))
   return Object.entries(value).flatMap(([name, each]) => secretsUnder(each, isSecret || secretFields.has(name)))
 }
+
+/** What a call with `tools` keeps out of messages: their secrets, and the credential. Nothing to add where they have none. */
+export function hiddenBy(tools: ServerTools, credential: string | undefined): { secrets?: readonly string[] } {
+  const secrets = serverToolSecrets(tools)
+  return secrets.length === 0 ? {} : { secrets: credential === undefined ? secrets : [...secrets, credential] }
+}

@@ -10,7 +10,7 @@ import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
-import { type ServerTools, serverToolSecrets } from '../kit/server-tools.ts'
+import { hiddenBy, type ServerTools } from '../kit/server-tools.ts'
 import { effortFor } from '../kit/settings/effort.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { leaveOut, type SettingRules, settingFieldsOf } from '../kit/settings/write-settings.ts'
@@ -100,8 +100,7 @@ function encodeRequest(
   const declared = [toolsJson(request.tools), ...serverTools.map(toJson)].filter((part) => part !== '')
   const tools = declared.length === 0 ? '' : `,"tools":[${declared.join(',')}]`
   const body = `${toJson(fields).slice(0, -1)}${tools},"input":${writer.toJson(systemItem(request, profile))}}`
-  const secrets = serverToolSecrets(serverTools)
-  const hidden = secrets.length === 0 ? {} : { secrets: [...secrets, ...(asked.credential === undefined ? [] : [asked.credential])] }
+  const hidden = hiddenBy(serverTools, asked.credential)
   const { hasReasoning, hasContainers } = writer
   return { url, headers, body, warnings, answerTool: plan.answerTool, hasReasoning, hasContainers, ...hidden }
 }

@@ -3,21 +3,21 @@ import { oneOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import { shown } from '../../contract/shape/shown-value.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { ModelDefaults } from '../kit/create-model.ts'
-import { chatTable, checkFactory, type ProviderOptions } from '../kit/provider-options.ts'
+import { checkFactory } from '../kit/provider-options.ts'
 import { type BackendName, compatPresets } from './backends.ts'
 import { type Backend, defaultCompat } from './compat.ts'
-import { chatModel, chatOptions } from './provider.ts'
+import { type ChatOptions, chatModel, chatOptions, chatOptionTable } from './provider.ts'
 
 /** Options of `openaiCompatible`: a known `backend`, or any other by its `baseUrl`. */
-export interface CompatibleOptions extends ProviderOptions {
+export interface CompatibleOptions extends ChatOptions {
   /** A service of `compatPresets`: its address, deviations and name. */
   backend?: BackendName
 }
 
-const compatibleOptions = optionsOf<CompatibleOptions>({ ...chatTable, backend: oneOf(...Object.keys(compatPresets)) })
+const compatibleOptions = optionsOf<CompatibleOptions>({ ...chatOptionTable, backend: oneOf(...Object.keys(compatPresets)) })
 
 /** A model on OpenRouter; `id` is `vendor/model`. Throws as `openai`. */
-export function openrouter(id: string, options: ProviderOptions = {}): Model {
+export function openrouter(id: string, options: ChatOptions = {}): Model {
   checkFactory(id, options, chatOptions)
   const { baseUrl, compat, apiKeyVariable } = compatPresets.openrouter
   return chatModel(
@@ -65,7 +65,7 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
  * A model of a local server, such as Ollama, LM Studio, vLLM or llama.cpp. Most need no key. Default `baseUrl`: Ollama's, on this machine.
  * Throws `ConfigError` `invalidOption` for a wrong option, and for an address where the id belongs.
  */
-export function local(id: string, options: ProviderOptions = {}): Model {
+export function local(id: string, options: ChatOptions = {}): Model {
   // Before the options: this is how it was called once, with the id behind the address.
   if (/^https?:\/\//i.test(id)) {
     throw new ConfigError('invalidOption', `id ${shown(id, 'id')} is an address. The model comes first: local('qwen3', { baseUrl }).`)

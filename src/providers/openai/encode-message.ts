@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent, ToolCallContent } from '../../contract/message/content.ts'
-import { addressOf, sourceOf } from '../../contract/message/media.ts'
+import { addressOf, nameByType, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -10,6 +10,8 @@ import { legalName } from '../kit/history/legal-id.ts'
 export interface MessageRules {
   /** Tool messages carry the tool's `name`. */
   namesToolResults: boolean
+  /** A refusal goes back as one. */
+  refusals: boolean
   /** An answer must stand between results and what the user says then. */
   answersBeforeUser: boolean
   /** The field of assistant messages that carries their reasoning, where the backend takes it back. */
@@ -72,10 +74,12 @@ function encodeImage(image: ImageContent): string {
 function encodeFile(file: FileContent): string {
   const source = sourceOf(file)
   if (source.type === 'fileId') return toJson({ type: 'file', file: { file_id: source.fileId } })
-  return toJson({ type: 'file', file: { filename: file.name ?? 'document', file_data: addressOf(file) } })
+  return toJson({ type: 'file', file: { filename: file.name ?? nameByType('document', file.mimeType), file_data: addressOf(file) } })
 }
 
-function encodeAssistant({ content }: AssistantMessage, rules: MessageRules): string {
+function encodeAssistant({ content, refusal }: AssistantMessage, rules: MessageRules): string {
+  if (rules.refusals && refusal !== undefined && content.every(({ type }) => type === 'text') && textOf(content) === refusal)
+    return toJson({ role: 'assistant', content: [{ type: 'refusal', refusal }] })
   const calls = content.filter((block) => block.type === 'toolCall')
   const sound = soundOf(content)
   const text = textOf(content) || (sound?.transcript ?? '')

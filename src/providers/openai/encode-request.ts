@@ -9,6 +9,7 @@ import { toolsEncoder } from '../kit/encode/tool-json.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import { hiddenBy, type ServerTools } from '../kit/server-tools.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { settingFieldsOf } from '../kit/settings/write-settings.ts'
 import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
@@ -17,6 +18,7 @@ import { ChatWriter, withCacheMark } from './chat-writer.ts'
 import { messageEncoder } from './encode-message.ts'
 import { type ChatProfile, chatProfile } from './profile.ts'
 import { reasoningRequest } from './reasoning-request.ts'
+import { serverToolParts } from './server-tools.ts'
 
 const toolsJson = toolsEncoder(({ name, description, parameters }) =>
   toJson({ type: 'function', function: { name, description, parameters } }),
@@ -47,28 +49,42 @@ export interface ChatCall extends EncodedCall {
  *
  * Source: docs/providers/openai.md
  */
-export function requestEncoder(serviceOf: (provider: string) => string): (asked: StreamRequest) => ChatCall {
+export function requestEncoder(serviceOf: (provider: string) => string, serverTools: ServerTools): (asked: StreamRequest) => ChatCall {
   const modelOf = perObject(knownOf)
-  return (asked) => encodeRequest(asked, serviceOf(asked.model.provider), modelOf(asked.model))
+  return (asked) => encodeRequest(asked, { service: serviceOf(asked.model.provider), serverTools }, modelOf(asked.model))
 }
 
-function encodeRequest(asked: StreamRequest, service: string, { profile, url, history }: ReturnType<typeof knownOf>): ChatCall {
+/** What is called, and what it runs by itself. */
+interface ChatService {
+  service: string
+  serverTools: ServerTools
+}
+
+function encodeRequest(
+  asked: StreamRequest,
+  { service, serverTools }: ChatService,
+  { profile, url, history }: ReturnType<typeof knownOf>,
+): ChatCall {
   const { compat, systemRole } = profile
   const warnings: string[] = []
   const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
   const { request, ...choice } = planTools(plan, profile.capabilities, profile.toolRules, warnings)
-  const parameters = toJson({ ...parametersOf(request, profile, warnings), ...formatFields(plan), ...toolChoiceFields(choice) })
+  const { declared, beside } = serverToolParts(serverTools)
+  const fields = { ...parametersOf(request, profile, 'web_search_options' in beside, warnings), ...formatFields(plan) }
+  const parameters = toJson({ ...fields, ...toolChoiceFields(choice), ...beside })
   const { writer, leftOut } = history.write(request.messages)
   warnings.push(...leftOut)
   const prompt = request.systemPrompt === '' ? '' : toJson({ role: systemRole, content: request.systemPrompt })
   const system = prompt !== '' && marksCache(request, profile, 'cacheSystem') ? withCacheMark(prompt, request) : prompt
   const messages = writer.toJson(system, marksCache(request, profile, 'cacheMessages') ? request : undefined)
-  const tools = request.tools.length === 0 ? '' : `,"tools":[${toolsJson(request.tools)}]`
+  const allTools = [declared, toolsJson(request.tools)].filter((part) => part !== '').join(',')
+  const tools = allTools === '' ? '' : `,"tools":[${allTools}]`
   return {
     url,
     headers: headersOf(request, service, profile),
     body: `${parameters.slice(0, -1)}${tools},"messages":${messages}}`,
     warnings,
+    ...hiddenBy(serverTools, asked.credential),
     answerTool: plan.answerTool,
     emptyBodyIsOverflow: profile.emptyBodyIsOverflow,
     isReasoningOutside: compat.thinkingFormat === 'xai',
@@ -102,7 +118,7 @@ function toolChoiceFields({ choice, isSingle }: Omit<ToolPlan, 'request'>): Json
 }
 
 /** Everything but the messages and the tools. */
-function parametersOf(request: StreamRequest, profile: ChatProfile, warnings: string[]): JsonObject {
+function parametersOf(request: StreamRequest, profile: ChatProfile, searches: boolean, warnings: string[]): JsonObject {
   const { model } = request
   const { compat, capabilities, settingRules } = profile
   const maxTokens = statedLimit(request, capabilities)
@@ -112,7 +128,7 @@ function parametersOf(request: StreamRequest, profile: ChatProfile, warnings: st
   if (compat.supportsStore) body.store = false
   if (maxTokens !== undefined) body[compat.maxTokensField === 'maxCompletionTokens' ? 'max_completion_tokens' : 'max_tokens'] = maxTokens
   Object.assign(body, reasoning.fields)
-  const noSampling = reasoning.allowsSampling ? undefined : 'while it reasons'
+  const noSampling = reasoning.allowsSampling ? (searches ? 'while it searches' : undefined) : 'while it reasons'
   Object.assign(body, settingFieldsOf(request, { rules: settingRules, capabilities, noSampling }, warnings))
   if (isResponsesOnly(model)) warnings.push(`${model.id} is served by OpenAI's Responses API only; this call will probably be refused.`)
   return body

@@ -48,6 +48,8 @@ export function chatProfile(model: ModelConfig): ChatProfile {
     },
     messages: {
       namesToolResults: compat.requiresToolResultName,
+      // Others may know text only.
+      refusals: isOpenAiModel(model, compat),
       answersBeforeUser: compat.requiresAssistantAfterToolResult,
       reasoningField: demandsReasoning ? 'reasoning_content' : reasoningFieldOf(model, compat),
       reasoningWith: demandsReasoning ? 'all' : model.provider === 'cerebras' ? 'any' : 'calls',

@@ -1,19 +1,32 @@
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { options as optionsOf } from '../../contract/shape/shape.ts'
+import { type OptionTable, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { createModel, type ModelDefaults } from '../kit/create-model.ts'
 import { defineProvider } from '../kit/define-provider.ts'
 import { chatTable, checkFactory, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
+import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 import { chatCapabilities } from './capabilities.ts'
-import { ChatDecoder } from './chat-decoder.ts'
 import { compatOf, openAiBackend, withoutReasoning } from './compat.ts'
+import { ChatDecoder } from './decode/chat-decoder.ts'
 import { requestEncoder } from './encode-request.ts'
+import { checkOpenAiTools, checkServerTools } from './server-tools.ts'
 
-const providerOptions = optionsOf<TransportOptions>(transportTable)
+/** How a service behind Chat Completions is called. */
+export interface ChatProviderOptions extends TransportOptions {
+  /** Tools that the service runs: those of `chatTools` and `openrouterTools`, or declarations of the service. */
+  serverTools?: ServerTools
+}
+
+/** What `openai`, `openrouter` and `local` take beside the model id. */
+export interface ChatOptions extends ProviderOptions, ChatProviderOptions {}
+
+const providerOptions = optionsOf<ChatProviderOptions>({ ...transportTable, serverTools: aServerToolList })
+/** The option table of {@link ChatOptions}. */
+export const chatOptionTable: OptionTable<ChatOptions> = { ...chatTable, serverTools: aServerToolList }
 /** What `openai` and `openrouter` take. */
-export const chatOptions = optionsOf<ProviderOptions>(chatTable)
+export const chatOptions = optionsOf<ChatOptions>(chatOptionTable)
 
 const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', local: 'The local server' }
 
@@ -21,18 +34,20 @@ const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI'
  * The provider for OpenAI Chat Completions and the services that speak it. It keeps no state of a call: one serves any number of models and
  * calls. Source: docs/providers/openai.md
  */
-export function openAiProvider(options: TransportOptions = {}): StreamProvider {
+export function openAiProvider(options: ChatProviderOptions = {}): StreamProvider {
   checkOptions(options, providerOptions)
   return chatProvider(options)
 }
 
-function chatProvider(options: TransportOptions): StreamProvider {
+function chatProvider(options: ChatProviderOptions): StreamProvider {
+  const { serverTools = [] } = options
+  checkServerTools(serverTools)
   return defineProvider({
     api: 'openAiCompletions',
     service: ({ provider }) => serviceOf(provider),
     transport: options,
     codec: {
-      encode: requestEncoder(serviceOf),
+      encode: requestEncoder(serviceOf, serverTools),
       decoder: (call, context) => new ChatDecoder(call, context),
       media: (model) => chatCapabilities(model, compatOf(model)),
     },
@@ -48,8 +63,9 @@ function serviceOf(provider: string): string {
  * A model of OpenAI on Chat Completions. Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that
  * brings one, `new Agent` throws.
  */
-export function openai(id: string, options: ProviderOptions = {}): Model {
+export function openai(id: string, options: ChatOptions = {}): Model {
   checkFactory(id, options, chatOptions)
+  if (options.baseUrl === undefined) checkOpenAiTools(options.serverTools ?? [])
   const { baseUrl, compat, apiKeyVariable } = openAiBackend
   const reasoning = !withoutReasoning.test(id)
   return chatModel(
@@ -60,7 +76,7 @@ export function openai(id: string, options: ProviderOptions = {}): Model {
 }
 
 /** A model on Chat Completions: `options` over `defaults`. */
-export function chatModel(id: string, defaults: ModelDefaults, options: ProviderOptions): Model {
+export function chatModel(id: string, defaults: ModelDefaults, options: ChatOptions): Model {
   const capabilities = (config: ModelConfig) => chatCapabilities(config, compatOf(config))
   return createModel(id, { ...defaults, capabilities }, options, chatProvider(options))
 }

@@ -52,6 +52,11 @@ export function tokenCount(value: unknown, otherwise = 0): number {
   return typeof value === 'number' && value >= 0 && value <= maxTokens ? value : otherwise
 }
 
+/** Dollars as a service reports them; `undefined` for what is no cost (negative, no number, more than a number holds). */
+export function reportedCost(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY ? value : undefined
+}
+
 /** So that sums of counts stay exact. */
 const maxTokens = 2 ** 48
 

@@ -1,9 +1,10 @@
 import type { JsonObject, JsonValue } from '../../../contract/json.ts'
-import type { ImageContent, ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
+import type { ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
-import { typeByBytes, typeByName } from '../../../contract/message/media.ts'
+import { typeByBytes } from '../../../contract/message/media.ts'
 import type { Message } from '../../../contract/message/message.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
+import { pictureAt } from '../../kit/decode/picture-address.ts'
 import { type ReplayPayload, replayPayload } from '../replay-state.ts'
 import type { OutputItem } from './output-items.ts'
 import { idOf, isAnsweredApart, listIn, outputOf, roleOf, textIn, viewOf } from './service-items.ts'
@@ -143,7 +144,7 @@ export class ServiceWriter {
   /** They go back with the call. */
   #codePictures({ open, id }: Call, item: JsonObject): void {
     listIn(item.outputs).forEach(({ type, url }, index) => {
-      const source = type === 'image' ? pictureAt(textIn(url)) : undefined
+      const source = type === 'image' ? pictureAt(url) : undefined
       if (source !== undefined) {
         this.#builder.whole(`picture ${open.key} ${index}`, { type: 'image', ...source, providerState: this.#state({ shownBy: id }) })
       }
@@ -224,13 +225,4 @@ function addCommand(call: Call, { command_index: index, command }: ResponsesEven
   const commands = Array.isArray(known.commands) ? [...known.commands] : []
   commands.splice(typeof index === 'number' ? index : commands.length, 1, command)
   call.item = { ...call.item, action: { ...known, commands } }
-}
-
-/** Where a picture of an interpreter is; `undefined` for no address. */
-function pictureAt(url: string): Pick<ImageContent, 'mimeType' | 'data' | 'url'> | undefined {
-  const inside = /^data:(image\/[\w.+-]+);base64,(.+)$/s.exec(url)
-  if (inside !== null) return { mimeType: inside[1] ?? '', data: inside[2] ?? '' }
-  if (!/^https:\/\/[^/]/i.test(url) || !URL.canParse(url)) return undefined
-  const named = typeByName(new URL(url).pathname)
-  return { mimeType: named?.startsWith('image/') ? named : 'image/png', url }
 }

@@ -1,5 +1,5 @@
 import type { Usage } from '../../../contract/model/usage.ts'
-import { tokenCount } from '../../kit/decode/decoder.ts'
+import { reportedCost, tokenCount } from '../../kit/decode/decoder.ts'
 
 /** The fields of a stream event that are read, of all types. Services leave out or null any of them, so each is looked at before use. */
 export interface ResponsesEvent {
@@ -101,6 +101,6 @@ function tokensOf(wire: WireUsage): Usage {
 }
 
 function costOf({ cost_in_usd_ticks: ticks, cost }: WireUsage): { reportedCost?: number } {
-  if (typeof ticks === 'number' && ticks >= 0) return { reportedCost: ticks / ticksPerDollar }
-  return typeof cost === 'number' && cost >= 0 ? { reportedCost: cost } : {}
+  const reported = reportedCost(typeof ticks === 'number' ? ticks / ticksPerDollar : cost)
+  return reported === undefined ? {} : { reportedCost: reported }
 }

@@ -1,5 +1,5 @@
-import type { Usage } from '../../contract/model/usage.ts'
-import { tokenCount } from '../kit/decode/decoder.ts'
+import type { Usage } from '../../../contract/model/usage.ts'
+import { reportedCost, tokenCount } from '../../kit/decode/decoder.ts'
 
 /** The fields of a Chat Completions chunk that are read. Backends leave out or null any of them. */
 export interface ChatChunk {
@@ -31,7 +31,7 @@ export interface ChatChoice {
   finish_reason?: string | null
   /** Moonshot reports here. */
   usage?: ChatUsage | null
-  logprobs?: { content?: (object | null)[] | null } | null
+  logprobs?: { content?: unknown; refusal?: unknown } | null
 }
 
 /** What a chunk adds. */
@@ -109,7 +109,8 @@ export function usageOf(raw: ChatUsage, isReasoningOutside: boolean): Usage {
   const input = Math.max(0, prompt - cacheRead - cacheWrite)
   const usage: Usage = { input, output, reasoning, cacheRead, cacheWrite, totalTokens: total || input + output + cacheRead + cacheWrite }
   const cost = typeof raw.cost === 'number' ? raw.cost : raw.cost?.total_cost
-  if (typeof cost === 'number' && cost >= 0) usage.reportedCost = cost
+  const reported = reportedCost(cost)
+  if (reported !== undefined) usage.reportedCost = reported
   const searches = tokenCount(raw.server_tool_use_details?.web_search_requests ?? raw.num_search_queries)
   if (searches > 0) usage.searches = searches
   const sound = tokenCount(raw.completion_tokens_details?.audio_tokens)

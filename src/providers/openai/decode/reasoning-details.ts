@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../../contract/json.ts'
 
 /** The fields of an entry that arrive in fragments. */
 const growing = ['text', 'summary', 'data'] as const

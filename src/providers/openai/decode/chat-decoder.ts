@@ -1,16 +1,17 @@
-import { ProviderError } from '../../contract/errors.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import { newId } from '../../contract/message/ids.ts'
-import type { AssistantMessage, StopReason } from '../../contract/message/message.ts'
-import type { ModelConfig } from '../../contract/model/model-config.ts'
-import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
-import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
-import type { DecoderContext } from '../kit/codec.ts'
-import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
-import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../kit/decode/decoder.ts'
-import { fieldsIn, indexIn, nameIn, OddValue, objectIn, objectsIn, textIn } from '../kit/decode/wire-value.ts'
+import { ProviderError } from '../../../contract/errors.ts'
+import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import { newId } from '../../../contract/message/ids.ts'
+import type { AssistantMessage, StopReason } from '../../../contract/message/message.ts'
+import type { ModelConfig } from '../../../contract/model/model-config.ts'
+import { emptyUsage, type Usage } from '../../../contract/model/usage.ts'
+import { createSseDecoder, type SseDecoder } from '../../../stream/sse.ts'
+import type { DecoderContext } from '../../kit/codec.ts'
+import { AssistantBuilder, textOfArguments } from '../../kit/decode/assistant-builder.ts'
+import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../../kit/decode/decoder.ts'
+import { UnknownFields } from '../../kit/decode/unknown-fields.ts'
+import { fieldsIn, indexIn, nameIn, OddValue, objectIn, objectsIn, textIn } from '../../kit/decode/wire-value.ts'
+import type { ChatCall } from '../encode-request.ts'
 import { ChatExtras } from './chat-extras.ts'
-import type { ChatCall } from './encode-request.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
 import { ToolCallKeys } from './tool-call-keys.ts'
 import {
@@ -45,6 +46,8 @@ export class ChatDecoder implements StreamDecoder {
   readonly #legacyId = newId()
   readonly #sse: SseDecoder
   readonly #extras: ChatExtras
+  readonly #unknown: UnknownFields
+  #hasOthers = false
   #refusal = ''
   readonly #calls = new ToolCallKeys()
   readonly #details = new ReasoningDetails()
@@ -72,6 +75,7 @@ export class ChatDecoder implements StreamDecoder {
     this.#isReasoningOutside = isReasoningOutside
     this.builder = new AssistantBuilder(request.model, emit, answerTool)
     this.#extras = new ChatExtras(this.builder, (payload) => ({ api: 'openAiCompletions', model: this.#model.id, payload }))
+    this.#unknown = new UnknownFields(this.builder)
     this.#sse = createSseDecoder((data, event) => this.#frame(data, event), context.framing)
   }
 
@@ -99,7 +103,7 @@ export class ChatDecoder implements StreamDecoder {
     }
     // Nothing said that the call was over: its arguments may have been still to come.
     if (reason === undefined && this.#emptyCall !== undefined) this.builder.cutCall(this.#emptyCall)
-    this.#extras.tell(this.#textKey)
+    this.#extras.tell(this.#textKey === '' ? 'sources' : this.#textKey)
     const message = this.builder.finish(this.#stopReason(), this.#usage ?? emptyUsage())
     if (this.#refusal !== '') message.refusal = this.#refusal
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} stopped with finish_reason "${reason}".`
@@ -137,8 +141,12 @@ export class ChatDecoder implements StreamDecoder {
     if ((chunk.citations ?? chunk.search_results ?? chunk.service_tier) != null) this.#extras.chunk(chunk)
     const usage = chunk.usage || chunk.x_groq?.usage
     if (usage) this.#setUsage(usage)
-    const choice = objectsIn(chunk.choices, 'choices').find(isOurs)
+    this.#unknown.look(chunk, known.chunk)
+    const choices = objectsIn(chunk.choices, 'choices')
+    const choice = choices.find(isOurs)
+    if (choices.length > (choice === undefined ? 0 : 1)) this.#warnOfOthers()
     if (choice === undefined) return
+    this.#unknown.look(choice, known.choice)
     if (choice.error) throw new StreamRefusal({ error: choice.error })
     const delta = fieldsIn(choice.delta, 'a delta')
     const message = fieldsIn(choice.message, 'a message')
@@ -146,14 +154,17 @@ export class ChatDecoder implements StreamDecoder {
     else if (delta?.content && chunk.id !== this.#id) throw secondMessage(this.#service)
     const before = this.progress
     if (choice.logprobs) this.#extras.choice(choice)
-    if (delta) this.#delta(delta)
-    // A delta that is understood is looked at no further, unless it may be one of these.
-    if (delta && (this.progress === before || hasExtras(delta)) && this.#extras.delta(delta)) this.progress++
+    if (delta) {
+      this.#delta(delta)
+      this.#unknown.look(delta, known.delta)
+      if (hasExtras(delta) && this.#extras.delta(delta)) this.progress++
+    }
     if (this.progress > before) this.#hasDeltas = true
     // Behind deltas it is the whole answer once more; so it is at the end, where that object is not one of a stream.
     if (message && !this.#hasDeltas && (chunk.object !== 'chat.completion' || this.builder.message.content.length === 0)) {
       this.#delta(message)
       this.#extras.delta(message)
+      this.#unknown.look(message, known.delta)
     }
     if (choice.usage) this.#setUsage(choice.usage)
     const reason = choice.finish_reason
@@ -161,6 +172,11 @@ export class ChatDecoder implements StreamDecoder {
       this.#finishReason = reason
       this.progress++
     }
+  }
+
+  #warnOfOthers(): void {
+    if (!this.#hasOthers) this.builder.warn('The service sent more than one answer. The first is kept, the others are left out.')
+    this.#hasOthers = true
   }
 
   #setUsage(raw: ChatUsage): void {
@@ -259,6 +275,23 @@ export class ChatDecoder implements StreamDecoder {
     this.#emptyCall = fragment.trim() === '' && (isNew || this.#emptyCall === key) ? key : undefined
     this.builder.toolArguments(key, fragment)
   }
+}
+
+/** The fields that are read or passed over: what they say is about the answer, not in it. */
+const known = {
+  chunk: new Set([
+    ...['id', 'model', 'object', 'created', 'choices', 'usage', 'error', 'service_tier', 'system_fingerprint', 'obfuscation', 'x_groq'],
+    ...['base_resp', 'citations', 'search_results', 'provider', 'timings', 'time_info', 'prompt_filter_results', 'request_id', 'nvext'],
+    ...['prompt_token_ids', 'prompt_logprobs', 'metadata', 'type', 'status', 'kv_transfer_params', 'stats', 'p', 'runtime'],
+  ]),
+  choice: new Set([
+    ...['index', 'delta', 'message', 'error', 'finish_reason', 'usage', 'logprobs', 'native_finish_reason', 'stop_reason', 'matched_stop'],
+    ...['content_filter_results', 'content_filter_offsets', 'content_filter_result', 'token_ids', 'seed'],
+  ]),
+  delta: new Set([
+    ...['role', 'content', 'refusal', 'reasoning_content', 'reasoning', 'reasoning_text', 'reasoning_details', 'tool_calls', 'type'],
+    ...['function_call', 'images', 'audio', 'annotations', 'executed_tools', 'name', 'token_ids', 'channel'],
+  ]),
 }
 
 /** The fields of a call that are read. Others (Gemini's `extra_content`) are the service's own, and it wants them back. */

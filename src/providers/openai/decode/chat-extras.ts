@@ -1,21 +1,17 @@
-import { toBase64 } from '../../base/base64.ts'
-import { parseArguments } from '../../base/json/call-arguments.ts'
-import type { JsonObject } from '../../contract/json.ts'
-import type { Citation, ProviderState, TextRange } from '../../contract/message/content.ts'
-import { newId } from '../../contract/message/ids.ts'
-import { citationOf, isCitation, logprobsIn } from '../kit/decode/annotations.ts'
-import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
-import { shownOutput } from '../kit/decode/service-output.ts'
+import { joinBase64 } from '../../../base/base64.ts'
+import { parseArguments } from '../../../base/json/call-arguments.ts'
+import type { JsonObject } from '../../../contract/json.ts'
+import type { Citation, ProviderState, TextRange } from '../../../contract/message/content.ts'
+import { newId } from '../../../contract/message/ids.ts'
+import { citationOf, isCitation, logprobsIn } from '../../kit/decode/annotations.ts'
+import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
+import { pictureAt } from '../../kit/decode/picture-address.ts'
+import { shownOutput } from '../../kit/decode/service-output.ts'
+import { interrupted } from '../../kit/history/clean-message.ts'
 import type { ChatChoice, ChatChunk, ChatDelta } from './wire.ts'
 
 /** Most characters of base64 of one sound; more is left out. */
 const maxAudio = 32 * 1024 * 1024
-
-/** The fields of a delta that are read. */
-const knownFields: ReadonlySet<string> = new Set([
-  ...['role', 'content', 'refusal', 'reasoning_content', 'reasoning', 'reasoning_text', 'reasoning_details', 'tool_calls'],
-  ...['function_call', 'images', 'audio', 'annotations', 'executed_tools', 'name', 'token_ids'],
-])
 
 /**
  * What a Chat Completions stream brings beside text, reasoning and calls: pictures, sound, what the text rests on, and what the service ran. Most of it
@@ -29,7 +25,6 @@ export class ChatExtras {
   readonly #pictures = new Set<string>()
   readonly #annotations: object[] = []
   readonly #executed = new Map<number, Record<string, unknown>>()
-  readonly #unknown = new Set<string>()
   #audio: { id?: string; expiresAt?: number; pieces: string[]; length: number; transcript: string } | undefined
   #links: readonly unknown[] = []
   #results: readonly unknown[] = []
@@ -48,7 +43,7 @@ export class ChatExtras {
 
   /** What stands beside the delta. */
   choice({ logprobs }: ChatChoice): void {
-    const likely = logprobsIn(logprobs?.content)
+    const likely = [...logprobsIn(logprobs?.content), ...logprobsIn(logprobs?.refusal)]
     if (likely.length === 0) return
     const { message } = this.#builder
     message.logprobs = [...(message.logprobs ?? []), ...likely]
@@ -57,13 +52,11 @@ export class ChatExtras {
   /** Whether a delta says anything beside text, reasoning and calls. */
   delta(delta: ChatDelta): boolean {
     const { images, audio, annotations, executed_tools: executed } = delta
-    if (Array.isArray(images)) for (const image of images) this.#picture(Object(Object(image).image_url).url)
+    for (const image of listOf(images)) this.#picture(Object(Object(image).image_url).url ?? image)
     if (audio) this.#sound(Object(audio))
-    if (Array.isArray(annotations)) this.#annotations.push(...annotations.filter((each) => typeof each === 'object' && each !== null))
-    if (Array.isArray(executed)) for (const tool of executed) this.#tool(Object(tool))
-    const isKnown = Boolean(images ?? audio ?? annotations ?? executed)
-    if (!isKnown) this.#other(delta)
-    return isKnown
+    for (const each of listOf(annotations)) this.#annotations.push(Object(each))
+    for (const tool of listOf(executed)) this.#tool(Object(tool))
+    return Boolean(images ?? audio ?? annotations ?? executed)
   }
 
   /** A part of the content that is not known. */
@@ -74,21 +67,24 @@ export class ChatExtras {
   /** The answer is whole; `textKey` is its last text. */
   tell(textKey: string): void {
     this.#tellSound()
+    this.#closeTools()
     const text = this.#builder.written(textKey)
     const cited: Citation[] = [...this.#annotated(text), ...this.#linked(text), ...this.#found()]
-    if (text !== '') for (const citation of cited) this.#builder.citation(textKey, citation)
+    // An answer without text gets an empty one that says what it rests on.
+    for (const citation of cited) this.#builder.citation(textKey, citation)
     const { searches = 0 } = this.#builder.message.usage
     if (searches > 0 && this.#executed.size === 0) this.#search(cited)
   }
 
   /** Some services send the whole list again. */
   #picture(url: unknown): void {
-    if (typeof url !== 'string' || this.#pictures.has(url)) return
-    this.#pictures.add(url)
-    const [head = '', data = ''] = url.split(',', 2)
-    const mimeType = /^data:([^;,]+)/.exec(head)?.[1]
-    const source = mimeType === undefined ? { url } : { data }
-    this.#builder.whole(`picture ${this.#pictures.size}`, { type: 'image', mimeType: mimeType ?? 'image/png', ...source })
+    if (typeof url === 'string') {
+      if (this.#pictures.has(url)) return
+      this.#pictures.add(url)
+    }
+    const source = pictureAt(url)
+    if (source !== undefined) this.#builder.whole(`picture ${this.#pictures.size}`, { type: 'image', ...source })
+    else this.#builder.warn('The service sent a picture without bytes or an https address that can be read. It is left out.')
   }
 
   #sound({ id, data, transcript, expires_at: expiresAt }: Record<string, unknown>): void {
@@ -109,7 +105,12 @@ export class ChatExtras {
     const { id, expiresAt, transcript } = audio
     const payload = { ...(id !== undefined && { audioId: id }), ...(expiresAt !== undefined && { expiresAt }), transcript }
     const said = transcript === '' ? {} : { context: transcript }
-    const data = joined(audio.pieces)
+    const data = joinBase64(audio.pieces)
+    if (data === undefined) {
+      this.#builder.warn('The service sent sound that is no base64. What was said is kept as text, the sound is left out.')
+      if (transcript !== '') this.#builder.text('audio', transcript)
+      return
+    }
     this.#builder.whole('audio', { type: 'file', mimeType: 'audio/pcm', data, ...said, providerState: this.#stateOf(payload) })
   }
 
@@ -122,12 +123,21 @@ export class ChatExtras {
     const read = typeof args === 'string' ? parseArguments(args) : undefined
     const shown = shownOutput(output)
     this.#builder.serviceTool({
-      ...{ type: 'serviceTool', id: `executed-${index}`, name: typeof type === 'string' ? type : 'tool' },
+      ...{ type: 'serviceTool', id: executedId(index), name: typeof type === 'string' ? type : 'tool' },
       ...(read !== undefined && read.fault === undefined && { input: read.arguments }),
       status: output === undefined || output === null ? 'running' : 'done',
       ...(shown !== undefined && { output: shown }),
       providerState: this.#stateOf({}),
     })
+  }
+
+  /** The answer is over: what has no result gets none. */
+  #closeTools(): void {
+    for (const index of this.#executed.keys()) {
+      const block = this.#builder.serviceToolOf(executedId(index))
+      const error = { code: interrupted, message: 'The answer ended before the service said what came of it.' }
+      if (block?.status === 'running') this.#builder.serviceTool({ ...block, status: 'failed', error })
+    }
   }
 
   #annotated(text: string): Citation[] {
@@ -175,26 +185,14 @@ export class ChatExtras {
     const id = `${this.#builder.message.responseId ?? newId()}-search`
     this.#builder.serviceTool({ type: 'serviceTool', id, name: 'web_search', status: 'done', output, providerState: this.#stateOf({}) })
   }
-
-  /** Content in a field that is not known: said once. */
-  #other(delta: ChatDelta): void {
-    for (const [name, value] of Object.entries(delta)) {
-      if (knownFields.has(name) || this.#unknown.has(name) || value === null || value === '' || typeof value === 'boolean') continue
-      this.#unknown.add(name)
-      this.#builder.warn(`The service sent "${name.slice(0, 60)}" in its answer, which this version does not know. It is left out.`)
-    }
-  }
 }
 
-/** Pieces of base64, each of which may have its own padding, as one. */
-function joined(pieces: readonly string[]): string {
-  if (pieces.slice(0, -1).every((piece) => piece.length % 4 === 0 && !piece.endsWith('='))) return pieces.join('')
-  const bytes = pieces.map((piece) => Uint8Array.from(atob(piece), (char) => char.charCodeAt(0)))
-  const whole = new Uint8Array(bytes.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of bytes) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return toBase64(whole)
+/** What a field holds, which services also send bare. */
+function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value.filter((each) => each !== null)
+  return value ? [value] : []
+}
+
+function executedId(index: number): string {
+  return `executed-${index}`
 }

@@ -1,0 +1,143 @@
+import { ConfigError } from '../../contract/errors.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { toJson } from '../kit/encode/json-text.ts'
+import type { ServerTools } from '../kit/server-tools.ts'
+
+/** Where the person is, as services take it: `{ country: 'DE', city: 'Bonn' }`. */
+type UserLocation = { city?: string; region?: string; country?: string; timezone?: string }
+
+/** Options of `chatTools.webSearch`. */
+export interface ChatWebSearchOptions {
+  /** How much of what was found the model is given. */
+  contextSize?: 'low' | 'medium' | 'high' | undefined
+  userLocation?: UserLocation | undefined
+}
+
+/** Options of `openrouterTools.webSearch`. */
+export interface OpenRouterWebSearchOptions {
+  /** Who searches, such as `exa`. Default: the model's own service where it has a search. */
+  engine?: string | undefined
+  maxResults?: number | undefined
+  allowedDomains?: readonly string[] | undefined
+  excludedDomains?: readonly string[] | undefined
+}
+
+/**
+ * Tools that OpenAI and Groq run behind Chat Completions, for the option `serverTools`. Each is the declaration of the service as plain JSON.
+ *
+ * Source: docs/providers/openai.md#service-tools
+ *
+ * @example
+ * ```ts
+ * const model = openai('gpt-5-search-api', { apiKey, serverTools: [chatTools.webSearch({ contextSize: 'low' })] })
+ * ```
+ */
+export const chatTools = {
+  /** Searches the web: the search models of OpenAI. */
+  webSearch: ({ contextSize, userLocation }: ChatWebSearchOptions = {}): JsonObject => ({
+    web_search_options: {
+      ...(contextSize !== undefined && { search_context_size: contextSize }),
+      ...(userLocation !== undefined && { user_location: { type: 'approximate', approximate: { ...userLocation } } }),
+    },
+  }),
+  /** Searches the web: Groq's gpt-oss models. */
+  groqBrowserSearch: (): JsonObject => ({ type: 'browser_search' }),
+  /** Runs Python: Groq's gpt-oss models. */
+  groqCodeInterpreter: (): JsonObject => ({ type: 'code_interpreter' }),
+} as const
+
+/**
+ * Tools and plugins that OpenRouter runs, for the option `serverTools`. Each is the declaration of the service as plain JSON.
+ *
+ * Source: docs/providers/openai.md#service-tools
+ *
+ * @example
+ * ```ts
+ * const serverTools = [openrouterTools.webSearch({ maxResults: 3 }), openrouterTools.plugin('file-parser', { pdf: { engine: 'native' } })]
+ * const model = openrouter('anthropic/claude-sonnet-5', { apiKey, serverTools })
+ * ```
+ */
+export const openrouterTools = {
+  /** Searches the web. */
+  webSearch: ({ engine, maxResults, allowedDomains, excludedDomains }: OpenRouterWebSearchOptions = {}): JsonObject => ({
+    type: 'openrouter:web_search',
+    parameters: {
+      ...(engine !== undefined && { engine }),
+      ...(maxResults !== undefined && { max_results: maxResults }),
+      ...(allowedDomains !== undefined && { allowed_domains: [...allowedDomains] }),
+      ...(excludedDomains !== undefined && { excluded_domains: [...excludedDomains] }),
+    },
+  }),
+  /** Reads pages. */
+  webFetch: (): JsonObject => ({ type: 'openrouter:web_fetch' }),
+  /** Makes pictures. */
+  imageGeneration: (parameters: JsonObject = {}): JsonObject => ({ type: 'openrouter:image_generation', parameters }),
+  /** Tells the date and the time. */
+  datetime: (parameters: JsonObject = {}): JsonObject => ({ type: 'openrouter:datetime', parameters }),
+  /** Switches a plugin on, such as `file-parser` or `response-healing`; `options` are its own. */
+  plugin: (id: string, options: JsonObject = {}): JsonObject => ({ plugins: [{ ...options, id }] }),
+} as const
+
+/** What may stand beside the tools of a request. */
+const besideTools: ReadonlySet<string> = new Set([
+  ...['web_search_options', 'plugins', 'max_tool_calls', 'stop_server_tools_when', 'compound_custom', 'search_settings'],
+])
+
+/** Tools that the service asks its caller to run. */
+const ofCaller: ReadonlySet<string> = new Set(['function', 'custom'])
+
+/** Throws `ConfigError` `invalidOption` for declarations that the service would refuse. */
+export function checkServerTools(tools: ServerTools): void {
+  for (const tool of tools) {
+    const { type, parameters } = tool
+    if ('search_parameters' in tool)
+      refuse(
+        'xAI has taken search_parameters out of Chat Completions. Use openaiResponses with xaiTools of phi-core/providers/openai-responses',
+      )
+    if (type === undefined) checkBeside(tool)
+    else if (typeof type !== 'string' || ofCaller.has(type))
+      refuse(`the service does not run ${JSON.stringify(type)}. Make it a tool of the agent`)
+    const { allowed_domains: allowed, excluded_domains: excluded }: Record<string, unknown> = Object(parameters)
+    if (allowed !== undefined && excluded !== undefined)
+      refuse(`${String(type)} has allowed and excluded domains; the service takes one of them`)
+  }
+  if (tools.length > 0 && tools.every(({ defer_loading: isDeferred }) => isDeferred === true))
+    refuse('every tool has defer_loading; one must be there at once')
+}
+
+/** Throws likewise for what OpenAI itself does not run here: a search beside the tools is all that it knows. */
+export function checkOpenAiTools(tools: ServerTools): void {
+  const typed = tools.find(({ type }) => type !== undefined)
+  if (typed !== undefined)
+    refuse(
+      `OpenAI does not run ${JSON.stringify(typed.type)} on Chat Completions. Use openaiResponses, or chatTools.webSearch with a search model`,
+    )
+}
+
+function checkBeside(tool: JsonObject): void {
+  const names = Object.keys(tool)
+  const odd = names.find((name) => !besideTools.has(name))
+  if (names.length > 0 && odd === undefined) return
+  const what = odd === undefined ? 'an entry is empty' : `${JSON.stringify(odd)} is no tool of the service`
+  refuse(`${what}. Use chatTools or openrouterTools, or a declaration with a type`)
+}
+
+function refuse(what: string): never {
+  throw new ConfigError('invalidOption', `serverTools: ${what}.`)
+}
+
+/** The parts of a request that `tools` make: declarations, comma-separated, and what stands beside them. */
+export function serverToolParts(tools: ServerTools): { declared: string; beside: JsonObject } {
+  const declared = tools.filter(({ type }) => type !== undefined).map((tool) => toJson(tool))
+  const beside: JsonObject = {}
+  for (const tool of tools) {
+    if (tool.type !== undefined) continue
+    for (const [name, value] of Object.entries(tool)) beside[name] = joined(beside[name], value)
+  }
+  return { declared: declared.join(','), beside }
+}
+
+/** Plugins are one list; of anything else the last counts. */
+function joined(before: JsonValue | undefined, value: JsonValue): JsonValue {
+  return Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value
+}
