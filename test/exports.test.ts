@@ -18,7 +18,7 @@ const expected: Record<string, string> = {
     AnthropicMcpOptions AnthropicOptions AnthropicProviderOptions AnthropicWebFetchOptions AnthropicWebSearchOptions`,
   './providers/openai': `
     chatTools compatPresets defaultCompat local openAiProvider openai openaiCompatible openrouter openrouterTools
-    Backend BackendName ChatOptions ChatProviderOptions ChatWebSearchOptions CompatibleOptions OpenRouterWebSearchOptions ProviderOptions`,
+    Backend BackendName ChatModelOptions ChatProviderOptions ChatWebSearchOptions CompatibleOptions OpenRouterWebSearchOptions ProviderOptions`,
   './providers/openai-responses': `
     openAiResponsesProvider openaiResponses openaiTools xaiTools
     OpenAiMcpOptions OpenAiResponsesOptions OpenAiResponsesProviderOptions OpenAiWebSearchOptions ReasoningSummary XaiWebSearchOptions XaiXSearchOptions`,
@@ -119,7 +119,7 @@ const expected: Record<string, string> = {
     McpToolSet McpToolsOptions`,
   './client': `
     RemoteError remoteSession
-    ChatAgent ChatOptions ClientSettings QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
+    ChatAgent ChatModelOptions ClientSettings QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
   './ui/native': `
     eventDecoder eventEncoder
     EventDecoder EventEncoder ShownEvents`,

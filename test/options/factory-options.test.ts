@@ -26,7 +26,7 @@ import { type AzureOptions, type AzureProviderOptions, azure, azureProvider } fr
 import { type BedrockOptions, type BedrockProviderOptions, bedrock, bedrockProvider } from '../../src/providers/bedrock/index.ts'
 import { type GoogleOptions, type GoogleProviderOptions, google, googleProvider } from '../../src/providers/google/index.ts'
 import {
-  type ChatOptions,
+  type ChatModelOptions,
   type ChatProviderOptions,
   type CompatibleOptions,
   local,
@@ -96,7 +96,7 @@ const model: Required<Omit<ProviderOptions, 'compat'>> = {
     contextWindow: 1,
   },
 }
-const chat: Required<ChatOptions> = {
+const chat: Required<ChatModelOptions> = {
   ...model,
   serverTools: [],
   compat: { supportsStore: true, thinkingFormat: 'qwen', maxTokensField: 'maxTokens' },
@@ -111,8 +111,8 @@ const messages = {
 }
 checkedOptions<AnthropicOptions>('anthropic', { ...model, ...messages }, (options) => anthropic('m', options))
 checkedOptions<AnthropicProviderOptions>('anthropicProvider', messages, anthropicProvider)
-checkedOptions<ChatOptions>('openai', chat, (options) => openai('m', options))
-checkedOptions<ChatOptions>('openrouter', chat, (options) => openrouter('m', options))
+checkedOptions<ChatModelOptions>('openai', chat, (options) => openai('m', options))
+checkedOptions<ChatModelOptions>('openrouter', chat, (options) => openrouter('m', options))
 checkedOptions<CompatibleOptions>('openaiCompatible', { ...chat, backend: 'groq' }, (options) => openaiCompatible('m', options), [
   'baseUrl',
 ])

@@ -6,10 +6,10 @@ import type { ModelDefaults } from '../kit/create-model.ts'
 import { checkFactory } from '../kit/provider-options.ts'
 import { type BackendName, compatPresets } from './backends.ts'
 import { type Backend, defaultCompat } from './compat.ts'
-import { type ChatOptions, chatModel, chatOptions, chatOptionTable } from './provider.ts'
+import { type ChatModelOptions, chatModel, chatOptions, chatOptionTable } from './provider.ts'
 
 /** Options of `openaiCompatible`: a known `backend`, or any other by its `baseUrl`. */
-export interface CompatibleOptions extends ChatOptions {
+export interface CompatibleOptions extends ChatModelOptions {
   /** A service of `compatPresets`: its address, deviations and name. */
   backend?: BackendName
 }
@@ -17,7 +17,7 @@ export interface CompatibleOptions extends ChatOptions {
 const compatibleOptions = optionsOf<CompatibleOptions>({ ...chatOptionTable, backend: oneOf(...Object.keys(compatPresets)) })
 
 /** A model on OpenRouter; `id` is `vendor/model`. Throws as `openai`. */
-export function openrouter(id: string, options: ChatOptions = {}): Model {
+export function openrouter(id: string, options: ChatModelOptions = {}): Model {
   checkFactory(id, options, chatOptions)
   const { baseUrl, compat, apiKeyVariable } = compatPresets.openrouter
   return chatModel(
@@ -65,7 +65,7 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
  * A model of a local server, such as Ollama, LM Studio, vLLM or llama.cpp. Most need no key. Default `baseUrl`: Ollama's, on this machine.
  * Throws `ConfigError` `invalidOption` for a wrong option, and for an address where the id belongs.
  */
-export function local(id: string, options: ChatOptions = {}): Model {
+export function local(id: string, options: ChatModelOptions = {}): Model {
   // Before the options: this is how it was called once, with the id behind the address.
   if (/^https?:\/\//i.test(id)) {
     throw new ConfigError('invalidOption', `id ${shown(id, 'id')} is an address. The model comes first: local('qwen3', { baseUrl }).`)

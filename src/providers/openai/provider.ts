@@ -20,13 +20,13 @@ export interface ChatProviderOptions extends TransportOptions {
 }
 
 /** What `openai`, `openrouter` and `local` take beside the model id. */
-export interface ChatOptions extends ProviderOptions, ChatProviderOptions {}
+export interface ChatModelOptions extends ProviderOptions, ChatProviderOptions {}
 
 const providerOptions = optionsOf<ChatProviderOptions>({ ...transportTable, serverTools: aServerToolList })
-/** The option table of {@link ChatOptions}. */
-export const chatOptionTable: OptionTable<ChatOptions> = { ...chatTable, serverTools: aServerToolList }
+/** The option table of {@link ChatModelOptions}. */
+export const chatOptionTable: OptionTable<ChatModelOptions> = { ...chatTable, serverTools: aServerToolList }
 /** What `openai` and `openrouter` take. */
-export const chatOptions = optionsOf<ChatOptions>(chatOptionTable)
+export const chatOptions = optionsOf<ChatModelOptions>(chatOptionTable)
 
 const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI', openrouter: 'OpenRouter', local: 'The local server' }
 
@@ -63,7 +63,7 @@ function serviceOf(provider: string): string {
  * A model of OpenAI on Chat Completions. Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that
  * brings one, `new Agent` throws.
  */
-export function openai(id: string, options: ChatOptions = {}): Model {
+export function openai(id: string, options: ChatModelOptions = {}): Model {
   checkFactory(id, options, chatOptions)
   if (options.baseUrl === undefined) checkOpenAiTools(options.serverTools ?? [])
   const { baseUrl, compat, apiKeyVariable } = openAiBackend
@@ -76,7 +76,7 @@ export function openai(id: string, options: ChatOptions = {}): Model {
 }
 
 /** A model on Chat Completions: `options` over `defaults`. */
-export function chatModel(id: string, defaults: ModelDefaults, options: ChatOptions): Model {
+export function chatModel(id: string, defaults: ModelDefaults, options: ChatModelOptions): Model {
   const capabilities = (config: ModelConfig) => chatCapabilities(config, compatOf(config))
   return createModel(id, { ...defaults, capabilities }, options, chatProvider(options))
 }
