@@ -119,7 +119,7 @@ const expected: Record<string, string> = {
     McpToolSet McpToolsOptions`,
   './client': `
     RemoteError remoteSession
-    ChatAgent ChatModelOptions ClientSettings QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
+    ChatAgent ChatOptions ClientSettings QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
   './ui/native': `
     eventDecoder eventEncoder
     EventDecoder EventEncoder ShownEvents`,
