@@ -1,12 +1,31 @@
+const digits = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
+const padding = 0x3d
+/** Bytes that are written at a time: divisible by 3, so that pieces join without padding. */
+const pieceBytes = 0x30000
+
 /** `bytes` as base64, without a `data:` prefix. */
 export function toBase64(bytes: Uint8Array): string {
-  // In pieces: one call with millions of arguments overflows the stack. Divisible by 3, so that pieces join without padding.
-  const pieceBytes = 0x6000
+  // Not by `btoa`, which wants a text of all bytes: that took ten times as long, and left much to collect.
+  const piece = new Uint8Array(Math.ceil(Math.min(bytes.length, pieceBytes) / 3) * 4)
+  const decoder = new TextDecoder()
   let text = ''
   for (let start = 0; start < bytes.length; start += pieceBytes) {
-    text += btoa(String.fromCharCode(...bytes.subarray(start, start + pieceBytes)))
+    text += decoder.decode(piece.subarray(0, write(bytes, start, piece)))
   }
   return text
+}
+
+/** Writes what stands in `bytes` from `start` on into `piece`; returns how many characters that are. */
+function write(bytes: Uint8Array, start: number, piece: Uint8Array): number {
+  const end = Math.min(start + pieceBytes, bytes.length)
+  let to = 0
+  for (let at = start; at < end; at += 3) {
+    const three = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
+    for (let shift = 18; shift >= 0; shift -= 6) piece[to++] = digits[(three >> shift) & 63] ?? 0
+  }
+  if (end % 3 !== 0) piece[to - 1] = padding
+  if (end % 3 === 1) piece[to - 2] = padding
+  return to
 }
 
 /** Whether `text` is base64, whole and padded. */
