@@ -70,7 +70,7 @@ function interfaceBody(table: string, isReadonly: boolean): string {
 
 /** The type that a shape carries: the first of its type arguments, or the second, of what callers may hand in. */
 function carriedBy(shape: string, isGiven: boolean): { type: string; isOptional: boolean } {
-  const [head, kind] = /^(?:import\("[^"]+"\)\.)?(ShapeOf|GivenShape|Word)</.exec(shape) ?? []
+  const [head, kind] = /^(?:import\("[^"]+"\)\.)?(ShapeOf|GivenShape|Word|KeyOf)</.exec(shape) ?? []
   if (head === undefined) throw new Error(`This is no shape of a table: ${shape.slice(0, 80)}`)
   const args = `${upTo(shape, head.length, '>')},`
   const first = upTo(args, 0, ',')
@@ -79,13 +79,15 @@ function carriedBy(shape: string, isGiven: boolean): { type: string; isOptional:
   return { type: isGiven ? second : first, isOptional: /^ & .*\bOptional\b/.test(rest) }
 }
 
-/** Without the tables that nothing refers to any more. */
+/** Without the tables that nothing refers to any more, and without those of agent files: no entry has them, and their keys lead to zod. */
 function withoutUnused(code: string, tables: Tables): string {
   let rest = code
   for (const [name, text] of tables) {
     const declaration = `declare const ${name}: ${text};\n`
-    const others = rest.replace(declaration, '')
-    if (rest.includes(`\n${declaration}`) && !new RegExp(`\\b${name}\\b`).test(others.replace(/\/\*[\s\S]*?\*\//g, ''))) rest = others
+    const isOfFiles = text.includes('KeyOf<')
+    const [before = '', after] = rest.split(`${isOfFiles && rest.includes(`export ${declaration}`) ? 'export ' : '\n'}${declaration}`)
+    if (after === undefined || (!isOfFiles && new RegExp(`typeof ${name}\\b`).test(before + after))) continue
+    rest = `${isOfFiles ? before.replace(/\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n$/, '') : before}\n${after}`
   }
   return rest
 }

@@ -10,6 +10,18 @@ export interface Place {
   column: number
 }
 
+/** Something in a file that is no error and does not do what its author may think. */
+export interface ConfigWarning {
+  /** `unknownKey`: nobody reads it. `noEffect`: it needs something that the file does not say. */
+  code: 'unknownKey' | 'noEffect'
+  /** Where, such as `agent.instances[0].nme`. */
+  field: string
+  message: string
+  /** From 1; absent where the parser does not know. */
+  line?: number
+  column?: number
+}
+
 /** A path as people read it: `agent.instances[0].name`. */
 export function fieldOf(path: Path): string {
   return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? keyText(step) : `.${keyText(step)}`)).join('')

@@ -8,7 +8,7 @@ import type { SessionStore } from '../types/session/session-store.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
-import type { ModelSection } from './config-types.ts'
+import type { ModelSection } from './schema/model-sections.ts'
 
 /** Where an agent works. */
 export interface AgentPlace {

@@ -13,7 +13,13 @@
  */
 export { agentFromConfig, agentsFromConfig } from './build/agents.ts'
 export { trustRequests } from './build/trust.ts'
+export type { ConfigWarning } from './config-error.ts'
 export type { AgentPlace, ConfigHost, McpServerConfig, ToolPlace, TrustRequest } from './config-host.ts'
+export type { ConfigFormat, ParsedConfig } from './parse-config.ts'
+export { parseConfig, parseConfigAuto } from './parse-config.ts'
+export { substituteEnv } from './read/env.ts'
+export { configJsonSchema } from './schema/json-schema.ts'
+export type { CompatSection, CostSection, ModelSection, ProviderInstanceSection, ProviderSection } from './schema/model-sections.ts'
 export type {
   AgentConfig,
   AgentInstanceSection,
@@ -22,28 +28,17 @@ export type {
   CompactionInstanceSection,
   CompactionSection,
   CompactionSettings,
-  CompatSection,
-  ConfigFormat,
-  ConfigWarning,
   ContextSection,
-  CostSection,
   ExecutionSection,
   HooksSection,
   McpServerSection,
-  ModelSection,
-  ParsedConfig,
   ProfileInstanceSection,
   ProfileSection,
   PromptSection,
   PromptStrategySection,
-  ProviderInstanceSection,
-  ProviderSection,
   SessionSection,
   SkillsSection,
   SubAgentSection,
   ToolInstanceSection,
   ToolsSection,
-} from './config-types.ts'
-export { parseConfig, parseConfigAuto } from './parse-config.ts'
-export { substituteEnv } from './read/env.ts'
-export { configJsonSchema } from './schema/json-schema.ts'
+} from './schema/sections.ts'

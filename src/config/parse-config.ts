@@ -1,8 +1,8 @@
 import { ConfigError } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aText, oneOf } from '../contract/shape/shape.ts'
-import { fieldOf, placed, stepsOf } from './config-error.ts'
-import type { ConfigFormat, ParsedConfig } from './config-types.ts'
+import { type ConfigWarning, fieldOf, placed, stepsOf } from './config-error.ts'
 import { checkedText, parseError, type ReadDocument } from './read/document.ts'
 import { readJson } from './read/json.ts'
 import { rememberPlaces } from './read/places.ts'
@@ -10,6 +10,20 @@ import { readToml } from './read/toml.ts'
 import { readYaml } from './read/yaml.ts'
 import { adviceOn } from './schema/advice.ts'
 import { checkedConfig } from './schema/check.ts'
+import type { AgentConfig } from './schema/sections.ts'
+
+/** A language that agent files are written in. */
+export type ConfigFormat = 'toml' | 'json' | 'yaml'
+
+/** What a text says, and what of it nobody reads. */
+export interface ParsedConfig {
+  /** In one form: names without aliases, nothing that is unknown or `null`. References and `${VARIABLES}` are as they were written. */
+  config: AgentConfig
+  warnings: ConfigWarning[]
+  /** Everything that the text says, as JSON. */
+  document: JsonObject
+  format: ConfigFormat
+}
 
 const readers: Record<ConfigFormat, (text: string) => ReadDocument | Promise<ReadDocument>> = {
   toml: readToml,

@@ -35,9 +35,9 @@ function within(name: string, { inner, isList }: Key): string[] {
   return sections(inner, name, isList)
 }
 
-function row(name: string, { expected, fallback, about, aliases, isRequired }: Key): string {
+function row(name: string, { expected, fallback, about, aliases, isOptional }: Key): string {
   const names = [name, ...aliases].map((each) => `\`${each}\``).join(', ')
-  const without = isRequired ? 'required' : (fallback ?? '–')
+  const without = isOptional ? (fallback ?? '–') : 'required'
   return `| ${names} | ${expected.replaceAll('|', '\\|')} | ${without} | ${about} |`
 }
 

@@ -37,6 +37,21 @@ export interface Note {
     expect(written).not.toMatch(/noteFields|import\("|extends FieldsOf/)
   })
 
+  it('say what a section of an agent file may hold, and nothing of its keys', () => {
+    const written = writtenTypes(`import type { KeyOf } from './key-table.ts';
+/** All keys. */
+export declare const noteKeys: {
+    id: KeyOf<string>;
+    parts: KeyOf<string[]> & import("../../contract/shape/shape.ts").Optional;
+};
+/** \`[note]\`: what is kept. */
+export interface NoteSection extends FieldsOf<typeof noteKeys> {
+}
+`)
+    expect(written).toContain('/** `[note]`: what is kept. */\nexport interface NoteSection {\n    id: string;\n    parts?: string[];\n}')
+    expect(written).not.toMatch(/noteKeys|All keys|KeyOf<|shape\.ts/)
+  })
+
   it('refuses a table that it cannot read', () => {
     const odd = 'declare const oddFields: {\n    a: string;\n};\nexport interface Odd extends FieldsOf<typeof oddFields> {\n}\n'
     expect(() => writtenTypes(odd)).toThrow('This is no shape of a table: string')

@@ -1,6 +1,6 @@
 import type { ConfigHost } from '../config-host.ts'
-import type { AgentConfig } from '../config-types.ts'
 import type { Entity } from '../references/entities.ts'
+import type { AgentConfig } from '../schema/sections.ts'
 
 /** What the making of agents shares. */
 export interface Build {

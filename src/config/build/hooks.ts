@@ -2,7 +2,7 @@ import type { ConfigError } from '../../contract/errors.ts'
 import type { HookScripts, LoopHooks, ScriptableHook } from '../../types/run/turn.ts'
 import { fieldError, fieldOf, invalidField, needs } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
-import type { AgentConfig, CallbacksSection } from '../config-types.ts'
+import type { AgentConfig, CallbacksSection } from '../schema/sections.ts'
 import type { Build } from './build.ts'
 
 const hookOf: { readonly [Name in Exclude<keyof CallbacksSection, 'before_task' | 'after_task'>]: ScriptableHook } = {

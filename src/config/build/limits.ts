@@ -1,42 +1,27 @@
 import type { AgentOptions } from '../../agent/agent-options.ts'
 import { llmCompaction } from '../../context/compaction/llm-compaction.ts'
+import { compactionTable } from '../../context/tokens/context-options.ts'
 import type { CacheStrategy } from '../../contract/model/request.ts'
 import { hasRates } from '../../contract/model/usage.ts'
-import type { ToolExecutionStrategy } from '../../contract/run/settings.ts'
+import { limitFields, retryFields, type ToolExecutionStrategy } from '../../contract/run/settings.ts'
+import { namesOf } from '../../contract/shape/shape.ts'
 import type { CompactionConfig, CompactionScope, ContextConfig } from '../../types/context/compaction.ts'
 import type { Model } from '../../types/model/model.ts'
 import { fieldOf, invalidField, type Path } from '../config-error.ts'
-import type { AgentConfig, CompactionSettings, ExecutionSection, ToolsSection } from '../config-types.ts'
 import { resolveName } from '../references/entities.ts'
+import { fromFile } from '../schema/key-table.ts'
+import type { AgentConfig, CompactionSettings, ExecutionSection, ToolsSection } from '../schema/sections.ts'
 import type { Build } from './build.ts'
 import type { Said } from './settings.ts'
 
-/** `object` without what is undefined. */
-function given<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>
-  } // fewer keys, none of them undefined; callers read them as optional
-}
-
 /** Limits, retries and caching of `[execution]`. A cost limit without rates has no effect, as the specification has it: a warning of the file says so. */
 export function executionOptions(section: ExecutionSection = {}, model: Model): Pick<AgentOptions, 'limits' | 'retry' | 'cache'> {
-  const { max_turns, max_same_refusals, max_searches, max_continuations, max_total_tokens, max_duration_secs, max_cost, retry, cache } =
-    section
-  const limits = given({
-    maxTurns: max_turns,
-    maxSameRefusals: max_same_refusals,
-    maxSearches: max_searches,
-    maxContinuations: max_continuations,
-    maxTotalTokens: max_total_tokens,
-    maxDurationMs: max_duration_secs === undefined ? undefined : max_duration_secs * 1000,
-    maxCost: hasRates(model.config) ? max_cost : undefined,
-  })
-  const retries = given({
-    maxRetries: retry?.max_retries,
-    initialDelayMs: retry?.initial_delay_ms,
-    backoffMultiplier: retry?.backoff_multiplier,
-    maxDelayMs: retry?.max_delay_ms,
-  })
+  const { max_duration_secs, retry = {}, cache } = section
+  const limits = {
+    ...fromFile(hasRates(model.config) ? section : { ...section, max_cost: undefined }, namesOf(limitFields)),
+    ...(max_duration_secs !== undefined && { maxDurationMs: max_duration_secs * 1000 }),
+  }
+  const retries = fromFile(retry, namesOf(retryFields))
   return {
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(Object.keys(retries).length > 0 && { retry: retries }),
@@ -65,18 +50,16 @@ export function contextConfigOf(build: Build, reference: Said<string> | undefine
   const settings = { ...sharedSettings(build.config), ...variationOf(build, reference) }
   const { max_context_tokens, system_prompt_tokens, focus_message } = settings
   if (max_context_tokens === undefined) return false
-  const compaction: Partial<CompactionConfig> = given({
-    compactAtPct: settings.compact_at_pct,
-    compactBudgetThresholdPct: settings.compact_budget_threshold_pct,
-    scope: scopeOf(settings.compaction_scope),
-    keepFirstTurns: settings.keep_first_turns,
-    keepRecentTurns: settings.keep_recent_turns,
-    maxSummaryTokens: settings.max_summary_tokens,
-    toolOutputMaxLines: settings.tool_output_max_lines,
-    focusMessage: focus_message,
-    strategy: focus_message === undefined ? undefined : llmCompaction({ model }),
-  })
-  return given({ maxContextTokens: max_context_tokens, systemPromptTokens: system_prompt_tokens, compaction })
+  const compaction: Partial<CompactionConfig> = {
+    ...fromFile(settings, namesOf(compactionTable)),
+    ...(settings.compaction_scope !== undefined && { scope: scopeOf(settings.compaction_scope) }),
+    ...(focus_message !== undefined && { strategy: llmCompaction({ model }) }),
+  }
+  return {
+    maxContextTokens: max_context_tokens,
+    ...(system_prompt_tokens !== undefined && { systemPromptTokens: system_prompt_tokens }),
+    compaction,
+  }
 }
 
 function sharedSettings({ compaction, context }: AgentConfig): CompactionSettings {
@@ -111,7 +94,6 @@ function variationOf({ config, entities }: Build, reference: Said<string> | unde
   return settings
 }
 
-function scopeOf(scope: number | string | undefined): CompactionScope | undefined {
-  if (scope === undefined) return undefined
+function scopeOf(scope: number | string): CompactionScope {
   return typeof scope === 'number' ? { type: 'fixedCount', count: scope } : { type: 'tokenBudget' }
 }

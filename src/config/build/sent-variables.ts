@@ -1,7 +1,8 @@
 import { fieldOf, type Path } from '../config-error.ts'
 import type { TrustRequest } from '../config-host.ts'
-import type { AgentConfig, ModelSection } from '../config-types.ts'
 import { isVariable, variableUses } from '../read/env.ts'
+import type { ModelSection } from '../schema/model-sections.ts'
+import type { AgentConfig } from '../schema/sections.ts'
 import { serversIn } from './servers-in.ts'
 
 /** What of a model chooses the service: one variable alone is the choice of whoever set it. */

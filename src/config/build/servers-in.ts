@@ -1,5 +1,5 @@
 import type { Path } from '../config-error.ts'
-import type { AgentConfig, McpServerSection } from '../config-types.ts'
+import type { AgentConfig, McpServerSection } from '../schema/sections.ts'
 
 /** Every MCP server of a file, in whichever of the two places, with its path there. */
 export function serversIn({ tools, mcp }: AgentConfig): [McpServerSection, Path][] {

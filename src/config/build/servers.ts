@@ -2,7 +2,7 @@ import type { McpToolSet } from '../../mcp/index.ts'
 import { legalPrefix } from '../../mcp/tool-names.ts'
 import { invalidField, needs, type Path } from '../config-error.ts'
 import type { AgentPlace, McpServerConfig } from '../config-host.ts'
-import type { McpServerSection } from '../config-types.ts'
+import type { McpServerSection } from '../schema/sections.ts'
 import { type Build, shared } from './build.ts'
 import { serversIn } from './servers-in.ts'
 

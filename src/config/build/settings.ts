@@ -6,9 +6,11 @@ import {
   toolChoiceWord,
 } from '../../contract/model/request-settings.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
-import type { AgentConfig, ProfileSection, RequestSettingsSection } from '../config-types.ts'
 import { resolveName } from '../references/entities.ts'
 import { parseReference } from '../references/reference.ts'
+import { inFile } from '../schema/key-table.ts'
+import type { RequestSettingsSection } from '../schema/model-sections.ts'
+import type { AgentConfig, ProfileSection } from '../schema/sections.ts'
 import type { Build } from './build.ts'
 
 /** A value, and where the file says it. */
@@ -118,11 +120,6 @@ export function requestSettingsOf(section: RequestSettingsSection): RequestSetti
 /** As {@link requestSettingsOf}, of several sections, the first of which wins. */
 export function layeredSettings(layers: readonly Layer[]): RequestSettings {
   return Object.assign({}, ...layers.map(([section]) => requestSettingsOf(section ?? {})).reverse())
-}
-
-/** The name of an option in a file. */
-function inFile(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 function isOf<W extends string>(words: readonly W[], word: string): word is W {

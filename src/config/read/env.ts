@@ -1,6 +1,6 @@
 import { ConfigError } from '../../contract/errors.ts'
 import { fieldOf, type Path } from '../config-error.ts'
-import type { AgentConfig } from '../config-types.ts'
+import type { AgentConfig } from '../schema/sections.ts'
 
 /** A name between braces. Without one, or without the closing brace, it is text like any other. */
 const variable = /\$\{([^{}$\r\n]+)\}/g

@@ -1,5 +1,5 @@
 import type { Path, Place } from '../config-error.ts'
-import type { AgentConfig } from '../config-types.ts'
+import type { AgentConfig } from '../schema/sections.ts'
 
 type PlaceOf = (path: Path) => Place | undefined
 

@@ -1,7 +1,7 @@
 import type { ConfigError } from '../../contract/errors.ts'
 import { nearest } from '../../contract/shape/nearest-name.ts'
 import { fieldError, fieldOf, type Path } from '../config-error.ts'
-import type { AgentConfig } from '../config-types.ts'
+import type { AgentConfig } from '../schema/sections.ts'
 import { parseReference, type Reference } from './reference.ts'
 
 /** What entities there are. */

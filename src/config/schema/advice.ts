@@ -1,5 +1,6 @@
-import type { AgentConfig, CompactionSettings, ModelSection } from '../config-types.ts'
+import type { ModelSection } from './model-sections.ts'
 import type { Note } from './normalise.ts'
+import type { AgentConfig, CompactionSettings } from './sections.ts'
 
 /** Models that the default protocol does not serve, by the beginning of their ids. */
 const elsewhere: readonly (readonly [RegExp, string])[] = [
@@ -17,8 +18,8 @@ function noEffect(path: Note['path'], message: string): Note {
 }
 
 function costAdvice({ execution, provider }: AgentConfig): Note[] {
-  const rates = [provider, ...(provider?.instances ?? [])].flatMap((each) => Object.values(each?.cost ?? {}))
-  if (execution?.max_cost === undefined || rates.some((rate) => rate > 0)) return []
+  const rates = [provider, ...(provider?.instances ?? [])].flatMap((each) => Object.values<number | undefined>({ ...each?.cost }))
+  if (execution?.max_cost === undefined || rates.some((rate = 0) => rate > 0)) return []
   return [
     noEffect(['execution', 'max_cost'], 'execution.max_cost does nothing: no provider has a cost. Write the rates into [provider.cost].'),
   ]

@@ -1,9 +1,9 @@
 import type { ConfigError } from '../../contract/errors.ts'
 import { serversIn } from '../build/servers-in.ts'
 import { invalidField, type Path } from '../config-error.ts'
-import type { AgentConfig } from '../config-types.ts'
 import { type KeyTable, objectOf } from './key-table.ts'
 import { type Note, normalised } from './normalise.ts'
+import type { AgentConfig } from './sections.ts'
 import { configTable } from './sections.ts'
 
 /** A configuration in its one form, and what of it was not taken over. */

@@ -29,7 +29,7 @@ function sectionSchema(table: KeyTable, isOpen: boolean): SectionSchema {
     const schema = { description: aboutOf(key), ...valueSchema(key) }
     return [[name, schema], ...key.aliases.map((alias): [string, JsonValue] => [alias, { ...schema, description: `The same as ${name}.` }])]
   })
-  const required = keys.filter(([, { isRequired }]) => isRequired).map(([name]) => name)
+  const required = keys.filter(([, { isOptional }]) => isOptional !== true).map(([name]) => name)
   return {
     type: 'object',
     properties: Object.fromEntries(properties),

@@ -1,7 +1,6 @@
 import type { ConfigError } from '../../contract/errors.ts'
 import { nearest } from '../../contract/shape/nearest-name.ts'
-import { fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
-import type { ConfigWarning } from '../config-types.ts'
+import { type ConfigWarning, fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
 import type { Key, KeyTable } from './key-table.ts'
 
 /** What was not taken over, and why. */

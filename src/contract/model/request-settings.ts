@@ -3,11 +3,11 @@ import {
   aJsonObject,
   aPositiveNumber,
   aText,
+  between,
   either,
   fieldsOf,
   fixedListOf,
   type Infer,
-  kind,
   namesOf,
   oneOf,
   optional,
@@ -19,17 +19,8 @@ import {
   withInside,
 } from '../shape/shape.ts'
 
-/** The highest temperature that any service takes. */
-export const mostTemperature = 2
-/** How freely a model picks its words. Services take 1 or 2 at most. */
-const aTemperature: ShapeOf<number> = between(0, mostTemperature)
-/** The farthest from 0 that a penalty may be. */
-export const mostPenalty = 2
-
-/* @__NO_SIDE_EFFECTS__ */
-function between(least: number, most: number): ShapeOf<number> {
-  return kind(`a number from ${least} to ${most}`, (value) => typeof value === 'number' && value >= least && value <= most)
-}
+/** Services take penalties as far from 0 as this. */
+const aPenalty = between(-2, 2)
 
 /** How deep a model should think, in words. */
 export const thinkingLevel = oneOf('off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')
@@ -61,7 +52,7 @@ export const settingFields = {
   /** Tokens per answer. Default: the model's. */
   maxTokens: aPositiveNumber,
   /** How freely the model picks its words, 0 to 2. */
-  temperature: aTemperature,
+  temperature: between(0, 2),
   /** Only the likeliest words that have this much probability together, 0 to 1. */
   topP: between(0, 1),
   /** Only this many of the likeliest words. */
@@ -71,9 +62,9 @@ export const settingFields = {
   /** Makes answers alike that begin alike, as far as the service can. */
   seed: wholeFrom(0),
   /** Above 0: words that were used often come less, -2 to 2. */
-  frequencyPenalty: between(-mostPenalty, mostPenalty),
+  frequencyPenalty: aPenalty,
   /** Above 0: words that were used at all come less, -2 to 2. */
-  presencePenalty: between(-mostPenalty, mostPenalty),
+  presencePenalty: aPenalty,
   /** How long answers are. */
   verbosity: oneOf('low', 'medium', 'high'),
   /** Whether tools may, or must, be called. A choice that forces a call holds until the run has made one. Default `auto`. */

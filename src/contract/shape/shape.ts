@@ -40,10 +40,13 @@ export interface Shape {
   fill?(rest: object): unknown
 }
 
-/** A shape of which the compiler knows what fits. */
-export interface ShapeOf<T> extends Shape {
+/** What the compiler knows the type of, for {@link FieldsOf}. */
+export interface Carries<T> {
   readonly [carried]?: (value: T) => T
 }
+
+/** A shape of which the compiler knows what fits. */
+export interface ShapeOf<T> extends Shape, Carries<T> {}
 
 /** A shape for which a caller may hand in a `G`, to be completed. */
 export interface GivenShape<T, G> extends ShapeOf<T> {
@@ -67,7 +70,7 @@ export interface Filled {
 
 /** How a value is made of others. */
 export type Form =
-  | { readonly of: 'value'; readonly type: string; fits(value: unknown): boolean }
+  | { readonly of: 'value'; readonly type: string; readonly range?: Range; fits(value: unknown): boolean }
   | { readonly of: 'word'; readonly words: readonly string[] }
   | ObjectForm
   | {
@@ -81,6 +84,13 @@ export type Form =
   | { readonly of: 'record'; readonly item: Shape }
   | { readonly of: 'either'; readonly shapes: readonly Shape[] }
   | { readonly of: 'written'; readonly short: Shape; readonly whole: Shape; complete(short: unknown): unknown }
+
+/** Which numbers fit. */
+interface Range {
+  readonly least: number
+  readonly most?: number
+  readonly isWhole: boolean
+}
 
 /** An object of fields. */
 export interface ObjectForm {
@@ -169,7 +179,20 @@ export const aJsonSchema: ShapeOf<JsonSchema> = withInside(kind('an object', isO
 /** A whole number from `least`. */
 /* @__NO_SIDE_EFFECTS__ */
 export function wholeFrom(least: number): ShapeOf<number> {
-  return kind(`a whole number from ${least}`, (value) => typeof value === 'number' && Number.isInteger(value) && value >= least)
+  return inRange(`a whole number from ${least}`, { least, isWhole: true })
+}
+
+/** A number from `least` to `most`. */
+/* @__NO_SIDE_EFFECTS__ */
+export function between(least: number, most: number): ShapeOf<number> {
+  return inRange(`a number from ${least} to ${most}`, { least, most, isWhole: false })
+}
+
+function inRange(expected: string, range: Range): ShapeOf<number> {
+  const { least, most = Number.POSITIVE_INFINITY, isWhole } = range
+  const fits = (value: unknown): boolean =>
+    typeof value === 'number' && value >= least && value <= most && (!isWhole || Number.isInteger(value))
+  return { expected, form: { of: 'value', type: expected, range, fits } }
 }
 
 /** One of these words. */

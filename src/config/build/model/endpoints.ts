@@ -1,8 +1,9 @@
 import type { JsonValue } from '../../../contract/json.ts'
 import { fieldOf, type Path } from '../../config-error.ts'
 import type { TrustRequest } from '../../config-host.ts'
-import type { AgentConfig, ModelSection } from '../../config-types.ts'
 import { isVariable } from '../../read/env.ts'
+import type { ModelSection } from '../../schema/model-sections.ts'
+import type { AgentConfig } from '../../schema/sections.ts'
 import { sentVariables } from '../sent-variables.ts'
 import { serversIn } from '../servers-in.ts'
 

@@ -1,0 +1,133 @@
+import type { SettingName } from '../../contract/model/request-settings.ts'
+import type { FieldsOf } from '../../contract/shape/shape.ts'
+import {
+  flag,
+  type InFile,
+  jsonTable,
+  type Key,
+  number,
+  objects,
+  record,
+  setting,
+  table,
+  tables,
+  text,
+  texts,
+  whole,
+  wholeOrWord,
+  word,
+} from './key-table.ts'
+
+/** What a configuration calls the protocols; the first of each line is the specification's. */
+export const protocolWords: readonly string[] = [
+  ...['anthropic_messages', 'anthropic'],
+  ...['openai_completions', 'openai'],
+  ...['openai_responses'],
+  ...['azure_openai_responses', 'azure'],
+  ...['google_generative_ai', 'google', 'gemini'],
+  ...['google_vertex', 'vertex'],
+  ...['bedrock_converse_stream', 'bedrock'],
+  ...['scripted'],
+]
+
+/** What may be said of every request, wherever a file describes a model or an agent. */
+export const requestSettings = {
+  temperature: setting('temperature', 'Sampling temperature.'),
+  top_p: setting('topP', 'Only the likeliest words that have this much probability together.'),
+  top_k: setting('topK', 'Only this many of the likeliest words.'),
+  stop_sequences: setting('stopSequences', 'Texts that end an answer.'),
+  seed: setting('seed', 'Makes answers alike, as far as the service can.'),
+  frequency_penalty: setting('frequencyPenalty', 'Above 0: words that were used often come less.'),
+  presence_penalty: setting('presencePenalty', 'Above 0: words that were used at all come less.'),
+  verbosity: setting('verbosity', 'How long answers are.'),
+  tool_choice: text('`auto`, `none`, `required`, or the name of the tool that must be called.', { fallback: '`auto`' }),
+  parallel_tool_calls: setting('parallelToolCalls', 'Whether an answer may hold several calls.', { fallback: '`true`' }),
+  thinking_budget: setting('thinkingBudget', 'Tokens of thinking, for models that count them.'),
+  thinking_summary: setting('thinkingSummary', 'How much of its thinking the model shows.', { fallback: 'that of the service' }),
+  service_tier: setting('serviceTier', 'Price and speed.', { fallback: 'that of the account' }),
+  cache_ttl: setting('cacheTtl', 'How long the service keeps what it has cached.', { fallback: '`5m`' }),
+  user: setting('user', 'Who asks, as a text that names nobody.'),
+  strict: setting('strict', 'A setting that the model does not take is an error.', { fallback: '`false`' }),
+} satisfies Record<InFile<Exclude<SettingName, 'maxTokens' | 'headers' | 'body'>>, Key>
+
+/** What may be said of every request, in `[provider]`, `[agent.profile]` and sub-agents. */
+export interface RequestSettingsSection extends FieldsOf<typeof requestSettings> {}
+
+const patience = (about: string, fallback: string) => wholeOrWord(1, ['none'], about, { fallback })
+
+const cost = {
+  input_per_million: number(0, 'Input.', { fallback: '0' }),
+  output_per_million: number(0, 'Output.', { fallback: '0' }),
+  cache_read_per_million: number(0, 'Input from the cache.', { fallback: '0' }),
+  cache_write_per_million: number(0, 'Input written to the cache.', { fallback: '0' }),
+}
+
+/** `[provider.cost]`: USD per million tokens. */
+export interface CostSection extends FieldsOf<typeof cost> {}
+
+const compat = {
+  supports_store: flag('It knows `store`.'),
+  supports_developer_role: flag('It knows the role `developer`.'),
+  supports_reasoning_effort: flag('It knows `reasoning_effort`.'),
+  supports_usage_in_streaming: flag('It counts tokens in a stream.'),
+  max_tokens_field: word(['max_tokens', 'max_completion_tokens'], 'What it calls the limit of an answer.'),
+  requires_tool_result_name: flag('Tool results need the name of their tool.'),
+  requires_assistant_after_tool_result: flag('Tool results must be followed by an answer.'),
+  thinking_format: word(
+    ['openai', 'open_ai', 'xai', 'qwen', 'openrouter', 'open_router', 'deepseek', 'deep_seek', 'together', 'chat_template'],
+    'How it is asked to think.',
+    { aliases: ['reasoning_format'] },
+  ),
+}
+
+/** `[provider.compat]`: how a service deviates from OpenAI. */
+export interface CompatSection extends FieldsOf<typeof compat> {}
+
+const model = {
+  model: text('The id that is sent to the service.'),
+  api_key: text('The key; keep it in the environment, and name the variable here.'),
+  api: word(protocolWords, 'The protocol. It is not guessed from the model.', { fallback: '`anthropic_messages`' }),
+  base_url: text('Where the service is.', { aliases: ['url'], fallback: 'the service of the protocol, or of `provider`' }),
+  provider: text('Name for logs, loop ids and costs; one of `compatPresets` also says where the service is.', {
+    fallback: 'by the protocol',
+  }),
+  name: text('Shown to people.', { fallback: 'the id' }),
+  reasoning: flag('The model can think.', { fallback: 'by the model' }),
+  context_window: whole(1, 'Tokens.', { fallback: 'by the protocol' }),
+  max_tokens: whole(1, 'Tokens of an answer, where the profile says nothing.', { fallback: 'by the protocol' }),
+  first_byte_timeout_ms: patience('How long the first byte of an answer is waited for.', '600,000; none for local servers'),
+  idle_timeout_ms: patience('How long the next byte is waited for.', '300,000'),
+  progress_timeout_ms: patience('How long the next content is waited for.', '600,000'),
+  resource: text('Azure: the name of the resource, in place of `base_url`.'),
+  project: text('Vertex: the project.'),
+  location: text('Vertex: the location.', { fallback: '`global`' }),
+  region: text('Bedrock: the region.', { fallback: '`us-east-1`' }),
+  cost: table<CostSection>(cost, 'USD per million tokens. Without it `max_cost` does nothing.'),
+  headers: record('Sent with every call.'),
+  compat: table<CompatSection>(compat, 'How a service deviates from OpenAI; `openai_completions` only.'),
+  require_media: flag('Media that it does not take are an error before anything is sent.', { fallback: '`false`' }),
+  server_tools: objects('Tools that the service runs, as the service declares them.'),
+  body: jsonTable('Fields of the request as the service calls them, merged into it last.'),
+  fallback: texts('`{{provider.id}}`, or the names of providers: asked in this order when this one fails.'),
+  ...requestSettings,
+}
+
+/** What a model of a service is, and how it is reached. */
+export interface ModelSection extends FieldsOf<typeof model> {}
+
+const providerInstance = {
+  id: text('Its name in the namespace `provider`, as `{{name}}`; else `name` is.'),
+  description: text('For people.'),
+  ...model,
+}
+
+/** `[[provider.instances]]`: another model, by name or id. What it leaves out is not taken from `[provider]`. */
+export interface ProviderInstanceSection extends FieldsOf<typeof providerInstance> {}
+
+export const provider = {
+  ...model,
+  instances: tables<ProviderInstanceSection>(providerInstance, 'Other models. They take nothing from `[provider]`.'),
+}
+
+/** `[provider]`: the model of every agent that names no other. */
+export interface ProviderSection extends FieldsOf<typeof provider> {}
