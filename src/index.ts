@@ -53,7 +53,15 @@ export type { Logger } from './types/logger.ts'
 export { type ApiKey, type CredentialProvider, staticCredential } from './types/model/credentials.ts'
 export type { Model } from './types/model/model.ts'
 export type { InputAnswer } from './types/run/question.ts'
-export { type AgentRun, type Receipt, type ReceiptStatus, RunError, type RunResult } from './types/run/run.ts'
+export {
+  type AgentRun,
+  type DeepPartial,
+  type ElementOf,
+  type Receipt,
+  type ReceiptStatus,
+  RunError,
+  type RunResult,
+} from './types/run/run.ts'
 export type { SessionStore } from './types/session/session-store.ts'
 export type { StandardSchema } from './types/standard-schema.ts'
 export type { AgentTool, ToolContext, ToolOutput } from './types/tool/tool.ts'

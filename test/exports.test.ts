@@ -9,7 +9,7 @@ const expected: Record<string, string> = {
     Agent AgentBusyError ConfigError CursorExpiredError PhiError ProviderError RunError ToolError defineTool estimatedCost fileContent imageContent
     memorySessionStore parseOutput resumeAgent staticCredential textOf toolCallsOf userMessage
     AgentEvent AgentMessage AgentOptions AgentRun AgentTool ApiKey AssistantMessage Citation Content CostConfig CredentialProvider
-    ExecutionLimits FileContent FileOptions ImageContent InputAnswer JsonObject JsonSchema JsonValue Logger MediaOptions Message MessageInput MisuseCode Model ModelConfig
+    DeepPartial ElementOf ExecutionLimits FileContent FileOptions ImageContent InputAnswer JsonObject JsonSchema JsonValue Logger MediaOptions Message MessageInput MisuseCode Model ModelConfig
     OpaqueContent ParseOutputOptions PendingApproval PendingInput PromptInput PromptOptions ProviderErrorCode Receipt ReceiptStatus ResumeOptions
     RequestSettings RetryConfig RunResult RunStatus ServiceToolContent SessionStore StandardSchema StopReason TextContent ThinkingContent ThinkingLevel ToolCallContent ToolChoice
     ToolContext ToolErrorCode ToolOutput ToolResult ToolResultMessage Usage UserMessage`,
@@ -78,8 +78,8 @@ const expected: Record<string, string> = {
     SessionRecord SessionScope SessionSummary SessionTail SessionWriter SpawnRef StorePromises TagKind TaskHooks Turn UnfinishedCalls
     UnknownEntry`,
   './context': `
-    ContextTracker cacheHitRate combineUsage compactMessages defaultCompaction defaultContextTranslation deriveView diffTurnRequests
-    contextLimitOf emptyUsage estimateTokens extensionMessage extractJson heuristicTokenCounter isContextOverflow isLlmMessage llmCompaction
+    ContextTracker PartialJson cacheHitRate combineUsage compactMessages defaultCompaction defaultContextTranslation deriveView diffTurnRequests
+    contextLimitOf emptyUsage estimateTokens extensionMessage extractJson heuristicTokenCounter isContextOverflow isLlmMessage llmCompaction parsePartialJson
     messageTokens summaryMessage tokenCounterFor totalTokens turnsOf
     AnnotatedRequest BlockProvenance CapturedHttp CompactedSection CompactionConfig CompactionInput CompactionOverlay CompactionScope
     CompactionStrategy ContextChange ContextConfig ContextState ContextTranslation ExtensionMessage LlmCompactionOptions LlmMessage

@@ -24,6 +24,7 @@ import {
   type OptionTable,
   oneOf,
   options,
+  wholeFrom,
   withMethods,
 } from '../contract/shape/shape.ts'
 import { aTool, checkCostLimit, settingTable } from '../loop/check-config.ts'
@@ -41,7 +42,16 @@ import type { Workspace } from '../types/tool/workspace.ts'
 /** What of a loop's configuration an agent passes on unchanged. */
 type LoopSettings = Omit<
   LoopConfig,
-  'model' | 'journal' | 'systemPrompt' | 'skills' | 'thinkingLevel' | 'responseFormat' | 'steering' | 'followUps' | 'firstTurnTrigger'
+  | 'model'
+  | 'journal'
+  | 'checkAnswer'
+  | 'systemPrompt'
+  | 'skills'
+  | 'thinkingLevel'
+  | 'responseFormat'
+  | 'steering'
+  | 'followUps'
+  | 'firstTurnTrigger'
 >
 
 /** How an agent is set up. Only the model is required. `Output` is what `responseFormat` promises. Source: docs/concepts/agent-and-run.md */
@@ -97,6 +107,8 @@ export interface PromptOptions<Output = unknown> extends RequestSettings {
   budget?: Budget
   /** What the run is, for its `agentStart`. Default: `initial` for a prompt, `default` for a continuation. */
   kind?: ContinuationKind
+  /** How often an answer that does not fit is asked for again. Default: as the agent's settings say. */
+  repair?: number
   /** What form the answers of this run must have, instead of what the agent's settings say. */
   responseFormat?: ResponseFormatInput<Output>
 }
@@ -164,6 +176,7 @@ export const promptTable: OptionTable<PromptOptions> = {
   metadata: json,
   budget: aBudget,
   kind: continuationKind,
+  repair: wholeFrom(0),
   responseFormat: aSchema,
 }
 

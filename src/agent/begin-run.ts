@@ -10,10 +10,11 @@ import { checkCostLimit } from '../loop/check-config.ts'
 import type { AgentContext, LoopConfig } from '../loop/loop-config.ts'
 import { isCounted, nextLoopId, raiseCounts } from '../loop/loop-id.ts'
 import type { SessionJournal } from '../types/session/session-store.ts'
+import { holderOf } from '../validation/response-format.ts'
 import { type AgentSettings, checkPromptOptions, type PromptOptions, toLoopConfig } from './agent-options.ts'
 import type { Conversation } from './conversation.ts'
 import { type MessageQueue, RunQueue } from './message-queue.ts'
-import { outputReader } from './parse-output.ts'
+import { answerCheck, outputReader } from './parse-output.ts'
 import { RunHandle } from './run-handle.ts'
 
 /** What is run. */
@@ -75,6 +76,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   const journal = settings.session && conversation.journalIn(settings.session)
   const recorded = journal === undefined ? {} : { journal }
   const config: LoopConfig = { ...toLoopConfig(settings), ...recorded, ...queues, ...ofRun(given) }
+  if (config.responseFormat !== undefined && (config.repair ?? 0) > 0) config.checkAnswer = answerCheck(config.responseFormat, settings)
   const { sessionId, lastLoopId: parentLoopId } = conversation.context
   const context = Object.assign(conversation.context, { systemPrompt: typeof prompt === 'string' ? withSkills(prompt, skills) : '', tools })
   const loopId = nextLoopId(context, sessionId, config)
@@ -102,6 +104,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
     },
     onEnd: () => agent.onEnd(run),
     read: config.responseFormat && outputReader(config.responseFormat, settings),
+    holder: config.responseFormat && holderOf(config.responseFormat),
     replayBytes,
     logger,
   })
@@ -109,11 +112,12 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
 }
 
 /** What is said of this run alone. */
-function ofRun({ thinking, responseFormat, ...given }: PromptOptions): Partial<LoopConfig> {
+function ofRun({ thinking, responseFormat, repair, ...given }: PromptOptions): Partial<LoopConfig> {
   return {
     ...settingsIn(given),
     ...(thinking !== undefined && { thinkingLevel: thinking }),
     ...(responseFormat !== undefined && { responseFormat }),
+    ...(repair !== undefined && { repair }),
   }
 }
 

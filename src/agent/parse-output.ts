@@ -11,8 +11,9 @@ import type { RunResult } from '../types/run/run.ts'
 import type { SchemaOutput, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
 import { formatIssues } from '../validation/format-issues.ts'
 import { type JsonCheck, jsonSchemaValidator } from '../validation/json-schema-validator.ts'
-import { responseFormatOf } from '../validation/response-format.ts'
+import { answerSchemaOf, holderOf } from '../validation/response-format.ts'
 import { isStandardSchema } from '../validation/tool-parameters.ts'
+import { unwrapped } from '../validation/wrapped-schema.ts'
 
 /** How an answer is checked against a JSON Schema. */
 export interface ParseOutputOptions {
@@ -59,8 +60,7 @@ export async function parseOutput(
   checkOptions(from, anObject, 'from')
   checkOptions(schema, aSchema, 'schema')
   checkOptions(options, parseOptions)
-  const json = extractJson('role' in from ? from : lastAnswer(from))
-  const result = await checkAnswer(schema, json, options)
+  const result = await checkAnswer(schema, extractJson('role' in from ? from : lastAnswer(from)), options)
   if (result.issues === undefined) return result.value
   throw new ProviderError('schemaMismatch', `The answer does not fit its schema:\n${formatIssues(result.issues, 'answer')}`)
 }
@@ -88,10 +88,27 @@ export function outputReader(
   }
 }
 
-function outputOf(result: RunResult, format: ResponseFormatInput, options: ParseOutputOptions): Promise<unknown> {
-  if (isStandardSchema(format)) return parseOutput(result, format)
-  const asked = responseFormatOf(format)
-  return parseOutput(result, asked.type === 'jsonSchema' ? asked.schema : { type: 'object' }, options)
+function outputOf(from: RunResult | AgentMessage, format: ResponseFormatInput, options: ParseOutputOptions): Promise<unknown> {
+  if (isStandardSchema(format)) return parseOutput(from, format)
+  return parseOutput(from, answerSchemaOf(format) ?? { type: 'object' }, options)
+}
+
+/**
+ * What is wrong with an answer, in lines that tell the model what to change; `undefined` where it fits. Never rejects: what keeps an answer from being checked is
+ * told when the run has ended.
+ */
+export function answerCheck(
+  format: ResponseFormatInput,
+  { schemaValidator }: OutputSettings,
+): (message: AgentMessage) => Promise<string | undefined> {
+  return async (message) => {
+    try {
+      await outputOf(message, format, { ...(schemaValidator && { schemaValidator }) })
+      return undefined
+    } catch (error) {
+      return ProviderError.isInstance(error) && error.code === 'schemaMismatch' ? error.message : undefined
+    }
+  }
 }
 
 function lastAnswer({ messages, status, error, rejection }: RunResult): AgentMessage {
@@ -104,7 +121,8 @@ function lastAnswer({ messages, status, error, rejection }: RunResult): AgentMes
   )
 }
 
-function checkAnswer(schema: StandardSchema | JsonSchema, json: JsonValue, options: ParseOutputOptions): ReturnType<JsonCheck> {
+function checkAnswer(schema: StandardSchema | JsonSchema, answer: JsonValue, options: ParseOutputOptions): ReturnType<JsonCheck> {
+  const json = holderOf(schema) === undefined ? answer : unwrapped(answer)
   if (isStandardSchema(schema)) return schema['~standard'].validate(json)
   const validator = options.schemaValidator ?? jsonSchemaValidator
   return validator.compile(schema)(json)

@@ -25,6 +25,8 @@ export interface RunHandleOptions {
   start: (options: LoopOptions) => Promise<RunResult>
   /** Reads the output of the result, where an answer must have a form. Never rejects. */
   read: ((result: RunResult) => Promise<RunResult>) | undefined
+  /** The property in which the answer is held, where it is no object. */
+  holder: string | undefined
   /** Called once, after `agentEnd`. */
   onEnd: () => void
   replayBytes: number | undefined
@@ -67,6 +69,10 @@ export class RunHandle extends LoggedRun implements AgentRun {
     this.#options = options
     for (const listener of options.listeners) this.subscribe(listener)
     this.#result = options.read === undefined ? this.#run() : this.#run().then(options.read)
+  }
+
+  protected override get holder(): string | undefined {
+    return this.#options.holder
   }
 
   get result(): Promise<RunResult> {

@@ -8,6 +8,7 @@
  * ```
  */
 
+export { PartialJson, parsePartialJson } from '../base/json/partial-json.ts'
 export type {
   CompactedSection,
   CompactionOverlay,

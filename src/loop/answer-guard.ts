@@ -81,3 +81,21 @@ export async function refusedEnding(loop: LoopState, { message }: { message: Ass
   await addNotice(loop, withId(userMessage(`[Your answer was not shown${why === '.' ? '' : why}. Answer again.]`)))
   return undefined
 }
+
+/** Whether an answer is asked for again because it does not have its form: the model is told what is wrong. */
+export async function repairs(
+  loop: LoopState,
+  { message, results }: { message: AssistantEntry; results: readonly unknown[] },
+): Promise<boolean> {
+  const { checkAnswer, repair = 0 } = loop.config
+  const isFinal = message.stopReason === 'stop' && results.length === 0 && !loop.inputs.isWaiting
+  if (checkAnswer === undefined || !isFinal || loop.repairs >= repair || loop.stop.aborted) return false
+  const fault = await loop.stop.race(checkAnswer(message)).catch(() => undefined)
+  if (fault === undefined || loop.stop.aborted) return false
+  loop.repairs += 1
+  await addNotice(
+    loop,
+    withId(userMessage(`[Your answer does not have the form that was asked for. ${fault}\nAnswer again, in that form.]`)),
+  )
+  return true
+}

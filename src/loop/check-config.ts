@@ -36,6 +36,7 @@ import {
   options,
   required,
   type Shape,
+  wholeFrom,
   withMethods,
 } from '../contract/shape/shape.ts'
 import type { Model } from '../types/model/model.ts'
@@ -90,6 +91,7 @@ export const settingTable = {
   ...settingFields,
   cache: either(oneOf('auto', 'disabled'), closed(cacheStrategy)),
   responseFormat: aSchema,
+  repair: wholeFrom(0),
   requireMedia: aFlag,
   resolveMedia: aFunction,
   toolExecution: either(oneOf('parallel', 'sequential'), closed(toolExecution)),
@@ -115,6 +117,7 @@ const configTable: OptionTable<LoopConfig> = {
   ...settingTable,
   systemPrompt: aFunction,
   skills: aSkillSet,
+  checkAnswer: aFunction,
   thinkingLevel,
   firstTurnTrigger: turnTrigger,
   steering: aSupplier,

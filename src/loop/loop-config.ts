@@ -90,6 +90,10 @@ export interface LoopConfig extends RequestSettings {
   requireMedia?: boolean
   /** Fetches media for services that fetch nothing themselves. Default: nothing is fetched, a line says what was left out. */
   resolveMedia?: ResolveMedia
+  /** How often an answer that does not fit `responseFormat` is asked for again, with what is wrong with it. Default 0. */
+  repair?: number
+  /** What is wrong with an answer, for the model; `undefined` where it fits. An agent makes it of its `responseFormat`. */
+  checkAnswer?: (message: AgentMessage) => Promise<string | undefined>
   /** Default `parallel`. */
   toolExecution?: ToolExecutionStrategy | 'parallel' | 'sequential'
   /** Milliseconds per tool call, unless the tool sets its own. Default: unbounded. */

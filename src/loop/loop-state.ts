@@ -58,6 +58,8 @@ export class LoopState {
   turn: TurnSetup
   /** The tool that ends the run after this turn. */
   endedBy: EndedBy | undefined
+  /** How often an answer was asked for again because it did not fit. */
+  repairs = 0
   /** Answers that a hook has refused. */
   refusedAnswers = 0
   /** Whether the model has called a tool. */

@@ -5,7 +5,7 @@ import type { RunFailure, TurnTrigger } from '../contract/run/run-facts.ts'
 import type { ReachedLimit } from '../contract/run/settings.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
 import type { RunProgress } from '../types/run/turn.ts'
-import { guardAnswer, isRefused, refusedEnding } from './answer-guard.ts'
+import { guardAnswer, isRefused, refusedEnding, repairs } from './answer-guard.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { type CallOutcome, type PlannedCall, planCalls, runCalls } from './calls/tool-calls.ts'
 import { keepWithinContext } from './compaction.ts'
@@ -81,7 +81,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending:
       if (ended !== undefined) return end(ended)
       loop.turnIndex += 1
       trigger = 'continuation'
-      mustAnswer = outcome.results.length > 0 || isRefused(outcome)
+      mustAnswer = outcome.results.length > 0 || isRefused(outcome) || (await repairs(loop, outcome))
     } else {
       // Taken back while a filter or a hook looked at it. What waits and cannot be had twice in a row never comes.
       const isInVain = intake.messages.length === 0

@@ -4,9 +4,12 @@ import type { AgentEvent } from '../contract/run/event.ts'
 import type { Logger } from '../types/logger.ts'
 import { type AgentRun, RunError, type RunResult } from '../types/run/run.ts'
 import { EventLog } from './event-log.ts'
+import { outputElements, partialOutputs } from './partial-outputs.ts'
 
 /** What a run is to those who read it, wherever its loop is: its events, and what it came to. See {@link AgentRun} for the contract. */
-export abstract class LoggedRun implements Pick<AgentRun, 'result' | 'subscribe' | 'events' | 'text' | 'textStream' | 'abort'> {
+export abstract class LoggedRun
+  implements Pick<AgentRun, 'result' | 'subscribe' | 'events' | 'text' | 'textStream' | 'partial' | 'elements' | 'abort'>
+{
   abstract readonly id: string
   abstract readonly result: Promise<RunResult>
   protected readonly log: EventLog
@@ -39,6 +42,27 @@ export abstract class LoggedRun implements Pick<AgentRun, 'result' | 'subscribe'
 
   get textStream(): AsyncIterable<string> {
     return this.#texts()
+  }
+
+  /** The property in which the answer is held, where it is no object. */
+  protected get holder(): string | undefined {
+    return undefined
+  }
+
+  partial(): AsyncIterable<never> {
+    return this.#followed(partialOutputs(this, this.holder)) as AsyncIterable<never> // what the form of the answer promises, in part
+  }
+
+  elements(...path: string[]): AsyncIterable<never> {
+    const { holder } = this
+    const whole = holder === undefined ? path : [holder, ...path]
+    return this.#followed(outputElements(this, whole)) as AsyncIterable<never> // what the form of the answer promises
+  }
+
+  async *#followed<T>(values: AsyncIterable<T>): AsyncGenerator<T> {
+    const ended = this.result
+    yield* values
+    completed(await ended)
   }
 
   async *#texts(): AsyncGenerator<string> {

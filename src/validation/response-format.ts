@@ -1,10 +1,10 @@
-import { ConfigError } from '../contract/errors.ts'
 import type { JsonSchema } from '../contract/json.ts'
 import { type ResponseFormat, responseFormat } from '../contract/model/request.ts'
 import { tagsOf } from '../contract/shape/shape.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import { jsonSchemaOf } from './tool-parameters.ts'
+import { isWrapped, wrappedSchema, wrapperName } from './wrapped-schema.ts'
 
 const formats = tagsOf(responseFormat)
 /** By schema, so that every request of a conversation carries the same object and its encoded form is found again. */
@@ -13,8 +13,8 @@ const made = new WeakMap<object, ResponseFormat>()
 /**
  * What `input` asks for; the same object each time.
  *
- * **Contract**: throws `ConfigError` `invalidOption` for a Standard Schema that gives no JSON Schema, and for a schema without an object at
- * its root, which no service accepts.
+ * **Contract**: throws `ConfigError` `invalidOption` for a Standard Schema that gives no JSON Schema. An answer that is no object is held in the property
+ * `value` of one: services take nothing else.
  *
  * Source: docs/concepts/structured-output.md
  */
@@ -29,13 +29,24 @@ export function responseFormatOf(input: ResponseFormatInput): ResponseFormat {
 
 function read(input: ResponseFormatInput): ResponseFormat {
   const format = isResponseFormat(input) ? input : fromSchema(input)
-  if (format.type === 'jsonSchema' && format.schema.type !== 'object') {
-    throw new ConfigError(
-      'invalidOption',
-      `responseFormat: the schema of an answer needs "type": "object" at its root, not ${JSON.stringify(format.schema.type)}. Put other values into a property.`,
-    )
+  if (format.type !== 'jsonSchema' || !isWrapped(format.schema)) return format
+  return { ...format, schema: wrappedSchema(format.schema) }
+}
+
+/** The schema of an answer as its caller knows it: not held in an object. `undefined` where there is none. Throws as {@link responseFormatOf}. */
+export function answerSchemaOf(input: ResponseFormatInput): JsonSchema | undefined {
+  if (!isResponseFormat(input)) return schemaIn(input)
+  return input.type === 'jsonSchema' ? input.schema : undefined
+}
+
+/** The property that holds the answer, where it is no object. `undefined` too where no service could be asked for it. */
+export function holderOf(input: ResponseFormatInput): string | undefined {
+  try {
+    const schema = answerSchemaOf(input)
+    return schema !== undefined && isWrapped(schema) ? wrapperName : undefined
+  } catch {
+    return undefined
   }
-  return format
 }
 
 /** No JSON Schema type is called like a format. */
@@ -47,8 +58,12 @@ function isStandard(input: ResponseFormatInput): input is StandardSchema {
   return '~standard' in input
 }
 
+function schemaIn(input: Exclude<ResponseFormatInput, ResponseFormat>): JsonSchema {
+  return isStandard(input) ? jsonSchemaOf(input, 'invalidOption', 'responseFormat', 'instead') : input
+}
+
 function fromSchema(input: Exclude<ResponseFormatInput, ResponseFormat>): ResponseFormat {
-  const schema: JsonSchema = isStandard(input) ? jsonSchemaOf(input, 'invalidOption', 'responseFormat', 'instead') : input
+  const schema = schemaIn(input)
   return { type: 'jsonSchema', name: nameOf(schema), schema }
 }
 

@@ -54,12 +54,7 @@ describe('the form that is asked for', () => {
     expect((await asked({ prompt: placeJson })).format).toEqual({ type: 'jsonSchema', name: 'A_place_', schema: placeJson })
   })
 
-  it.each([
-    [z.string(), /"type": "object" at its root, not "string"/],
-    [{ type: 'array' }, /not "array"/],
-    [{ type: 'jsonSchema', name: 'x', schema: { type: 'number' } } as const, /not "number"/],
-    [v.object({ a: v.string() }), /valibot.*Pass one instead/],
-  ])('is refused where no service takes it', async (schema, message) => {
+  it.each([[v.object({ a: v.string() }), /valibot.*Pass one instead/]])('is refused where no service takes it', async (schema, message) => {
     const { format, result } = await asked({ prompt: schema })
     expect(format).toBeUndefined()
     expect(result).toMatchObject({ status: 'error', error: { code: 'invalidOption', message: expect.stringMatching(message) } })

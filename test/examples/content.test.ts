@@ -3,6 +3,7 @@ import { answerWithSources } from '../../examples/recipes/citations.ts'
 import { describePicture } from '../../examples/recipes/files-by-address.ts'
 import { drawAndChange } from '../../examples/recipes/media.ts'
 import { reliable } from '../../examples/recipes/models-of-models.ts'
+import { isSpam, watchPlan } from '../../examples/recipes/partial-objects.ts'
 import { define } from '../../examples/recipes/request-settings.ts'
 import { careful } from '../../examples/recipes/stop-conditions.ts'
 import { askAboutReport } from '../../examples/recipes/upload-file.ts'
@@ -85,4 +86,19 @@ it('a short question goes to the small model, and another service steps in when 
   const [small, large, elsewhere] = [scripted([{ text: 'Small.' }]), scripted([]), scripted([{ text: 'Elsewhere.' }])]
   const agent = reliable({ small, large, elsewhere, keys: ['k-1', 'k-2'] })
   expect(await agent.prompt('Hi.').text()).toBe('Small.')
+})
+
+it('a plan is shown while it is written, and an answer may be one of two words', async () => {
+  const plan = {
+    title: 'Tea',
+    steps: [
+      { task: 'Boil', hours: 1 },
+      { task: 'Wait', hours: 2 },
+    ],
+  }
+  const lines: string[] = []
+  expect(await watchPlan(scripted([{ text: JSON.stringify(plan) }]), 'tea', (line) => lines.push(line))).toBe(3)
+  expect(lines).toContain('# Tea')
+  expect(lines.slice(-2)).toEqual(['- Boil: 1 h', '- Wait: 2 h'])
+  expect(await isSpam(scripted([{ text: '{"value":"spam"}' }]), 'Buy!')).toBe(true)
 })

@@ -42,7 +42,7 @@ const hooks: Required<LoopHooks> = {
 }
 
 const shared: Required<
-  Omit<LoopConfig, 'model' | 'thinkingLevel' | 'systemPrompt' | 'skills' | 'firstTurnTrigger' | 'steering' | 'followUps'>
+  Omit<LoopConfig, 'model' | 'checkAnswer' | 'thinkingLevel' | 'systemPrompt' | 'skills' | 'firstTurnTrigger' | 'steering' | 'followUps'>
 > = {
   configId: 'c',
   ...everySetting,
@@ -58,6 +58,7 @@ const shared: Required<
   hooks,
   inputFilters: [() => ({ type: 'pass' })],
   stopWhen: [() => false],
+  repair: 1,
   contextConfig: {
     ...{ maxContextTokens: 1e5, systemPromptTokens: 10, tokenCounter: { text: () => 1, message: () => 1 } },
     compaction: {
@@ -103,6 +104,7 @@ checkedOptions<AgentOptions>(
 const prompts: Required<PromptOptions> = {
   ...everySetting,
   thinking: 'max',
+  repair: 0,
   signal,
   metadata: { a: [1] },
   budget,
@@ -127,6 +129,7 @@ checkedOptions<LoopConfig>(
     ...shared,
     model,
     systemPrompt: () => 'x',
+    checkAnswer: async () => undefined,
     skills,
     thinkingLevel: 'low',
     firstTurnTrigger: 'user',

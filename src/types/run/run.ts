@@ -9,6 +9,16 @@ import type { EndedBy, PendingApproval, PendingInput, RunFailure, RunStatus } fr
 import type { ReachedLimit } from '../../contract/run/settings.ts'
 import type { ApprovalRef, InputAnswer, InputRef } from './question.ts'
 
+/** A value of which anything may be missing yet. */
+export type DeepPartial<T> = T extends readonly (infer Item)[]
+  ? DeepPartial<Item>[]
+  : T extends object
+    ? { [K in keyof T]?: DeepPartial<T[K]> }
+    : T
+
+/** What a list holds, for the elements of an answer that is one. */
+export type ElementOf<T> = T extends readonly (infer Item)[] ? Item : unknown
+
 /** How a run ends, and what only that ending has to say. */
 export type RunEnding =
   | { status: 'completed'; endedBy?: EndedBy }
@@ -134,6 +144,13 @@ export interface AgentRun<Output = unknown> extends AsyncIterable<AgentEvent>, A
    * when it ended otherwise, behaves as `text()`: throws `RunError`. Leaving it detaches; the run goes on. After a retry a text may begin again.
    */
   readonly textStream: AsyncIterable<string>
+  /**
+   * The answer as the value that `responseFormat` promises, while it is written: each time it says more. Unchecked and untransformed; `output` of the result is
+   * the checked one. Ends with the run, and throws `RunError` unless it completed.
+   */
+  partial(): AsyncIterable<DeepPartial<Output>>
+  /** Elements of a list in that answer, each once it is whole: of the answer itself, or of the list under these names. As {@link AgentRun.partial}. */
+  elements<Element = ElementOf<Output>>(...path: string[]): AsyncIterable<Element>
   /** A message of this run as far as it has come, O(1). While it streams this is a live view: copy it to keep it. */
   message(id: string): AgentMessage | undefined
   /**

@@ -3,6 +3,7 @@ import { ConfigError } from '../../../contract/errors.ts'
 import type { KnownApi, OpenAiCompat, ThinkingFormat } from '../../../contract/model/model-config.ts'
 import type { CostConfig } from '../../../contract/model/usage.ts'
 import { checkOptions } from '../../../contract/shape/read.ts'
+import { fallback } from '../../../providers/compose/fallback.ts'
 import { protocolOf } from '../../../providers/kit/protocol-name.ts'
 import type { Model } from '../../../types/model/model.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../../config-error.ts'
@@ -36,7 +37,6 @@ async function withFallbacks(build: Build, section: ModelSection, at: Path): Pro
   const { fallback: names = [], ...own } = section
   const first = await madeModel(build, own, at)
   if (names.length === 0) return first
-  const { fallback } = await import('../../../providers/compose/fallback.ts')
   const others = names.map((provider, index) => alternative(build, provider, [...at, 'fallback', index]))
   return fallback([first, ...(await Promise.all(others))])
 }

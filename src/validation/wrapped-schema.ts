@@ -1,0 +1,41 @@
+import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.ts'
+
+/** The property that holds an answer which is no object: services take objects only. */
+export const wrapperName = 'value'
+
+/** Whether an answer of this schema is held in a property of an object. */
+export function isWrapped({ type }: JsonSchema): boolean {
+  return type !== 'object'
+}
+
+/** A schema of an object that holds what `schema` describes. What it refers to by `#/…` is found where it is now. */
+export function wrappedSchema(schema: JsonSchema): JsonSchema {
+  const { $defs, definitions, $schema, title, ...value } = moved(schema)
+  return {
+    ...($schema !== undefined && { $schema }),
+    ...(title !== undefined && { title }),
+    type: 'object',
+    properties: { [wrapperName]: value },
+    required: [wrapperName],
+    additionalProperties: false,
+    ...($defs !== undefined && { $defs }),
+    ...(definitions !== undefined && { definitions }),
+  }
+}
+
+function moved(schema: JsonSchema): JsonObject {
+  return JSON.parse(JSON.stringify(schema), (key, value: JsonValue) =>
+    key === '$ref' && typeof value === 'string' ? movedRef(value) : value,
+  )
+}
+
+function movedRef(ref: string): string {
+  if (!ref.startsWith('#') || ref.startsWith('#/$defs/') || ref.startsWith('#/definitions/')) return ref
+  return `#/properties/${wrapperName}${ref.slice(1)}`
+}
+
+/** The answer in `json`, which holds it as {@link wrappedSchema} says; as it is where it does not. */
+export function unwrapped(json: JsonValue): JsonValue {
+  const isHolder = typeof json === 'object' && json !== null && !Array.isArray(json) && Object.keys(json).join() === wrapperName
+  return isHolder ? (json[wrapperName] ?? null) : json
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
+import { Agent, RunError } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { add, fastRetry } from '../support/play.ts'
+
+const recipe = z.object({ title: z.string(), steps: z.array(z.object({ text: z.string() })) })
+const whole = { title: 'Tea', steps: [{ text: 'Boil water.' }, { text: 'Wait.' }] }
+const pieces = (value: unknown, size = 5): string[] => JSON.stringify(value).match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? []
+
+async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = []
+  for await (const value of values) list.push(structuredClone(value))
+  return list
+}
+
+describe('run.partial', () => {
+  it('shows the value while it is written, and the result has the checked one', async () => {
+    const run = new Agent({ model: scripted([{ text: pieces(whole, 3) }]), responseFormat: recipe }).prompt('tea?')
+    const seen = await all(run.partial())
+    expect(seen.length).toBeGreaterThan(5)
+    expect(seen[0]).toEqual({})
+    expect(seen).toContainEqual({ title: 'Te' })
+    expect(seen.at(-1)).toEqual(whole)
+    expect((await run.result).output).toEqual(whole)
+    // @ts-expect-error: of a partial value anything may be missing
+    void seen[0].title.length
+  })
+
+  it('a failed attempt is forgotten', async () => {
+    const model = scripted([
+      { text: ['{"title": "Cof'], fail: { code: 'network', message: 'cut', afterText: true } },
+      { text: pieces(whole) },
+    ])
+    const run = new Agent({ model, responseFormat: recipe, retry: fastRetry, logger: false }).prompt('tea?')
+    const seen = await all(run.partial())
+    expect(seen.at(-1)).toEqual(whole)
+  })
+
+  it('the answer after the calls counts', async () => {
+    const model = scripted([{ text: 'Let me see.', toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: pieces(whole) }])
+    expect((await all(new Agent({ model, tools: [add], responseFormat: recipe }).prompt('tea?').partial())).at(-1)).toEqual(whole)
+  })
+
+  it('throws at the end of a run that did not complete', async () => {
+    const model = scripted([{ text: ['{"title": "Te'], fail: { code: 'auth', message: 'refused' } }])
+    const run = new Agent({ model, responseFormat: recipe, logger: false }).prompt('tea?')
+    await expect(all(run.partial())).rejects.toBeInstanceOf(RunError)
+  })
+})
+
+describe('run.elements', () => {
+  it('gives the elements of a list, each once it is whole', async () => {
+    const run = new Agent({ model: scripted([{ text: pieces(whole, 3) }]), responseFormat: recipe }).prompt('tea?')
+    expect(await all(run.elements('steps'))).toEqual(whole.steps)
+  })
+
+  it('of an answer that is a list itself', async () => {
+    const names = z.array(z.string())
+    const run = new Agent({ model: scripted([{ text: pieces({ value: ['Ann', 'Bob'] }, 2) }]), responseFormat: names }).prompt('names?')
+    const seen: string[] = []
+    for await (const name of run.elements()) seen.push(name)
+    expect(seen).toEqual(['Ann', 'Bob'])
+    expect((await run.result).output).toEqual(['Ann', 'Bob'])
+  })
+})
+
+describe('answers that are no objects', () => {
+  it.each([
+    ['a list', z.array(z.number()), [1, 2]],
+    ['a text', z.string(), 'yes'],
+    ['one of some words', z.enum(['spam', 'ham']), 'ham'],
+    [
+      'one of several objects',
+      z.discriminatedUnion('kind', [z.object({ kind: z.literal('a'), n: z.number() }), z.object({ kind: z.literal('b') })]),
+      { kind: 'a', n: 1 },
+    ],
+    ['true or false', { type: 'boolean' }, true],
+  ])('%s is asked for in an object, and taken out of it', async (_name, schema, value) => {
+    const model = scripted([{ text: pieces({ value }) }])
+    const agent = new Agent({ model, responseFormat: schema as z.ZodType })
+    const run = agent.prompt('go')
+    const seen = await all(run.partial())
+    expect(seen.at(-1)).toEqual(value)
+    expect((await run.result).output).toEqual(value)
+    expect(model.provider.requests[0]?.responseFormat).toMatchObject({
+      type: 'jsonSchema',
+      schema: { type: 'object', required: ['value'], additionalProperties: false },
+    })
+  })
+
+  it('what a schema refers to is found where it is now', async () => {
+    const tree = { $ref: '#/$defs/node', $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } } }
+    const model = scripted([{ text: '{"value": {"next": {}}}' }])
+    const { output } = await new Agent({ model, responseFormat: tree }).prompt('go').result
+    expect(output).toEqual({ next: {} })
+    expect(model.provider.requests[0]?.responseFormat).toMatchObject({
+      schema: { properties: { value: { $ref: '#/$defs/node' } }, $defs: { node: {} } },
+    })
+  })
+})
+
+describe('repair', () => {
+  const wrong = { text: '{"title": 3}' }
+
+  it('an answer that does not fit is asked for again, with what is wrong', async () => {
+    const model = scripted([wrong, { text: JSON.stringify(whole) }])
+    const { output, status } = await new Agent({ model, responseFormat: recipe, repair: 1, logger: false }).prompt('tea?').result
+    expect({ output, status }).toEqual({ output: whole, status: 'completed' })
+    const told = JSON.stringify(model.provider.requests[1]?.messages.at(-1))
+    expect(told).toContain('title')
+    expect(told).toContain('Answer again')
+  })
+
+  it('no more often than was said, and not at all by default', async () => {
+    const often = scripted([wrong, wrong, wrong])
+    expect(
+      (await new Agent({ model: often, responseFormat: recipe, logger: false }).prompt('tea?', { repair: 2 }).result).output,
+    ).toBeUndefined()
+    expect(often.provider.requests).toHaveLength(3)
+    const never = scripted([wrong])
+    await new Agent({ model: never, responseFormat: recipe, logger: false }).prompt('tea?').result
+    expect(never.provider.requests).toHaveLength(1)
+  })
+})
