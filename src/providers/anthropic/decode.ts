@@ -9,11 +9,12 @@ import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import type { DecoderContext } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../kit/decode/decoder.ts'
+import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import { citationOf, isKnownCitation } from './citations.ts'
 import type { AnthropicCall } from './encode.ts'
 import { isServiceCall, isServiceResult, ServiceBlocks } from './service-blocks.ts'
-import type { WireBlock, WireEvent, WireMessage, WireUsage } from './wire.ts'
+import { knownFields, type WireBlock, type WireEvent, type WireMessage, type WireUsage } from './wire.ts'
 
 /** A block that was opened. */
 interface OpenBlock {
@@ -66,6 +67,7 @@ export class AnthropicDecoder implements StreamDecoder {
   /** Where the service runs code; the last one that it named counts. */
   #container: unknown
   readonly #service: ServiceBlocks
+  readonly #unknown: UnknownFields
 
   constructor({ prefixHash, answerTool }: Pick<AnthropicCall, 'prefixHash' | 'answerTool'>, { request, emit, framing }: DecoderContext) {
     this.#model = request.model
@@ -73,6 +75,7 @@ export class AnthropicDecoder implements StreamDecoder {
     this.builder = new AssistantBuilder(request.model, emit, answerTool, request.continues)
     if (request.continues === undefined) this.builder.message.usage = this.#usage
     this.#service = new ServiceBlocks(this.builder, (payload) => this.#own(payload), request.messages)
+    this.#unknown = new UnknownFields(this.builder)
     this.#frames = createSseDecoder((data, name) => this.#frame(data, name), framing)
   }
 
@@ -135,10 +138,12 @@ export class AnthropicDecoder implements StreamDecoder {
     switch (type) {
       case 'content_block_delta':
         this.progress++
+        this.#unknown.look(event, knownFields.event)
         this.#delta(indexIn(event.index), fieldsIn(event.delta, 'a delta'))
         return
       case 'content_block_start':
         this.progress++
+        this.#unknown.look(event, knownFields.event)
         this.#open(indexIn(event.index), objectIn(event.content_block, 'a content block'))
         return
       case 'content_block_stop': {
@@ -153,6 +158,8 @@ export class AnthropicDecoder implements StreamDecoder {
         return
       case 'message_delta':
         this.progress++
+        this.#unknown.look(event, knownFields.event)
+        if (event.delta) this.#unknown.look(event.delta, knownFields.delta)
         this.#stopDetails = event.delta?.stop_details ?? this.#stopDetails
         this.#container = event.delta?.container ?? this.#container
         this.#stopReason = wordIn(objectIn(event.delta, 'a delta')?.stop_reason, 'a reason to stop') ?? this.#stopReason
@@ -173,6 +180,7 @@ export class AnthropicDecoder implements StreamDecoder {
         return
       default:
         // Pings, and events that did not exist when this was written.
+        this.#unknown.event(type, event, knownFields.kind)
         return
     }
   }
@@ -182,6 +190,7 @@ export class AnthropicDecoder implements StreamDecoder {
     if (this.#hasBegun && (message?.id !== this.#messageId || this.#blocks.length > 0)) throw secondMessage('Anthropic')
     this.#hasBegun = true
     this.#messageId = message?.id
+    if (message !== undefined) this.#unknown.look(message, knownFields.event)
     this.builder.answeredBy(message?.id, message?.model)
     this.#count(message?.usage)
     this.#stopReason = wordIn(message?.stop_reason, 'a reason to stop')
@@ -192,6 +201,7 @@ export class AnthropicDecoder implements StreamDecoder {
 
   #delta(index: number | undefined, delta: WireEvent['delta']): void {
     if (delta === undefined) return
+    this.#unknown.look(delta, knownFields.delta)
     const type = wordIn(delta.type, 'the type of a delta')
     switch (type) {
       case 'text_delta':
@@ -220,7 +230,7 @@ export class AnthropicDecoder implements StreamDecoder {
         if (objectIn(delta, 'a delta') !== undefined) throw new OddValue('the type of a delta', type)
         return
       default:
-        this.builder.warn(`Anthropic sent a delta of the kind "${type.slice(0, 60)}", which this version does not know. It is left out.`)
+        this.#unknown.event(type, delta, knownFields.kind)
         return
     }
   }
@@ -246,6 +256,7 @@ export class AnthropicDecoder implements StreamDecoder {
       return known
     }
     const block = this.#add(index, type === 'tool_use' ? 'call' : kindOf(type))
+    if (block.kind !== 'other' || type === 'redacted_thinking') this.#unknown.look(wire ?? {}, knownFields.block)
     const { key } = block
     switch (wire?.type) {
       case 'text':

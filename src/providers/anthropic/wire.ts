@@ -50,3 +50,19 @@ export interface WireUsage {
   server_tool_use?: { web_search_requests?: number | null } | null
   service_tier?: unknown
 }
+
+/** The fields that are read or passed over: what they say is about the answer, not in it. */
+export const knownFields = {
+  event: new Set([
+    ...['type', 'index', 'delta', 'content_block', 'message', 'usage', 'error', 'context_management'],
+    // Of a message that did not stream.
+    ...['id', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'stop_details', 'container'],
+  ]),
+  delta: new Set([
+    ...['type', 'text', 'thinking', 'signature', 'partial_json', 'citation', 'stop_reason', 'stop_sequence', 'stop_details', 'container'],
+  ]),
+  block: new Set([
+    ...['type', 'text', 'thinking', 'signature', 'data', 'id', 'name', 'input', 'caller', 'citations', 'cache_control', 'toolset_name'],
+  ]),
+  kind: new Set(['type', 'index']),
+}

@@ -1,4 +1,4 @@
-import { isBase64 } from '../../base/base64.ts'
+import { isBase64, joinBase64 } from '../../base/base64.ts'
 import { ProviderError } from '../../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { ProviderState } from '../../contract/message/content.ts'
@@ -11,38 +11,11 @@ import type { StreamRequest } from '../../types/model/provider.ts'
 import type { DecoderContext } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import { filledContext, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../kit/decode/decoder.ts'
+import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { indexIn, nameIn, OddValue, objectIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import type { BedrockCall } from './encode.ts'
-import { citationOf, ServiceBlocks, type WireResult } from './service-blocks.ts'
-
-/** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
-interface WireEvent {
-  contentBlockIndex?: number
-  start?: {
-    toolUse?: { toolUseId?: string; name?: string; type?: string; input?: unknown }
-    toolResult?: WireResult
-    image?: { format?: unknown }
-  }
-  delta?: {
-    text?: string
-    toolUse?: { input?: unknown }
-    reasoningContent?: { text?: string; signature?: string; redactedContent?: string }
-    citation?: object
-    toolResult?: unknown
-    image?: { source?: { bytes?: unknown } }
-  }
-  stopReason?: string
-  usage?: WireUsage
-}
-
-interface WireUsage {
-  inputTokens?: number
-  outputTokens?: number
-  cacheReadInputTokens?: number
-  cacheWriteInputTokens?: number
-  totalTokens?: number
-  serverToolUsage?: unknown
-}
+import { citationOf, ServiceBlocks } from './service-blocks.ts'
+import { knownEvents, knownFields, type WireEvent, type WireResult, type WireUsage } from './wire.ts'
 
 /** How the service says why it stopped, in our terms. */
 const stopReasons: Record<string, StopReason> = {
@@ -54,9 +27,6 @@ const stopReasons: Record<string, StopReason> = {
   guardrail_intervened: 'guardRail',
   content_filtered: 'guardRail',
 }
-
-const knownStarts: ReadonlySet<string> = new Set(['toolUse', 'toolResult', 'image'])
-const knownDeltas: ReadonlySet<string> = new Set(['text', 'toolUse', 'reasoningContent', 'citation', 'toolResult', 'image'])
 
 /** A call for us. */
 interface OpenCall {
@@ -77,7 +47,7 @@ interface OpenBlock {
   /** What the text rests on, as the service says it. */
   citations?: JsonValue[] | undefined
   /** A picture so far. */
-  picture?: { format: string; data: string } | undefined
+  picture?: { format: string; pieces: string[] } | undefined
 }
 
 /** What its reasoning is bound to, and the tool whose call is the answer. */
@@ -113,6 +83,7 @@ export class BedrockDecoder implements StreamDecoder {
   #stopReason: string | undefined
   #hasMetadata = false
   readonly #service: ServiceBlocks
+  readonly #unknown: UnknownFields
 
   constructor(call: Answered, { request, emit, framing }: DecoderContext) {
     this.#framing = framing
@@ -121,6 +92,7 @@ export class BedrockDecoder implements StreamDecoder {
     this.builder = new AssistantBuilder(request.model, emit, call.answerTool)
     this.builder.message.usage = this.#usage
     this.#service = new ServiceBlocks(this.builder, (payload) => this.#own(payload))
+    this.#unknown = new UnknownFields(this.builder)
     this.#frames = createAwsEventDecoder((headers, payload) => this.#message(headers, payload))
   }
 
@@ -209,6 +181,7 @@ export class BedrockDecoder implements StreamDecoder {
   #event(type: string, event: WireEvent): void {
     const index = indexIn(event.contentBlockIndex)
     if (this.#stopReason !== undefined && type.startsWith('contentBlock')) throw secondMessage('Amazon Bedrock')
+    if (knownEvents.has(type)) this.#unknown.look(event, knownFields.event)
     switch (type) {
       case 'contentBlockDelta':
         this.progress++
@@ -239,6 +212,7 @@ export class BedrockDecoder implements StreamDecoder {
         return
       default:
         // Events that did not exist when this was written.
+        this.#unknown.event(type, event, knownFields.kind)
         return
     }
   }
@@ -256,23 +230,14 @@ export class BedrockDecoder implements StreamDecoder {
   #start(block: OpenBlock, start: NonNullable<WireEvent['start']>): void {
     this.#open(block, objectIn(start.toolUse, 'a call'))
     if (start.toolResult) block.result = { begun: start.toolResult, content: [] }
-    if (start.image) block.picture = { format: String(start.image.format ?? 'png'), data: '' }
-    this.#warnOf(start, knownStarts)
-  }
-
-  /** Content in a field that is not known. */
-  #warnOf(fields: object, known: ReadonlySet<string>): void {
-    for (const name in fields) {
-      if (!known.has(name))
-        this.builder.warn(
-          `Amazon Bedrock sent content of the kind "${name.slice(0, 60)}", which this version does not know. It is left out.`,
-        )
-    }
+    if (start.image) block.picture = { format: String(start.image.format ?? 'png'), pieces: [] }
+    this.#unknown.kinds(start, knownFields.start)
   }
 
   /** An opening is a new call, also under an index that had one; but a gateway may open a call twice. */
   #open(block: OpenBlock, toolUse: NonNullable<WireEvent['start']>['toolUse']): void {
     if (toolUse === undefined) return
+    this.#unknown.look(toolUse, knownFields.call)
     const { name, input, type } = toolUse
     const id = nameIn(toolUse.toolUseId, 'the id of a call')
     block.service = undefined
@@ -297,17 +262,23 @@ export class BedrockDecoder implements StreamDecoder {
     if (block.call !== undefined) block.call.isClosed = true
     const { service, result, citations, picture, text } = block
     if (service !== undefined) this.#service.input(service.id, service.raw)
-    if (result !== undefined) this.#service.result(result.begun, result.content)
+    if (result !== undefined && !this.#service.result(result.begun, result.content))
+      this.builder.warn('Amazon Bedrock sent a result that names no call. It is left out.')
     if (citations !== undefined && text !== undefined) this.builder.setProviderState(text, this.#own({ citations }), 'text')
-    if (picture !== undefined && picture.data !== '') {
-      this.builder.whole(this.#nextKey++, { type: 'image', mimeType: `image/${picture.format}`, data: picture.data })
-    }
+    if (picture !== undefined) this.#picture(picture)
     block.service = undefined
     block.result = undefined
     block.citations = undefined
     block.picture = undefined
     block.text = undefined
     block.reasoning = undefined
+  }
+
+  #picture({ format, pieces }: NonNullable<OpenBlock['picture']>): void {
+    const data = joinBase64(pieces)
+    if (data === '' && pieces.length === 0) return
+    if (data) this.builder.whole(this.#nextKey++, { type: 'image', mimeType: `image/${format}`, data })
+    else this.builder.warn('Amazon Bedrock sent a picture whose bytes cannot be read. It is left out.')
   }
 
   #isOffered({ type, name }: { type?: string; name?: string }): boolean {
@@ -322,12 +293,17 @@ export class BedrockDecoder implements StreamDecoder {
     }
     const call = objectIn(delta?.toolUse, 'arguments')
     if (call !== undefined) {
+      this.#unknown.look(call, knownFields.call)
       if (call.input === undefined) throw new OddValue('arguments', call)
       this.#arguments(block, textOfArguments(call.input))
     }
-    if (delta && text === '' && call === undefined) this.#other(block, delta)
+    if (delta) {
+      this.#unknown.kinds(delta, knownFields.delta)
+      if (delta.citation ?? delta.toolResult ?? delta.image) this.#other(block, delta)
+    }
     const reasoning = objectIn(delta?.reasoningContent, 'reasoning')
     if (reasoning !== undefined) {
+      this.#unknown.look(reasoning, knownFields.reasoning)
       block.reasoning ??= this.#nextKey++
       this.#reasoning(block.reasoning, reasoning)
     }
@@ -342,10 +318,12 @@ export class BedrockDecoder implements StreamDecoder {
       block.citations.push(citation as JsonObject) // off the wire, so it is JSON
       this.builder.citation(block.text, citationOf({ ...citation }))
     }
-    if (Array.isArray(toolResult) && block.result !== undefined) block.result.content.push(...toolResult)
-    const bytes = image?.source?.bytes
-    if (typeof bytes === 'string' && block.picture !== undefined) block.picture.data += bytes
-    this.#warnOf(delta, knownDeltas)
+    if (toolResult && block.result !== undefined) block.result.content.push(...(Array.isArray(toolResult) ? toolResult : [toolResult]))
+    else if (toolResult) this.builder.warn('Amazon Bedrock sent a result of a call that it did not open. It is left out.')
+    if (!image) return
+    const bytes = image.source?.bytes
+    block.picture ??= { format: 'png', pieces: [] }
+    block.picture.pieces.push(typeof bytes === 'string' ? bytes : '')
   }
 
   #arguments({ call, service }: OpenBlock, fragment: string): void {

@@ -5,13 +5,7 @@ import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import { shownOutput } from '../kit/decode/service-output.ts'
 import { interrupted } from '../kit/history/clean-message.ts'
 import { payloadOf, withResult } from '../kit/history/service-payload.ts'
-
-/** How a result of a tool of the service begins. */
-export interface WireResult {
-  toolUseId?: unknown
-  type?: unknown
-  status?: unknown
-}
+import type { WireResult } from './wire.ts'
 
 /** The tools that the service runs, while their blocks arrive. Source: docs/providers/bedrock.md */
 export class ServiceBlocks {

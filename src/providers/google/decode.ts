@@ -230,8 +230,8 @@ export class GeminiDecoder implements StreamDecoder {
 
   #part(part: GeminiPart): void {
     this.progress++
-    const { count, hasUnknown } = contentsIn(part)
-    if (count > 0 && hasUnknown) this.#unknown.look(part, knownOfParts)
+    const { count, hasMore } = contentsIn(part)
+    if (hasMore) this.#unknown.look(part, knownOfParts)
     const isText = part.thought !== true && typeof part.text === 'string'
     this.#grounding.part(isText ? part.text?.length : undefined)
     if (count > 1) for (const each of splitPart(part)) this.#content(each)

@@ -12,15 +12,19 @@ export const besideContent: ReadonlySet<string> = new Set([
 /** All fields of a part that are read. */
 export const knownOfParts: ReadonlySet<string> = new Set([...contents, ...besideContent])
 
-/** What a part holds: one content as a rule, more than one, and whether fields that are not known stand beside them. */
-export function contentsIn(part: GeminiPart): { count: number; hasUnknown: boolean } {
+/** How many contents a part has, one as a rule, and whether fields that are not known stand beside them: of a part without any, they are what it is. */
+export function contentsIn(part: GeminiPart): { count: number; hasMore: boolean } {
   let count = 0
+  let isKnown = false
   let hasUnknown = false
   for (const name in part) {
-    if (contentNames.has(name)) count += isSaid(Reflect.get(part, name)) ? 1 : 0
-    else if (!besideContent.has(name)) hasUnknown = true
+    if (!contentNames.has(name)) hasUnknown ||= !besideContent.has(name)
+    else if (Reflect.get(part, name) !== null) {
+      isKnown = true
+      if (isSaid(Reflect.get(part, name))) count += 1
+    }
   }
-  return { count, hasUnknown }
+  return { count, hasMore: isKnown && hasUnknown }
 }
 
 /** A part of several contents as parts of one each. The last carries the signature: it was made once all of them were. */

@@ -9,7 +9,8 @@ const maxNames = 100
  * Says what a decoder leaves out: fields beside those it reads, and events of kinds it does not know. Each name is said once per answer.
  *
  * **Contract**
- * - A field says something if it holds text, a list or an object that is not empty. Counts, flags and nothing are no content.
+ * - A field says something if it holds text, a list or an object that is not empty. Counts, flags and nothing are no content beside others; in an event
+ *   of an unknown kind a count is.
  * - What is known is named by the decoder, also what it passes over on purpose.
  */
 export class UnknownFields {
@@ -25,10 +26,16 @@ export class UnknownFields {
     for (const name in fields) if (!known.has(name)) this.#field(name, Reflect.get(fields, name))
   }
 
+  /** The same where the name of a field says what kind of content it is: one that is there counts, whatever it holds. */
+  kinds(fields: object, known: ReadonlySet<string>): void {
+    for (const name in fields) if (!known.has(name) && Reflect.get(fields, name) !== null) this.#field(name, name)
+  }
+
   /** Looks whether an event of an unknown kind says more than the fields `known`. */
   event(type: string, fields: object, known: ReadonlySet<string>): void {
     for (const name in fields) {
-      if (known.has(name) || !saysSomething(Reflect.get(fields, name)) || !this.#isNew(type)) continue
+      const value: unknown = Reflect.get(fields, name)
+      if (known.has(name) || !(typeof value === 'number' || saysSomething(value)) || !this.#isNew(type)) continue
       const kind = type.slice(0, maxName)
       this.#builder.warn(`The service sent content in events of the kind "${kind}", which this version does not know. It is left out.`)
     }

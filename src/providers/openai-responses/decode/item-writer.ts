@@ -4,6 +4,7 @@ import type { Message } from '../../../contract/message/message.ts'
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import { logprobsIn } from '../../kit/decode/annotations.ts'
 import { type AssistantBuilder, textOfArguments } from '../../kit/decode/assistant-builder.ts'
+import type { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { indexIn, nameIn, objectIn, objectsIn, textIn } from '../../kit/decode/wire-value.ts'
 import { isReplayable, type ReplayPayload } from '../replay-state.ts'
 import { CitationWriter } from './citation-writer.ts'
@@ -12,6 +13,13 @@ import { type ItemKind, kindOf, type OutputItem, OutputItems } from './output-it
 import { ServiceWriter } from './service-writer.ts'
 import type { ResponsesEvent, WireItem, WirePart, WireResponse } from './wire.ts'
 import { callIdOf, isRefusal, isUnknownPart, itemOf, jsonOf, partsOf } from './wire-item.ts'
+
+/** The fields of messages and calls, and of their parts, that are read or passed over. Other items are kept whole. */
+const knownOfItems: ReadonlySet<string> = new Set([
+  ...['type', 'id', 'status', 'role', 'phase', 'content', 'call_id', 'name', 'namespace', 'arguments', 'caller', 'created_by', 'agent'],
+  ...['object', 'model', 'response_id', 'encrypted_content', 'summary'],
+])
+const knownOfParts: ReadonlySet<string> = new Set([...['type', 'text', 'refusal', 'annotations', 'logprobs', 'parsed']])
 
 /** Keys of raw reasoning begin here, those of its summary at 0. */
 const rawReasoning = 512
@@ -22,12 +30,14 @@ export class ItemWriter {
   progress = 0
   readonly #builder: AssistantBuilder
   readonly #model: ModelConfig
+  readonly #unknown: UnknownFields
   readonly #items = new OutputItems()
   readonly #services: ServiceWriter
   readonly #citations: CitationWriter
 
-  constructor(builder: AssistantBuilder, model: ModelConfig, history: readonly Message[]) {
+  constructor(builder: AssistantBuilder, model: ModelConfig, history: readonly Message[], unknown: UnknownFields) {
     this.#builder = builder
+    this.#unknown = unknown
     this.#model = model
     const state = (payload: ReplayPayload) => this.#stateOf(payload)
     this.#services = new ServiceWriter(builder, state, history)
@@ -74,11 +84,13 @@ export class ItemWriter {
     this.#citations.add(open, key, annotation)
   }
 
-  /** An event of an item that the service works on. */
-  goOn(event: ResponsesEvent, type: string): void {
+  /** An event of an item that the service works on; false where it is of no such item. */
+  goOn(event: ResponsesEvent, type: string): boolean {
     this.progress++
     const open = this.#items.find('other', indexIn(event.output_index), nameIn(event.item_id, 'the id of an item'))
-    if (open?.kind === 'other') this.#services.goOn(open, event, type)
+    if (open?.kind !== 'other') return false
+    this.#services.goOn(open, event, type)
+    return true
   }
 
   /** A delta of a reasoning summary. */
@@ -190,6 +202,7 @@ export class ItemWriter {
     open.id = item.id || open.id
     open.type = item.type ?? ''
     if (open.kind === 'other') this.#completeOther(open, item)
+    else if (open.kind !== 'reasoning') this.#unknown.look(item, knownOfItems)
     if (open.kind === 'message') this.#completeMessage(open, item)
     if (open.kind === 'reasoning') this.#completeReasoning(open, item)
     if (open.kind !== 'call') return
@@ -209,6 +222,7 @@ export class ItemWriter {
 
   #completeMessage(open: OutputItem, item: WireItem): void {
     const parts = partsOf(item.content)
+    for (const part of parts) if (!isUnknownPart(part)) this.#unknown.look(part, knownOfParts)
     const texts = parts.flatMap((each, part) => (isRefusal(each) ? [] : [{ part, text: textIn(each.text, 'text') }]))
     for (const { key, part, text } of this.#missing(open, texts)) this.#text(open, key ?? open.key + this.#freePart(open, part), text)
     const refusal = parts.map((each) => (isRefusal(each) ? textIn(each.refusal ?? each.text, 'a refusal') : '')).join('')

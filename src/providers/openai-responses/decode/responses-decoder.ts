@@ -4,6 +4,7 @@ import { createSseDecoder, type SseDecoder } from '../../../stream/sse.ts'
 import type { DecoderContext, EncodedCall } from '../../kit/codec.ts'
 import { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../../kit/decode/decoder.ts'
+import { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { OddValue, objectIn, wordIn } from '../../kit/decode/wire-value.ts'
 import { ItemWriter } from './item-writer.ts'
 import { objectOf, type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
@@ -13,6 +14,78 @@ const incompleteReasons: { readonly [reason: string]: StopReason } = {
   max_output_tokens: 'length',
   max_messages: 'length',
   content_filter: 'guardRail',
+}
+
+/** Events whose fields are read here. */
+const readTypes: ReadonlySet<string> = new Set(
+  [
+    ...['output_text.delta', 'function_call_arguments.delta', 'reasoning_summary_text.delta', 'reasoning_text.delta', 'reasoning.delta'],
+    ...['refusal.delta', 'output_text.annotation.added', 'output_item.added', 'output_item.done', 'function_call_arguments.done'],
+  ].map((name) => `response.${name}`),
+)
+
+/** Events that say how far the service is, or once more what other events have said. */
+const repeating: ReadonlySet<string> = new Set(
+  [
+    ...['in_progress', 'queued', 'output_text.done', 'content_part.added', 'content_part.done', 'refusal.done', 'reasoning.done'],
+    ...['reasoning_summary_part.added', 'reasoning_summary_part.done', 'reasoning_summary_text.done', 'reasoning_text.done'],
+    ...['reasoning_summary.delta', 'reasoning_summary.done', 'reasoning_part.added', 'reasoning_part.done'],
+  ].map((name) => `response.${name}`),
+)
+
+/** The fields that are read or passed over: what they say is about the answer, not in it. */
+const known = {
+  event: new Set([
+    ...['type', 'sequence_number', 'item_id', 'output_index', 'content_index', 'summary_index', 'annotation_index', 'obfuscation', 'delta'],
+    ...['logprobs', 'annotation', 'item', 'arguments', 'name', 'call_id', 'response_id', 'event_id'],
+  ]),
+  /** Where an event belongs. */
+  place: new Set([
+    ...['type', 'sequence_number', 'item_id', 'output_index', 'content_index', 'summary_index', 'command_index', 'obfuscation'],
+    ...['response_id', 'event_id'],
+  ]),
+  /** A response repeats what was asked for. */
+  response: new Set([
+    ...[
+      'id',
+      'object',
+      'created_at',
+      'completed_at',
+      'status',
+      'background',
+      'error',
+      'incomplete_details',
+      'instructions',
+      'model',
+      'output',
+    ],
+    ...['output_text', 'max_output_tokens', 'max_tool_calls', 'metadata', 'parallel_tool_calls', 'previous_response_id', 'prompt', 'usage'],
+    ...['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'reasoning', 'safety_identifier', 'service_tier', 'store'],
+    ...[
+      'temperature',
+      'text',
+      'tool_choice',
+      'tools',
+      'top_logprobs',
+      'top_p',
+      'truncation',
+      'user',
+      'tool_usage',
+      'conversation',
+      'billing',
+    ],
+    ...[
+      'frequency_penalty',
+      'presence_penalty',
+      'content_filters',
+      'context_management',
+      'include',
+      'moderation',
+      'debug_output',
+      'stream',
+    ],
+    ...['access_policy', 'next_response_ids', 'verbosity', 'stop', 'seed', 'provider', 'openrouter_metadata', 'cost_token', 'multi_agent'],
+  ]),
 }
 
 /**
@@ -36,12 +109,13 @@ export class ResponsesDecoder implements StreamDecoder {
   #stopReason: StopReason = 'stop'
   #reason = ''
   #id: string | undefined
-  readonly #unknown = new Set<string>()
+  readonly #unknown: UnknownFields
 
   constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, { request, service, emit, framing }: DecoderContext) {
     this.#service = service
     this.builder = new AssistantBuilder(request.model, emit, answerTool)
-    this.#writer = new ItemWriter(this.builder, request.model, request.messages)
+    this.#unknown = new UnknownFields(this.builder)
+    this.#writer = new ItemWriter(this.builder, request.model, request.messages, this.#unknown)
     this.#frames = createSseDecoder((data, event) => this.#frame(data, event), framing)
   }
 
@@ -84,6 +158,7 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   #read(event: ResponsesEvent, type: string | undefined): void {
+    if (type !== undefined && readTypes.has(type)) this.#unknown.look(event, known.event)
     switch (type) {
       case 'response.output_text.delta':
         this.#writer.text(event)
@@ -141,18 +216,15 @@ export class ResponsesDecoder implements StreamDecoder {
     }
   }
 
-  /** What belongs to an item comes whole with the end of it. */
+  /** What belongs to an item that the service works on comes whole with the end of it. */
   #other(event: ResponsesEvent, type: string): void {
-    if (event.item_id !== undefined || event.output_index !== undefined) this.#writer.goOn(event, type)
-    else if (event.delta && !this.#unknown.has(type)) {
-      this.#unknown.add(type)
-      this.builder.warn(
-        `The service sent content in events of the kind "${type.slice(0, 60)}", which this version does not know. It is lost.`,
-      )
-    }
+    const isOfItem = event.item_id !== undefined || event.output_index !== undefined
+    if (isOfItem && this.#writer.goOn(event, type)) return
+    if (!repeating.has(type)) this.#unknown.event(type, event, known.place)
   }
 
   #end(response: WireResponse, type: string): void {
+    this.#unknown.look(response, known.response)
     this.builder.answeredBy(response.id, response.model)
     this.builder.message.usage = usageOf(response) ?? this.builder.message.usage
     if (typeof response.service_tier === 'string') this.builder.message.serviceTier = response.service_tier.slice(0, 100)

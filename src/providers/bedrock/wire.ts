@@ -1,0 +1,53 @@
+/** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
+export interface WireEvent {
+  contentBlockIndex?: number
+  start?: {
+    toolUse?: { toolUseId?: string; name?: string; type?: string; input?: unknown }
+    toolResult?: WireResult
+    image?: { format?: unknown }
+  }
+  delta?: {
+    text?: string
+    toolUse?: { input?: unknown }
+    reasoningContent?: { text?: string; signature?: string; redactedContent?: string }
+    citation?: object
+    toolResult?: unknown
+    image?: { source?: { bytes?: unknown } }
+  }
+  stopReason?: string
+  usage?: WireUsage
+}
+
+export interface WireUsage {
+  inputTokens?: number
+  outputTokens?: number
+  cacheReadInputTokens?: number
+  cacheWriteInputTokens?: number
+  totalTokens?: number
+  serverToolUsage?: unknown
+}
+
+/** How a result of a tool of the service begins. */
+export interface WireResult {
+  toolUseId?: unknown
+  type?: unknown
+  status?: unknown
+}
+
+/** The events that are read. */
+export const knownEvents: ReadonlySet<string> = new Set([
+  ...['messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata'],
+])
+
+/** The fields that are read or passed over: what they say is about the answer, not in it. */
+export const knownFields = {
+  event: new Set([
+    ...['contentBlockIndex', 'start', 'delta', 'stopReason', 'usage', 'role', 'p', 'metrics', 'trace', 'performanceConfig', 'serviceTier'],
+    ...['additionalModelResponseFields', 'cacheDetails'],
+  ]),
+  start: new Set(['toolUse', 'toolResult', 'image']),
+  delta: new Set(['text', 'toolUse', 'reasoningContent', 'citation', 'toolResult', 'image']),
+  call: new Set(['toolUseId', 'name', 'type', 'input']),
+  reasoning: new Set(['text', 'signature', 'redactedContent']),
+  kind: new Set(['contentBlockIndex', 'p']),
+}
