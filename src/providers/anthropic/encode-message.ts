@@ -50,7 +50,7 @@ function encodeResult(message: ToolResultMessage): EncodedMessage {
   if (isError) result.is_error = true
   const blocks = toJson({ ...result, content: shown })
   const hasMedia = kept.some((block) => block.type !== 'text')
-  return { blocks, ...(hasMedia && { mediaEnd: blocks.length }), after: joinBlocks(moved, shownBlock).blocks }
+  return { blocks, ...(hasMedia && { media: { before: '', end: blocks, after: '' } }), after: joinBlocks(moved, shownBlock).blocks }
 }
 
 function shownBlock(block: Content): JsonObject | undefined {

@@ -60,7 +60,7 @@ function encodeResult(message: ToolResultMessage, rules: MessageRules): EncodedM
   const result: JsonObject = { toolUseId: toolCallId, content: shown }
   if (rules.resultStatus) result.status = isError ? 'error' : 'success'
   const blocks = toJson({ toolResult: result })
-  return { blocks, ...(hasMedia && { mediaEnd: blocks.length }), after: after.join(',') }
+  return { blocks, ...(hasMedia && { media: { before: '', end: blocks, after: '' } }), after: after.join(',') }
 }
 
 function shownBlock(block: Content): JsonObject | undefined {

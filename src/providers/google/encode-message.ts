@@ -11,7 +11,9 @@ import type {
 } from '../../contract/message/content.ts'
 import { sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, text, type UserMessage } from '../../contract/message/message.ts'
+import { joinedAll } from '../kit/encode/growing-text.ts'
 import { toJson } from '../kit/encode/json-text.ts'
+import { mediaJson } from '../kit/encode/media-json.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
 import type { GeminiProfile } from './profile.ts'
@@ -39,7 +41,7 @@ export interface MessageEncoder {
 export function messageEncoder(profile: GeminiProfile): MessageEncoder {
   const known = perObject((message: ToolResultMessage) => encodeResult(message, message.toolName, profile))
   return {
-    user: perObject(({ content }: UserMessage) => content.map((block) => toJson(shownPart(block))).join(',')),
+    user: perObject(({ content }: UserMessage) => joinedAll(content.map(shownJson))),
     answer: perObject((message: AssistantMessage) => encodeAnswer(message, profile)),
     result: (message, name) => (name === message.toolName ? known(message) : encodeResult(message, name, profile)),
   }
@@ -53,6 +55,10 @@ export function signatureOf(block: Content): string | undefined {
 
 function shownPart(block: Content): JsonObject {
   return block.type === 'image' || block.type === 'file' ? mediaPart(block) : { text: block.type === 'text' ? block.text : '' }
+}
+
+function shownJson(block: Content): string {
+  return block.type === 'image' || block.type === 'file' ? mediaJson(block, (each) => toJson(mediaPart(each))) : toJson(shownPart(block))
 }
 
 function mediaPart(block: ImageContent | FileContent): JsonObject {

@@ -2,7 +2,9 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
 import { addressOf, nameByType, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
+import { joinedAll } from '../kit/encode/growing-text.ts'
 import { toJson } from '../kit/encode/json-text.ts'
+import { mediaJson } from '../kit/encode/media-json.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import {
   answerWithoutContainers,
@@ -35,7 +37,7 @@ export interface MessageEncoder {
 export function messageEncoder(mediaInResults: boolean): MessageEncoder {
   const answers = { whole: perObject(wholeAnswer), bare: perObject(bareAnswer), withoutContainers: perObject(answerWithoutContainers) }
   return {
-    user: perObject((message: UserMessage) => userOfParts(message.content.map(partJson).join(','))),
+    user: perObject((message: UserMessage) => userOfParts(joinedAll(message.content.map(partJson)))),
     answer: (message, mode) => answers[mode](message),
     expected: perObject(expectedResults),
     result: perObject((message: ToolResultMessage) => encodeResult(message, mediaInResults)),
@@ -59,19 +61,23 @@ function encodeResult({ toolCallId, toolName, content }: ToolResultMessage, medi
   const base = { type: 'function_call_output', call_id: toolCallId }
   if (media.length > 0 && mediaInResults) {
     const json = toJson(base)
-    return { json: `${json.slice(0, -1)},"output":[${content.map(partJson).join(',')}]}`, mediaParts: '' }
+    return { json: `${json.slice(0, -1)},"output":[${joinedAll(content.map(partJson))}]}`, mediaParts: '' }
   }
   const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
   const isSeen = media.every(({ type }) => type === 'image')
   const output = texts.join('\n') || (isSeen ? '(see attached image)' : '(see attached file)')
   if (media.length === 0) return { json: toJson({ ...base, output }), mediaParts: '' }
   const title = toJson({ type: 'input_text', text: `Files of call ${toolCallId} (${toolName}):` })
-  return { json: toJson({ ...base, output }), mediaParts: [title, ...media.map(partJson)].join(',') }
+  return { json: toJson({ ...base, output }), mediaParts: joinedAll([title, ...media.map(partJson)]) }
 }
 
 function partJson(block: Content): string {
-  if (block.type === 'file') return fileJson(block)
-  return block.type === 'image' ? imageJson(block) : textJson(block.type === 'text' ? block.text : '')
+  if (block.type === 'image' || block.type === 'file') return mediaJson(block, shownJson)
+  return textJson(block.type === 'text' ? block.text : '')
+}
+
+function shownJson(block: ImageContent | FileContent): string {
+  return block.type === 'file' ? fileJson(block) : imageJson(block)
 }
 
 function textJson(text: string): string {

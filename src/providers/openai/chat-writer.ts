@@ -1,6 +1,6 @@
 import type { AssistantMessage, Message, UserMessage } from '../../contract/message/message.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
-import { GrowingText, joined } from '../kit/encode/growing-text.ts'
+import { GrowingText, joined, joinedAll } from '../kit/encode/growing-text.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import type { HistoryWriter } from '../kit/history/history-memory.ts'
 import { type EncodedResult, type MessageEncoder, userOfParts } from './encode-message.ts'
@@ -49,7 +49,7 @@ export class ChatWriter implements HistoryWriter {
   toJson(system: string, cached?: RequestSettings): string {
     const pieces = this.#pieces()
     if (cached !== undefined) pieces.push(withCacheMark(pieces.pop() ?? '', cached))
-    return `[${joined(system, joined(this.#text.toString(), pieces.join(',')))}]`
+    return `[${joined(system, joined(this.#text.toString(), joinedAll(pieces)))}]`
   }
 
   #close(): void {
@@ -75,7 +75,7 @@ export class ChatWriter implements HistoryWriter {
     if (said > 0 && this.#results.length > 0 && encoder.answersBeforeUser) pieces.push(bridge)
     const [only] = users
     if (only !== undefined && said === 1) pieces.push(encoder.user(only))
-    else if (said > 0) pieces.push(userOfParts([...images, ...users.map(encoder.userParts)].join(',')))
+    else if (said > 0) pieces.push(userOfParts(joinedAll([...images, ...users.map(encoder.userParts)])))
     return pieces
   }
 }

@@ -2,7 +2,9 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent, ToolCallContent } from '../../contract/message/content.ts'
 import { addressOf, nameByType, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
+import { joinedAll } from '../kit/encode/growing-text.ts'
 import { toJson } from '../kit/encode/json-text.ts'
+import { mediaJson } from '../kit/encode/media-json.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 
@@ -43,7 +45,7 @@ export function messageEncoder(rules: MessageRules): MessageEncoder {
   return {
     answersBeforeUser: rules.answersBeforeUser,
     user: perObject(encodeUser),
-    userParts: perObject((message: UserMessage) => message.content.map(encodePart).join(',')),
+    userParts: perObject((message: UserMessage) => joinedAll(message.content.map(encodePart))),
     // What the model spoke has an id that expires.
     assistant: (message) => (soundOf(message.content)?.id === undefined ? known(message) : encodeAssistant(message, rules)),
     toolResult: perObject((message: ToolResultMessage) => encodeResult(message, rules)),
@@ -58,12 +60,16 @@ export function userOfParts(parts: string): string {
 function encodeUser(message: UserMessage): string {
   const [first, ...more] = message.content
   if (first?.type === 'text' && more.length === 0) return toJson({ role: 'user', content: first.text })
-  return userOfParts(message.content.map(encodePart).join(','))
+  return userOfParts(joinedAll(message.content.map(encodePart)))
 }
 
 function encodePart(block: Content): string {
-  if (block.type === 'file') return encodeFile(block)
-  return block.type === 'image' ? encodeImage(block) : toJson({ type: 'text', text: block.type === 'text' ? block.text : '' })
+  if (block.type === 'image' || block.type === 'file') return mediaJson(block, encodeMedia)
+  return toJson({ type: 'text', text: block.type === 'text' ? block.text : '' })
+}
+
+function encodeMedia(block: ImageContent | FileContent): string {
+  return block.type === 'file' ? encodeFile(block) : encodeImage(block)
 }
 
 function encodeImage(image: ImageContent): string {
@@ -139,5 +145,5 @@ function encodeResult(message: ToolResultMessage, rules: MessageRules): EncodedR
     ...(rules.namesToolResults ? { name: legalName(message.toolName) } : {}),
     content: text === '' ? '(see attached image)' : text,
   })
-  return { json, imageParts: media.map(encodePart).join(',') }
+  return { json, imageParts: joinedAll(media.map(encodePart)) }
 }

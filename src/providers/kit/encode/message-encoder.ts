@@ -3,18 +3,28 @@ import type { Content } from '../../../contract/message/content.ts'
 import type { AssistantMessage, Message } from '../../../contract/message/message.ts'
 import { emptyHash, extendHash, type Hash, hashToString, joinHash } from '../history/hash.ts'
 import type { HistoryWriter } from '../history/history-memory.ts'
-import { GrowingText } from './growing-text.ts'
+import { GrowingText, joined, joinedAll } from './growing-text.ts'
 import { toJson } from './json-text.ts'
+import { partsAround } from './media-json.ts'
 
 /** The encoded blocks of one message, comma-separated, each a JSON object. */
 export interface EncodedMessage {
   readonly blocks: string
-  /** Where in `blocks` the last block with media ends; absent where there is none. */
-  readonly mediaEnd?: number
+  /** `blocks` around the end of the last block with media; absent where there is none. */
+  readonly media?: MediaPlace
+  /** `blocks` in the parts that it was made of, where it is long: it is not to be made one text to be hashed. */
+  readonly parts?: readonly string[]
   /** Images of results that cannot hold them: they go behind all results of the turn. */
   readonly after: string
   /** Made when it is asked for. */
   hash?: Hash
+}
+
+/** A list of blocks, cut such that `end` ends a block with media. */
+export interface MediaPlace {
+  before: string
+  end: string
+  after: string
 }
 
 /** How one service encodes single messages. Both are remembered per message. */
@@ -43,8 +53,8 @@ export class TurnWriter implements HistoryWriter {
   #middle = ''
   #last = ''
   #role: Role | undefined
-  /** Where in `#middle + #last` the last media end. */
-  #mediaEnd: number | undefined
+  /** `#middle + #last` around the end of the last media in it. */
+  #media: MediaPlace | undefined
   /** What waits for the end of the results. */
   #held = ''
   #prefix: Hash | undefined
@@ -61,7 +71,7 @@ export class TurnWriter implements HistoryWriter {
     fork.#middle = this.#middle
     fork.#last = this.#last
     fork.#role = this.#role
-    fork.#mediaEnd = this.#mediaEnd
+    fork.#media = this.#media
     fork.#held = this.#held
     fork.#prefix = this.#prefix
     return fork as this
@@ -73,13 +83,13 @@ export class TurnWriter implements HistoryWriter {
     if (encoded.blocks === '') return
     if (this.#prefix !== undefined) this.#prefix = joinHash(joinHash(this.#prefix, roleChange[role]), hashOf(encoded))
     if (this.#held !== '' && message.role !== 'toolResult') {
-      this.#append({ blocks: this.#held, mediaEnd: this.#held.length, after: '' })
+      this.#append({ blocks: this.#held, media: { before: '', end: this.#held, after: '' }, after: '' })
       this.#held = ''
     }
     if (this.#role === role) this.#append(encoded)
     else this.#begin(role, encoded)
     // Nothing may stand between results.
-    if (message.role === 'toolResult' && this.#mediaEnd !== undefined) this.#mediaEnd = this.#middle.length + this.#last.length
+    if (message.role === 'toolResult' && this.#media !== undefined) this.#media = { before: this.#middle, end: this.#last, after: '' }
     if (encoded.after !== '') this.#held = this.#held === '' ? encoded.after : `${this.#held},${encoded.after}`
   }
 
@@ -91,9 +101,8 @@ export class TurnWriter implements HistoryWriter {
     if (mark === undefined)
       return `[${this.#text.toString()}${this.#end}${this.#middle}${this.#last}${this.#held === '' ? '' : `,${this.#held}`}]}]`
     const end = this.#end === '' ? '' : mark(this.#end)
-    const last = this.#middle + this.#last
-    const at = this.#held === '' && this.#role === 'user' ? this.#mediaEnd : undefined
-    const marked = at === undefined ? last : mark(last.slice(0, at)) + last.slice(at)
+    const media = this.#held === '' && this.#role === 'user' ? this.#media : undefined
+    const marked = media === undefined ? this.#middle + this.#last : media.before + mark(media.end) + media.after
     return `[${this.#text.toString()}${end}${marked}${this.#held === '' ? '' : `,${mark(this.#held)}`}]}]`
   }
 
@@ -102,20 +111,21 @@ export class TurnWriter implements HistoryWriter {
     return this.#prefix === undefined ? undefined : hashToString(this.#prefix)
   }
 
-  #append({ blocks, mediaEnd }: EncodedMessage): void {
+  #append({ blocks, media }: EncodedMessage): void {
     this.#middle += `${this.#last},`
     this.#last = blocks
-    if (mediaEnd !== undefined) this.#mediaEnd = this.#middle.length + mediaEnd
+    if (media !== undefined) this.#media = { ...media, before: this.#middle + media.before }
+    else if (this.#media !== undefined) this.#media = { ...this.#media, after: `${this.#media.after},${blocks}` }
   }
 
-  #begin(role: Role, { blocks, mediaEnd }: EncodedMessage): void {
+  #begin(role: Role, { blocks, media }: EncodedMessage): void {
     this.#text.append(this.#end)
     this.#text.append(this.#middle)
     this.#end = this.#last
     this.#middle = this.#role === undefined ? opening[role] : `]},${opening[role]}`
     this.#last = blocks
     this.#role = role
-    this.#mediaEnd = mediaEnd === undefined ? undefined : this.#middle.length + mediaEnd
+    this.#media = media && { ...media, before: this.#middle + media.before }
   }
 
   /** Reasoning of one answer is kept or dropped together: a part of it would be refused. */
@@ -133,7 +143,7 @@ export class TurnWriter implements HistoryWriter {
 }
 
 function hashOf(encoded: EncodedMessage): Hash {
-  encoded.hash ??= extendHash(extendHash(emptyHash, encoded.blocks), encoded.after)
+  encoded.hash ??= extendHash((encoded.parts ?? [encoded.blocks]).reduce(extendHash, emptyHash), encoded.after)
   return encoded.hash
 }
 
@@ -142,22 +152,52 @@ export function joinBlocks(
   content: readonly Content[],
   encode: (block: Content, at: number) => JsonObject | readonly JsonObject[] | undefined,
 ): EncodedMessage {
-  const blocks: string[] = []
+  const blocks: EncodedBlock[] = []
   let end = 0
-  let media = 0
   for (const [at, block] of content.entries()) {
     const wire = encode(block, at)
     if (wire === undefined || (isList(wire) && wire.length === 0)) continue
-    if (isList(wire)) for (const each of wire) blocks.push(toJson(each))
-    else blocks.push(toJson(wire))
+    if (isList(wire)) for (const each of wire) blocks.push({ parts: [toJson(each)], isMedia: false })
+    else if (block.type === 'image' || block.type === 'file')
+      blocks.push({ parts: partsAround(block, (each) => toJson(encode(each, at))) ?? [toJson(wire)], isMedia: true })
+    else blocks.push({ parts: [toJson(wire)], isMedia: false })
     // Reasoning must be followed by what it led to.
     if (block.type !== 'thinking') end = blocks.length
-    if (block.type === 'image' || block.type === 'file') media = blocks.length
   }
   blocks.length = end
-  const made = { blocks: blocks.join(','), after: '' }
-  // Each block, and the commas between them.
-  return media === 0 ? made : { ...made, mediaEnd: blocks.slice(0, media).reduce((length, block) => length + block.length, media - 1) }
+  return joinedBlocks(blocks)
+}
+
+/** The texts that a block is made of, one after the other. */
+interface EncodedBlock {
+  parts: readonly string[]
+  isMedia: boolean
+}
+
+function joinedBlocks(blocks: readonly EncodedBlock[]): EncodedMessage {
+  const last = blocks.findLastIndex(({ isMedia }) => isMedia)
+  const media = blocks[last]
+  if (media === undefined) return { blocks: joinedAll(blocks.map(jsonOf)), after: '' }
+  const rest = joinedAll(blocks.slice(last + 1).map(jsonOf))
+  const before = joined(joinedAll(blocks.slice(0, last).map(jsonOf)), media.parts.slice(0, -1).reduce(concatenated, ''))
+  const end = media.parts.at(-1) ?? ''
+  const after = rest === '' ? '' : `,${rest}`
+  const place = { before: last > 0 && media.parts.length === 1 ? `${before},` : before, end, after }
+  const isLong = blocks.some(({ parts }) => parts.length > 1)
+  return {
+    blocks: place.before + end + after,
+    media: place,
+    ...(isLong && { parts: blocks.flatMap(({ parts }) => parts) }),
+    after: '',
+  }
+}
+
+function jsonOf({ parts }: EncodedBlock): string {
+  return parts.reduce(concatenated, '')
+}
+
+function concatenated(text: string, more: string): string {
+  return text + more
 }
 
 function isList(wire: JsonObject | readonly JsonObject[]): wire is readonly JsonObject[] {
