@@ -10,6 +10,7 @@ const longPart = 64 * 1024
 export class GrowingText {
   #joined = ''
   #parts: string[] = []
+  #hasLong = false
 
   get isEmpty(): boolean {
     return this.#joined === '' && this.#parts.length === 0
@@ -17,7 +18,9 @@ export class GrowingText {
 
   /** Appends `part`. */
   append(part: string): void {
-    if (part !== '') this.#parts.push(part)
+    if (part === '') return
+    this.#parts.push(part)
+    if (part.length >= longPart) this.#hasLong = true
   }
 
   /** The same text, to go on with apart from this one. */
@@ -25,14 +28,17 @@ export class GrowingText {
     if (this.#parts.length > maxParts) {
       this.#joined = this.toString()
       this.#parts = []
+      this.#hasLong = false
     }
     const fork = new GrowingText()
     fork.#joined = this.#joined
     fork.#parts = this.#parts.slice()
+    fork.#hasLong = this.#hasLong
     return fork
   }
 
   toString(): string {
+    if (!this.#hasLong) return this.#joined + this.#parts.join('')
     let text = this.#joined
     let from = 0
     for (const [at, part] of this.#parts.entries()) {
