@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test'
 import { everywhere, expect, test, watched } from './browser.ts'
-import { composer, finish, pick, quickPage, repeat, status } from './playground-page.ts'
+import { card, composer, finish, pick, quickPage, repeat, status } from './playground-page.ts'
 
 let trouble: () => Promise<string[]>
 
@@ -75,9 +75,9 @@ test('a conversation branches from an earlier answer', everywhere, async ({ page
 })
 
 test('the queue can be changed while the agent runs', everywhere, async ({ page }) => {
-  await page.goto('/')
-  await pick(page, 'Text')
-  await expect(page.getByTestId('message-assistant')).toBeVisible()
+  // It waits for a person: nothing of the queue is delivered meanwhile, however long this takes.
+  await pick(page, 'Approval')
+  await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')
   for (const text of ['First.', 'Second.']) {
     await composer(page).fill(text)
     await composer(page).press('Enter')

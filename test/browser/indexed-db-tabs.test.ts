@@ -16,13 +16,23 @@ function tab(name: string, options: IndexedDbSessionOptions = {}) {
   return { store, takenOver, changes }
 }
 
-/** A thread of its own, and everything it has answered so far. */
+/** A thread of its own: everything it has answered so far, and its answers one by one, each waited for. */
 function startWorker() {
   const worker = new Worker(new URL('./session-worker.ts', import.meta.url), { type: 'module' })
   workers.push(worker)
   const answers: WorkerAnswer[] = []
-  worker.onmessage = ({ data }: MessageEvent<WorkerAnswer>) => answers.push(data)
-  return { answers, send: (task: WorkerTask) => worker.postMessage(task), kill: () => worker.terminate() }
+  const waiting: (() => void)[] = []
+  worker.onmessage = ({ data }: MessageEvent<WorkerAnswer>) => {
+    answers.push(data)
+    waiting.shift()?.()
+  }
+  let told = 0
+  /** The next answer that was not asked for yet. A thread takes as long to begin as the machine is busy. */
+  async function next(): Promise<WorkerAnswer | undefined> {
+    if (told === answers.length) await new Promise<void>((resolve) => waiting.push(resolve))
+    return answers[told++]
+  }
+  return { answers, next, send: (task: WorkerTask) => worker.postMessage(task), kill: () => worker.terminate() }
 }
 
 const count = (answers: readonly WorkerAnswer[], type: WorkerAnswer['type']) => answers.filter((answer) => answer.type === type).length
@@ -42,7 +52,7 @@ describe('two tabs', () => {
     expect(winner.records).toHaveLength(1)
     expect(await codeOf(loser.append([said('lost')]))).toBe('conflict')
     await winner.append([said('two')])
-    await expect.poll(() => first.takenOver).toEqual(['s'])
+    await expect.poll(() => first.takenOver, patient).toEqual(['s'])
     expect(second.takenOver).toEqual([])
     expect(await textsOf(first.store, 's')).toEqual(['one', 'two'])
   })
@@ -53,7 +63,7 @@ describe('two tabs', () => {
     await first.store.open('a', agent)
     await first.store.open('b', agent)
     await (await second.store.open('a', agent)).append([said('one')])
-    await expect.poll(() => first.takenOver).toEqual(['a'])
+    await expect.poll(() => first.takenOver, patient).toEqual(['a'])
     expect(await second.store.delete('a')).toBe(true)
     expect(await first.store.openIds()).toContain('b')
   })
@@ -73,11 +83,13 @@ describe('two tabs', () => {
     const writers = await Promise.all(tabs.map(({ store }) => store.open('s', agent)))
     const newest = Math.max(...writers.map((writer) => writer.epoch))
     const winner = writers.findIndex((writer) => writer.epoch === newest)
-    await expect.poll(() => tabs.map(({ takenOver }) => takenOver.length)).toEqual(tabs.map((_, index) => (index === winner ? 0 : 1)))
-    await expect.poll(() => tabs[0]?.store.openIds()).toEqual(['s'])
+    await expect
+      .poll(() => tabs.map(({ takenOver }) => takenOver.length), patient)
+      .toEqual(tabs.map((_, index) => (index === winner ? 0 : 1)))
+    await expect.poll(() => tabs[0]?.store.openIds(), patient).toEqual(['s'])
     await writers[winner]?.append([said('one')])
     await writers[winner]?.close()
-    await expect.poll(() => tabs[0]?.store.openIds()).toEqual([])
+    await expect.poll(() => tabs[0]?.store.openIds(), patient).toEqual([])
   })
 
   it('many that write at once lose nothing that was acknowledged, and write nothing twice', async () => {
@@ -108,14 +120,14 @@ describe('two tabs', () => {
     const [here, there] = [tab(name), tab(name)]
     await here.store.listIds()
     const writer = await there.store.open('s', agent)
-    await expect.poll(() => here.changes).toEqual(['s'])
+    await expect.poll(() => here.changes, patient).toEqual(['s'])
     await writer.append([said('one')])
-    await expect.poll(() => here.changes).toEqual(['s', 's'])
+    await expect.poll(() => here.changes, patient).toEqual(['s', 's'])
     await writer.append([said('two')])
     await writer.close()
-    await expect.poll(() => here.changes).toEqual(['s', 's', 's'])
+    await expect.poll(() => here.changes, patient).toEqual(['s', 's', 's'])
     await there.store.delete('s')
-    await expect.poll(() => here.changes).toEqual(['s', 's', 's', 's'])
+    await expect.poll(() => here.changes, patient).toEqual(['s', 's', 's', 's'])
     expect(there.changes).toEqual([])
   })
 
@@ -125,7 +137,7 @@ describe('two tabs', () => {
     const writer = await here.store.open('s', agent)
     await writer.append([said('one')])
     await there.store.delete('s')
-    await expect.poll(() => here.takenOver).toEqual(['s'])
+    await expect.poll(() => here.takenOver, patient).toEqual(['s'])
     expect(await codeOf(writer.append([said('lost')]))).toBe('conflict')
   })
 
@@ -147,18 +159,18 @@ describe('a worker', () => {
     const { store, takenOver } = tab(name)
     const writer = await store.open('s', agent)
     await writer.append([said('page 0')])
-    const { answers, send } = startWorker()
+    const { next, send } = startWorker()
     send({ type: 'open', database: name, sessionId: 's' })
-    await expect.poll(() => answers).toEqual([{ type: 'records', count: 1 }])
-    await expect.poll(() => takenOver).toEqual(['s'])
+    expect(await next()).toEqual({ type: 'records', count: 1 })
+    await expect.poll(() => takenOver, patient).toEqual(['s'])
     expect(await codeOf(writer.append([said('lost')]))).toBe('conflict')
     send({ type: 'append', count: 2 })
-    await expect.poll(() => count(answers, 'acknowledged')).toBe(2)
+    expect([await next(), await next()]).toEqual([{ type: 'acknowledged' }, { type: 'acknowledged' }])
     const again = await store.open('s', agent)
     expect(again.records).toHaveLength(3)
-    await expect.poll(() => answers.at(-1)).toEqual({ type: 'takenOver', sessionId: 's' })
+    expect(await next()).toEqual({ type: 'takenOver', sessionId: 's' })
     send({ type: 'append', count: 1 })
-    await expect.poll(() => answers.at(-1)).toEqual({ type: 'failed', code: 'conflict' })
+    expect(await next()).toEqual({ type: 'failed', code: 'conflict' })
     expect(await textsOf(store, 's')).toEqual(['page 0', 'worker 0', 'worker 1'])
   })
 
