@@ -81,7 +81,7 @@ async function writeCode(): Promise<void> {
 function writeTypes(): void {
   const { status } = spawnSync('tsc', ['-p', 'scripts/tsconfig.build.json'], { stdio: 'inherit', shell: process.platform === 'win32' })
   if (status !== 0) throw new Error('tsc could not write the declarations.')
-  for (const path of globSync(`${types}/src/{contract,config/schema}/**/*.d.ts`)) {
+  for (const path of globSync(`${types}/src/{contract,config}/**/*.d.ts`)) {
     if (!path.includes('shape')) writeFileSync(path, writtenTypes(readFileSync(path, 'utf8')))
   }
   const reached = new Set(entries.map(({ source }) => join(types, source.replace('.ts', '.d.ts'))))

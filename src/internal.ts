@@ -16,6 +16,7 @@ export { callsToAnswer } from './contract/message/message.ts'
 export { clientSettingFields } from './contract/model/model-config.ts'
 export { settingsIn, thinkingLevel } from './contract/model/request-settings.ts'
 export { costConfig } from './contract/model/usage.ts'
+export { approvalEvents } from './contract/run/call-event.ts'
 export { checkOptions } from './contract/shape/read.ts'
 export {
   aFlag,
@@ -25,6 +26,7 @@ export {
   aText,
   closed,
   either,
+  type Infer,
   json,
   kind,
   listOf,

@@ -1,7 +1,7 @@
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { checkOptions } from '../contract/shape/read.ts'
-import { aText, oneOf } from '../contract/shape/shape.ts'
+import { aText, type Infer, oneOf } from '../contract/shape/shape.ts'
 import { type ConfigWarning, fieldOf, placed, stepsOf } from './config-error.ts'
 import { checkedText, parseError, type ReadDocument } from './read/document.ts'
 import { readJson } from './read/json.ts'
@@ -12,8 +12,9 @@ import { adviceOn } from './schema/advice.ts'
 import { checkedConfig } from './schema/check.ts'
 import type { AgentConfig } from './schema/sections.ts'
 
+const configFormat = oneOf('toml', 'json', 'yaml')
 /** A language that agent files are written in. */
-export type ConfigFormat = 'toml' | 'json' | 'yaml'
+export type ConfigFormat = Infer<typeof configFormat>
 
 /** What a text says, and what of it nobody reads. */
 export interface ParsedConfig {
@@ -44,7 +45,7 @@ const readers: Record<ConfigFormat, (text: string) => ReadDocument | Promise<Rea
  */
 export async function parseConfig(text: string, format: ConfigFormat): Promise<ParsedConfig> {
   checkOptions(text, aText, 'text')
-  checkOptions(format, oneOf('toml', 'json', 'yaml'), 'format')
+  checkOptions(format, configFormat, 'format')
   return interpreted(await readers[format](checkedText(text)), format)
 }
 
@@ -53,7 +54,7 @@ export async function parseConfigAuto(text: string): Promise<ParsedConfig> {
   checkOptions(text, aText, 'text')
   const checked = checkedText(text)
   const failures: string[] = []
-  for (const format of ['toml', 'json', 'yaml'] as const) {
+  for (const format of configFormat.words) {
     const document = await attempt(() => readers[format](checked), failures)
     if (document !== undefined) return interpreted(document, format)
   }

@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { type AgentMessage, type AssistantMessage, agentMessage } from '../contract/message/message.ts'
 import { emptyUsage } from '../contract/model/usage.ts'
+import { approvalEvents, inputEvents } from '../contract/run/call-event.ts'
 import { type AgentEvent, agentEvent } from '../contract/run/event.ts'
 import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'
 import { invalidMessages } from '../contract/shape/read.ts'
-import { aNumber, aText, listOf, tagsOf } from '../contract/shape/shape.ts'
+import { aNumber, aText, listOf, namesOf, tagsOf } from '../contract/shape/shape.ts'
 import { styled } from './spelling.ts'
 import { objectAt } from './values.ts'
 import { readSpec, writeSpec } from './walk.ts'
@@ -22,10 +23,8 @@ export interface EventDefaults {
 
 /** One of an unknown type makes a whole session file unreadable there. The loop of a child is written by itself. */
 const oursAlone: ReadonlySet<string> = new Set<AgentEvent['type']>([
-  'approvalRequested',
-  'approvalResolved',
-  'inputRequested',
-  'inputResolved',
+  ...namesOf(approvalEvents),
+  ...namesOf(inputEvents),
   'providerRetry',
   'childEvent',
 ])

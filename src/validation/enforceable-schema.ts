@@ -81,10 +81,9 @@ function copyValue(shape: KeywordShape, value: unknown, pointer: string, walk: W
   return value
 }
 
+const formatNames = ['date-time', 'date', 'time', 'email', 'uri', 'uuid', 'ipv4', 'ipv6'] as const
 /** The names of {@link enforcedFormats}. */
-export type EnforcedFormat = 'date-time' | 'date' | 'time' | 'email' | 'uri' | 'uuid' | 'ipv4' | 'ipv6'
-
-const formatNames: readonly EnforcedFormat[] = ['date-time', 'date', 'time', 'email', 'uri', 'uuid', 'ipv4', 'ipv6']
+export type EnforcedFormat = (typeof formatNames)[number]
 
 /** String formats that validators of this package check; any other is an annotation. */
 const enforcedFormats: ReadonlySet<string> = new Set(formatNames)

@@ -1,17 +1,20 @@
 import { globSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import type { Shape } from '../../src/contract/shape/shape.ts'
-import { readSources } from '../harness/source.ts'
+import { blankOut, readSources } from '../harness/source.ts'
 
-/** Other lists that happen to have the same words. */
-const allowed: readonly (readonly [path: string, reason: string])[] = [
-  ['src/store/state.ts', 'where a call of ours stands: not every word is one of a service tool, and some are ours alone'],
-  ['src/mcp/client-like.ts', 'what MCP calls the answers to an elicitation'],
-  ['src/providers/openai/decode/chat-decoder.ts', 'how the decoder tells blocks apart, in the order in which it looks'],
+/** Lists and tables that have the same words as another and mean something else: where, one of the words, and why. */
+const allowed: readonly (readonly [path: string, word: string, reason: string])[] = [
+  ['src/store/state.ts', 'done', 'where a call of ours stands: not every word is one of a service tool, and some are ours alone'],
+  ['src/mcp/client-like.ts', 'accept', 'what MCP calls the answers to an elicitation'],
+  ['src/config/build/trust.ts', 'agent', 'a path in a file, as in entities.ts'],
+  ['adapters/http/agent-app.ts', 'GET', 'what pages of other origins may ask, whatever our client asks'],
+  ['adapters/cloudflare/session/kv/kv-session-store.ts', 'list', 'the methods of a binding, which errors name too'],
+  ['src/providers/', 'low', 'the efforts that one model knows, or how much one service searches: the services decide, each by itself'],
 ]
 
-/** Efforts of models are written down per model; how long an answer is has the same three words. */
-const coincidence = /\.verbosity$/
+const isAllowed = (path: string, words: readonly string[]): boolean =>
+  allowed.some(([place, word]) => path.startsWith(place) && words.includes(word))
 
 type Lists = ReadonlyMap<string, readonly string[]>
 
@@ -45,46 +48,107 @@ function isShape(value: unknown): value is Shape {
   return typeof value === 'object' && value !== null && 'form' in value && 'expected' in value
 }
 
+/** `'a', 'b', 'c'`, `'a' | 'b' | 'c'`, over one line or many. */
 const runOfTexts = /'[\w-]+'(?:\s*[,|]\s*'[\w-]+'){2,}/g
 
-it('no list of words has a second home', async () => {
-  const { words: lists } = await contractLists()
-  expect(lists.size).toBeGreaterThan(15)
-  const found: string[] = []
-  for (const [path, code] of readSources('src', 'adapters')) {
-    if (path.startsWith('src/contract/')) continue
-    for (const { 0: run, index } of code.matchAll(runOfTexts)) {
-      const words = Array.from(run.matchAll(/'([\w-]+)'/g), ([, word = '']) => word)
-      for (const [name, list] of lists) {
-        if (list.length < 3 || coincidence.test(name)) continue
-        const same = list.filter((word) => words.includes(word))
-        if (same.length < 3 || same.length < list.length * 0.75 || allowed.some(([place]) => path === place)) continue
-        found.push(`${path}:${code.slice(0, index).split('\n').length} ${name}: ${same.join(' ')}`)
-      }
+interface Found {
+  where: string
+  path: string
+  words: readonly string[]
+}
+
+/** Every list of three words or more, as an array, as arguments or as a union type. */
+function wordListsIn(path: string, code: string): Found[] {
+  return Array.from(code.matchAll(runOfTexts), ({ 0: run, index }) => {
+    const words = [...new Set(Array.from(run.matchAll(/'([\w-]+)'/g), ([, word = '']) => word))]
+    return { path, where: `${path}:${lineAt(code, index)}`, words }
+  }).filter(({ words }) => words.length > 2)
+}
+
+const check =
+  /^\s*(?:z\.|a[A-Z]\w*\b(?!\()|(?:required|optional|filled|list|listOf|fixedListOf|oneOf|wholeFrom|between|text|texts|flag|whole|number|word)\()/
+
+/** Every object of four fields or more that are checks, of our dialect or of zod, however deep it stands. */
+function tablesIn(path: string, code: string): Found[] {
+  const clean = blankOut(code)
+  const found: Found[] = []
+  const open: { at: number; names: string[] }[] = []
+  for (const { 0: token, 1: name, index } of clean.matchAll(/[{}()[\]]|(?<=[{,\n]\s*)'?(\w+)'?: /g)) {
+    const inner = open.at(-1)
+    if (name !== undefined) {
+      if (inner !== undefined && check.test(clean.slice(index + token.length, index + token.length + 60))) inner.names.push(name)
+    } else if ('{(['.includes(token)) open.push({ at: index, names: [] })
+    else {
+      const { at = 0, names = [] } = open.pop() ?? {}
+      if (names.length > 3) found.push({ path, where: `${path}:${lineAt(code, at)}`, words: names })
     }
   }
-  expect(found).toEqual([])
-})
+  return found
+}
 
-/** Entries of a table of checks: `name: aText`, `name: required(…)`, `name: z.string()`. */
-const runOfChecks =
-  /(?:^|[{,]\s*)(?:'?\w+\??'?:\s*(?:z\.|a[A-Z]\w*|string|number|count|required\(|optional\(|listOf\(|list\(|oneOf\()[^\n]*\n?\s*){4,}/gm
+function lineAt(code: string, index: number): number {
+  return code.slice(0, index).split('\n').length
+}
+
+/** What says the same as one of `homes`, whatever the order: at least `least` words, and three quarters of what stands there. */
+function secondHomes(found: readonly Found[], homes: Lists, least: number): string[] {
+  return found.flatMap(({ path, where, words }) => {
+    if (path.startsWith('src/contract/') || isAllowed(path, words)) return []
+    for (const [name, list] of homes) {
+      const same = list.filter((word) => words.includes(word))
+      if (same.length >= least && same.length >= list.length * 0.75) return [`${where} ${name}: ${same.join(' ')}`]
+    }
+    return []
+  })
+}
+
+/** The same words at two places. What suites write into sessions is data. */
+function twice(found: readonly Found[]): string[] {
+  const places = new Map<string, string[]>()
+  for (const { path, where, words } of found) {
+    if (isAllowed(path, words) || path.startsWith('src/testing/')) continue
+    const key = words.toSorted().join(' ')
+    places.set(key, [...(places.get(key) ?? []), where])
+  }
+  return Array.from(places).flatMap(([words, where]) => (where.length > 1 ? [`${where.join(', ')}: ${words}`] : []))
+}
+
+const sources = readSources('src', 'adapters')
+const all = (find: (path: string, code: string) => Found[]): Found[] => Array.from(sources).flatMap(([path, code]) => find(path, code))
+
+it('no list of words has a second home', async () => {
+  const { words } = await contractLists()
+  expect(words.size).toBeGreaterThan(15)
+  const found = all(wordListsIn)
+  expect(secondHomes(found, words, 3)).toEqual([])
+  expect(twice(found)).toEqual([])
+})
 
 it('no table of fields has a second home', async () => {
   const { fields } = await contractLists()
   expect(fields.size).toBeGreaterThan(40)
-  const found: string[] = []
-  for (const [path, code] of readSources('src', 'adapters')) {
-    if (path.startsWith('src/contract/')) continue
-    for (const { 0: run, index } of code.matchAll(runOfChecks)) {
-      const names = Array.from(run.matchAll(/(\w+)\??'?:/g), ([, name = '']) => name)
-      for (const [shape, table] of fields) {
-        const same = table.filter((name) => names.includes(name))
-        if (same.length < 4 || same.length < table.length * 0.75 || allowed.some(([place]) => path === place)) continue
-        found.push(`${path}:${code.slice(0, index).split('\n').length} ${shape}: ${same.join(' ')}`)
-        break
-      }
-    }
-  }
-  expect(found).toEqual([])
+  const found = all(tablesIn)
+  expect(found.length).toBeGreaterThan(100)
+  expect(secondHomes(found, fields, 4)).toEqual([])
+  expect(twice(found)).toEqual([])
+})
+
+it('a second home is found in another order, as a union, nested and in zod', () => {
+  const homes = new Map([['stops', ['stop', 'length', 'toolUse', 'error']]])
+  const union = wordListsIn('src/a.ts', "type Why =\n  | 'error'\n  | 'toolUse'\n  | 'length'\n  | 'stop'\n")
+  expect(secondHomes(union, homes, 3)).toEqual(['src/a.ts:2 stops: stop length toolUse error'])
+  expect(twice([...union, ...wordListsIn('src/b.ts', "['stop', 'length', 'toolUse', 'error']")])).toHaveLength(1)
+  const usage = new Map([['usage', ['input', 'output', 'cacheRead', 'cacheWrite']]])
+  const nested =
+    'const x = {\n  a: { b: z.object({ output: z.number(), input: z.number(), cacheWrite: z.number(), cacheRead: z.number() }) },\n}'
+  expect(secondHomes(tablesIn('src/a.ts', nested), usage, 4)).toEqual(['src/a.ts:2 usage: input output cacheRead cacheWrite'])
+})
+
+it('what is allowed is there', () => {
+  const found = [...all(wordListsIn), ...all(tablesIn)]
+  for (const [place, word] of allowed)
+    expect(
+      found.some(({ path, words }) => path.startsWith(place) && words.includes(word)),
+      place,
+    ).toBe(true)
 })

@@ -1,5 +1,6 @@
 import { type AgentEvent, PhiError } from '../../../src/index.ts'
-import { type AgUiEncoder, agUiSse } from '../../../src/ui/ag-ui/index.ts'
+import { approvalEvents, namesOf } from '../../../src/internal.ts'
+import { type AgUiEncoder, agUiSse, type WaitingForPerson } from '../../../src/ui/ag-ui/index.ts'
 import { type UiMessageEncoder, uiMessageSse, uiMessageStreamEnd } from '../../../src/ui/ai-sdk/index.ts'
 import { eventEncoder, type ShownEvents } from '../../../src/ui/native/index.ts'
 
@@ -8,7 +9,7 @@ export interface FrameWriter {
   /** The frames for `event`; the empty text for none. */
   write(event: AgentEvent): string
   /** Whether the run waits for a person who can answer only once this answer has ended. */
-  readonly waiting: 'no' | 'likely' | 'certain'
+  readonly waiting: WaitingForPerson
   /** The last frames of an answer whose run waits. */
   suspend(): string
   /** The last frames once the events have ended. */
@@ -33,7 +34,7 @@ export function nativeFrames(shown: ShownEvents): FrameWriter {
 }
 
 /** Which events a page has to hear of that shows a conversation in which others speak too. */
-const turning: readonly AgentEvent['type'][] = ['agentStart', 'approvalRequested', 'approvalResolved', 'agentEnd']
+const turning: readonly AgentEvent['type'][] = ['agentStart', ...namesOf(approvalEvents), 'agentEnd']
 
 /** Only that a turn of the conversation has begun, waits, goes on or has ended: `{ type, loopId }`. What was said is read elsewhere. */
 export function turnFrames(): FrameWriter {

@@ -1,15 +1,17 @@
 import type { AgentMessage, AgentRun } from '../../../src/index.ts'
-import { aFlag, anything, aPositiveNumber, checkOptions, listOf, oneOf, options as optionsOf } from '../../../src/internal.ts'
+import { aFlag, anything, aPositiveNumber, checkOptions, type Infer, listOf, oneOf, options as optionsOf } from '../../../src/internal.ts'
 import { agUiEncoder, agUiHeaders } from '../../../src/ui/ag-ui/index.ts'
 import { uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
 import { agUiFrames, type FrameWriter, nativeFrames, uiMessageFrames } from './frame-writer.ts'
 import { sseHeaders, waitsForPerson } from './run-stream.ts'
 import { sseStream } from './sse-stream.ts'
 
+const protocol = oneOf('native', 'aiSdk', 'agUi')
+
 /** How a run is answered with. */
 export interface RunResponseOptions {
   /** What the client speaks. Default `native`: the lean form of our events, which `eventDecoder` reads. */
-  protocol?: 'native' | 'aiSdk' | 'agUi'
+  protocol?: Infer<typeof protocol>
   /** The conversation before the run, for `aiSdk` and `agUi`: the run may go on with its last answer. */
   history?: readonly AgentMessage[]
   /** Whether the run is stopped when its client leaves. Default `true`: nobody can come back to it. */
@@ -21,7 +23,7 @@ export interface RunResponseOptions {
 }
 
 const runResponseOptions = optionsOf<RunResponseOptions>({
-  protocol: oneOf('native', 'aiSdk', 'agUi'),
+  protocol,
   history: listOf(anything),
   stopOnLeave: aFlag,
   turnRequests: aFlag,

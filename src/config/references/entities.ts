@@ -4,8 +4,9 @@ import { fieldError, fieldOf, type Path } from '../config-error.ts'
 import type { AgentConfig } from '../schema/sections.ts'
 import { parseReference, type Reference } from './reference.ts'
 
+const namespaces = ['agent_profile', 'provider', 'sub_agent', 'compaction', 'system_prompt', 'system_prompt_strategy'] as const
 /** What entities there are. */
-export type Namespace = 'agent_profile' | 'provider' | 'sub_agent' | 'compaction' | 'system_prompt' | 'system_prompt_strategy'
+export type Namespace = (typeof namespaces)[number]
 
 /** Something in the file that other sections refer to. */
 export interface Entity {
@@ -22,8 +23,6 @@ export interface Resolved {
   entity: Entity
   isShared: boolean
 }
-
-const namespaces: readonly Namespace[] = ['agent_profile', 'provider', 'sub_agent', 'compaction', 'system_prompt', 'system_prompt_strategy']
 
 /** All entities of a file. Throws `ConfigError` `badReference` for an id that is none, and for two of one name. */
 export function entitiesIn(config: AgentConfig): Entity[] {

@@ -5,6 +5,7 @@ import { type AgentMessage, withId } from '../../contract/message/message.ts'
 import type { CostConfig, Usage } from '../../contract/model/usage.ts'
 import type { CompactionInput, CompactionStrategy } from '../../types/context/compaction.ts'
 import type { Budget } from '../../types/run/budget.ts'
+import { strategyParts } from '../tokens/context-limits.ts'
 import { totalTokens } from '../tokens/estimate.ts'
 import { turnsOf } from '../view/turns.ts'
 import { defaultCompaction, keepNewest } from './default-compaction.ts'
@@ -26,8 +27,7 @@ export interface StrategyOptions {
 
 /** The parts of a strategy that are not the default's. */
 export function ownParts(strategy: CompactionStrategy = {}): (keyof CompactionStrategy)[] {
-  const names = ['keepFirst', 'keepCompacted', 'keepRecent'] as const
-  return names.filter((name) => strategy[name] !== undefined && strategy[name] !== defaultCompaction[name])
+  return strategyParts.filter((name) => strategy[name] !== undefined && strategy[name] !== defaultCompaction[name])
 }
 
 /**

@@ -139,12 +139,15 @@ function headTokens({ systemPrompt, tools = [] }: PromptHead, counter: TokenCoun
   return tokens
 }
 
+/** What a strategy may be made of. */
+export const strategyParts = ['keepFirst', 'keepCompacted', 'keepRecent'] as const satisfies (keyof CompactionStrategy)[]
+
 function checkStrategy(strategy: CompactionStrategy | undefined): void {
   if (strategy === undefined) return
   if (typeof strategy !== 'object' || strategy === null) {
     throw new ConfigError('invalidOption', `contextConfig.compaction.strategy is ${typeof strategy}; it must be an object of functions.`)
   }
-  for (const name of ['keepFirst', 'keepCompacted', 'keepRecent'] as const) {
+  for (const name of strategyParts) {
     const part: unknown = strategy[name]
     if (part === undefined || typeof part === 'function') continue
     throw new ConfigError('invalidOption', `contextConfig.compaction.strategy.${name} is ${typeof part}; it must be a function.`)

@@ -36,7 +36,7 @@ const toolChoice = either(toolChoiceWord, aToolName, toolNames)
  * Whether the model may call tools (`auto`), must not (`none`), must call one (`required`), must call this one (`{ tool }`), or may call some of
  * them only (`{ allowed }`, with `mode: 'required'`: must).
  */
-export type ToolChoice = 'auto' | 'none' | 'required' | { tool: string } | { allowed: readonly string[]; mode?: 'auto' | 'required' }
+export type ToolChoice = Infer<typeof toolChoice>
 
 /** Fields of the body that carry the conversation, and how it is read: `body` cannot replace them. */
 const guardedFields = ['model', 'messages', 'input', 'contents', 'stream']

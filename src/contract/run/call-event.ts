@@ -96,14 +96,22 @@ const inputResolved = {
 /** The one end of an `inputRequested`. What was filled in goes to the call alone. `cancel` also when nobody answered in time, or the call is over. */
 export interface InputResolvedEvent extends FieldsOf<typeof inputResolved> {}
 
+/** A person is asked whether a call may run. */
+export const approvalEvents = {
+  approvalRequested: object<ApprovalRequestedEvent>(approvalRequested),
+  approvalResolved: object<ApprovalResolvedEvent>(approvalResolved),
+}
+/** A person is asked for what a call needs. */
+export const inputEvents = {
+  inputRequested: object<InputRequestedEvent>(inputRequested),
+  inputResolved: object<InputResolvedEvent>(inputResolved),
+}
 /** The events of calls, by their type. */
 export const callEvents = {
   toolExecutionStart: object<ToolExecutionStartEvent>(toolExecutionStart),
   toolExecutionUpdate: object<ToolExecutionUpdateEvent>(toolExecutionUpdate),
   toolExecutionEnd: object<ToolExecutionEndEvent>(toolExecutionEnd),
   progressMessage: object<ProgressMessageEvent>(progressMessage),
-  approvalRequested: object<ApprovalRequestedEvent>(approvalRequested),
-  approvalResolved: object<ApprovalResolvedEvent>(approvalResolved),
-  inputRequested: object<InputRequestedEvent>(inputRequested),
-  inputResolved: object<InputResolvedEvent>(inputResolved),
+  ...approvalEvents,
+  ...inputEvents,
 }

@@ -15,8 +15,9 @@ import { legalKey } from '../operation-names.ts'
 import { isHeaderName } from '../options.ts'
 import { schemaOfParameter } from '../schema.ts'
 
+const places = ['path', 'query', 'header'] as const
 /** Where a parameter is sent. Those of cookies are not: a browser would not send them. */
-export type ParameterPlace = 'path' | 'query' | 'header'
+export type ParameterPlace = (typeof places)[number]
 
 /** A parameter of an operation. */
 export interface Parameter {
@@ -63,8 +64,6 @@ export interface SentByCaller {
   readonly query: ReadonlySet<string>
 }
 
-const places: readonly string[] = ['path', 'query', 'header']
-
 /**
  * What decides who is asked, where a call goes, how it is read and what was approved is not for arguments. `accept`, `content-type` and
  * `authorization` the specification itself ignores.
@@ -104,7 +103,7 @@ export function inputsOf(
 }
 
 function isPlace(place: unknown): place is ParameterPlace {
-  return typeof place === 'string' && places.includes(place)
+  return places.some((each) => each === place)
 }
 
 function isOwn(name: string, place: ParameterPlace, sent: SentByCaller): boolean {

@@ -1,16 +1,18 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ThinkingLevel } from '../../contract/model/request-settings.ts'
-import { aText, listOf, type OptionTable, oneOf, options } from '../../contract/shape/shape.ts'
+import { aText, type Infer, listOf, type OptionTable, oneOf, options } from '../../contract/shape/shape.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import { effortFor } from '../kit/settings/effort.ts'
 import { leaveOut, type SettingRules, settingFieldsOf, stopTexts } from '../kit/settings/write-settings.ts'
 import type { GeminiProfile } from './profile.ts'
 
+const modality = oneOf('TEXT', 'IMAGE', 'AUDIO')
+
 /** What an answer of a model that makes more than text consists of. Each field goes to the service as it is. */
 export interface GeminiOutputOptions {
   /** Default: what the service decides for the model. */
-  responseModalities?: ('TEXT' | 'IMAGE' | 'AUDIO')[]
+  responseModalities?: Infer<typeof modality>[]
   /** How pictures are made. */
   imageConfig?: {
     /** Such as `16:9`. */
@@ -22,7 +24,7 @@ export interface GeminiOutputOptions {
 
 /** The options of {@link GeminiOutputOptions}. */
 export const geminiOutputTable: OptionTable<GeminiOutputOptions> = {
-  responseModalities: listOf(oneOf('TEXT', 'IMAGE', 'AUDIO')),
+  responseModalities: listOf(modality),
   imageConfig: options<NonNullable<GeminiOutputOptions['imageConfig']>>({ aspectRatio: aText, imageSize: aText }),
 }
 

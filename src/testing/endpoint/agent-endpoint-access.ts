@@ -1,8 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { TestRunner } from '../test-runner.ts'
-import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil } from './endpoint-client.ts'
-
-type User = 'ada' | 'bob' | 'nobody'
+import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil, type User } from './endpoint-client.ts'
 
 /** A request for a session, and what is answered where the session is not the caller's: the same as where there is none. */
 interface Attempt {

@@ -3,23 +3,26 @@ import type { AgentEvent } from '../../contract/run/event.ts'
 import { createSseDecoder } from '../../stream/sse.ts'
 import { eventDecoder } from '../../ui/native/index.ts'
 
+/** Who asks: one of two that are signed in, or nobody. */
+export type User = 'ada' | 'bob' | 'nobody'
+
 /** Sends a request to the endpoint under test, as a user who is signed in, or as nobody. */
-export type AskEndpoint = (path: string, init?: RequestInit, user?: 'ada' | 'bob' | 'nobody') => Promise<Response>
+export type AskEndpoint = (path: string, init?: RequestInit, user?: User) => Promise<Response>
 
 /** What a client does with one session of the endpoint under test. */
 export class EndpointClient {
   readonly sessionId: string
   readonly #ask: AskEndpoint
-  readonly #user: 'ada' | 'bob' | 'nobody'
+  readonly #user: User
 
-  constructor(ask: AskEndpoint, kind: string, user: 'ada' | 'bob' | 'nobody' = 'ada', sessionId = `${kind}-${crypto.randomUUID()}`) {
+  constructor(ask: AskEndpoint, kind: string, user: User = 'ada', sessionId = `${kind}-${crypto.randomUUID()}`) {
     this.#ask = ask
     this.#user = user
     this.sessionId = sessionId
   }
 
   /** The same session, as somebody else sees it. */
-  as(user: 'ada' | 'bob' | 'nobody'): EndpointClient {
+  as(user: User): EndpointClient {
     return new EndpointClient(this.#ask, '', user, this.sessionId)
   }
 

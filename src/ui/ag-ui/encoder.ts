@@ -2,14 +2,13 @@ import { waitingApprovals } from '../../base/questions.ts'
 import { PhiError } from '../../contract/errors.ts'
 import { type AssistantMessage, callsToAnswer } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
-import type { ToolExecutionEndEvent } from '../../contract/run/call-event.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, aFunction, anything, aText, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import { isWithheld } from '../native/emitted-event.ts'
 import { isCut } from '../shared/answers.ts'
 import { BranchedLoops, ofBranch } from '../shared/branched-loops.ts'
-import { OpenCalls, openCallsOf, type WaitingForPerson } from '../shared/open-calls.ts'
+import { type CallResult, OpenCalls, openCallsOf, type WaitingForPerson } from '../shared/open-calls.ts'
 import type { AgUiEvent, AgUiInterrupt, AgUiMessage } from './ag-ui-event.ts'
 import type { AgUiEncoder, AgUiEncoderOptions } from './encoder-contract.ts'
 import { interruptOf } from './interrupts.ts'
@@ -157,11 +156,10 @@ class Encoder implements AgUiEncoder {
     if (this.#thread.threadId === '') this.#thread.threadId = event.sessionId
     if (this.#thread.runId === '') this.#thread.runId = event.loopId
     if (this.#branches.has(event)) this.#takeOfBranch(event)
-    else if (isCallEvent(event)) this.#takeOfCall(event)
     else this.#takeOfRun(event)
   }
 
-  #takeOfRun(event: Exclude<AgentEvent, MessageUpdateEvent | CallEvent>): void {
+  #takeOfRun(event: Exclude<AgentEvent, MessageUpdateEvent>): void {
     switch (event.type) {
       case 'agentStart':
       case 'inputRejected':
@@ -194,12 +192,11 @@ class Encoder implements AgUiEncoder {
         if (!isWithheld(event, {})) this.#subAgents.take(event, this.#ids.current(event.toolCallId))
         return
       default:
-        // Notes, and events of a newer version.
-        this.#note(event)
+        this.#takeOfCall(event)
     }
   }
 
-  #takeOfCall(event: CallEvent): void {
+  #takeOfCall(event: AgentEvent): void {
     switch (event.type) {
       case 'approvalRequested':
         this.#calls.asked(this.#calls.of(event), event)
@@ -215,15 +212,16 @@ class Encoder implements AgUiEncoder {
         if (call.refusal === undefined) call.state = 'running'
         return
       }
-      case 'toolExecutionUpdate':
-        this.#note(event)
-        return
       case 'toolExecutionEnd':
         this.#callEnded(event)
+        return
+      default:
+        // Notes, and events of a newer version.
+        this.#note(event)
     }
   }
 
-  #callEnded({ toolCallId, result, isError }: Pick<ToolExecutionEndEvent, 'toolCallId' | 'result' | 'isError'>): void {
+  #callEnded({ toolCallId, result, isError }: CallResult): void {
     this.#subAgents.callEnded(toolCallId)
     this.#calls.ended(toolCallId)
     const { id, ...shown } = resultOf(this.#ids.current(toolCallId), { content: result.content, isError })
@@ -356,21 +354,4 @@ class Encoder implements AgUiEncoder {
     this.#closeCalls()
     this.#finish({ type: 'success' })
   }
-}
-
-type CallEvent = Extract<
-  AgentEvent,
-  { type: 'approvalRequested' | 'approvalResolved' | 'toolExecutionStart' | 'toolExecutionUpdate' | 'toolExecutionEnd' }
->
-
-const callEvents: ReadonlySet<string> = new Set<CallEvent['type']>([
-  'approvalRequested',
-  'approvalResolved',
-  'toolExecutionStart',
-  'toolExecutionUpdate',
-  'toolExecutionEnd',
-])
-
-function isCallEvent(event: AgentEvent): event is CallEvent {
-  return callEvents.has(event.type)
 }

@@ -14,7 +14,7 @@ import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import { denialOf, notRunText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'
 import { isObject } from '../shared/client-input.ts'
-import { type OpenCall, OpenCalls, type WaitingForPerson } from '../shared/open-calls.ts'
+import { type CallResult, type OpenCall, OpenCalls, type WaitingForPerson } from '../shared/open-calls.ts'
 import { outputOf } from './parts.ts'
 import { callOf, type OpenAnswer, titleOf } from './to-ui-messages.ts'
 import type { UiChunk } from './ui-message.ts'
@@ -126,7 +126,7 @@ export class CallChunks {
   }
 
   /** The call has its result. */
-  ended({ toolCallId, result, isError }: Pick<ToolExecutionEndEvent, 'toolCallId' | 'result' | 'isError'>): void {
+  ended({ toolCallId, result, isError }: CallResult): void {
     const { call, asked } = this.#calls.ended(toolCallId)
     for (const each of asked) this.#closed(each)
     if (call?.isShown !== true) return

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ToolCallContent } from '../../contract/message/content.ts'
 import { type AgentMessage, callsToAnswer } from '../../contract/message/message.ts'
-import type { ApprovalRequestedEvent, ApprovalResolvedEvent } from '../../contract/run/call-event.ts'
+import type { ApprovalRequestedEvent, ApprovalResolvedEvent, ToolExecutionEndEvent } from '../../contract/run/call-event.ts'
 import type { PendingApproval, SubAgentRef } from '../../contract/run/run-facts.ts'
 import { isCut } from './answers.ts'
 
@@ -12,6 +12,9 @@ import { isCut } from './answers.ts'
  *   the loop of a sub-agent asks, which may do other things meanwhile. It is certain once no event came for a while.
  */
 export type WaitingForPerson = 'no' | 'likely' | 'certain'
+
+/** What a call has come to. */
+export type CallResult = Pick<ToolExecutionEndEvent, 'toolCallId' | 'result' | 'isError'>
 
 /** A call without a result. */
 export interface OpenCall {
