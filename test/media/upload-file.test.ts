@@ -6,6 +6,7 @@ import { ConfigError, type FileContent, type ImageContent, type Model, ProviderE
 import { MediaError, type UploadProgress, uploadFile } from '../../src/media/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'
+import { fallback } from '../../src/providers/compose/index.ts'
 import { google } from '../../src/providers/google/index.ts'
 import { openai } from '../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
@@ -301,6 +302,16 @@ describe('uploadFile', () => {
       expect(error).toMatchObject(expected)
       expect(ConfigError.isInstance(error)).toBe(true)
     }
+    const several = fallback([claude(), responses()])
+    await expect(uploadFile(several, pdf)).rejects.toMatchObject({
+      code: 'invalidOption',
+      message: expect.stringContaining('made of several'),
+    })
+    const keyless = anthropic('claude-sonnet-5')
+    await expect(uploadFile(keyless, pdf)).rejects.toMatchObject({
+      code: 'invalidOption',
+      message: expect.stringContaining('ANTHROPIC_API_KEY'),
+    })
     const elsewhere = bedrock('anthropic.claude-sonnet-4-5', { region: 'eu-west-1', apiKey: key })
     const error = await refusal(uploadFile(elsewhere, pdf))
     expect(MediaError.isInstance(error) && [error.code, error.message]).toEqual([

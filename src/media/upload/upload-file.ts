@@ -71,6 +71,12 @@ export async function uploadFile(
   checkOptions(file, anObject, 'file')
   checkOptions(options, ofUpload)
   const { api } = model.config
+  if (model.unusable !== undefined) throw new ConfigError('invalidOption', model.unusable)
+  if (model.answeredBy !== undefined)
+    throw new ConfigError(
+      'invalidOption',
+      'This model is made of several, and a file is kept by one service: pass the one that is to read it.',
+    )
   const service = services.get(api)
   if (service === undefined)
     throw new MediaError(
