@@ -55,7 +55,7 @@ const expected: Record<string, string> = {
     MediaError fetchMedia uploadFile
     FetchMediaOptions MediaErrorCode MediaQuery ResolveMedia UploadFileOptions UploadProgress`,
   './tools': `
-    ToolRegistry WorkspaceError editFileTool enforceableSchema joinPath linearPattern listFilesTool memoryWorkspace
+    ToolRegistry toolSearch ToolSearchOptions OffloadOptions WorkspaceError editFileTool enforceableSchema joinPath linearPattern listFilesTool memoryWorkspace
     prunTools readFileTool resolvePath revertTool searchTool workspaceSearcher writeFileTool
     EditFileOptions LinearPattern ListFilesOptions ReadFileOptions SchemaIssue SchemaOutput SchemaResult
     SchemaValidator SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher ToolExecutionStrategy ToolOptions ToolParameters

@@ -10,7 +10,7 @@ import { toMessages } from './intake.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 import { configSnapshot, nextLoopId } from './loop-id.ts'
 import { LoopState } from './loop-state.ts'
-import { type PausedTurn, runTurns, type TurnsStart } from './turns.ts'
+import { type PausedTurn, runTurns, type TurnsStart } from './turn/turns.ts'
 
 /**
  * Starts a loop with new input: asks the model, runs the tools it wants, feeds the results back, until there is nothing left to do.

@@ -1,12 +1,9 @@
-import { aBudget, aJournal, aLogger, aModel, aSkillSet } from '../base/port-kinds.ts'
+import { aBudget, aJournal, aLogger, aModel, aSkillSet, aWorkspace } from '../base/port-kinds.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { contextOptions, off } from '../context/tokens/context-options.ts'
 import { ConfigError } from '../contract/errors.ts'
 import { cacheStrategy } from '../contract/model/request.ts'
 import { settingFields, thinkingLevel } from '../contract/model/request-settings.ts'
-
-;('../contract/model/request-settings.ts')
-
 import { hasRates } from '../contract/model/usage.ts'
 import { turnTrigger } from '../contract/run/run-facts.ts'
 import {
@@ -42,6 +39,7 @@ import {
 import type { Model } from '../types/model/model.ts'
 import type { Budget } from '../types/run/budget.ts'
 import type { LoopHooks } from '../types/run/turn.ts'
+import type { OffloadOptions } from '../types/tool/offload.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 
 const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')
@@ -56,6 +54,7 @@ export const aTool: Shape = {
       execute: required(aFunction),
       idempotent: aFlag,
       timeoutMs: aPositiveNumber,
+      isOffered: oneOf('always', 'whenFound'),
     },
     true,
   ),
@@ -95,6 +94,7 @@ export const settingTable = {
   requireMedia: aFlag,
   resolveMedia: aFunction,
   toolExecution: either(oneOf('parallel', 'sequential'), closed(toolExecution)),
+  offload: options<OffloadOptions>({ over: required(aPositiveNumber), workspace: required(aWorkspace), except: listOf(aText) }),
   toolTimeoutMs: aPositiveNumber,
   limits: either(off, options<ExecutionLimits>(limitFields)),
   retry: either(off, options<RetryConfig>(retryFields)),

@@ -148,8 +148,12 @@ export class HookRunner {
     const info = { ...this.#ofCall(call), isError: result.isError === true, result: copyJson(result) }
     const answer = await this.#ask((hooks) => ask(hooks, info))
     if (typeof answer !== 'object' || answer === null || !('result' in answer)) return result
-    const { childLoopId, endRun } = result
-    const kept = { ...(childLoopId !== undefined && { childLoopId }), ...(endRun !== undefined && { endRun }) }
+    const { childLoopId, endRun, offers } = result
+    const kept = {
+      ...(childLoopId !== undefined && { childLoopId }),
+      ...(endRun !== undefined && { endRun }),
+      ...(offers !== undefined && { offers }),
+    }
     return { ...toToolResult(`${name} hook of ${call.name}`, answer.result), ...kept }
   }
 

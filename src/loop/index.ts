@@ -98,4 +98,4 @@ export {
   tokenEfficient,
   transparent,
 } from './parallel/strategies.ts'
-export { costOver, toolCalled, turnCount } from './stop-conditions.ts'
+export { costOver, toolCalled, turnCount } from './turn/stop-conditions.ts'

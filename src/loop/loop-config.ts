@@ -20,6 +20,7 @@ import type { ApprovalDesk, ApprovalRule, InputDesk } from '../types/run/questio
 import type { LoopHooks, StopCondition, UpcomingTurn } from '../types/run/turn.ts'
 import type { Journal } from '../types/session/journal.ts'
 import type { SchemaValidator } from '../types/standard-schema.ts'
+import type { OffloadOptions } from '../types/tool/offload.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 
@@ -94,6 +95,8 @@ export interface LoopConfig extends RequestSettings {
   repair?: number
   /** What is wrong with an answer, for the model; `undefined` where it fits. An agent makes it of its `responseFormat`. */
   checkAnswer?: (message: AgentMessage) => Promise<string | undefined>
+  /** Writes long results of tools to files of a workspace; the model is shown both ends and the path. Default: they stay in the history. */
+  offload?: OffloadOptions
   /** Default `parallel`. */
   toolExecution?: ToolExecutionStrategy | 'parallel' | 'sequential'
   /** Milliseconds per tool call, unless the tool sets its own. Default: unbounded. */

@@ -19,7 +19,8 @@ import { HookRunner } from './hooks.ts'
 import { InputGate } from './intake.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 import { mediaOf } from './resolve-media.ts'
-import { plainTurn, type TurnSetup } from './turn-setup.ts'
+import { OfferedTools } from './turn/offered-tools.ts'
+import { plainTurn, type TurnSetup } from './turn/turn-setup.ts'
 import type { RequestView } from './view/request-view.ts'
 import { Watches } from './watches.ts'
 
@@ -54,6 +55,7 @@ export class LoopState {
   /** What this loop has added to the history. */
   readonly added: AgentMessage[] = []
   turnIndex = 0
+  readonly offered = new OfferedTools()
   /** What the turn works with; made anew for each. */
   turn: TurnSetup
   /** The tool that ends the run after this turn. */

@@ -6,6 +6,7 @@ import { reliable } from '../../examples/recipes/models-of-models.ts'
 import { isSpam, watchPlan } from '../../examples/recipes/partial-objects.ts'
 import { define } from '../../examples/recipes/request-settings.ts'
 import { careful } from '../../examples/recipes/stop-conditions.ts'
+import { withManyTools } from '../../examples/recipes/tool-search.ts'
 import { askAboutReport } from '../../examples/recipes/upload-file.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { google } from '../../src/providers/google/index.ts'
@@ -101,4 +102,15 @@ it('a plan is shown while it is written, and an answer may be one of two words',
   expect(lines).toContain('# Tea')
   expect(lines.slice(-2)).toEqual(['- Boil: 1 h', '- Wait: 2 h'])
   expect(await isSpam(scripted([{ text: '{"value":"spam"}' }]), 'Buy!')).toBe(true)
+})
+
+it('a model searches among many tools, and calls what it has found', async () => {
+  const script = [
+    { toolCalls: [{ name: 'search_tools', arguments: { query: 'add two numbers' } }] },
+    { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] },
+    { text: 'Three.' },
+  ]
+  const model = scripted(script)
+  expect(await withManyTools(model, [add]).prompt('1 + 2?').text()).toBe('Three.')
+  expect(model.provider.requests.map(({ tools }) => tools.length)).toEqual([2, 3, 3])
 })

@@ -59,6 +59,7 @@ const shared: Required<
   inputFilters: [() => ({ type: 'pass' })],
   stopWhen: [() => false],
   repair: 1,
+  offload: { over: 1000, workspace: memoryWorkspace(), except: ['read_file'] },
   contextConfig: {
     ...{ maxContextTokens: 1e5, systemPromptTokens: 10, tokenCounter: { text: () => 1, message: () => 1 } },
     compaction: {

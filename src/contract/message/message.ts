@@ -123,6 +123,8 @@ const toolResultFields = {
   timestamp: filled(aNumber, now),
   /** Loop a sub-agent ran to produce this result. */
   childLoopId: optional(aText),
+  /** Names of tools that are offered from then on. */
+  offers: optional(listOf(aText)),
 }
 
 /** What a tool returned for one call. */

@@ -8,6 +8,8 @@ const resultFields = {
   isError: optional(aFlag),
   /** Loop that a sub-agent ran. */
   childLoopId: optional(aText),
+  /** Names of tools that the model is offered from its next turn on, of those that wait to be found. */
+  offers: optional(listOf(aText)),
   /** Ends the run as completed, once all calls of the turn have ended. */
   endRun: optional(aFlag),
 }

@@ -8,6 +8,7 @@ import { isUnasked, permit } from '../ask/permission.ts'
 import { applyContextChanges } from '../compaction.ts'
 import type { LoopState } from '../loop-state.ts'
 import { invokeTool } from './invoke-tool.ts'
+import { offload } from './offload.ts'
 import { type Preparation, type PreparedCall, prepareCall } from './prepare-call.ts'
 import { errorResult, type ToolResultEntry, toolResultEntry } from './tool-result.ts'
 
@@ -195,7 +196,9 @@ async function conclude(loop: LoopState, call: AnswerableCall, given: ToolResult
   const { loopId } = loop.events
   const { id: toolCallId, name: toolName } = call
   const ending = loop.hooks.endTool(call, given)
-  const result = ending === undefined ? given : await ending
+  const seen = ending === undefined ? given : await ending
+  const offloading = offload(loop, call, seen)
+  const result = offloading === undefined ? seen : await offloading
   const { childLoopId, isError = false } = result
   loop.events.emit({ type: 'toolExecutionEnd', toolCallId, toolName, result, isError, ...(childLoopId !== undefined && { childLoopId }) })
   const replacing = loop.hooks.afterTool(call, result)

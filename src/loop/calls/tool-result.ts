@@ -72,13 +72,14 @@ export function toolResultEntry(
     timestamp: now(),
   }
   if (result.childLoopId !== undefined) entry.childLoopId = result.childLoopId
+  if (result.offers !== undefined) entry.offers = result.offers
   return entry
 }
 
 /** A copy of a `ToolResult`; `undefined` when `value` is none. */
 function plainResult(value: unknown): ToolResult | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  const { content: given, details, isError, childLoopId, endRun }: Partial<Record<keyof ToolResult, unknown>> = value
+  const { content: given, details, isError, childLoopId, endRun, offers }: Partial<Record<keyof ToolResult, unknown>> = value
   if (!Array.isArray(given)) return undefined
   const blocks: Content[] = []
   // Not `map`: it passes over holes.
@@ -87,6 +88,7 @@ function plainResult(value: unknown): ToolResult | undefined {
   if (details !== undefined) result.details = JSON.parse(JSON.stringify(details))
   if (isError === true) result.isError = true
   if (endRun === true) result.endRun = true
+  if (Array.isArray(offers)) result.offers = offers.filter((name) => typeof name === 'string')
   if (typeof childLoopId === 'string') result.childLoopId = childLoopId
   return result
 }

@@ -86,5 +86,7 @@ export interface AgentTool {
   readonly endsOnAbort?: boolean
   /** Only on the revert tool: an agent that has it numbers its messages and shows the numbers to the model. */
   readonly revertPolicy?: RevertPolicy
+  /** `whenFound`: offered once a result of another tool has named it in `offers`; see `toolSearch`. Default: always. */
+  readonly isOffered?: 'always' | 'whenFound'
   execute(args: JsonObject, ctx: ToolContext): Promise<ToolOutput> | ToolOutput
 }

@@ -1,7 +1,7 @@
-import { ConfigError, errorText, PhiError } from '../contract/errors.ts'
-import type { EndedBy } from '../contract/run/run-facts.ts'
-import type { RunProgress, StopCondition } from '../types/run/turn.ts'
-import type { LoopState } from './loop-state.ts'
+import { ConfigError, errorText, PhiError } from '../../contract/errors.ts'
+import type { EndedBy } from '../../contract/run/run-facts.ts'
+import type { RunProgress, StopCondition } from '../../types/run/turn.ts'
+import type { LoopState } from '../loop-state.ts'
 
 /** Ends a run after `count` turns, as completed. Throws `ConfigError` `invalidOption` for what is no whole number from 1. */
 export function turnCount(count: number): StopCondition {

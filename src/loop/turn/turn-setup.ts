@@ -1,9 +1,10 @@
-import type { Message } from '../contract/message/message.ts'
-import { type RequestSettings, settingsIn } from '../contract/model/request-settings.ts'
-import type { TurnChangesRecord } from '../contract/run/run-facts.ts'
-import type { Model } from '../types/model/model.ts'
-import type { AgentTool } from '../types/tool/tool.ts'
-import type { AgentContext, LoopConfig } from './loop-config.ts'
+import type { Message } from '../../contract/message/message.ts'
+import { type RequestSettings, settingsIn } from '../../contract/model/request-settings.ts'
+import type { TurnChangesRecord } from '../../contract/run/run-facts.ts'
+import type { Model } from '../../types/model/model.ts'
+import type { AgentTool } from '../../types/tool/tool.ts'
+import type { AgentContext, LoopConfig } from '../loop-config.ts'
+import type { OfferedTools } from './offered-tools.ts'
 
 /** What one turn works with. */
 export interface TurnSetup {
@@ -18,13 +19,21 @@ export interface TurnSetup {
   changes?: TurnChangesRecord | undefined
 }
 
+/** What a turn is made of. */
+interface TurnSource {
+  config: LoopConfig
+  context: AgentContext
+  hasCalled: boolean
+  offered: OfferedTools
+}
+
 /** A turn as the agent's settings say. */
-export function plainTurn({ config, context, hasCalled }: { config: LoopConfig; context: AgentContext; hasCalled: boolean }): TurnSetup {
+export function plainTurn({ config, context, hasCalled, offered }: TurnSource): TurnSetup {
   const { model } = config
   const settings = { ...model.config.settings, ...settingsIn(config) }
   return {
     model,
-    tools: context.tools,
+    tools: offered.of(context.tools, context.messages),
     systemPrompt: context.systemPrompt,
     thinkingLevel: config.thinkingLevel ?? model.config.settings?.thinking ?? 'off',
     settings: settingsIn(hasCalled ? unforced(settings) : settings),

@@ -1,11 +1,11 @@
-import { errorText, PhiError } from '../contract/errors.ts'
-import { callsToAnswer, text, textOf, userMessage, withId } from '../contract/message/message.ts'
-import type { AnswerVerdict } from '../types/run/hooks.ts'
-import type { RunEnding } from '../types/run/run.ts'
-import type { AssistantEntry } from './assistant-stream.ts'
-import { refusalOf } from './hooks.ts'
-import { addNotice } from './intake.ts'
-import type { LoopState } from './loop-state.ts'
+import { errorText, PhiError } from '../../contract/errors.ts'
+import { callsToAnswer, text, textOf, userMessage, withId } from '../../contract/message/message.ts'
+import type { AnswerVerdict } from '../../types/run/hooks.ts'
+import type { RunEnding } from '../../types/run/run.ts'
+import type { AssistantEntry } from '../assistant-stream.ts'
+import { refusalOf } from '../hooks.ts'
+import { addNotice } from '../intake.ts'
+import type { LoopState } from '../loop-state.ts'
 
 /** How often an answer that a hook refuses is asked for again. */
 const mostRepeats = 1

@@ -1,0 +1,48 @@
+import { errorText } from '../../contract/errors.ts'
+import { text, textOf } from '../../contract/message/message.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
+import type { Workspace } from '../../types/tool/workspace.ts'
+import type { LoopState } from '../loop-state.ts'
+
+/** Characters of the beginning and of the end that the model is shown. */
+const shownHead = 2000
+const shownTail = 1000
+
+/** A result with its text in a file and the two ends of it in its place; `undefined` where it is short enough. */
+export function offload(loop: LoopState, call: { id: string; name: string }, result: ToolResult): Promise<ToolResult> | undefined {
+  const { offload: options } = loop.config
+  if (options === undefined) return undefined
+  const { over, workspace, except = ['read_file', 'search'] } = options
+  const length = result.content.reduce((sum, block) => (block.type === 'text' ? sum + block.text.length : sum), 0)
+  return length <= over || except.includes(call.name) ? undefined : written(loop, call, result, workspace)
+}
+
+async function written(
+  loop: LoopState,
+  { id, name }: { id: string; name: string },
+  result: ToolResult,
+  workspace: Workspace,
+): Promise<ToolResult> {
+  const whole = textOf(result.content)
+  const path = `tool-results/${safe(name)}-${safe(id)}.txt`
+  try {
+    await loop.stop.race(workspace.write(path, new TextEncoder().encode(whole), { signal: loop.stop.signal }))
+  } catch (error) {
+    // Too long is better than lost.
+    if (!loop.stop.aborted) loop.warn('offloadFailed', { toolCallId: id, toolName: name, path, message: errorText(error) })
+    return result
+  }
+  const left = `[… ${whole.length} characters in all. The whole result is in the file ${path}; read the part you need. …]`
+  const shown = text(`${ending(whole.slice(0, shownHead))}\n${left}\n${whole.slice(-shownTail).replace(/^[\udc00-\udfff]/, '')}`)
+  return { ...result, content: [shown, ...result.content.filter((block) => block.type !== 'text')] }
+}
+
+/** Half a character at the end is left out. */
+function ending(head: string): string {
+  return head.replace(/[\ud800-\udbff]$/, '')
+}
+
+/** Ids come from services. */
+function safe(name: string): string {
+  return name.replace(/[^\w-]+/g, '_').slice(0, 80) || 'call'
+}
