@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import { Composer } from '../composer/composer.tsx'
 import { ScenarioBar } from '../composer/scenario-bar.tsx'
+import { play } from '../demo/play.ts'
 import type { Scenario } from '../demo/scenario.ts'
 import { scenarios } from '../demo/scenarios/index.ts'
 import { loadMarkdown } from '../markdown/lazy-markdown.tsx'
@@ -28,7 +29,7 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
   const isScripted = conversation.chat.model.isScripted && desk.backend.settings.value.place === 'tab'
   const offered = isScripted ? scenarios : []
   const isBusy = isRunning || isElsewhere
-  const pick = (scenario: Scenario) => (scenario.isRace ? desk.race(scenario.prompt) : conversation.send(scenario.prompt))
+  const pick = (scenario: Scenario) => play(desk, conversation, scenario)
 
   return (
     <main class="conversation-pane">

@@ -1,13 +1,16 @@
 import { useSignal } from '@preact/signals'
 import { textOf } from '../../../src/index.ts'
-import { type BlockView, escapeControls, type MessageView, type RunState } from '../../../src/store/index.ts'
+import { escapeControls, type MessageView, type RunState, sourcesOf } from '../../../src/store/index.ts'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
-import { Picture } from '../parts/picture.tsx'
+import { Media } from '../parts/media.tsx'
 import type { Selection } from '../state/selection.ts'
 import type { Decisions } from '../tools/decisions.ts'
+import { ServiceToolCard } from '../tools/service-tool-card.tsx'
 import { ToolCard } from '../tools/tool-card.tsx'
 import { EditMessage } from './edit-message.tsx'
 import { MessageFooter } from './message-footer.tsx'
+import { type Passage, passagesOf } from './passages.ts'
+import { Sources, toSource } from './sources.tsx'
 import { Thinking } from './thinking.tsx'
 
 /** What a person can do with a message. */
@@ -38,9 +41,18 @@ export function Message(props: MessageProps) {
   // That somebody stopped it is said at the end, and is no failure.
   const errorMessage = message?.role === 'assistant' && message.stopReason !== 'aborted' ? message.errorMessage : undefined
   const isUser = role === 'user'
+  const sources = sourcesOf(view.blocks)
 
   return (
-    <article class={`message ${role}`} data-testid={`message-${role}`} data-status={view.status} data-selected={isSelected} tabIndex={-1}>
+    // biome-ignore lint/a11y: the links within are what is clicked.
+    <article
+      class={`message ${role}`}
+      data-testid={`message-${role}`}
+      data-status={view.status}
+      data-selected={isSelected}
+      tabIndex={-1}
+      onClick={toSource}
+    >
       <h3 class="visually-hidden">{isUser ? 'You' : 'Assistant'}</h3>
       {isEdited.value && message?.role === 'user' ? (
         <EditMessage
@@ -50,10 +62,11 @@ export function Message(props: MessageProps) {
         />
       ) : (
         // A block never changes its place in a message.
-        view.blocks.map((block, at) => (
-          <Block key={`${view.id}-${at}`} block={block} isLast={at === view.blocks.length - 1} {...props} turn={turn} />
+        passagesOf(view.blocks, sources, view.status === 'streaming').map((passage) => (
+          <PassageView key={`${view.id}-${passage.at}`} passage={passage} {...props} turn={turn} />
         ))
       )}
+      <Sources sources={sources} />
       {errorMessage !== undefined && <p class="message-error">{escapeControls(errorMessage)}</p>}
       {view.status === 'done' && message !== undefined && !isEdited.value && (
         <MessageFooter
@@ -69,21 +82,24 @@ export function Message(props: MessageProps) {
   )
 }
 
-interface BlockProps extends MessageProps {
-  block: BlockView
-  isLast: boolean
+interface PassageProps extends MessageProps {
+  passage: Passage
   turn: { loopId: string; turnIndex: number } | undefined
 }
 
-function Block({ block, isLast, view, tools, approvals, runs, actions, turn, onSelect }: BlockProps) {
-  const isGrowing = isLast && view.status === 'streaming'
-  if (block.type === 'thinking') return <Thinking block={block} isGrowing={isGrowing} />
-  if (block.type === 'image' && block.data !== undefined)
-    return <Picture data={block.data} mimeType={block.mimeType} alt="Part of the message" />
-  if (block.type === 'text') {
-    if (view.role === 'user') return <p class="text plain">{block.text}</p>
-    return <LazyMarkdown text={block.text} isGrowing={isGrowing} />
+function PassageView({ passage, view, tools, approvals, runs, actions, turn, onSelect }: PassageProps) {
+  const isGrowing = passage.isLast && view.status === 'streaming'
+  if (passage.type === 'text') {
+    if (view.role === 'user') return <p class="text plain">{passage.text}</p>
+    return <LazyMarkdown text={passage.text} isGrowing={isGrowing} />
   }
+  const { block } = passage
+  if (block.type === 'thinking') return <Thinking block={block} isGrowing={isGrowing} />
+  if (block.type === 'image' || block.type === 'file') return <Media block={block} alt="Part of the message" />
+  if (block.type === 'serviceTool')
+    return <ServiceToolCard block={block} asked={approvals.filter(({ toolCallId }) => toolCallId === block.id)} decisions={actions} />
+  if (block.type === 'opaque')
+    return <p class="opaque">The service sent “{escapeControls(block.kind)}”, which this version does not know. It is kept.</p>
   if (block.type !== 'toolCall') return null
   const { toolCallId } = block
   const tool = tools[toolCallId]

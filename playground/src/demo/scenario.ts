@@ -1,18 +1,22 @@
+import type { FileContent } from '../../../src/index.ts'
 import type { ScriptedStep } from '../../../src/providers/scripted/index.ts'
 
 /** What the scripted model plays after one prompt. The tools it calls are real, and so is what its answers quote. */
 export interface Scenario {
   name: string
   prompt: string
+  /** What is sent with it. */
+  files?: () => Promise<readonly FileContent[]>
   /** What is to be seen, in a few words. */
   shows: string
   /** Answered by several configurations at once, of which a judge chooses. */
   isRace?: true
   /** The answer of each turn, counted from 0; it may look at the texts of the tool results so far. `undefined`: there is no more. */
-  answer(turn: number, results: readonly string[]): ScriptedStep | undefined
+  answer(turn: number, results: readonly string[]): Step | Promise<Step>
 }
 
-type Answer = (results: readonly string[]) => ScriptedStep
+type Step = ScriptedStep | undefined
+type Answer = (results: readonly string[]) => ScriptedStep | Promise<ScriptedStep>
 
 /** Answers in their order. */
 export function inTurn(...answers: readonly Answer[]): Scenario['answer'] {

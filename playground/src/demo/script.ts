@@ -10,20 +10,26 @@ import { scenarios } from './scenarios/index.ts'
 const mark = /^<<\w{8} \[/
 const note = /^<<\w{8} \[(?:lesson|finding|outcome|checkpoint)\]/
 
+interface Place {
+  scenario: Scenario
+  turn: number
+  isFailed: boolean
+}
+
 /** Plays the scenario that the last prompt asked for, answer by answer, and counts its tokens as a service would. */
 export function demoScript(): DemoScript {
   const counted = usageCounter()
-  let place: { scenario: Scenario; turn: number; isFailed: boolean } | undefined
-  return (request) => {
+  let place: Place | undefined
+  return async (request) => {
     const { messages } = request
-    place = nextPlace(place, messages)
-    const step = place === undefined ? freeAnswer(messages) : (answerAt(place, messages) ?? { text: 'That is all I have.' })
+    place = await nextPlace(place, messages)
+    const step = place === undefined ? freeAnswer(messages) : ((await answerAt(place, messages)) ?? { text: 'That is all I have.' })
     if (place !== undefined) place.isFailed = step.fail !== undefined
     return { ...step, usage: counted(request, step) }
   }
 }
 
-function nextPlace(place: { scenario: Scenario; turn: number; isFailed: boolean } | undefined, messages: readonly Message[]) {
+async function nextPlace(place: Place | undefined, messages: readonly Message[]) {
   const last = messages.at(-1)
   if (last === undefined) return undefined
   if (last.role !== 'user') return place === undefined ? placeIn(messages) : { ...place, turn: place.turn + 1 }
@@ -35,14 +41,14 @@ function nextPlace(place: { scenario: Scenario; turn: number; isFailed: boolean 
 }
 
 /** Where a conversation is that was read from the store: as far as its answers. */
-function placeIn(messages: readonly Message[]) {
+async function placeIn(messages: readonly Message[]): Promise<Place | undefined> {
   const asked = messages.findLastIndex((message) => message.role === 'user' && scenarioOf(message) !== undefined)
   const prompt = messages[asked]
   const scenario = prompt && scenarioOf(prompt)
   if (scenario === undefined) return undefined
   let answers = messages.slice(asked).filter((message) => message.role === 'assistant').length
   for (let turn = 0; ; turn++) {
-    const step = scenario.answer(turn, [])
+    const step = await scenario.answer(turn, [])
     if (step === undefined || (step.fail === undefined && answers-- === 0)) return { scenario, turn, isFailed: false }
   }
 }
@@ -57,10 +63,10 @@ function wordsOf({ content }: Message): string {
   return textOf(content.filter((block) => block.type !== 'text' || !mark.test(block.text)))
 }
 
-function answerAt({ scenario, turn }: { scenario: Scenario; turn: number }, messages: readonly Message[]): ScriptedStep | undefined {
+async function answerAt({ scenario, turn }: Place, messages: readonly Message[]): Promise<ScriptedStep | undefined> {
   const asked = messages.findLastIndex((message) => message.role === 'user' && scenarioOf(message) === scenario)
   const results = messages.slice(asked + 1).flatMap((message) => (message.role === 'toolResult' ? [wordsOf(message)] : []))
-  const step = scenario.answer(turn, results)
+  const step = await scenario.answer(turn, results)
   const label = /\[(n\d+)\]/.exec(textOf(messages[asked]?.content ?? []))?.[1] ?? 'n0'
   if (step?.toolCalls === undefined) return step
   const calls: typeof step.toolCalls = JSON.parse(JSON.stringify(step.toolCalls).replaceAll('{asked}', label))

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { Markdown } from './markdown.tsx'
+import { withoutMarks } from './marks.ts'
 
 /** The parser comes after the first picture; until it is there, text is shown as it is. */
 const loaded = signal<typeof Markdown | undefined>(undefined)
@@ -22,5 +23,5 @@ export function loadMarkdown(): void {
 export function LazyMarkdown(props: { text: string; isGrowing: boolean }) {
   loadMarkdown()
   const Loaded = loaded.value
-  return Loaded === undefined ? <p class="text plain">{props.text}</p> : <Loaded {...props} />
+  return Loaded === undefined ? <p class="text plain">{withoutMarks(props.text)}</p> : <Loaded {...props} />
 }

@@ -1,6 +1,7 @@
 import { useMemo, useRef } from 'preact/hooks'
 import { type Block, BlockReader } from './blocks.ts'
 import { CodeBlock } from './code-block.tsx'
+import { withoutMarks } from './marks.ts'
 import { proseHtml } from './prose.ts'
 
 /** A text of a model. While it grows only its last block is parsed and rendered again. */
@@ -20,8 +21,8 @@ export function Markdown({ text, isGrowing }: { text: string; isGrowing: boolean
 
 function BlockOf({ block, isGrowing }: { block: Block; isGrowing: boolean }) {
   return useMemo(() => {
-    if (block.kind === 'code') return <CodeBlock code={block.code} language={block.language} isGrowing={isGrowing} />
-    if (block.kind === 'plain') return <p class="plain">{block.raw}</p>
+    if (block.kind === 'code') return <CodeBlock code={withoutMarks(block.code)} language={block.language} isGrowing={isGrowing} />
+    if (block.kind === 'plain') return <p class="plain">{withoutMarks(block.raw)}</p>
     // The one place where HTML is set, and DOMPurify has seen it.
     return <div class="block" dangerouslySetInnerHTML={{ __html: proseHtml(block.raw) }} />
   }, [block.raw, block.kind, isGrowing && block.kind === 'code'])

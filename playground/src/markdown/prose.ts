@@ -1,12 +1,29 @@
 import DOMPurify from 'dompurify'
-import { Marked } from 'marked'
+import { Marked, type TokenizerAndRendererExtension } from 'marked'
+import { markPattern, withoutMarks } from './marks.ts'
 
 /** What prose may consist of. Nothing here loads anything, runs anything, or has a place of its own on the page. */
 const tags = 'p br strong em del code pre a ul ol li blockquote h1 h2 h3 h4 h5 h6 hr table thead tbody tr th td span'.split(' ')
 const attributes = ['href', 'target', 'rel', 'class', 'title', 'start', 'align']
 
+/** The number of a source, where a text rests on it: a link to the list below. A model cannot write one, because a mark is no text. */
+const citation: TokenizerAndRendererExtension = {
+  name: 'citation',
+  level: 'inline',
+  start: (text) => {
+    const at = text.search(markPattern)
+    return at < 0 ? undefined : at
+  },
+  tokenizer(text) {
+    const found = markPattern.exec(text)
+    return found?.index === 0 ? { type: 'citation', raw: found[0], number: found[1] } : undefined
+  },
+  renderer: ({ number }) => `<a class="cite" href="#source-${number}" title="Source ${number}">${number}</a>`,
+}
+
 const marked = new Marked({
   gfm: true,
+  extensions: [citation],
   renderer: {
     // HTML of a model is text about HTML.
     html: ({ text }) => escaped(text),
@@ -24,7 +41,8 @@ const marked = new Marked({
 /** HTML of one block, and nothing in it but what stands in the list above. */
 export function proseHtml(source: string): string {
   const html = marked.parse(source, { async: false })
-  return DOMPurify.sanitize(html, {
+  // What is left stands in code or in an address.
+  return DOMPurify.sanitize(withoutMarks(html), {
     ALLOWED_TAGS: tags,
     ALLOWED_ATTR: attributes,
     ALLOW_DATA_ATTR: false,

@@ -1,3 +1,4 @@
+import { play } from '../demo/play.ts'
 import { scenarios } from '../demo/scenarios/index.ts'
 import type { Desk } from '../state/desk.ts'
 import type { DialogName } from '../state/dialog-name.ts'
@@ -28,7 +29,7 @@ export function commandsOf(desk: Desk, open: (dialog: DialogName) => void): Comm
         id: `scenario ${scenario.name}`,
         group: 'Scripted scenarios',
         name: `${scenario.name} · ${scenario.shows}`,
-        run: () => (scenario.isRace ? desk.race(scenario.prompt) : conversation.send(scenario.prompt)),
+        run: () => play(desk, conversation, scenario),
       }))
   const ofConversation = [
     { id: 'rerun', group: 'Run', name: 'Answer the last question again', run: conversation.regenerate },

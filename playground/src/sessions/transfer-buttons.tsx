@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks'
+import { download } from '../parts/download.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { ExportFormat } from '../state/chat-port.ts'
 import type { Desk } from '../state/desk.ts'
@@ -19,9 +20,7 @@ export function TransferButtons({ desk }: { desk: Desk }) {
   async function give(format: ExportFormat): Promise<void> {
     try {
       const { name, type, text } = await desk.backend.exportAs(conversation.sessionId, format)
-      const url = URL.createObjectURL(new Blob([text], { type }))
-      Object.assign(document.createElement('a'), { href: url, download: name }).click()
-      setTimeout(() => URL.revokeObjectURL(url), 10_000)
+      download({ name, type, content: text })
     } catch (error) {
       desk.warn(error)
     }

@@ -3,6 +3,7 @@ import { type AgentEvent, type AgentRun, type PendingApproval, type Receipt, tex
 import type { AgentStartEvent, ApprovalRef } from '../../../src/loop/index.ts'
 import type { LoopRecord, Session } from '../../../src/session/index.ts'
 import { type RunState, reduce } from '../../../src/store/index.ts'
+import { type Attachment, mediaOf, said } from './attachments.ts'
 import type { ChatPort } from './chat-port.ts'
 import { chainOf, lastLoopOf, openedState, outlineOf, rewoundState } from './conversation-state.ts'
 import { EventLog } from './event-log.ts'
@@ -14,6 +15,7 @@ export interface QueuedMessage {
   id: string
   kind: 'steer' | 'followUp'
   text: string
+  media: readonly Attachment[]
   receipt: Receipt
 }
 
@@ -34,10 +36,12 @@ export interface Conversation {
   queued: ReadonlySignal<readonly QueuedMessage[]>
   /** What the composer holds; messages that an abort gave back are put into it. */
   draft: Signal<string>
-  /** Starts a run, or steers the one that is going on. */
-  send(text: string): void
-  /** Has `text` answered when the run would otherwise end. */
-  followUp(text: string): void
+  /** Pictures and files that go with the draft. */
+  attached: Signal<readonly Attachment[]>
+  /** Starts a run, or steers the one that is going on. Throws `ConfigError` for a picture or a file that no service takes. */
+  send(text: string, media?: readonly Attachment[]): void
+  /** Has `text` answered when the run would otherwise end. Throws as `send`. */
+  followUp(text: string, media?: readonly Attachment[]): void
   abort(): void
   /** Stops what runs, wherever it does, and waits for its end. */
   stop(): Promise<void>
@@ -50,7 +54,7 @@ export interface Conversation {
   goOn(): void
   /** Has the last question answered again. */
   regenerate(): void
-  /** Says `text` instead of what was said in this message. */
+  /** Says `text` instead of what was said in this message; its pictures and files stay. */
   editAndResend(messageId: string, text: string): void
   compact(): void
   /** Has several configurations answer `prompt`. Resolves with the loop that was chosen: open the conversation there. */
@@ -77,6 +81,7 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
   let racing: AbortController | undefined
   const withdrawn = new Set<string>()
   const draft = signal('')
+  const attached = signal<readonly Attachment[]>([])
 
   function publish(): void {
     isScheduled = false
@@ -109,22 +114,33 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
 
   const leave = agent.subscribe(hear)
 
-  async function queue(kind: QueuedMessage['kind'], text: string, receipt: Receipt): Promise<void> {
-    const entry = { id: receipt.message.id, kind, text, receipt }
+  async function queue(
+    kind: QueuedMessage['kind'],
+    { text, media }: Pick<QueuedMessage, 'text' | 'media'>,
+    receipt: Receipt,
+  ): Promise<void> {
+    const entry = { id: receipt.message.id, kind, text, media, receipt }
     queued.value = [...queued.value, entry]
     const outcome = await receipt.settled
     queued.value = queued.value.filter((other) => other !== entry)
-    if (outcome === 'returned' && !withdrawn.delete(entry.id)) draft.value = draft.value === '' ? text : `${text}\n${draft.value}`
+    if (outcome !== 'returned' || withdrawn.delete(entry.id)) return
+    draft.value = draft.value === '' ? text : `${text}\n${draft.value}`
+    attached.value = [...media, ...attached.value]
   }
 
-  function send(text: string): void {
-    if (agent.currentRun === undefined) agent.send(text)
-    else void queue('steer', text, agent.steer(text))
+  function send(text: string, media: readonly Attachment[] = []): void {
+    if (agent.currentRun === undefined) agent.send(said(text, media))
+    else void queue('steer', { text, media }, agent.steer(said(text, media)))
   }
 
-  function followUp(text: string): void {
-    if (agent.currentRun === undefined) send(text)
-    else void queue('followUp', text, agent.followUp(text))
+  function followUp(text: string, media: readonly Attachment[] = []): void {
+    if (agent.currentRun === undefined) send(text, media)
+    else void queue('followUp', { text, media }, agent.followUp(said(text, media)))
+  }
+
+  function editAndResend(messageId: string, text: string): void {
+    const message = agent.messages.find(({ id }) => id === messageId)
+    agent.editAndResend(messageId, said(text, message?.role === 'user' ? mediaOf(message.content) : []))
   }
 
   async function withdraw({ id, receipt }: QueuedMessage): Promise<boolean> {
@@ -190,7 +206,7 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
 
   for (const receipt of chat.queued ?? []) {
     const { message } = receipt
-    if (message.role === 'user') void queue(receipt.kind, textOf(message.content), receipt)
+    if (message.role === 'user') void queue(receipt.kind, { text: textOf(message.content), media: mediaOf(message.content) }, receipt)
   }
 
   return {
@@ -204,6 +220,7 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
     startRace,
     queued,
     draft,
+    attached,
     send,
     followUp,
     withdraw,
@@ -214,7 +231,7 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
     deny: (request) => decide(request, (run, shown) => run.deny(shown, 'The visitor said no.')),
     goOn: () => void agent.continueLoop(),
     regenerate: () => void agent.regenerate(),
-    editAndResend: (messageId, text) => void agent.editAndResend(messageId, text),
+    editAndResend,
     compact: () => void agent.compact(),
     abort: () => void stop(),
   }

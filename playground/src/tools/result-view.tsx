@@ -1,21 +1,19 @@
 import { type ToolResult, textOf } from '../../../src/index.ts'
 import { escapeControls } from '../../../src/store/index.ts'
-import { Picture } from '../parts/picture.tsx'
+import { Media } from '../parts/media.tsx'
 import { scrollable } from '../parts/scrollable.ts'
 
 /** Characters that are shown of a text at first. */
 const shownLength = 20_000
 
-/** What a tool gave: text, and pictures. */
+/** What a tool gave: text, pictures and files. */
 export function ResultView({ name, result }: { name: string; result: ToolResult }) {
   const text = textOf(result.content)
   return (
     <>
       {(text !== '' || result.content.length === 0) && <Labelled name={name} text={text || '(no text)'} />}
       {result.content.map((block, at) =>
-        block.type === 'image' && block.data !== undefined ? (
-          <Picture key={at} data={block.data} mimeType={block.mimeType} alt={`${name} ${at + 1}`} />
-        ) : null,
+        block.type === 'image' || block.type === 'file' ? <Media key={at} block={block} alt={`${name} ${at + 1}`} /> : null,
       )}
     </>
   )

@@ -1,7 +1,8 @@
 import type { Scenario } from '../scenario.ts'
 import { contextScenarios } from './context.ts'
 import { firstScenarios } from './first.ts'
+import { mediaScenarios } from './media.ts'
 import { teamScenarios } from './teams.ts'
 
 /** The scenarios of the playground, in the order in which they are offered. */
-export const scenarios: readonly Scenario[] = [...firstScenarios, ...teamScenarios, ...contextScenarios]
+export const scenarios: readonly Scenario[] = [...firstScenarios, ...mediaScenarios, ...teamScenarios, ...contextScenarios]

@@ -1,0 +1,52 @@
+import type { BlockView, Source } from '../../../src/store/index.ts'
+import { type Mark, withMarks } from '../markdown/marks.ts'
+
+type TextView = BlockView & { type: 'text' }
+
+/** What is shown in one piece: a block, or the text of several. */
+export type Passage =
+  | { at: number; type: 'text'; text: string; isLast: boolean }
+  | { at: number; type: 'block'; block: Exclude<BlockView, TextView>; isLast: boolean }
+
+/**
+ * The blocks of a message as they are read. A service that cites cuts its text where it does: those pieces are one text, with the numbers of its
+ * `sources` in it, from 1. The last piece of a text that grows has none yet.
+ */
+export function passagesOf(blocks: readonly BlockView[], sources: readonly Source[], isGrowing: boolean): Passage[] {
+  const marks = marksOf(sources, blocks)
+  const passages: Passage[] = []
+  let before: TextView | undefined
+  for (const [at, block] of blocks.entries()) {
+    const isLast = at === blocks.length - 1
+    const last = passages.at(-1)
+    if (block.type !== 'text') passages.push({ at, type: 'block', block, isLast })
+    else {
+      const text = isGrowing && isLast ? block.text : withMarks(block.text, marks.get(at) ?? [])
+      if (last?.type === 'text' && before !== undefined && (cites(before) || cites(block)))
+        Object.assign(last, { text: last.text + text, isLast })
+      else passages.push({ at, type: 'text', text, isLast })
+    }
+    before = block.type === 'text' ? block : undefined
+  }
+  return passages
+}
+
+function cites({ citations = [] }: TextView): boolean {
+  return citations.length > 0
+}
+
+/** Of each block, where which source is cited; once, where several of its places are. */
+function marksOf(sources: readonly Source[], blocks: readonly BlockView[]): Map<number, Mark[]> {
+  const marks = new Map<number, Mark[]>()
+  for (const [index, { citations }] of sources.entries()) {
+    for (const { contentIndex, range } of citations) {
+      const block = blocks[contentIndex]
+      const length = block?.type === 'text' ? block.text.length : 0
+      const mark = { at: Math.min(range?.end ?? length, length), number: index + 1 }
+      const known = marks.get(contentIndex) ?? []
+      marks.set(contentIndex, known)
+      if (!known.some(({ at, number }) => at === mark.at && number === mark.number)) known.push(mark)
+    }
+  }
+  return marks
+}

@@ -1,0 +1,65 @@
+import { useSignal } from '@preact/signals'
+import type { FileContent, ImageContent } from '../../../src/index.ts'
+import { escapeControls } from '../../../src/store/index.ts'
+import { download } from './download.ts'
+import { short } from './figures.ts'
+import { Icon } from './icon.tsx'
+import { IconButton } from './icon-button.tsx'
+
+/** What shows itself and nothing else. An SVG is a document, and can hold scripts. */
+const picture = /^image\/(png|jpeg|gif|webp)$/
+
+/** A picture or a file of a message. A picture is shown; anything else can be saved, and is never opened in the page. */
+export function Media({ block, alt }: { block: ImageContent | FileContent; alt: string }) {
+  const { mimeType, data } = block
+  const isShown = data !== undefined && picture.test(mimeType)
+  return (
+    <figure class="media" data-testid="media" data-kind={isShown ? 'picture' : 'file'}>
+      {isShown && <img class="image" alt={alt} src={`data:${mimeType};base64,${data}`} />}
+      <figcaption class="media-line">
+        {!isShown && <Icon name="file" />}
+        <span class="media-name">{escapeControls(nameOf(block))}</span>
+        <span class="media-facts">{[escapeControls(mimeType), placeOf(block)].join(' · ')}</span>
+        <Fetch block={block} />
+      </figcaption>
+    </figure>
+  )
+}
+
+/** How a person gets the bytes, where they can be had. */
+function Fetch({ block }: { block: ImageContent | FileContent }) {
+  const failure = useSignal('')
+  const { data, url, mimeType } = block
+  if (url !== undefined) {
+    return (
+      <a class="external" href={url} target="_blank" rel="noopener noreferrer nofollow">
+        Open
+      </a>
+    )
+  }
+  if (data === undefined) return null
+  const name = nameOf(block)
+  const save = () => {
+    try {
+      download({ name, type: mimeType, content: Uint8Array.from(atob(data), (character) => character.charCodeAt(0)) })
+    } catch {
+      failure.value = 'It cannot be saved: its bytes came broken.'
+    }
+  }
+  return (
+    <>
+      <IconButton icon="download" label={`Download ${escapeControls(name)}`} onClick={save} />
+      <span role="status">{failure.value}</span>
+    </>
+  )
+}
+
+function nameOf(block: ImageContent | FileContent): string {
+  if (block.type === 'file') return block.name ?? 'file'
+  return `picture.${picture.exec(block.mimeType)?.[1] ?? 'bin'}`
+}
+
+function placeOf({ data, url }: ImageContent | FileContent): string {
+  if (data !== undefined) return `${short(data.length * 0.75)} bytes`
+  return url === undefined ? 'kept by the service' : (URL.parse(url)?.host ?? 'no address')
+}

@@ -1,0 +1,15 @@
+import type { Content, FileContent, ImageContent, PromptInput } from '../../../src/index.ts'
+
+/** What goes with a text. */
+export type Attachment = ImageContent | FileContent
+
+/** A prompt of `text` and what goes with it. */
+export function said(text: string, media: readonly Attachment[]): PromptInput {
+  if (media.length === 0) return text
+  return { role: 'user', content: text === '' ? [...media] : [{ type: 'text', text }, ...media] }
+}
+
+/** The pictures and files of a message. */
+export function mediaOf(content: readonly Content[]): Attachment[] {
+  return content.filter((block) => block.type === 'image' || block.type === 'file')
+}

@@ -1,0 +1,45 @@
+import type { PendingApproval, ServiceToolContent } from '../../../src/index.ts'
+import { escapeControls } from '../../../src/store/index.ts'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { ApprovalRequestCard } from './approval-request.tsx'
+import type { Decisions } from './decisions.ts'
+import { Labelled } from './result-view.tsx'
+
+type Status = ServiceToolContent['status'] | 'pendingApproval'
+
+const labels: Record<Status, string> = { running: 'running', done: 'done', failed: 'failed', pendingApproval: 'needs your approval' }
+const signs: Record<Status, IconName> = { running: 'spinner', done: 'check', failed: 'close', pendingApproval: 'help' }
+
+interface ServiceToolCardProps {
+  block: ServiceToolContent
+  /** The call's own request. */
+  asked: readonly PendingApproval[]
+  decisions: Decisions | undefined
+}
+
+/** A tool that the service ran by itself: its name, where it is, and on opening what went in and what came out. */
+export function ServiceToolCard({ block, asked, decisions }: ServiceToolCardProps) {
+  const { name, input, output, error } = block
+  const status = asked.length > 0 ? 'pendingApproval' : block.status
+  const given = input === undefined ? '' : JSON.stringify(input)
+  return (
+    <details class="tool" data-testid="service-tool" data-status={status} open={asked.length > 0}>
+      <summary>
+        <Icon name={signs[status]} class={`tool-sign ${signs[status]}`} />
+        <code class="tool-name">{escapeControls(name)}</code>
+        <span class="tool-hint">{escapeControls(given)}</span>
+        <span class="tool-status">{labels[status]} · by the service</span>
+      </summary>
+      {input !== undefined && <Labelled name="Arguments" text={textOf(input)} />}
+      {output !== undefined && <Labelled name="Result" text={textOf(output)} />}
+      {error !== undefined && <Labelled name="Error" text={error.message ?? error.code} />}
+      {asked.map((request) => (
+        <ApprovalRequestCard key={request.toolCallId} request={request} decisions={decisions} />
+      ))}
+    </details>
+  )
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)
+}

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest'
+import { passagesOf } from '../../playground/src/conversation/passages.ts'
+import { withMarks, withoutMarks } from '../../playground/src/markdown/marks.ts'
+import type { Citation } from '../../src/index.ts'
+import { type BlockView, sourcesOf } from '../../src/store/index.ts'
+
+const cited = (text: string, ...citations: Citation[]): BlockView => ({ type: 'text', text, citations })
+const a: Citation = { url: 'https://a.example/1', title: 'A' }
+const b: Citation = { url: 'https://b.example/2', title: 'B' }
+
+function textsOf(blocks: readonly BlockView[], isGrowing = false): (string | undefined)[] {
+  return passagesOf(blocks, sourcesOf(blocks), isGrowing).map((passage) =>
+    passage.type === 'text' ? passage.text.replace(/\uE000(\d+)\uE001/g, '[$1]') : undefined,
+  )
+}
+
+it('pieces that a service cut where it cites are one text, with the number of each source behind what rests on it', () => {
+  expect(
+    textsOf([{ type: 'text', text: 'Grass is ' }, cited('green', a), { type: 'text', text: ' and sky ' }, cited('blue\n\n', b, a)]),
+  ).toEqual(['Grass is green[1] and sky blue[1][2]\n\n'])
+})
+
+it('texts that cite nothing stay as many as they are', () => {
+  expect(
+    textsOf([{ type: 'text', text: 'One.' }, { type: 'text', text: 'Two.' }, { type: 'opaque', kind: 'x' }, cited('Three.', a)]),
+  ).toEqual(['One.', 'Two.', undefined, 'Three.[1]'])
+})
+
+it('a range says where in the text the number stands; one beyond its end is at the end', () => {
+  const range = (end: number) => ({ start: 0, end })
+  expect(textsOf([cited('Half of it.', { ...a, range: range(4) }, { ...b, range: range(900) })])).toEqual(['Half[1] of it.[2]'])
+})
+
+it('several places of a source at the same end have one number', () => {
+  const page = (start: number) => ({ index: 0, unit: 'page' as const, start, end: start + 1 })
+  expect(textsOf([cited('So.', { document: page(1) }, { document: page(5) })])).toEqual(['So.[1]'])
+})
+
+it('the last piece of a text that grows has no numbers yet', () => {
+  expect(textsOf([cited('Green', a), cited(' and blu', b)], true)).toEqual(['Green[1] and blu'])
+})
+
+it('a text cannot bring a mark of its own', () => {
+  expect(withMarks('forged \uE0007\uE001', [])).toBe('forged \uFFFD7\uFFFD')
+  expect(withoutMarks(withMarks('code', [{ at: 2, number: 12 }]))).toBe('code')
+})
