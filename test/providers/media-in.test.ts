@@ -35,6 +35,11 @@ describe('a PDF in a user message', () => {
       openaiResponses('gpt-5.1', keys),
       { type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${data}` },
     ],
+    [
+      'Bedrock',
+      bedrock('anthropic.claude-sonnet-4-5', { region: 'eu-west-1', apiKey: 'k' }),
+      { document: { format: 'pdf', name: 'document-1', source: { bytes: data }, context: 'a.pdf', citations: { enabled: true } } },
+    ],
     ['Gemini', google('gemini-3-pro', keys), { inlineData: { mimeType: 'application/pdf', data } }],
   ])('goes to %s', async (_name, model, block) => {
     expect(await bodyOf(model, pdf)).toContain(JSON.stringify(block))
@@ -51,7 +56,7 @@ describe('a PDF in a user message', () => {
   })
 
   it('is a line, and a warning, where it cannot go', async () => {
-    const model = bedrock('anthropic.claude-sonnet-4-5', { region: 'eu-west-1', apiKey: 'k' })
+    const model = bedrock('mistral.mistral-large-3-v1:0', { region: 'eu-west-1', apiKey: 'k' })
     expect(await bodyOf(model, pdf)).toContain('(file left out: this model does not take a.pdf (application/pdf))')
     const { warnings } = await model.provider.encode(
       plainRequest(model.config, { messages: asked(pdf), cache: { type: 'disabled' }, credential: 'k' }),

@@ -1,28 +1,54 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { Content, ImageContent, TextContent, ThinkingContent } from '../../contract/message/content.ts'
+import type { Content, TextContent, ThinkingContent } from '../../contract/message/content.ts'
 import { isMediaOf } from '../../contract/message/media.ts'
-import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
+import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../contract/message/message.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
-import { imageFormat, imageLeftOut } from '../kit/encode/image-format.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
+import { fileBlock, imageBlock, isDocument } from './media.ts'
 
 /** What the models of a family take inside messages. */
 export interface MessageRules {
   resultStatus: boolean
   mediaInToolResults: readonly string[]
+  /** A PDF is sent to be cited where nobody says otherwise: else the model is given its text alone. */
+  citesPdf: boolean
+  /** Whether files may be cited at all in this request. */
+  cites: boolean
+}
+
+interface ShownRules extends MessageRules {
+  /** The name of the document at this place of its message. */
+  nameAt: (place: number) => string
 }
 
 /** How Converse writes messages for a family. Keep one per model: what is encoded is remembered in it. */
 export function messageEncoder(rules: MessageRules): MessageEncoder {
   return {
-    encode: perObject((message: Message) => encode(message, true, rules)),
-    bare: perObject((message: AssistantMessage) => encode(message, false, rules)),
+    encode: numbered(rules),
+    bare: perObject((message: AssistantMessage) => encode(message, false, { ...rules, nameAt: documentNames(message, 0) })),
   }
+}
+
+/** A message is encoded anew only where its documents have other numbers than before. */
+function numbered(rules: MessageRules): MessageEncoder['encode'] {
+  const known = perObject((_message: Message): { from?: number; encoded?: EncodedMessage } => ({}))
+  return (message, documents) => {
+    const last = known(message)
+    if (last.encoded !== undefined && (last.from === documents || last.encoded.documents === undefined)) return last.encoded
+    last.from = documents
+    last.encoded = encode(message, true, { ...rules, nameAt: documentNames(message, documents) })
+    return last.encoded
+  }
+}
+
+/** The names of the documents of a message, of which `before` stand in those before it. */
+function documentNames({ content }: Message, before: number): ShownRules['nameAt'] {
+  return (place) => `document-${before + content.slice(0, place + 1).filter(isDocument).length}`
 }
 
 /** What puts a cache breakpoint behind the last of a list of blocks. All breakpoints of a request have one lifetime. */
@@ -37,41 +63,52 @@ export const toolsJson = toolsEncoder(({ name, description, parameters }) => {
   return toJson({ toolSpec: description.trim() === '' ? { name, inputSchema } : { name, description, inputSchema } })
 })
 
-function encode(message: Message, withReasoning: boolean, rules: MessageRules): EncodedMessage {
+function encode(message: Message, withReasoning: boolean, rules: ShownRules): EncodedMessage {
   if (message.role === 'toolResult') return encodeResult(message, rules)
-  if (message.role === 'user') return joinBlocks(message.content, shownBlock)
+  if (message.role === 'user') return encodeUser(message, rules)
   const late = lateResults(message.content)
   return joinBlocks(message.content, (block, at) => [...answerBlocks(block, withReasoning), ...(late.get(at) ?? [])])
 }
 
+/** A document must have text beside it. */
+const besideDocument = text('(see attached document)')
+
+function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage {
+  const files = content.filter(isDocument)
+  if (files.length === 0) return joinBlocks(content, (block, at) => shownBlock(block, at, rules))
+  const isBare = !content.some((block) => block.type === 'text')
+  const shown = isBare ? [...content, besideDocument] : content
+  return { ...joinBlocks(shown, (block, at) => shownBlock(block, at, rules)), documents: files.length }
+}
+
 /** A failed result holds text only. Images that a result cannot hold follow behind all results of the turn. */
-function encodeResult(message: ToolResultMessage, rules: MessageRules): EncodedMessage {
+function encodeResult(message: ToolResultMessage, rules: ShownRules): EncodedMessage {
   const { toolCallId, content, isError } = message
   const shown: JsonObject[] = []
   const after: string[] = []
-  for (const block of content) {
-    const wire = shownBlock(block)
+  for (const [at, block] of content.entries()) {
+    const wire = shownBlock(block, at, rules)
     if (wire === undefined) continue
-    if (block.type === 'image' && (isError || !isMediaOf(block.mimeType, rules.mediaInToolResults))) after.push(toJson(wire))
+    const isMedia = block.type === 'image' || block.type === 'file'
+    if (isMedia && (isError || !isMediaOf(block.mimeType, rules.mediaInToolResults))) after.push(toJson(wire))
     else shown.push(wire)
   }
-  const hasMedia = shown.some(({ image }) => image !== undefined)
-  if (shown.length === 0) shown.push({ text: '(see attached image)' })
+  const documents = content.filter(isDocument).length
+  if (after.some((json) => json.startsWith('{"document"'))) after.push(toJson({ text: besideDocument.text }))
+  const hasMedia = shown.some(({ text }) => text === undefined)
+  if (shown.length === 0)
+    shown.push({ text: content.every(({ type }) => type === 'image') ? '(see attached image)' : '(see attached files)' })
   const result: JsonObject = { toolUseId: toolCallId, content: shown }
   if (rules.resultStatus) result.status = isError ? 'error' : 'success'
   const blocks = toJson({ toolResult: result })
-  return { blocks, ...(hasMedia && { media: { before: '', end: blocks, after: '' } }), after: after.join(',') }
+  const media = { before: '', end: blocks, after: '' }
+  return { blocks, ...(hasMedia && { media }), after: after.join(','), ...(documents > 0 && { documents }) }
 }
 
-function shownBlock(block: Content): JsonObject | undefined {
+function shownBlock(block: Content, at: number, { citesPdf, cites, nameAt }: ShownRules): JsonObject | undefined {
   if (block.type === 'text') return { text: block.text }
+  if (block.type === 'file') return fileBlock(block, { name: nameAt(at), citesPdf, cites })
   return block.type === 'image' ? imageBlock(block) : undefined
-}
-
-function imageBlock({ mimeType, data = '' }: ImageContent): JsonObject {
-  const format = imageFormat(mimeType)
-  if (format === undefined) return { text: imageLeftOut(mimeType) }
-  return { image: { format, source: { bytes: data } } }
 }
 
 function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {

@@ -41,8 +41,11 @@ function knownOf(model: ModelConfig, { underlyingModel }: BedrockWire) {
   const { resultStatus, thinkingField } = profile.family
   const { mediaInToolResults } = profile.capabilities
   const target = targetOf(model, profile, (block) => thinkingField !== 'claude' || isSigned(block))
-  const encoder = messageEncoder({ resultStatus, mediaInToolResults })
-  return { profile, target, history: new HistoryMemory(target, (head) => new TurnWriter(encoder, head)) }
+  const history = (cites: boolean) => {
+    const encoder = messageEncoder({ resultStatus, mediaInToolResults, cites, citesPdf: thinkingField === 'claude' })
+    return new HistoryMemory(target, (head) => new TurnWriter(encoder, head))
+  }
+  return { profile, target, history: history(true), uncited: history(false) }
 }
 
 type Known = ReturnType<typeof knownOf>
@@ -74,7 +77,11 @@ function encodeRequest(request: StreamRequest, { region, serverTools = [] }: Bed
   return { ...call, sign: async (made) => mergeHeaders(await bedrockAuthHeaders(made, credential, place), made.headers) }
 }
 
-function bodyOf(asked: StreamRequest, { profile, target, history }: Known, serverTools: ServerTools): Omit<BedrockCall, 'url' | 'headers'> {
+function bodyOf(
+  asked: StreamRequest,
+  { profile, target, history, uncited }: Known,
+  serverTools: ServerTools,
+): Omit<BedrockCall, 'url' | 'headers'> {
   const { family, capabilities } = profile
   const warnings: string[] = []
   const plan = planFormat(asked, capabilities, profile.formats, warnings)
@@ -83,7 +90,13 @@ function bodyOf(asked: StreamRequest, { profile, target, history }: Known, serve
   const mark = breakpointOf(request)
   // Ours last: the breakpoint of the cache stands behind them.
   const tools = [...serverTools.map((tool) => toJson(tool)), toolsOf(request, target)].filter((part) => part !== '').join(',')
-  const { messages, writer, leftOut } = history.write(request.messages, capabilities.boundReasoning ? [systemPrompt, tools] : [])
+  // Answers in a form that was asked for cite nothing: together the service refuses them.
+  const isBound = plan.kind === 'schema'
+  if (isBound && request.messages.some(asksToCite)) warnings.push('citations left out: an answer that is held to a schema has none')
+  const { messages, writer, leftOut } = (isBound ? uncited : history).write(
+    request.messages,
+    capabilities.boundReasoning ? [systemPrompt, tools] : [],
+  )
   warnings.push(...leftOut)
   const { inferenceConfig, additional, beside } = generationOf(request, messages, family.thinkingField, capabilities, warnings)
   const marks = marksOf(request.cache, family)
@@ -136,6 +149,10 @@ function toolsOf({ tools, messages }: StreamRequest, target: NormaliseTarget): s
   }
   const gone = (name: string): ToolDefinition => ({ name, description: 'No longer available: do not call it.', parameters: {} })
   return toolsJson(Array.from(names, gone))
+}
+
+function asksToCite({ content }: Message): boolean {
+  return content.some((block) => block.type === 'file' && block.citations === true)
 }
 
 function hasCalls(message: Message): boolean {

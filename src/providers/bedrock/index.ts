@@ -101,7 +101,10 @@ function converse(options: BedrockProviderOptions): StreamProvider {
     codec: {
       encode: requestEncoder(options),
       decoder: (call, context) => new BedrockDecoder(call, context),
-      media: (model) => bedrockProfile(model, options.underlyingModel).capabilities,
+      media: (model) => {
+        const { capabilities, files } = bedrockProfile(model, options.underlyingModel)
+        return files === undefined ? capabilities : { ...capabilities, files }
+      },
     },
   })
 }

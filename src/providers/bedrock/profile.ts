@@ -2,6 +2,8 @@ import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-
 import { type CapabilityRow, capabilitiesOf, type ModelProfile, pictures, plain } from '../kit/capabilities/capabilities.ts'
 import { claudeTable, newestClaude } from '../kit/capabilities/claude-capabilities.ts'
 
+import { carried, documentLimits, documents, videos } from './media.ts'
+
 /** Which field of `additionalModelRequestFields` asks a family to think. */
 export type ThinkingField = 'claude' | 'nova' | 'reasoningEffort' | 'reasoning' | 'none'
 
@@ -15,6 +17,8 @@ export interface Family {
   resultStatus: boolean
   /** Whether ids of calls are exactly nine letters and digits. */
   shortIds: boolean
+  /** Documents that may be larger than others. Default: none. */
+  largeDocuments?: readonly string[]
   newest: ModelCapabilities
   table: readonly CapabilityRow[]
 }
@@ -29,19 +33,30 @@ const other: Omit<Family, 'ids' | 'newest'> = {
 }
 const textOnly: ModelCapabilities = { ...plain, media: [], jsonSchema: false }
 const reasoner: ModelCapabilities = { ...plain, thinking: 'alwaysOn', efforts, sampling: false, thinkingOff: false }
-const claude: Omit<Family, 'ids'> = { ...other, thinkingField: 'claude', resultStatus: true, newest: newestClaude, table: claudeTable }
-const nova: ModelCapabilities = { ...plain, mediaInToolResults: pictures, jsonSchema: false }
+const claude: Omit<Family, 'ids'> = {
+  ...other,
+  thinkingField: 'claude',
+  resultStatus: true,
+  newest: newestClaude,
+  table: claudeTable,
+  largeDocuments: [],
+}
+const novaMedia = [...pictures, ...documents, ...videos]
+const nova: ModelCapabilities = { ...plain, media: novaMedia, mediaInToolResults: novaMedia, jsonSchema: false }
+const largeOfNova = ['application/pdf', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document']
 
 /** The first that matches counts. Ids may carry the region of an inference profile, or be an ARN that ends with one. */
 const families: readonly Family[] = [
   { ...claude, ids: /claude-(instant|v?2|3-(opus|sonnet|haiku)|3-5-sonnet-20240620)/ },
-  { ...claude, ids: /claude/, cachePoints: 'all' },
+  { ...claude, ids: /claude-3/, cachePoints: 'all' },
+  { ...claude, ids: /claude/, cachePoints: 'all', largeDocuments: ['application/pdf'] },
   {
     ...other,
     ids: /amazon\.nova/,
     thinkingField: 'nova',
     cachePoints: 'notAtTools',
     resultStatus: true,
+    largeDocuments: largeOfNova,
     newest: { ...nova, thinking: 'adaptive', efforts },
     table: [
       { ids: /nova-micro/, capabilities: { ...nova, media: [], mediaInToolResults: [] } },
@@ -73,12 +88,14 @@ export function bedrockProfile(model: ModelConfig, underlying = model.id): Bedro
   const family = families.find(({ ids }) => ids.test(underlying)) ?? unknownFamily
   const known = capabilitiesOf({ ...model, id: underlying }, family.table, family.newest)
   const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
-  // The service fetches nothing by https and keeps no files, and of media only pictures are sent so far.
-  const media = known.media.filter((type) => pictures.includes(type))
+  // The service fetches nothing by https and keeps no files. A model that reads PDFs reads the other documents too.
+  const reads = model.capabilities?.media === undefined && known.media.includes('application/pdf')
+  const media = carried(reads ? [...known.media, ...documents] : known.media, pictures)
   const served = { ...known, media, mediaInToolResults: known.mediaInToolResults.length > 0 ? media : [], mediaByUrl: [], mediaById: [] }
   const capabilities: ModelCapabilities = saysNone ? { ...served, thinking: 'none' } : served
   const schema = capabilities.jsonSchema ? { jsonSchema: 'closed' as const } : {}
   const otherwise = family.thinkingField === 'claude' ? 'tool' : 'refuse'
   const formats = { ...schema, otherwise, forcingStopsThinking: true } as const
-  return { family, capabilities, formats, callIds: family.shortIds ? 'nineChars' : 'word64' }
+  const files = documentLimits(family.largeDocuments ?? [])
+  return { family, capabilities, files, formats, callIds: family.shortIds ? 'nineChars' : 'word64' }
 }

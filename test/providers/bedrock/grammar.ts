@@ -5,11 +5,12 @@ import type { WireBody } from './call.ts'
  *
  * ```
  * messages  = user (assistant user)*                   roles alternate; user first, user last
- * user      = toolResult* (text | image)*              at least one block; results exactly those of the calls just before, all in one message
+ * user      = toolResult* (text | image | document | video)*  at least one block; a document has text beside it; results exactly those of the calls just before, all in one message
  * assistant = reasoningContent* … text | toolUse       at least one block; does not end with reasoning
  * ids       = the pattern of the family, unique        names = [a-zA-Z0-9_-]{1,64}
  * text      = not blank, well-formed Unicode           also inside results, which are never empty; failed ones hold text only
  * reasoning = redactedContent, or text with a signature (Claude)
+ * document  = at most five of them in a message          names of letters, digits and hyphens, each once in a conversation
  * cachePoint = behind a block, at most four of them    toolConfig wherever there are tool blocks
  * ```
  *
@@ -41,10 +42,27 @@ export function bedrockFaults(body: WireBody, rules: { ids: RegExp; signed: bool
     if (role === 'assistant' && content.findLast((block) => kindOf(block) !== 'cachePoint')?.reasoningContent !== undefined)
       faults.push(`${at}: ends with reasoning`)
   })
+  const names = body.messages.flatMap(({ content }) => documentsIn(content).map((each) => String(Object(each).name)))
+  for (const [at, name] of names.entries()) {
+    if (!/^[\w-]+$/.test(name) || names.indexOf(name) !== at) faults.push(`document ${name}`)
+  }
+  for (const { content } of body.messages) {
+    const own = content.flatMap(({ document }) => (document === undefined ? [] : [document]))
+    if (own.length > 5) faults.push(`${own.length} documents in a message`)
+    if (own.length > 0 && !content.some(({ text }) => text !== undefined)) faults.push('a document without text')
+  }
   if (body.messages.at(-1)?.role !== 'user') faults.push('does not end with a user message')
   if (used.size > 0 && (body.toolConfig?.tools.length ?? 0) === 0) faults.push('tool blocks without toolConfig')
   if (JSON.stringify(body).split('"cachePoint"').length > 5) faults.push('more than four breakpoints')
   return faults
+}
+
+/** The documents of a message and of its results. */
+function documentsIn(content: readonly Record<string, unknown>[]): unknown[] {
+  return content.flatMap(({ document, toolResult }) => {
+    const inner: unknown = Object(toolResult).content
+    return [...(document === undefined ? [] : [document]), ...(Array.isArray(inner) ? documentsIn(inner) : [])]
+  })
 }
 
 /** Blocks are unions: exactly one name each. */
@@ -54,7 +72,7 @@ function kindOf(block: Record<string, unknown> | undefined): string {
 }
 
 const allowed: Record<string, string[]> = {
-  user: ['text', 'image', 'toolResult', 'cachePoint'],
+  user: ['text', 'image', 'document', 'video', 'toolResult', 'cachePoint'],
   assistant: ['text', 'reasoningContent', 'toolUse', 'cachePoint'],
 }
 
@@ -84,7 +102,7 @@ function blockFaults(
   const faults = parts.length === 0 ? ['empty result'] : []
   for (const part of parts) {
     if (kindOf(part) === 'text') faults.push(...textFaults(part.text))
-    else if (kindOf(part) !== 'image' || inner.status === 'error') faults.push(`${kindOf(part)} in a result`)
+    else if (!['image', 'document', 'video'].includes(kindOf(part)) || inner.status === 'error') faults.push(`${kindOf(part)} in a result`)
   }
   return [...faults, ...idFaults(inner.toolUseId, rules.ids)]
 }

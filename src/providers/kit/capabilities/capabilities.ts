@@ -1,6 +1,7 @@
 import type { ModelCapabilities, ModelConfig } from '../../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import type { CallIdRule } from '../history/legal-id.ts'
+import type { MediaRules } from '../history/media.ts'
 import type { FormatRules } from '../response-format/response-format.ts'
 
 /** One row of a family's table: the first row whose `ids` matches a model id describes it. */
@@ -61,6 +62,8 @@ export interface ModelProfile {
   formats: FormatRules
   /** Which ids of calls its service takes. */
   callIds: CallIdRule
+  /** What the service takes of files in one message. */
+  files?: MediaRules['files']
   /** The service may pause an answer, and goes on with it when it is the last thing it is sent. */
   pauses?: boolean
 }

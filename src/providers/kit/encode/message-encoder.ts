@@ -16,6 +16,8 @@ export interface EncodedMessage {
   readonly parts?: readonly string[]
   /** Images of results that cannot hold them: they go behind all results of the turn. */
   readonly after: string
+  /** How many of the blocks are documents with a number, where the service wants each to have one in the conversation. */
+  readonly documents?: number
   /** Made when it is asked for. */
   hash?: Hash
 }
@@ -29,7 +31,8 @@ export interface MediaPlace {
 
 /** How one service encodes single messages. Both are remembered per message. */
 export interface MessageEncoder {
-  encode(message: Message): EncodedMessage
+  /** `documents`: how many there are before it. */
+  encode(message: Message, documents: number): EncodedMessage
   /** An answer without its reasoning, for a prefix that has changed. */
   bare(message: AssistantMessage): EncodedMessage
 }
@@ -57,6 +60,7 @@ export class TurnWriter implements HistoryWriter {
   #media: MediaPlace | undefined
   /** What waits for the end of the results. */
   #held = ''
+  #documents = 0
   #prefix: Hash | undefined
 
   constructor(encoder: MessageEncoder, head: readonly string[]) {
@@ -73,14 +77,16 @@ export class TurnWriter implements HistoryWriter {
     fork.#role = this.#role
     fork.#media = this.#media
     fork.#held = this.#held
+    fork.#documents = this.#documents
     fork.#prefix = this.#prefix
     return fork as this
   }
 
   add(message: Message): void {
     const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const encoded = message.role === 'assistant' ? this.#answer(message) : this.#encoder.encode(message)
+    const encoded = message.role === 'assistant' ? this.#answer(message) : this.#encoder.encode(message, this.#documents)
     if (encoded.blocks === '') return
+    this.#documents += encoded.documents ?? 0
     if (this.#prefix !== undefined) this.#prefix = joinHash(joinHash(this.#prefix, roleChange[role]), hashOf(encoded))
     if (this.#held !== '' && message.role !== 'toolResult') {
       this.#append({ blocks: this.#held, media: { before: '', end: this.#held, after: '' }, after: '' })
@@ -131,14 +137,14 @@ export class TurnWriter implements HistoryWriter {
   /** Reasoning of one answer is kept or dropped together: a part of it would be refused. */
   #answer(message: AssistantMessage): EncodedMessage {
     const prefix = this.#prefix
-    if (prefix === undefined) return this.#encoder.encode(message)
+    if (prefix === undefined) return this.#encoder.encode(message, this.#documents)
     let expected: string | undefined
     for (const block of message.content) {
       if (block.type !== 'thinking') continue
       expected ??= hashToString(prefix)
       if (block.providerState?.prefixHash !== expected) return this.#encoder.bare(message)
     }
-    return this.#encoder.encode(message)
+    return this.#encoder.encode(message, this.#documents)
   }
 }
 

@@ -28,10 +28,18 @@ export interface NormaliseTarget {
 /** The target that `model` is, with its profile. */
 export function targetOf(
   { api, provider, id }: ModelConfig,
-  { capabilities, callIds, pauses = false }: ModelProfile,
+  { capabilities, files, callIds, pauses = false }: ModelProfile,
   keepsThinking: NormaliseTarget['keepsThinking'],
 ): NormaliseTarget {
-  return { api, provider, model: id, media: capabilities, toolCallId: legalIds[callIds], keepsThinking, pauses }
+  return {
+    api,
+    provider,
+    model: id,
+    media: files === undefined ? capabilities : { ...capabilities, files },
+    toolCallId: legalIds[callIds],
+    keepsThinking,
+    pauses,
+  }
 }
 
 /** The copies that were made for a target, so that each is found again by identity. */
@@ -76,7 +84,7 @@ function cleanResult(message: ToolResultMessage, target: NormaliseTarget): ToolR
 /** Text and images; `placeholder` where none is left. */
 function shown(content: Content[], target: NormaliseTarget, placeholder: TextContent): Content[] {
   const kept = mapBlocks(content, (block) => {
-    if (block.type === 'image' || block.type === 'file') return takenMedia(block, target.media, target.api)
+    if (block.type === 'image' || block.type === 'file') return takenMedia(block, target.media, target.api, content)
     return block.type === 'text' && block.text.trim() !== '' ? withoutForeignState(block, target, false) : undefined
   })
   return kept.length === 0 ? [placeholder] : kept

@@ -1,25 +1,37 @@
 import { mediaName } from '../../../contract/message/block-words.ts'
 import type { Content, FileContent, ImageContent, TextContent } from '../../../contract/message/content.ts'
-import { isMediaOf, isTextType, sourceOf } from '../../../contract/message/media.ts'
+import { byteLengthOf, isMediaOf, isTextType, sourceOf } from '../../../contract/message/media.ts'
 import { text } from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelCapabilities } from '../../../contract/model/model-config.ts'
 import { perObject } from '../encode/per-object.ts'
 
 /** What media a model takes. */
-export type MediaRules = Pick<ModelCapabilities, 'media' | 'mediaByUrl' | 'mediaById'>
+export interface MediaRules extends Pick<ModelCapabilities, 'media' | 'mediaByUrl' | 'mediaById'> {
+  /** What the service takes of files in one message. Default: no limit but that of a request. */
+  files?: {
+    types: readonly string[]
+    /** How many of `types`. */
+    most: number
+    /** Bytes of each. */
+    maxBytes: number
+    /** Those of `types` that may be larger. */
+    unlimited: readonly string[]
+  }
+}
 
 const lines = new WeakMap<ImageContent | FileContent, TextContent>()
 
 /**
- * `block` where the model takes it. A text file that it does not take is its text, under its name. Of anything else a line says what was left out,
- * and why: the same object at each call.
+ * `block` where the model takes it; `others` are the blocks of its message. A text file that it does not take is its text, under its name. Of anything
+ * else a line says what was left out, and why: the same object at each call.
  */
 export function takenMedia(
   block: ImageContent | FileContent,
   rules: MediaRules,
   api: ApiProtocol,
+  others: readonly Content[],
 ): ImageContent | FileContent | TextContent {
-  const reason = whyNot(block, rules, api)
+  const reason = whyNot(block, rules, api, others)
   if (reason === undefined) return block
   const words = inlined(block)
   if (words !== undefined) return line(block, words)
@@ -27,8 +39,13 @@ export function takenMedia(
 }
 
 /** Why `block` would be left out; `undefined` where the model takes it, or its text. */
-export function whyLeftOut(block: ImageContent | FileContent, rules: MediaRules, api: ApiProtocol): string | undefined {
-  const reason = whyNot(block, rules, api)
+export function whyLeftOut(
+  block: ImageContent | FileContent,
+  rules: MediaRules,
+  api: ApiProtocol,
+  others: readonly Content[],
+): string | undefined {
+  const reason = whyNot(block, rules, api, others)
   return reason === undefined || inlined(block) !== undefined ? undefined : reason
 }
 
@@ -68,7 +85,12 @@ function line(block: ImageContent | FileContent, words: string): TextContent {
   return made
 }
 
-function whyNot(block: ImageContent | FileContent, { media, mediaByUrl, mediaById }: MediaRules, api: ApiProtocol): string | undefined {
+function whyNot(
+  block: ImageContent | FileContent,
+  { media, mediaByUrl, mediaById, files }: MediaRules,
+  api: ApiProtocol,
+  others: readonly Content[],
+): string | undefined {
   const source = sourceOf(block)
   if (source.type === 'fileId') {
     if (source.api !== api) return `${mediaName(block)} was uploaded to another service`
@@ -77,8 +99,23 @@ function whyNot(block: ImageContent | FileContent, { media, mediaByUrl, mediaByI
   if (source.type === 'url' && !isMediaOf(block.mimeType, mediaByUrl)) {
     return `this service does not fetch ${mediaName(block)} from an address`
   }
-  if (isMediaOf(block.mimeType, media)) return undefined
+  if (isMediaOf(block.mimeType, media)) return files === undefined ? undefined : whyTooMuch(block, files, others)
   return media.length === 0 ? 'this model takes text only' : `this model does not take ${mediaName(block)}`
+}
+
+function whyTooMuch(
+  block: ImageContent | FileContent,
+  { types, most, maxBytes, unlimited }: NonNullable<MediaRules['files']>,
+  others: readonly Content[],
+): string | undefined {
+  if (block.type !== 'file' || !isMediaOf(block.mimeType, types)) return undefined
+  const bytes = byteLengthOf(block.data ?? '')
+  if (bytes > maxBytes && !isMediaOf(block.mimeType, unlimited))
+    return `${mediaName(block)} has ${bytes} bytes, and this service takes ${maxBytes} of such a file`
+  const counted = others.filter((each) => each.type === 'file' && isMediaOf(each.mimeType, types))
+  return counted.indexOf(block) < most
+    ? undefined
+    : `this service takes ${most} such files in a message, and ${mediaName(block)} is one more`
 }
 
 /** The text of a file, under its name, where files of its kind are sent as text; `undefined` where it is no UTF-8. */

@@ -139,16 +139,20 @@ function checked(request: StreamRequest, rules: MediaRules, { api }: MediaTarget
     // Failed answers are not sent.
     if (message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')) continue
     for (const block of message.content) {
-      const left = isMedia(block) ? leftOutOf(block, request, rules, api) : leftOutAt(block)
+      const left = isMedia(block) ? leftOutOf(block, request, { rules, api, others: message.content }) : leftOutAt(block)
       if (left !== undefined) throw unsupported(left, model, rules)
     }
   }
   return request
 }
 
-function leftOutOf(block: Media, { model }: StreamRequest, rules: MediaRules, api: ApiProtocol): LeftOut | undefined {
+function leftOutOf(
+  block: Media,
+  { model }: StreamRequest,
+  { rules, api, others }: { rules: MediaRules; api: ApiProtocol; others: readonly Content[] },
+): LeftOut | undefined {
   if (block.providerState?.api === api && block.providerState.model === model.id) return undefined
-  const reason = whyLeftOut(block, rules, api)
+  const reason = whyLeftOut(block, rules, api, others)
   return reason === undefined ? undefined : { block, reason }
 }
 
