@@ -50,8 +50,8 @@ export { memorySessionStore } from './session/log/memory-store.ts'
 export { defineTool } from './tools/define-tool.ts'
 export { type FileOptions, fileContent, imageContent, type MediaOptions } from './tools/media-content.ts'
 export type { Logger } from './types/logger.ts'
-export { type ApiKey, type CredentialProvider, staticCredential } from './types/model/credentials.ts'
 export type { Model } from './types/model/model.ts'
+export { type ApiKey, type CredentialProvider, staticCredential } from './types/model/model.ts'
 export type { InputAnswer } from './types/run/question.ts'
 export {
   type AgentRun,

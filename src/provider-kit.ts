@@ -7,7 +7,7 @@
  *
  * @module
  */
-export { retryDelayMs } from './base/retry-delay.ts'
+export { retryDelayMs } from './base/timer.ts'
 export type { ProviderState } from './contract/message/content.ts'
 export type { ApiProtocol, KnownApi, ModelCapabilities, OpenAiCompat } from './contract/model/model-config.ts'
 export type { CacheStrategy, ResponseFormat, StreamDelta, ToolDefinition } from './contract/model/request.ts'

@@ -1,5 +1,6 @@
 import { ConfigError, type MisuseCode } from '../contract/errors.ts'
 import { shown } from '../contract/shape/shown-value.ts'
+import type { AgentConfig } from './schema/sections.ts'
 
 /** Where in a document something stands: keys, and positions in lists. */
 export type Path = readonly (string | number)[]
@@ -74,4 +75,19 @@ const secretTables = new Set(['headers', 'env'])
 function shownAt(path: Path, value: unknown): string {
   const isSecret = path.some((step) => typeof step === 'string' && secretTables.has(step))
   return isSecret && typeof value === 'string' ? 'a text' : shown(value, path.findLast((step) => typeof step === 'string') ?? '')
+}
+
+type PlaceOf = (path: Path) => Place | undefined
+
+/** Errors that are found while agents are made can still say where in the text they come from. */
+const places = new WeakMap<AgentConfig, PlaceOf>()
+
+/** Remembers where the parts of `config` stand in its text. */
+export function rememberPlaces(config: AgentConfig, placeOf: PlaceOf): void {
+  places.set(config, placeOf)
+}
+
+/** Where `path` of `config` stands; undefined for one that was not parsed. */
+export function placeIn(config: AgentConfig, path: Path): Place | undefined {
+  return places.get(config)?.(path)
 }

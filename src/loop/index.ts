@@ -67,20 +67,20 @@ export type {
   ToolHookInfo,
   TurnHookInfo,
 } from '../types/run/hooks.ts'
-export type { FilterVerdict, InputFilter } from '../types/run/input-filter.ts'
-export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, WatchedLoop } from '../types/run/loop-watch.ts'
+export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, TraceContext, WatchedLoop } from '../types/run/loop-watch.ts'
 export type {
   ApprovalDecision,
   ApprovalDesk,
   ApprovalRef,
   ApprovalRequest,
   ApprovalRule,
+  FilterVerdict,
   InputDesk,
+  InputFilter,
   InputRef,
   InputRequest,
   RunGuards,
 } from '../types/run/question.ts'
-export type { TraceContext } from '../types/run/trace-context.ts'
 export type { HookScripts, LoopHooks, RunProgress, ScriptableHook, StopCondition, TurnChanges, UpcomingTurn } from '../types/run/turn.ts'
 export { agentLoop, continueLoop } from './agent-loop.ts'
 export { Approvals } from './ask/desks.ts'

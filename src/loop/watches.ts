@@ -1,8 +1,7 @@
 import { errorText } from '../contract/errors.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { StreamRequest } from '../types/model/provider.ts'
-import type { LoopObserver, LoopStep, LoopWatch, WatchedLoop } from '../types/run/loop-watch.ts'
-import type { TraceContext } from '../types/run/trace-context.ts'
+import type { LoopObserver, LoopStep, LoopWatch, TraceContext, WatchedLoop } from '../types/run/loop-watch.ts'
 
 /** Told what a watch threw. */
 type Warn = (message: string) => void

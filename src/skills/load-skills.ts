@@ -1,6 +1,6 @@
-import { breathe } from '../base/breathe.ts'
 import { aWorkspace } from '../base/port-kinds.ts'
 import { escapeControls } from '../base/text/escape-controls.ts'
+import { breathe } from '../base/timer.ts'
 import { errorText, WorkspaceError } from '../contract/errors.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aSignal, aText, listOf, options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'

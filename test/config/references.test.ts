@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseReference } from '../../src/config/references/reference.ts'
+import { parseReference } from '../../src/config/references.ts'
 import { agentsOf, provider, refusal } from '../support/agent-files.ts'
 
 describe('a reference', () => {

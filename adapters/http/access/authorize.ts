@@ -2,6 +2,17 @@ import type { Context, Env } from 'hono'
 import { assertLoopback } from './loopback.ts'
 import { refuse } from './problem.ts'
 
+/** The only user of a server shares with nobody. */
+const ofOnlyUser = 1000
+
+/**
+ * How much a caller may use at once of what all share (runs, streams, sessions in memory): what the server gives everybody, else `ofNamed`, or 1,000
+ * for the only user there is.
+ */
+export function shareOf({ identity }: Caller, given: number | undefined, ofNamed = 100): number {
+  return given ?? (identity === undefined ? ofOnlyUser : ofNamed)
+}
+
 /**
  * Who asks: the identity whose sessions these are, or `false` for nobody. `true` stands for the one user of a server that has no others, as
  * `bearer` answers.

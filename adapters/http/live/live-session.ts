@@ -13,9 +13,8 @@ import { exportSession, type ImportSessionOptions, importSession, SessionError, 
 import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
 import { assertLoop, type History, historyAt } from './history-at.ts'
-import { KeptByKey } from './kept-by-key.ts'
 import { type LiveSessionHost, maxAttempts } from './live-session-host.ts'
-import { type QueuedInput, QueuedInputs } from './queued-inputs.ts'
+import { KeptByKey, type QueuedInput, QueuedInputs } from './queued-inputs.ts'
 import { RunFollowers } from './run-followers.ts'
 import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 

@@ -13,9 +13,8 @@ import {
   withMethods,
 } from '../../../src/internal.ts'
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
-import type { Caller } from '../access/authorize.ts'
+import { type Caller, shareOf } from '../access/authorize.ts'
 import { type Problem, refuse, tooManyRuns } from '../access/problem.ts'
-import { shareOf } from '../access/share.ts'
 import { LiveSession } from './live-session.ts'
 import { type LiveAgentOptions, maxAttempts } from './live-session-host.ts'
 import type { LiveSessions, SessionAddress } from './live-sessions.ts'

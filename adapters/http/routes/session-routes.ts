@@ -1,9 +1,8 @@
 import type { Agent, AgentRun, JsonObject, SessionStore } from '../../../src/index.ts'
 import { isWithheld } from '../../../src/internal.ts'
 import { type Session, SessionError, type Turn } from '../../../src/session/index.ts'
-import { answerProblems } from '../access/answer-problems.ts'
+import { answerProblems, newApp } from '../access/answer-problems.ts'
 import { readJsonObject, readSharedText } from '../access/body.ts'
-import { newApp } from '../access/new-app.ts'
 import { ProblemError, refuse } from '../access/problem.ts'
 import { decide, pendingApprovals } from '../live/decide.ts'
 import type { LiveSession, Place } from '../live/live-session.ts'
@@ -12,8 +11,7 @@ import { cursorOf, eventStream, eventsAfter, runStream } from '../stream/run-str
 import { addAgUiRoutes } from './ag-ui-routes.ts'
 import { addChatRoutes } from './chat-routes.ts'
 import { settingsFrom } from './client-settings.ts'
-import { keyOf, withKey } from './idempotency-key.ts'
-import { promptOf } from './prompt-body.ts'
+import { keyOf, promptOf, withKey } from './prompt-body.ts'
 import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext, type SessionRouteOptions } from './route-options.ts'
 
 /**

@@ -1,6 +1,5 @@
-import type { Caller } from '../access/authorize.ts'
+import { type Caller, shareOf } from '../access/authorize.ts'
 import { refuse } from '../access/problem.ts'
-import { shareOf } from '../access/share.ts'
 
 /** How many answers stream to each caller at once. Each holds a reader, and what its client has not taken yet. */
 export class OpenStreams {

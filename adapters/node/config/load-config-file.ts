@@ -2,9 +2,8 @@ import { extname, resolve } from 'node:path'
 import { type ConfigFormat, type ConfigHost, type ParsedConfig, parseConfig } from '../../../src/config/index.ts'
 import { ConfigError } from '../../../src/index.ts'
 import { aText, checkOptions } from '../../../src/internal.ts'
-import { absolute, hostOfNode, type NodeHostOptions, nodeHostOptions } from './node-host.ts'
+import { absolute, hostOfNode, type NodeHostOptions, nodeHostOptions, textOfFile } from './node-host.ts'
 import { takeSnapshot } from './snapshot.ts'
-import { textOfFile } from './text-of-file.ts'
 
 /** How a file is read, and what of its host is not taken from Node. Source: docs/concepts/configuration.md */
 export interface LoadConfigOptions extends NodeHostOptions {}

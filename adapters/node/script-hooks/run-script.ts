@@ -4,8 +4,7 @@ import { escapeControls } from '../../../src/store/index.ts'
 import { systemPath } from '../policy/programs.ts'
 import { runProcess } from '../process/run-process.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
-import { ScriptHookError, type ScriptHookErrorCode } from './script-error.ts'
-import { type ScriptFile, withCopy } from './script-file.ts'
+import { type ScriptFile, ScriptHookError, type ScriptHookErrorCode, withCopy } from './script-file.ts'
 
 /** How the scripts of one set of hooks run. */
 export interface ScriptRunner {

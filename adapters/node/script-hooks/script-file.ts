@@ -2,13 +2,32 @@ import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, extname, isAbsolute, join, resolve } from 'node:path'
-import { ConfigError } from '../../../src/index.ts'
+import { ConfigError, PhiError } from '../../../src/index.ts'
 import { WorkspaceError } from '../../../src/tools/index.ts'
 import { hostProgram, isWithin } from '../policy/programs.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { holding } from '../workspace/pin.ts'
 import { readHeld } from '../workspace/read.ts'
-import { ScriptHookError } from './script-error.ts'
+
+/**
+ * Why a script did not do its part. `changed`: the file is gone, or no longer what it was when the hooks were made; `failed`: it ended with another
+ * code than 0, or by a signal; `timeout`; `flood`: it wrote too much; `badAnswer`: what it wrote is no answer; `notStarted`: its interpreter did not.
+ */
+export type ScriptHookErrorCode = 'changed' | 'failed' | 'timeout' | 'flood' | 'badAnswer' | 'notStarted'
+
+/** A script that failed as a hook: a `before…` hook refuses then, an observer is logged. Source: docs/concepts/script-hooks.md */
+export class ScriptHookError extends PhiError {
+  declare readonly code: ScriptHookErrorCode
+
+  constructor(code: ScriptHookErrorCode, message: string, cause?: unknown) {
+    super(code, message, { cause })
+    this.name = 'ScriptHookError'
+  }
+
+  static override isInstance(value: unknown): value is ScriptHookError {
+    return PhiError.isInstance(value) && value.name === 'ScriptHookError'
+  }
+}
 
 /** Programs that run scripts, as absolute paths. Each defaults to the first one in the system's own directories. */
 export interface Interpreters {

@@ -9,8 +9,66 @@ import { realDirectory } from '../policy/root.ts'
 import { runProcess } from '../process/run-process.ts'
 import { notRegular, translated } from '../workspace/fs-errors.ts'
 import { holding, relativeTo } from '../workspace/pin.ts'
-import { LineSplitter } from './line-splitter.ts'
-import { readMatch } from './read-match.ts'
+
+const longestLine = 1024 * 1024
+
+/** Splits bytes into lines in bounded memory; a line above 1 MiB is dropped and reported as `undefined`. */
+class LineSplitter {
+  readonly #onLine: (line: string | undefined) => void
+  #parts: Uint8Array[] = []
+  #bytes = 0
+
+  constructor(onLine: (line: string | undefined) => void) {
+    this.#onLine = onLine
+  }
+
+  push(chunk: Uint8Array): void {
+    let start = 0
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, start)) {
+      this.#keep(chunk.subarray(start, end))
+      this.#finish()
+      start = end + 1
+    }
+    this.#keep(chunk.slice(start))
+  }
+
+  #keep(part: Uint8Array): void {
+    this.#bytes += part.byteLength
+    if (this.#bytes > longestLine) this.#parts = []
+    else this.#parts.push(part)
+  }
+
+  #finish(): void {
+    const decoder = new TextDecoder()
+    const line = this.#parts.map((part) => decoder.decode(part, { stream: true })).join('') + decoder.decode()
+    this.#onLine(this.#bytes > longestLine ? undefined : line)
+    this.#parts = []
+    this.#bytes = 0
+  }
+}
+
+/** The match in a line of `rg --json`, or undefined for its other messages. */
+function readMatch(json: string): SearchMatch | undefined {
+  const message: unknown = JSON.parse(json)
+  if (!isRecord(message) || message.type !== 'match' || !isRecord(message.data)) return undefined
+  const { path, lines, line_number: line } = message.data
+  return {
+    path: textOf(path).replace(/^\.\//, ''),
+    line: typeof line === 'number' ? line : 0,
+    text: textOf(lines).replace(/\r?\n$/, ''),
+  }
+}
+
+// Text that is not UTF-8 comes as base64.
+function textOf(value: unknown): string {
+  if (!isRecord(value)) return ''
+  if (typeof value.text === 'string') return value.text
+  return typeof value.bytes === 'string' ? Buffer.from(value.bytes, 'base64').toString('utf8') : ''
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
 
 /** Where to search, relative to the root, links resolved; `file` is set when that is one file in `directory`. */
 interface Place {

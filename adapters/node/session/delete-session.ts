@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { systemCode } from '../workspace/fs-errors.ts'
-import { noteRemoved } from './deleted-epochs.ts'
+import { noteRemoved } from './claim.ts'
 import { createdFirst, type EpochFile, isAbsent, listEpochs, newestEpoch, withEpochs } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 import { endOf } from './session-summary.ts'

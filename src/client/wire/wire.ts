@@ -1,7 +1,6 @@
 import { raceAbort } from '../../base/abort.ts'
 import { logWarning } from '../../base/log-warning.ts'
-import { retryDelayMs } from '../../base/retry-delay.ts'
-import { startTimer } from '../../base/timer.ts'
+import { retryDelayMs, startTimer } from '../../base/timer.ts'
 import { errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Logger } from '../../types/logger.ts'

@@ -1,5 +1,5 @@
 import type { ConfigHost } from '../config-host.ts'
-import type { Entity } from '../references/entities.ts'
+import type { Entity } from '../references.ts'
 import type { AgentConfig } from '../schema/sections.ts'
 
 /** What the making of agents shares. */

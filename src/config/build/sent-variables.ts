@@ -1,9 +1,9 @@
 import { fieldOf, type Path } from '../config-error.ts'
 import type { TrustRequest } from '../config-host.ts'
 import { isVariable, variableUses } from '../read/env.ts'
+import { serversIn } from '../schema/check.ts'
 import type { ModelSection } from '../schema/model-sections.ts'
 import type { AgentConfig } from '../schema/sections.ts'
-import { serversIn } from './servers-in.ts'
 
 /** What of a model chooses the service: one variable alone is the choice of whoever set it. */
 const choices = ['api_key', 'base_url', 'api', 'provider', 'name', 'resource', 'project', 'location', 'region', 'model']

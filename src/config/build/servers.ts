@@ -1,10 +1,10 @@
 import type { McpToolSet } from '../../mcp/index.ts'
-import { legalPrefix } from '../../mcp/tool-names.ts'
+import { legalPrefix } from '../../mcp/tool-set.ts'
 import { invalidField, needs, type Path } from '../config-error.ts'
 import type { AgentPlace, McpServerConfig } from '../config-host.ts'
+import { serversIn } from '../schema/check.ts'
 import type { McpServerSection } from '../schema/sections.ts'
 import { type Build, shared } from './build.ts'
-import { serversIn } from './servers-in.ts'
 
 /** The servers that the agents of one place have in common. */
 interface SharedServers {

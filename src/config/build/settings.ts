@@ -6,8 +6,7 @@ import {
   toolChoiceWord,
 } from '../../contract/model/request-settings.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
-import { resolveName } from '../references/entities.ts'
-import { parseReference } from '../references/reference.ts'
+import { parseReference, resolveName } from '../references.ts'
 import { inFile } from '../schema/key-table.ts'
 import type { RequestSettingsSection } from '../schema/model-sections.ts'
 import type { AgentConfig, ProfileSection } from '../schema/sections.ts'

@@ -1,7 +1,7 @@
 import { SubAgentTool } from '../../agent/sub-agent/sub-agent-tool.ts'
 import type { Path } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
-import { parseReference } from '../references/reference.ts'
+import { parseReference } from '../references.ts'
 import type { SubAgentSection } from '../schema/sections.ts'
 import type { Build } from './build.ts'
 import { modelFor } from './model/model.ts'

@@ -2,12 +2,11 @@ import type { ConfigError } from '../../contract/errors.ts'
 import { fieldError, fieldOf, type Path, stepsOf } from '../config-error.ts'
 import type { ConfigHost, TrustRequest } from '../config-host.ts'
 import { variablesIn } from '../read/env.ts'
-import { checkedConfig } from '../schema/check.ts'
+import { checkedConfig, serversIn } from '../schema/check.ts'
 import type { AgentConfig, McpServerSection, ProfileSection } from '../schema/sections.ts'
 import { endpointRequests } from './model/endpoints.ts'
 import { filePathOf, isOutside } from './paths.ts'
 import { sentVariables } from './sent-variables.ts'
-import { serversIn } from './servers-in.ts'
 
 type Sections = Record<string, unknown>
 

@@ -1,10 +1,8 @@
 import type { ConfigError } from '../../contract/errors.ts'
-import { serversIn } from '../build/servers-in.ts'
 import { invalidField, type Path } from '../config-error.ts'
 import { type KeyTable, objectOf } from './key-table.ts'
 import { type Note, normalised } from './normalise.ts'
-import type { AgentConfig } from './sections.ts'
-import { configTable } from './sections.ts'
+import { type AgentConfig, configTable, type McpServerSection } from './sections.ts'
 
 /** A configuration in its one form, and what of it was not taken over. */
 export interface CheckedConfig {
@@ -53,4 +51,13 @@ function expectedAt(path: Path): string {
     table = key?.inner
   }
   return expected
+}
+
+/** Every MCP server of a file, in whichever of the two places, with its path there. */
+export function serversIn({ tools, mcp }: AgentConfig): [McpServerSection, Path][] {
+  const instances = (tools?.instances ?? []).map(({ name, enabled, config }, at): [McpServerSection, Path] => [
+    { ...config, name, ...(enabled !== undefined && { enabled }) },
+    ['tools', 'instances', at, 'config'],
+  ])
+  return [...instances, ...(mcp?.servers ?? []).map((server, at): [McpServerSection, Path] => [server, ['mcp', 'servers', at]])]
 }

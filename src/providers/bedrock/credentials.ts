@@ -1,5 +1,5 @@
 import { ConfigError } from '../../contract/errors.ts'
-import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/model/credentials.ts'
+import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/model/model.ts'
 import { credentialsOf } from '../kit/create-model.ts'
 
 /** What AWS gives an identity. */

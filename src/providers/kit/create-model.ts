@@ -1,8 +1,7 @@
 import { ConfigError } from '../../contract/errors.ts'
 import type { ModelCapabilities, ModelConfig, ModelSettings } from '../../contract/model/model-config.ts'
 import { settingsIn } from '../../contract/model/request-settings.ts'
-import { type ApiKey, type CredentialProvider, staticCredential } from '../../types/model/credentials.ts'
-import type { Model } from '../../types/model/model.ts'
+import { type ApiKey, type CredentialProvider, type Model, staticCredential } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { keyFault, type ProviderOptions } from './provider-options.ts'
 

@@ -1,7 +1,12 @@
-import type { ModelCapabilities, ModelSettings, OpenAiCompat } from '../../contract/model/model-config.ts'
-import { capabilityFields, compatFields, modelSettingFields } from '../../contract/model/model-config.ts'
-import type { CostConfig } from '../../contract/model/usage.ts'
-import { costFields } from '../../contract/model/usage.ts'
+import {
+  capabilityFields,
+  compatFields,
+  type ModelCapabilities,
+  type ModelSettings,
+  modelSettingFields,
+  type OpenAiCompat,
+} from '../../contract/model/model-config.ts'
+import { type CostConfig, costFields } from '../../contract/model/usage.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import {
   aFlag,
@@ -16,7 +21,7 @@ import {
   texts,
   withMethods,
 } from '../../contract/shape/shape.ts'
-import type { ApiKey } from '../../types/model/credentials.ts'
+import type { ApiKey } from '../../types/model/model.ts'
 import type { Patience } from './transport/patience.ts'
 
 /** How a provider sends, whatever the protocol. */

@@ -1,4 +1,4 @@
-import { breathe } from '../../base/breathe.ts'
+import { breathe } from '../../base/timer.ts'
 import { WorkspaceError } from '../../contract/errors.ts'
 import type { Workspace, WorkspaceEntry } from '../../types/tool/workspace.ts'
 

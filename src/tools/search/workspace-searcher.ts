@@ -1,4 +1,4 @@
-import { breathe } from '../../base/breathe.ts'
+import { breathe } from '../../base/timer.ts'
 import { WorkspaceError } from '../../contract/errors.ts'
 import type { Workspace } from '../../types/tool/workspace.ts'
 import { isBinary, readLines } from '../files/text-lines.ts'

@@ -3,7 +3,13 @@ import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { RunFailure } from '../../contract/run/run-facts.ts'
 import type { StreamRequest } from '../model/provider.ts'
-import type { TraceContext } from './trace-context.ts'
+
+/** Where a piece of work stands in a distributed trace, in the words of W3C Trace Context: what it asks of others goes on with it. Source: docs/concepts/tracing.md */
+export interface TraceContext {
+  /** `00-{trace id}-{span id}-{flags}`. */
+  traceparent: string
+  tracestate?: string
+}
 
 /** A loop that is about to begin, or the whole of a parallel loop: then without a model. */
 export interface WatchedLoop {

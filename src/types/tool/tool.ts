@@ -4,8 +4,8 @@ import type { AgentEvent } from '../../contract/run/event.ts'
 import type { InputQuestion } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { Budget } from '../run/budget.ts'
+import type { TraceContext } from '../run/loop-watch.ts'
 import type { ApprovalRule, InputAnswer, RunGuards } from '../run/question.ts'
-import type { TraceContext } from '../run/trace-context.ts'
 import type { StandardSchema } from '../standard-schema.ts'
 
 /**

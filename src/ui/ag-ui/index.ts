@@ -19,6 +19,6 @@ export type {
 } from './ag-ui-event.ts'
 export { agUiEncoder } from './encoder.ts'
 export type { AgUiEncoder, AgUiEncoderOptions } from './encoder-contract.ts'
+export { agUiHeaders, agUiSse } from './encoder-contract.ts'
 export { type RunInput, readRunInput } from './read-run-input.ts'
-export { agUiHeaders, agUiSse } from './sse.ts'
 export { toAgUiMessages } from './to-ag-ui-messages.ts'

@@ -9,8 +9,8 @@ export type { Read } from '../shared/client-input.ts'
 export type { WaitingForPerson } from '../shared/open-calls.ts'
 export { uiMessageEncoder } from './encoder.ts'
 export type { UiEncoderOptions, UiMessageEncoder } from './encoder-contract.ts'
+export { uiMessageSse, uiMessageStreamEnd, uiMessageStreamHeaders } from './encoder-contract.ts'
 export { type ChatRequest, readChatRequest } from './read-chat-request.ts'
-export { uiMessageSse, uiMessageStreamEnd, uiMessageStreamHeaders } from './sse.ts'
 export { historyIndexOf, toUiMessages, type UiMessageOptions } from './to-ui-messages.ts'
 export type {
   CostOf,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { retryDelayMs } from '../../../src/base/retry-delay.ts'
+import { retryDelayMs } from '../../../src/base/timer.ts'
 import { Agent, type RetryConfig } from '../../../src/index.ts'
 import { defaultLimits, defaultRetry } from '../../../src/loop/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'

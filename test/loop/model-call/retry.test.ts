@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { retryDelayMs } from '../../../src/base/retry-delay.ts'
+import { retryDelayMs } from '../../../src/base/timer.ts'
 import {
   Agent,
   type AgentEvent,

@@ -1,5 +1,5 @@
+import { errorText } from '../../../../src/internal.ts'
 import { SessionError, type SessionErrorCode } from '../../../../src/session/index.ts'
-import { errorText } from '../error-text.ts'
 import type { ObjectNamespace } from './durable-object.ts'
 
 /** Says which call of an object a request is. Requests of clients reach an object without it, or with `live` (`forwardToSession`). */

@@ -1,11 +1,35 @@
-import { type AgentEvent, type RunStatus, type ServiceToolContent, textOf } from '../../../../src/index.ts'
+import { type AgentEvent, type Content, type RunStatus, type ServiceToolContent, textOf } from '../../../../src/index.ts'
+import { byteLengthOf, mediaName } from '../../../../src/internal.ts'
 import type { AgentEndEvent, MessageEndEvent, ToolExecutionEndEvent } from '../../../../src/loop/index.ts'
-import { joined, type Painted, type Style } from '../terminal/paint.ts'
+import { type Source, sourcesOf } from '../../../../src/store/index.ts'
+import { joined, type Painted, type Painter, type Style } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { besidesLines } from './besides-lines.ts'
 import { callLines, subjectOf } from './call-lines.ts'
 import { duration, shortCount } from './figures.ts'
 import { MarkdownLines } from './markdown.ts'
+
+/** What an answer has beside its text: pictures and files by name, and its sources, numbered. */
+function besidesLines(content: readonly Content[], { paint, plain }: Painter): Painted[] {
+  const media = content.flatMap((block) => {
+    if (block.type !== 'image' && block.type !== 'file') return []
+    const { data, url } = block
+    const where = data === undefined ? (url ?? 'kept by the service') : `${shortCount(byteLengthOf(data))} bytes; /save writes it to a file`
+    return [joined(paint('cyan', `▣ ${mediaName(block)}`), paint('dim', `  ${where}`))]
+  })
+  const sources = sourcesOf(content).map((source, at) =>
+    joined(paint('cyan', `[${at + 1}] `), plain(source.title), paint('dim', `  ${placeOf(source)}`)),
+  )
+  return [...media, ...sources]
+}
+
+/** The host and the address of a source, or the places in the document. */
+function placeOf({ url, host, citations }: Source): string {
+  if (url !== undefined) return `${host} · ${url}`
+  const places = citations.flatMap(({ document }) =>
+    document === undefined ? [] : [document.unit === 'page' ? `p. ${document.start}` : `${document.unit} ${document.start}`],
+  )
+  return [...new Set(places)].slice(0, 8).join(', ')
+}
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 

@@ -2,10 +2,10 @@ import type { JsonValue } from '../../../contract/json.ts'
 import { fieldOf, type Path } from '../../config-error.ts'
 import type { TrustRequest } from '../../config-host.ts'
 import { isVariable } from '../../read/env.ts'
+import { serversIn } from '../../schema/check.ts'
 import type { ModelSection } from '../../schema/model-sections.ts'
 import type { AgentConfig } from '../../schema/sections.ts'
 import { sentVariables } from '../sent-variables.ts'
-import { serversIn } from '../servers-in.ts'
 
 /**
  * Hosts of the services that this package knows, name by name: what is put together of their parts may belong to anybody. A key that is meant for one
