@@ -1,5 +1,5 @@
 import { aBudget } from '../base/port-kinds.ts'
-import { ConfigError } from '../contract/errors.ts'
+import { ConfigError, errorText } from '../contract/errors.ts'
 import { type CostConfig, combineUsage, emptyUsage, estimatedCost, type Usage } from '../contract/model/usage.ts'
 import { defaultLimits, type ExecutionLimits, type ReachedLimit, type SharedLimits } from '../contract/run/settings.ts'
 import { checkOptions } from '../contract/shape/read.ts'
@@ -23,6 +23,8 @@ export class ExecutionBudget implements ReadableBudget {
   #tokens = 0
   #cost = 0
   #usage = emptyUsage()
+  /** Why something that was used could not be counted. */
+  #uncountable: string | undefined
   /** How many have stopped the clock, since when, and for how long it has stood still before, in ms. */
   #pauses = 0
   #pausedAt = 0
@@ -44,11 +46,21 @@ export class ExecutionBudget implements ReadableBudget {
   }
 
   charge(usage: Usage, cost: CostConfig): void {
-    checkCharge(usage, cost)
+    try {
+      checkCharge(usage, cost)
+    } catch (error) {
+      this.uncountable(errorText(error))
+      throw error
+    }
     this.#usage = combineUsage(this.#usage, usage)
     this.#tokens += usage.input + usage.output
     this.#cost += estimatedCost(usage, cost)
     this.#parent?.charge(usage, cost)
+  }
+
+  uncountable(reason: string): void {
+    this.#uncountable ??= reason
+    this.#parent?.uncountable?.(reason)
   }
 
   used(): BudgetUse {
@@ -79,6 +91,9 @@ export class ExecutionBudget implements ReadableBudget {
   }
 
   reached(): ReachedLimit | undefined {
+    // What cannot be counted may have used it all.
+    if (this.#uncountable !== undefined && this.limitsCost)
+      return { name: 'budget', reason: `A cost cannot be counted: ${this.#uncountable}` }
     return this.#ownReached() ?? reachedAbove(this.#parent)
   }
 

@@ -365,3 +365,20 @@ describe('in a parent loop', () => {
     expect(statuses).toMatchObject([{ status: 'aborted' }])
   })
 })
+
+it('a price that fails in a sub-agent ends the run that limits it, not only its own call', async () => {
+  const rates = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
+  const inner = scripted([{ text: 'inner', usage: { input: 10, output: 5 } }])
+  // What it costs is known when it has answered, and is no price.
+  const priced = {
+    ...inner,
+    config: { ...inner.config, cost: rates },
+    answeredBy: () => ({ ...inner.config, cost: { ...rates, cacheReadPerMillion: Number.NaN } }),
+  }
+  const child = new SubAgentTool({ name: 'child', description: 'Helps.', model: priced, logger: false })
+  const parent = scripted([{ toolCalls: [{ name: 'child', arguments: { task: 'go' } }] }, { text: 'goes on' }])
+  parent.config.cost = rates
+  const limited = await new Agent({ model: parent, tools: [child], limits: { maxCost: 1 }, logger: false }).prompt('go').result
+  expect(limited).toMatchObject({ status: 'limit', limit: { name: 'budget', reason: expect.stringContaining('cannot be counted') } })
+  expect(parent.provider.requests).toHaveLength(1)
+})

@@ -15,6 +15,7 @@ import {
   aText,
   either,
   kind,
+  namesOf,
   type OptionTable,
   options,
   type Shape,
@@ -101,6 +102,16 @@ const aBaseUrl: Shape = {
   },
 }
 
+/** All four rates: a call whose cost cannot be counted would be free for every limit. */
+const wholeCost: Shape = {
+  ...options<CostConfig>(costFields),
+  inside: (value, path) => {
+    const missing = namesOf(costFields).filter((name) => Reflect.get(Object(value), name) === undefined)
+    if (missing.length === 0) return undefined
+    return `${path} lacks ${missing.join(' and ')}. Give all four rates, in USD per million tokens; 0 for what is free.`
+  },
+}
+
 const { compat: _compat, ...withoutCompat }: OptionTable<ProviderOptions> = {
   ...transportTable,
   apiKey: aKey,
@@ -111,7 +122,7 @@ const { compat: _compat, ...withoutCompat }: OptionTable<ProviderOptions> = {
   contextWindow: aPositiveNumber,
   maxTokens: aPositiveNumber,
   ...modelSettingFields,
-  cost: options<CostConfig>(costFields),
+  cost: wholeCost,
   reasoning: aFlag,
   compat: options<OpenAiCompat>(compatFields),
   capabilities: options<ModelCapabilities>(capabilityFields),

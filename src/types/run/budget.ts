@@ -15,6 +15,8 @@ export interface Budget {
    * for figures that are no finite numbers from 0.
    */
   charge(usage: Usage, cost: CostConfig): void
+  /** Told of something that was used and cannot be counted, here and above: where money is limited, no further call begins. */
+  uncountable?(reason: string): void
   /** Why no further model call may begin, in the words of the specification, or `undefined`. */
   exceeded(): string | undefined
   /** The same, as data. */
