@@ -1,5 +1,8 @@
 import { Icon } from '../parts/icon.tsx'
 import type { Conversation } from '../state/session.ts'
+import { attach } from './attach.ts'
+import { AttachButton } from './attach-button.tsx'
+import { AttachedFiles } from './attached-files.tsx'
 import { MessageQueue } from './message-queue.tsx'
 
 interface ComposerProps {
@@ -10,14 +13,30 @@ interface ComposerProps {
 
 /** Where a person writes: Enter sends, or steers while the agent runs; Alt+Enter asks for later; Escape stops (see `palette/keys.ts`). */
 export function Composer({ conversation, isRunning, isDisabled }: ComposerProps) {
-  const { draft, queued, withdraw } = conversation
+  const { draft, attached, refused, queued, withdraw } = conversation
 
   function submit(isLater: boolean): void {
     const text = draft.value.trim()
-    if (text === '') return
+    const media = attached.value
+    if (text === '' && media.length === 0) return
+    try {
+      if (isLater) conversation.followUp(text, media)
+      else conversation.send(text, media)
+    } catch (error) {
+      // Nothing was sent: a file is not what it says, or a run began meanwhile.
+      refused.value = [error instanceof Error ? error.message : String(error)]
+      return
+    }
     draft.value = ''
-    if (isLater) conversation.followUp(text)
-    else conversation.send(text)
+    attached.value = []
+    refused.value = []
+  }
+
+  function onPaste(event: ClipboardEvent): void {
+    const files = [...(event.clipboardData?.files ?? [])]
+    if (files.length === 0) return
+    event.preventDefault()
+    void attach(conversation, files)
   }
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -40,10 +59,13 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
         onEdit={
           withdraw &&
           (async (message) => {
-            if (await withdraw(message)) draft.value = message.text
+            if (!(await withdraw(message))) return
+            draft.value = message.text
+            attached.value = [...message.media, ...attached.value]
           })
         }
       />
+      <AttachedFiles conversation={conversation} />
       <div class="composer-box">
         <textarea
           rows={2}
@@ -56,8 +78,10 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
           disabled={isDisabled}
           onInput={(event) => (draft.value = event.currentTarget.value)}
           onKeyDown={onKeyDown}
+          onPaste={onPaste}
         />
         <div class="composer-row">
+          <AttachButton isDisabled={isDisabled} onPick={(files) => void attach(conversation, files)} />
           <p class="keys">
             {isRunning && !isDisabled ? (
               <>

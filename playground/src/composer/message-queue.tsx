@@ -1,3 +1,4 @@
+import { plural } from '../parts/figures.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import type { QueuedMessage } from '../state/session.ts'
 
@@ -17,6 +18,7 @@ export function MessageQueue({ queued, onWithdraw, onEdit }: MessageQueueProps) 
         <li key={message.id} data-testid="queued" data-kind={message.kind}>
           <span class="badge">{message.kind === 'steer' ? 'steering' : 'follow-up'}</span>
           <span class="queued-text">{message.text}</span>
+          {message.media.length > 0 && <span class="badge">{plural(message.media.length, 'file')}</span>}
           {onEdit && <IconButton icon="edit" label={`Edit “${message.text}”`} onClick={() => onEdit(message)} />}
           {onWithdraw && <IconButton icon="close" label={`Remove “${message.text}”`} onClick={() => onWithdraw(message)} />}
         </li>

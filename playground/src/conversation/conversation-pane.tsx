@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks'
+import { attach } from '../composer/attach.ts'
 import { Composer } from '../composer/composer.tsx'
 import { ScenarioBar } from '../composer/scenario-bar.tsx'
 import { play } from '../demo/play.ts'
@@ -31,8 +32,18 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
   const isBusy = isRunning || isElsewhere
   const pick = (scenario: Scenario) => play(desk, conversation, scenario)
 
+  const isMute = isElsewhere || race?.isRunning === true || replay !== undefined
+
+  function drop(event: DragEvent): void {
+    const files = [...(event.dataTransfer?.files ?? [])]
+    if (files.length === 0) return
+    // Otherwise the browser leaves the page for the file.
+    event.preventDefault()
+    if (!isMute) void attach(conversation, files)
+  }
+
   return (
-    <main class="conversation-pane">
+    <main class="conversation-pane" onDragOver={allowFiles} onDrop={drop}>
       <h2 class="visually-hidden">Conversation</h2>
       <LinkQuestion>
         <Transcript
@@ -59,7 +70,7 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
         {replay === undefined ? (
           <>
             {isScripted && !isEmpty && <ScenarioBar scenarios={scenarios} isDisabled={isBusy} onPick={pick} />}
-            <Composer conversation={conversation} isRunning={isRunning} isDisabled={isElsewhere || race?.isRunning === true} />
+            <Composer conversation={conversation} isRunning={isRunning} isDisabled={isMute} />
           </>
         ) : (
           <ReplayBar replay={replay} onLeave={() => void desk.open(conversation.sessionId)} />
@@ -67,4 +78,9 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
       </footer>
     </main>
   )
+}
+
+/** Without it, a browser lets nothing be dropped but text into a field. */
+function allowFiles(event: DragEvent): void {
+  if (event.dataTransfer?.types.includes('Files')) event.preventDefault()
 }

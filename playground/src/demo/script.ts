@@ -1,5 +1,5 @@
 import { estimateTokens } from '../../../src/context/index.ts'
-import { type Message, textOf, type Usage } from '../../../src/index.ts'
+import { type FileContent, type ImageContent, type Message, textOf, type Usage } from '../../../src/index.ts'
 import type { StreamRequest } from '../../../src/provider-kit.ts'
 import type { ScriptedStep } from '../../../src/providers/scripted/index.ts'
 import type { DemoScript } from './model.ts'
@@ -81,9 +81,15 @@ function callId(): string {
 function freeAnswer(messages: readonly Message[]): ScriptedStep {
   const last = messages.findLast((message) => message.role === 'user')
   const said = last === undefined ? '' : wordsOf(last)
+  const sent = last?.content.flatMap((block) => (block.type === 'image' || block.type === 'file' ? [`- ${nameOf(block)}`] : [])) ?? []
+  const files = sent.length === 0 ? '' : `\n\nWith it came:\n\n${sent.join('\n')}`
   return {
-    text: `You wrote: “${said}”.\n\nI am a scripted model and cannot answer that; the scenarios below are what I know. A real model takes my place with one line of code.`,
+    text: `You wrote: “${said}”.${files}\n\nI am a scripted model and cannot answer that; the scenarios below are what I know. A real model takes my place with one line of code.`,
   }
+}
+
+function nameOf(block: ImageContent | FileContent): string {
+  return block.type === 'file' ? `${block.name ?? 'a file'} (${block.mimeType})` : `a picture (${block.mimeType})`
 }
 
 /** Estimates what a service would count: what is sent again from the beginning comes from its cache. */

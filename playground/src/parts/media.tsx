@@ -11,15 +11,14 @@ const picture = /^image\/(png|jpeg|gif|webp)$/
 
 /** A picture or a file of a message. A picture is shown; anything else can be saved, and is never opened in the page. */
 export function Media({ block, alt }: { block: ImageContent | FileContent; alt: string }) {
-  const { mimeType, data } = block
-  const isShown = data !== undefined && picture.test(mimeType)
+  const shown = pictureUrl(block)
   return (
-    <figure class="media" data-testid="media" data-kind={isShown ? 'picture' : 'file'}>
-      {isShown && <img class="image" alt={alt} src={`data:${mimeType};base64,${data}`} />}
+    <figure class="media" data-testid="media" data-kind={shown === undefined ? 'file' : 'picture'}>
+      {shown !== undefined && <img class="image" alt={alt} src={shown} />}
       <figcaption class="media-line">
-        {!isShown && <Icon name="file" />}
-        <span class="media-name">{escapeControls(nameOf(block))}</span>
-        <span class="media-facts">{[escapeControls(mimeType), placeOf(block)].join(' · ')}</span>
+        {shown === undefined && <Icon name="file" />}
+        <span class="media-name">{escapeControls(mediaName(block))}</span>
+        <span class="media-facts">{[escapeControls(block.mimeType), placeOf(block)].join(' · ')}</span>
         <Fetch block={block} />
       </figcaption>
     </figure>
@@ -38,7 +37,7 @@ function Fetch({ block }: { block: ImageContent | FileContent }) {
     )
   }
   if (data === undefined) return null
-  const name = nameOf(block)
+  const name = mediaName(block)
   const save = () => {
     try {
       download({ name, type: mimeType, content: Uint8Array.from(atob(data), (character) => character.charCodeAt(0)) })
@@ -54,12 +53,23 @@ function Fetch({ block }: { block: ImageContent | FileContent }) {
   )
 }
 
-function nameOf(block: ImageContent | FileContent): string {
+/** What it is called, or what kind of picture it is. */
+export function mediaName(block: ImageContent | FileContent): string {
   if (block.type === 'file') return block.name ?? 'file'
   return `picture.${picture.exec(block.mimeType)?.[1] ?? 'bin'}`
 }
 
-function placeOf({ data, url }: ImageContent | FileContent): string {
-  if (data !== undefined) return `${short(data.length * 0.75)} bytes`
-  return url === undefined ? 'kept by the service' : (URL.parse(url)?.host ?? 'no address')
+/** How long it is; empty where that is not known here. */
+export function sizeOf({ data }: ImageContent | FileContent): string {
+  return data === undefined ? '' : `${short(data.length * 0.75)} bytes`
+}
+
+/** The address of what can be shown as a picture. */
+export function pictureUrl({ mimeType, data }: ImageContent | FileContent): string | undefined {
+  return data !== undefined && picture.test(mimeType) ? `data:${mimeType};base64,${data}` : undefined
+}
+
+function placeOf(block: ImageContent | FileContent): string {
+  if (block.data !== undefined) return sizeOf(block)
+  return block.url === undefined ? 'kept by the service' : (URL.parse(block.url)?.host ?? 'no address')
 }

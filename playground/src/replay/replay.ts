@@ -82,7 +82,14 @@ export function createReplay(session: Session, loopId: string | undefined, model
     get log() {
       return log.value
     },
-    ...{ record: signal(session), race: signal(undefined), queued: signal([]), draft: signal(''), attached: signal([]) },
+    ...{
+      record: signal(session),
+      race: signal(undefined),
+      queued: signal([]),
+      draft: signal(''),
+      attached: signal([]),
+      refused: signal([]),
+    },
     ...{ send: nothing, followUp: nothing, abort: pause, approve: nothing, deny: nothing, goOn: nothing, regenerate: nothing },
     ...{ editAndResend: nothing, compact: nothing, startRace: () => Promise.reject(new Error('A replay asks nobody.')) },
     refresh: async () => undefined,

@@ -38,6 +38,8 @@ export interface Conversation {
   draft: Signal<string>
   /** Pictures and files that go with the draft. */
   attached: Signal<readonly Attachment[]>
+  /** Why other files do not, or why what was attached was not sent. */
+  refused: Signal<readonly string[]>
   /** Starts a run, or steers the one that is going on. Throws `ConfigError` for a picture or a file that no service takes. */
   send(text: string, media?: readonly Attachment[]): void
   /** Has `text` answered when the run would otherwise end. Throws as `send`. */
@@ -82,6 +84,7 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
   const withdrawn = new Set<string>()
   const draft = signal('')
   const attached = signal<readonly Attachment[]>([])
+  const refused = signal<readonly string[]>([])
 
   function publish(): void {
     isScheduled = false
@@ -221,6 +224,7 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
     queued,
     draft,
     attached,
+    refused,
     send,
     followUp,
     withdraw,

@@ -1,0 +1,39 @@
+import { escapeControls } from '../../../src/store/index.ts'
+import { Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
+import { mediaName, pictureUrl, sizeOf } from '../parts/media.tsx'
+import type { Attachment } from '../state/attachments.ts'
+import type { Conversation } from '../state/session.ts'
+
+/** What goes with the draft, each as a chip that can be taken away, and why other files do not. */
+export function AttachedFiles({ conversation: { attached, refused } }: { conversation: Conversation }) {
+  const remove = (block: Attachment) => (attached.value = attached.value.filter((other) => other !== block))
+  return (
+    <>
+      {attached.value.length > 0 && (
+        <ul class="attached" aria-label="Attached">
+          {attached.value.map((block, at) => (
+            <li key={at} data-testid="attached">
+              <Thumbnail block={block} />
+              <span class="media-name">{escapeControls(mediaName(block))}</span>
+              <span class="media-facts">{sizeOf(block)}</span>
+              <IconButton icon="close" label={`Remove ${escapeControls(mediaName(block))}`} onClick={() => remove(block)} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <div role="alert">
+        {refused.value.map((reason) => (
+          <p class="warning" key={reason}>
+            {escapeControls(reason)}
+          </p>
+        ))}
+      </div>
+    </>
+  )
+}
+
+function Thumbnail({ block }: { block: Attachment }) {
+  const url = pictureUrl(block)
+  return url === undefined ? <Icon name="file" /> : <img class="thumbnail" alt="" src={url} />
+}
