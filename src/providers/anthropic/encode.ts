@@ -24,10 +24,10 @@ export interface AnthropicCall extends EncodedCall {
 }
 
 /** What is known of a model, and of the conversations it was sent. */
-function knownOf(model: ModelConfig) {
+function knownOf(model: ModelConfig, { serverTools }: AnthropicWire) {
   const profile = anthropicProfile(model)
   const encoder = messageEncoder()
-  const history = new HistoryMemory(targetOf(model, profile, isSigned), (head) => new TurnWriter(encoder, head))
+  const history = new HistoryMemory(targetOf(model, profile, isSigned, serverTools.knows), (head) => new TurnWriter(encoder, head))
   return { profile, url: joinUrl(model.baseUrl, '/v1/messages'), history }
 }
 
@@ -38,7 +38,7 @@ function knownOf(model: ModelConfig) {
  * Source: docs/providers/anthropic.md
  */
 export function requestEncoder(wire: AnthropicWire): (asked: StreamRequest) => AnthropicCall {
-  const modelOf = perObject(knownOf)
+  const modelOf = perObject((model: ModelConfig) => knownOf(model, wire))
   return (asked) => encodeRequest(asked, wire, modelOf(asked.model))
 }
 

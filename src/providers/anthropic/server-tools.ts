@@ -1,5 +1,6 @@
 import { ConfigError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import type { ServiceToolContent } from '../../contract/message/content.ts'
 import type { AssistantMessage, Message } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { toJson } from '../kit/encode/json-text.ts'
@@ -97,6 +98,11 @@ export interface ServerToolParts {
   /** `,"mcp_servers":[…]`, or nothing. */
   beside: string
   betas: readonly string[]
+  /**
+   * Whether one of the tools ran a block: the service refuses blocks of a tool that was declared before and is gone. Absent where none is declared here:
+   * they may be in `body`.
+   */
+  knows: ((block: ServiceToolContent) => boolean) | undefined
 }
 
 /** Which part of the service must be switched on for a tool, by how its type begins. */
@@ -132,7 +138,20 @@ export function serverToolParts(tools: ServerTools): ServerToolParts {
   const servers = serversOf(tools)
   const declared = tools.filter(({ type }) => type !== 'url').map(({ server: _beside, ...tool }) => toJson(tool))
   const wanted = betas.filter(([start]) => tools.some(({ type }) => String(type).startsWith(start))).map(([, beta]) => beta)
-  return { tools: declared.join(','), beside: servers.length === 0 ? '' : `,"mcp_servers":${toJson(servers)}`, betas: wanted }
+  return {
+    tools: declared.join(','),
+    beside: servers.length === 0 ? '' : `,"mcp_servers":${toJson(servers)}`,
+    betas: wanted,
+    knows: tools.length === 0 ? undefined : ({ name }) => tools.some((tool) => hasRun(tool, name)),
+  }
+}
+
+/** Tools that run code for other tools: the newer ones for the web bring them along. */
+const codeTools: ReadonlySet<string> = new Set(['code_execution', 'bash_code_execution', 'text_editor_code_execution'])
+
+function hasRun({ type, name, mcp_server_name: server }: JsonObject, ran: string): boolean {
+  if (type === 'mcp_toolset') return typeof server === 'string' && ran.startsWith(`mcp.${server}.`)
+  return name === ran || (codeTools.has(ran) && /^(code_execution|web_)/.test(String(name)))
 }
 
 function serversOf(tools: ServerTools): JsonObject[] {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../src/contract/json.ts'
+import type { Content } from '../../../src/contract/message/content.ts'
 import { Agent } from '../../../src/index.ts'
 import { anthropic, anthropicTools } from '../../../src/providers/anthropic/index.ts'
-import { bodyFor, request, user } from './call.ts'
+import { answer, bodyFor, request, user, type WireMessages } from './call.ts'
 
 /** A service that answers with these events, one answer after the other, and what it was asked. */
 function service(...answers: object[][]) {
@@ -113,4 +115,47 @@ it('nothing changes where there are none', async () => {
   const body = await bodyFor(request('claude-opus-4-6', { messages: [user('Hi')] }))
   expect(body).not.toHaveProperty('tools')
   expect(body).not.toHaveProperty('mcp_servers')
+})
+
+describe('what a tool did that is no longer declared', () => {
+  const ran = (id: string, name: string): Content => {
+    const call = { type: 'server_tool_use', id, name, input: { query: 'Tea' } }
+    const found = { type: 'web_search_tool_result', tool_use_id: id, content: [] }
+    const providerState = { api: 'anthropicMessages', model: 'claude-opus-4-6', payload: { call, result: found } } as const
+    return {
+      type: 'serviceTool',
+      id,
+      name,
+      input: { query: 'Tea' },
+      status: 'done',
+      output: [{ url: 'https://a', title: 'A' }],
+      providerState,
+    }
+  }
+  const cited: Content = {
+    type: 'text',
+    text: 'Tea.',
+    providerState: { api: 'anthropicMessages', model: 'claude-opus-4-6', payload: { citations: [{ type: 'web_search_result_location' }] } },
+  }
+  const said = answer([ran('a', 'web_search'), ran('b', 'code_execution'), ran('c', 'mcp.docs.find'), cited], { model: 'claude-opus-4-6' })
+  const sent = async (serverTools: JsonObject[]) => {
+    const made = request('claude-opus-4-6', { messages: [user('Hi'), said, user('And?')], cache: { type: 'disabled' } }, { serverTools })
+    const { messages } = await bodyFor(made, { serverTools })
+    return (messages as WireMessages)[1]?.content
+  }
+
+  it('is told in words, and nothing rests on it', async () => {
+    const mcp = anthropicTools.mcp({ name: 'docs', url: 'https://mcp.example.org/' })
+    const told = { type: 'text', text: expect.stringContaining('A <https://a>') }
+    expect(await sent([mcp])).toMatchObject([told, told, { id: 'c' }, { type: 'web_search_tool_result' }, { type: 'text', text: 'Tea.' }])
+    expect((await sent([mcp]))?.at(-1)).toEqual({ type: 'text', text: 'Tea.' })
+  })
+
+  it('goes back where it is; tools of the web bring those along that run code', async () => {
+    const content = await sent([anthropicTools.webSearch()])
+    expect(content?.map(({ type }) => type)).toEqual([
+      ...['server_tool_use', 'web_search_tool_result', 'server_tool_use', 'web_search_tool_result'],
+      ...['text', 'text'],
+    ])
+  })
 })

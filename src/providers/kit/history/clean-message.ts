@@ -1,5 +1,5 @@
 import { serviceToolText, wordsOf } from '../../../contract/message/block-words.ts'
-import type { Content, TextContent, ThinkingContent, ToolCallContent } from '../../../contract/message/content.ts'
+import type { Content, ServiceToolContent, TextContent, ThinkingContent, ToolCallContent } from '../../../contract/message/content.ts'
 import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-config.ts'
 import type { ModelProfile } from '../capabilities/capabilities.ts'
@@ -21,6 +21,8 @@ export interface NormaliseTarget {
   readonly toolCallId: (id: string) => string
   /** Whether a thinking block of this very model can be sent back. */
   readonly keepsThinking: (block: ThinkingContent) => boolean
+  /** Whether the service still knows a tool that it ran: what it did with another is told in words. Default: it knows all. */
+  readonly knowsTool?: ((block: ServiceToolContent) => boolean) | undefined
   /** The service goes on with an answer that it paused, where that is the end of a history. */
   readonly pauses?: boolean
 }
@@ -30,6 +32,7 @@ export function targetOf(
   { api, provider, id }: ModelConfig,
   { capabilities, files, callIds, pauses = false }: ModelProfile,
   keepsThinking: NormaliseTarget['keepsThinking'],
+  knowsTool?: NormaliseTarget['knowsTool'],
 ): NormaliseTarget {
   return {
     api,
@@ -38,6 +41,7 @@ export function targetOf(
     media: files === undefined ? capabilities : { ...capabilities, files },
     toolCallId: legalIds[callIds],
     keepsThinking,
+    knowsTool,
     pauses,
   }
 }
@@ -95,10 +99,14 @@ function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): Ass
   if (message.stopReason === 'error' || message.stopReason === 'aborted') return undefined
   const isOwn = message.provider === target.provider && message.model === target.model
   const mayBeOpen = message.stopReason === 'paused' || message.stopReason === 'toolUse'
-  let content = mapBlocks(message.content, (block) =>
+  const isUncited = message.content.some((block) => block.type === 'serviceTool' && target.knowsTool?.(block) === false)
+  let content = mapBlocks(message.content, (block) => {
     // What the service never said anything more of is not to be asked for again.
-    !mayBeOpen && isUnended(block) ? undefined : cleanAssistantBlock(block, target, isOwn),
-  )
+    if (!mayBeOpen && isUnended(block)) return undefined
+    // What the text rests on, as the service says it, does not go back.
+    const isBare = isUncited && block.type === 'text' && block.providerState !== undefined
+    return cleanAssistantBlock(isBare ? withoutState(block) : block, target, isOwn)
+  })
   // Reasoning must be followed by what it led to.
   const end = content.findLastIndex((block) => block.type !== 'thinking') + 1
   if (end < content.length) content = content.slice(0, end)
@@ -119,7 +127,7 @@ function cleanAssistantBlock(block: Content, target: NormaliseTarget, isOwn: boo
     case 'file':
       return goesBack && block.providerState !== undefined ? block : undefined
     case 'serviceTool':
-      return goesBack && block.providerState !== undefined ? block : text(serviceToolText(block))
+      return goesBack && block.providerState !== undefined && target.knowsTool?.(block) !== false ? block : text(serviceToolText(block))
     case 'opaque':
       return goesBack ? block : undefined
     case 'toolCall':
@@ -158,6 +166,10 @@ function isStateOf(block: Content, { api, model }: NormaliseTarget): boolean {
 function withoutForeignState<Block extends TextContent | ToolCallContent>(block: Block, target: NormaliseTarget, isOwn: boolean): Block {
   const state = block.providerState
   if (state === undefined || (isOwn && state.api === target.api && state.model === target.model)) return block
+  return withoutState(block)
+}
+
+function withoutState<Block extends TextContent | ToolCallContent>(block: Block): Block {
   const bare = { ...block }
   delete bare.providerState
   return bare
