@@ -41,8 +41,8 @@ const expected: Record<string, string> = {
     ScriptedProvider exhaustedText scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,
   './providers/compose': `
-    fallback recordFetch replayFetch rotateKeys route withMiddleware
-    Cassette CassetteEntry FallbackOptions Middleware RecordOptions RotateKeysOptions RouteChoice`,
+    fallback limited limiter recordFetch replayFetch rotateKeys route withMiddleware
+    Cassette CassetteEntry FallbackOptions LimitedOptions Limiter LimiterOptions Middleware Priority RecordOptions RotateKeysOptions RouteChoice`,
   './provider-kit': `
     AssistantBuilder HistoryMemory StreamRefusal classifyError createAwsEventDecoder createLineDecoder createModel createSseDecoder
     defaultPatience defineProvider headerCredential joinUrl legalIds mergeHeaders modelConfig normalise perObject retryDelayMs

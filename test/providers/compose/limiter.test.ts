@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { Agent } from '../../../src/index.ts'
+import { limited, limiter } from '../../../src/providers/compose/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { gate } from '../../support/play.ts'
+
+const never = new AbortController().signal
+const ask = (key: string, more: { tokens?: number; priority?: 'person' | 'background'; signal?: AbortSignal } = {}) => ({
+  key,
+  tokens: 1,
+  priority: 'person' as const,
+  signal: never,
+  ...more,
+})
+const settled = async () => {
+  for (let task = 0; task < 20; task += 1) await undefined
+}
+
+describe('a limiter', () => {
+  it('lets so many begin at a time; conversations take turns, people come first', async () => {
+    const turns = limiter({ concurrency: 1 })
+    const order: string[] = []
+    const ends: (() => void)[] = []
+    const go = (name: string, key: string, priority: 'person' | 'background' = 'person') =>
+      void turns.turn(ask(key, { priority })).then((end) => {
+        order.push(name)
+        ends.push(() => end(1))
+      })
+    go('a1', 'a')
+    go('a2', 'a')
+    go('a3', 'a')
+    go('night', 'n', 'background')
+    go('b1', 'b')
+    go('c1', 'c')
+    await settled()
+    for (let at = 0; at < 6; at += 1) {
+      expect(turns.running).toBe(1)
+      ends[at]?.()
+      await settled()
+    }
+    expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'night'])
+    expect([turns.running, turns.waiting]).toEqual([0, 0])
+  })
+
+  it('one that is aborted while it waits leaves, and holds up nobody', async () => {
+    const turns = limiter({ concurrency: 1 })
+    const end = await turns.turn(ask('a'))
+    const controller = new AbortController()
+    const left = turns.turn(ask('b', { signal: controller.signal }))
+    const next = turns.turn(ask('c'))
+    controller.abort(new Error('gone'))
+    await expect(left).rejects.toThrow('gone')
+    expect(turns.waiting).toBe(1)
+    end(1)
+    ;(await next)(1)
+    expect([turns.running, turns.waiting]).toEqual([0, 0])
+    await expect(turns.turn(ask('d', { signal: controller.signal }))).rejects.toThrow('gone')
+  })
+
+  it('holds calls and tokens within a time', async () => {
+    const turns = limiter({ requests: 2, perMs: 40 })
+    const began: number[] = []
+    const start = performance.now()
+    for (let call = 0; call < 5; call += 1) {
+      const end = await turns.turn(ask('a'))
+      began.push(performance.now() - start)
+      end(1)
+    }
+    expect(began[1]).toBeLessThan(40)
+    expect(began[2]).toBeGreaterThanOrEqual(39)
+    expect(began[4]).toBeGreaterThanOrEqual(78)
+    const tokens = limiter({ tokens: 100, perMs: 40 })
+    const first = await tokens.turn(ask('a', { tokens: 60 }))
+    const since = performance.now()
+    await tokens.turn(ask('a', { tokens: 60 }))
+    expect(performance.now() - since).toBeGreaterThanOrEqual(30)
+    first(60)
+    // More than there ever is: alone, but not for ever.
+    const large = await tokens.turn(ask('b', { tokens: 1e9 }))
+    large(1)
+  })
+
+  it('a thousand agents: all are answered, in turns, and nothing is left', async () => {
+    const shared = limiter({ concurrency: 10 })
+    let [running, most] = [0, 0]
+    const model = scripted(({ messages }) => ({ text: `${messages.length}` }), {
+      gate: async () => {
+        running += 1
+        most = Math.max(most, running)
+        await undefined
+        running -= 1
+      },
+    })
+    const agents = Array.from({ length: 1000 }, () => new Agent({ model: limited(model, shared), logger: false }))
+    const results = await Promise.all(agents.map((agent) => agent.prompt('go').result))
+    expect(results.every(({ status }) => status === 'completed')).toBe(true)
+    expect(most).toBeLessThanOrEqual(10)
+    expect([shared.running, shared.waiting]).toEqual([0, 0])
+  })
+
+  it('a call that fails, or is aborted while it runs, ends its turn', async () => {
+    const shared = limiter({ concurrency: 1 })
+    const failing = limited(scripted([{ fail: { code: 'auth', message: 'no' } }]), shared)
+    expect((await new Agent({ model: failing, logger: false }).prompt('go').result).status).toBe('error')
+    const { opened, open } = gate()
+    const slow = limited(scripted([{ text: 'slow' }], { gate: () => opened }), shared)
+    const run = new Agent({ model: slow }).prompt('go')
+    const waits = new Agent({ model: limited(scripted([{ text: 'ok' }]), shared) }).prompt('go')
+    await settled()
+    run.abort()
+    expect((await waits.result).text).toBe('ok')
+    open()
+    await run.result
+    expect([shared.running, shared.waiting]).toEqual([0, 0])
+  })
+
+  it('refuses what limits nothing', () => {
+    expect(() => limiter({})).toThrow(/no limit/)
+    expect(() => limiter({ concurrency: 0 })).toThrow(/concurrency/)
+    expect(() => limiter({ request: 3 } as never)).toThrow(/requests/)
+  })
+})
