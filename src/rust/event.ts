@@ -25,6 +25,10 @@ export interface EventDefaults {
 const oursAlone: ReadonlySet<string> = new Set<AgentEvent['type']>([
   ...namesOf(approvalEvents),
   ...namesOf(inputEvents),
+  'serviceToolStart',
+  'serviceToolEnd',
+  'turnPrepared',
+  'modelFallback',
   'providerRetry',
   'childEvent',
 ])

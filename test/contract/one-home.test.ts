@@ -8,6 +8,16 @@ const allowed: readonly (readonly [path: string, word: string, reason: string])[
   ['src/store/state.ts', 'done', 'where a call of ours stands: not every word is one of a service tool, and some are ours alone'],
   ['src/mcp/client-like.ts', 'accept', 'what MCP calls the answers to an elicitation'],
   ['src/config/build/trust.ts', 'agent', 'a path in a file, as in entities.ts'],
+  [
+    'adapters/node/script-hooks/script-hooks.ts',
+    'beforeLoop',
+    'a path where the loop takes a function; the compiler refuses a name that no hook has',
+  ],
+  [
+    'src/providers/openai-responses/decode/responses-decoder.ts',
+    'sequence_number',
+    'which fields two kinds of events have: they differ on purpose',
+  ],
   ['adapters/http/agent-app.ts', 'GET', 'what pages of other origins may ask, whatever our client asks'],
   ['adapters/cloudflare/session/kv/kv-session-store.ts', 'list', 'the methods of a binding, which errors name too'],
   ['src/providers/', 'low', 'the efforts that one model knows, or how much one service searches: the services decide, each by itself'],
@@ -102,15 +112,17 @@ function secondHomes(found: readonly Found[], homes: Lists, least: number): stri
   })
 }
 
-/** The same words at two places. What suites write into sessions is data. */
+/** The same words at two places, or nearly: a list of five that has drifted. What suites write into sessions is data. */
 function twice(found: readonly Found[]): string[] {
-  const places = new Map<string, string[]>()
-  for (const { path, where, words } of found) {
-    if (isAllowed(path, words) || path.startsWith('src/testing/')) continue
-    const key = words.toSorted().join(' ')
-    places.set(key, [...(places.get(key) ?? []), where])
-  }
-  return Array.from(places).flatMap(([words, where]) => (where.length > 1 ? [`${where.join(', ')}: ${words}`] : []))
+  const looked = found.filter(({ path, words }) => !isAllowed(path, words) && !path.startsWith('src/testing/'))
+  return looked.flatMap(({ where, words }, index) =>
+    looked.slice(index + 1).flatMap((other) => {
+      const same = words.filter((word) => other.words.includes(word))
+      const most = Math.max(words.length, other.words.length)
+      const isSame = same.length === most || (same.length > 4 && same.length >= most * 0.75)
+      return isSame ? [`${where}, ${other.where}: ${same.join(' ')}`] : []
+    }),
+  )
 }
 
 const sources = readSources('src', 'adapters')

@@ -135,6 +135,18 @@ describe('eventToSpec and eventFromSpec', () => {
     expect(eventToSpec({ ...base, type: 'approvalResolved', toolCallId: 'c', toolName: 'n', approved: true })).toBeUndefined()
   })
 
+  it('writes no event that the crate does not have: one would make a whole session file unreadable there', () => {
+    const fallback = { turnIndex: 0, from: { provider: 'a', model: 'b' }, to: { provider: 'c', model: 'd' } }
+    const ofService = { messageId: 'm', toolCallId: 'c', toolName: 'search' }
+    const ours = [
+      { ...base, type: 'modelFallback', ...fallback },
+      { ...base, type: 'turnPrepared', turnIndex: 0 },
+      { ...base, type: 'serviceToolStart', ...ofService },
+      { ...base, type: 'serviceToolEnd', ...ofService, outcome: 'done' },
+    ] as AgentEvent[]
+    expect(ours.map((event) => eventToSpec(event))).toEqual(ours.map(() => undefined))
+  })
+
   it('reads nothing from events we do not have, and refuses broken ones with their path', () => {
     expect(eventFromSpec({ type: 'SomethingNew', loop_id: 'l' }, defaults)).toBeUndefined()
     expect(eventFromSpec({ type: 'constructor', loop_id: 'l' }, defaults)).toBeUndefined()

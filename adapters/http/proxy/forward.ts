@@ -25,7 +25,7 @@ export interface Answer {
 /** Answers that a page of this origin could not be made to run; all others are passed as bytes without a meaning. */
 const knownTypes = /^(application\/(json|problem\+json|x-ndjson|vnd\.amazon\.eventstream)|text\/(event-stream|plain))\s*(;|$)/i
 /** Limits of the account that holds the key are nobody's business, and cookies least. */
-const passedHeaders = [
+export const passedHeaders = [
   'retry-after',
   'retry-after-ms',
   'x-should-retry',

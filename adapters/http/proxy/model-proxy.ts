@@ -23,6 +23,7 @@ import { originGuard } from '../access/origin.ts'
 import { type Problem, ProblemError, problemResponse, refuse } from '../access/problem.ts'
 import { type Admission, aBudget, aBudgetRule, aCounter, admit, type BudgetCounter, memoryCounter, type ProxyBudget } from './budget.ts'
 import { type CallBody, modelsNamedIn, readCallBody } from './call-body.ts'
+import { passedHeaders } from './forward.ts'
 import { isModelId, type PathCall, parsePathCall, protocols } from './protocols.ts'
 import { type CallReport, relayCall } from './relayed-call.ts'
 import { type AllowRule, anAllowRule, anUpstream, type ReadyUpstream, readyUpstream, type Upstream } from './upstream.ts'
@@ -140,7 +141,7 @@ export function createModelProxy<E extends Env = Env>(options: ModelProxyOptions
   const settings: Settings<E> = { options, counter, maxBodyBytes, firstByteTimeoutMs, idleTimeoutMs, maxDurationMs }
   const app = newApp<E>()
   // Any header may be sent: what is not known goes no further.
-  const guard = originGuard({ allowed: cors, methods: ['POST'], exposed: exposedHeaders })
+  const guard = originGuard({ allowed: cors, methods: ['POST'], exposed: passedHeaders })
   for (const upstream of ready) serve(app, upstream, settings, guard)
   app.notFound(() => problemResponse(notFound))
   app.onError((error) => {
@@ -163,16 +164,6 @@ const proxyFailed: Problem = {
   code: 'proxyFailed',
   detail: 'The proxy could not make the call; the reason went to the logger of the server.',
 }
-
-const exposedHeaders = [
-  'retry-after',
-  'retry-after-ms',
-  'x-should-retry',
-  'request-id',
-  'x-request-id',
-  'x-amzn-requestid',
-  'x-amzn-errortype',
-]
 
 function serve<E extends Env>(
   app: Hono<E>,

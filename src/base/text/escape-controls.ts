@@ -11,7 +11,7 @@ const unsafe = /(?![\t\n])[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2
  * Use it for everything that a model, a tool or a file wrote. It works on pieces of a stream as well: no escape needs its neighbours.
  */
 export function escapeControls(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(unsafe, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
+  return text.replaceAll('\r\n', '\n').replace(unsafe, visible)
 }
 
 /** What shows nothing, or nothing but room: also in words and in emoji. */
@@ -22,5 +22,17 @@ const invisible = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/gu
  * become visible as `\\u{…}` as well. What it gives is one line.
  */
 export function escapeInvisible(text: string): string {
-  return text.replace(invisible, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
+  return text.replace(invisible, visible)
+}
+
+/** Controls, line and paragraph separators, bidirectional and invisible formatting, lone surrogates. */
+const unsafeInName = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+
+/** A file name as it may stand in one line of text: characters that break lines, hide or reorder text become `\u{…}`. */
+export function escapeName(name: string): string {
+  return name.replace(unsafeInName, visible)
+}
+
+function visible(character: string): string {
+  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
 }
