@@ -1,14 +1,19 @@
 import { useChat } from '@ai-sdk/react'
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai'
-import { createElement, type ReactElement } from 'react'
+import { createElement, type DragEvent, type ReactElement } from 'react'
 import { createRoot } from 'react-dom/client'
 import { afterAll, expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { memorySessionStore } from '../../src/index.ts'
+import type { StreamRequest } from '../../src/provider-kit.ts'
+import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { endpointAgent } from '../../src/testing/index.ts'
 import { patient } from '../support/patience.ts'
 
-const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })
+const sessions = memoryLiveSessions({
+  store: memorySessionStore(),
+  agent: ({ sessionId }) => (sessionId.startsWith('pdf') ? { model: scripted(cites) } : endpointAgent(sessionId)),
+})
 afterAll(() => sessions.close())
 const app = createAgentApp({ sessions, authorize: 'loopbackOnly' })
 // The server is in the page; what is between them is what a network carries.
@@ -16,6 +21,19 @@ const transport = new DefaultChatTransport({
   api: 'http://localhost/chat',
   fetch: async (input, init) => app.fetch(new Request(input, init)),
 })
+
+/** Answers about the PDF that it was sent. */
+function cites({ messages }: StreamRequest): ScriptedStep {
+  const sent = messages[0]?.content.find(({ type }) => type === 'file')
+  if (sent?.type !== 'file' || sent.data === undefined) return { text: 'There is no file.' }
+  return {
+    text: `It grew, says a file of ${atob(sent.data).length} bytes.`,
+    citations: [
+      { title: sent.name ?? '', document: { index: 0, unit: 'page', start: 2, end: 3 } },
+      { title: 'Figures', url: 'https://figures.example/2026' },
+    ],
+  }
+}
 
 /** What the documentation of the AI SDK has people write. */
 function ChatPage({ id, initial, resume }: { id: string; initial: UIMessage[]; resume: boolean }): ReactElement {
@@ -30,7 +48,12 @@ function ChatPage({ id, initial, resume }: { id: string; initial: UIMessage[]; r
     createElement('button', { type: 'button', key: name, onClick: () => void onClick() }, name)
   return createElement(
     'main',
-    {},
+    {
+      onDrop: (event: DragEvent) => {
+        event.preventDefault()
+        void sendMessage({ text: 'Did it grow?', files: event.dataTransfer.files })
+      },
+    },
     createElement('output', {}, error?.message ?? status),
     messages.map(({ id: key, role, parts }) =>
       createElement(
@@ -39,6 +62,9 @@ function ChatPage({ id, initial, resume }: { id: string; initial: UIMessage[]; r
         `${role}: `,
         parts.map((part, at) => {
           if (part.type === 'text') return createElement('span', { key: at }, part.text)
+          if (part.type === 'file') return createElement('em', { key: at }, part.filename)
+          if (part.type === 'source-url') return createElement('a', { key: at, href: part.url }, part.title)
+          if (part.type === 'source-document') return createElement('cite', { key: at }, part.title)
           if (part.type !== 'dynamic-tool') return null
           const { state, approval } = part
           if (state !== 'approval-requested' || approval === undefined) return createElement('i', { key: at }, state)
@@ -65,6 +91,11 @@ function open(id: string, initial: UIMessage[] = [], resume = false) {
         if (found === undefined) throw new Error(`There is no ${name} in: ${shown()}`)
         found.click()
       }, patient),
+    drop: (file: File) => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(file)
+      place.querySelector('main')?.dispatchEvent(new globalThis.DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer }))
+    },
     shows: (text: string | RegExp) => vi.waitFor(() => expect(shown()).toMatch(text), patient),
     close: () => {
       root.unmount()
@@ -94,5 +125,19 @@ it('a page that is opened again shows what was said, and resumes what is on', as
   await second.shows(/streaming.*assistant: 0 1 2/)
   await app.request(`http://localhost/chat/${id}/stop`, { method: 'POST' })
   await second.shows(/ready/)
+  second.close()
+})
+
+it('a PDF that is dropped on a page is answered with its sources, also when the page is opened again', async () => {
+  const id = `pdf-${crypto.randomUUID()}`
+  const first = open(id)
+  await first.shows(/ready/)
+  first.drop(new File(['%PDF-1.4\n'], 'report.pdf', { type: 'application/pdf' }))
+  const said = /ready ?user: report\.pdf ?Did it grow\? ?assistant: It grew, says a file of 9 bytes\. ?report\.pdf ?Figures/
+  await first.shows(said)
+  first.close()
+  const { messages } = await (await app.request(`http://localhost/chat/${id}`)).json()
+  const second = open(id, messages)
+  await second.shows(said)
   second.close()
 })

@@ -1,8 +1,9 @@
 import { Chat } from '@ai-sdk/react'
-import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai'
+import { DefaultChatTransport, type FileUIPart, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { memorySessionStore } from '../../../src/index.ts'
+import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
 import { endpointAgent } from '../../../src/testing/index.ts'
 import { patient } from '../../support/patience.ts'
 
@@ -160,3 +161,49 @@ describe('an unmodified chat of the AI SDK', () => {
     expect(JSON.stringify(await storedMessages(id)).includes('promise')).toBe(false)
   })
 })
+
+describe('a PDF in a chat of the AI SDK', () => {
+  const cites: Script = ({ messages }) => {
+    const document = messages.flatMap(({ content }) => content.filter(({ type }) => type === 'file'))[0]
+    if (document?.type !== 'file' || document.mimeType !== 'application/pdf') return { text: 'There is no PDF.' }
+    return {
+      text: 'It grew.',
+      citations: [
+        { title: document.name ?? '', citedText: 'Growth: 3 %', document: { index: 0, unit: 'page', start: 2, end: 3 } },
+        { title: 'Figures', url: 'https://figures.example/2026' },
+      ],
+      blocks: [{ type: 'serviceTool', id: 'search-1', name: 'web_search', input: { query: 'growth' }, status: 'done', output: 'Found.' }],
+    }
+  }
+  const host = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted(cites) }) })
+  const cited = createAgentApp({ sessions: host, authorize: () => true })
+  afterAll(() => host.close())
+
+  it('is answered with its sources, which are there again when the page is', async () => {
+    const chat = chatOf(idOf('pdf'), [], async (input, init) => cited.fetch(new Request(input, init)))
+    const file = new File(['%PDF-1.4\n%%EOF\n'], 'report.pdf', { type: 'application/pdf' })
+    await chat.sendMessage({ text: 'Did it grow?', files: await partsOf(file) })
+    expect([chat.error, textOf(chat.messages[1] ?? { id: '', role: 'assistant', parts: [] })]).toEqual([undefined, 'It grew.'])
+    const page = { document: { index: 0, unit: 'page', start: 2, end: 3 }, citedText: 'Growth: 3 %' }
+    const sources = [
+      { type: 'source-document', mediaType: 'application/pdf', title: 'report.pdf', providerMetadata: { phi: { citations: [page] } } },
+      { type: 'source-url', url: 'https://figures.example/2026', title: 'Figures' },
+    ]
+    const search = { type: 'dynamic-tool', toolName: 'web_search', providerExecuted: true, state: 'output-available', output: 'Found.' }
+    expect(chat.lastMessage?.parts.filter(({ type }) => type.startsWith('source'))).toMatchObject(sources)
+    expect(chat.lastMessage?.parts.find(({ type }) => type === 'dynamic-tool')).toMatchObject(search)
+    const { messages }: { messages: UIMessage[] } = await (await cited.request(`/chat/${chat.id}`)).json()
+    expect(messages[0]?.parts).toMatchObject([
+      { type: 'file', mediaType: 'application/pdf', filename: 'report.pdf' },
+      { text: 'Did it grow?' },
+    ])
+    expect(messages[1]?.parts.filter(({ type }) => type.startsWith('source'))).toMatchObject(sources)
+    expect(messages[1]?.parts.find(({ type }) => type === 'dynamic-tool')).toMatchObject(search)
+  })
+})
+
+/** As the package makes parts of what was dropped on a page. */
+async function partsOf(file: File): Promise<FileUIPart[]> {
+  const url = `data:${file.type};base64,${Buffer.from(await file.arrayBuffer()).toString('base64')}`
+  return [{ type: 'file', mediaType: file.type, filename: file.name, url }]
+}
