@@ -140,9 +140,9 @@ const expected: Record<string, string> = {
   './rust': `
     EventRecorder annotatedRequestCodec cacheConfigCodec configSnapshotCodec contentCodec continuationCodec eventFromSpec eventToSpec
     executionLimitsCodec fromSpecJson messageCodec nodeTagCodec protocolCodec provenanceCodec responseFormatCodec revertCategoryCodec
-    sessionFromSpec sessionFromSpecJson sessionToSpec sessionToSpecJson streamDeltaCodec toLedgerStatus toSpecJson
+    sessionFromSpec sessionFromSpecJson sessionToSpec sessionToSpecJson specLosses streamDeltaCodec toLedgerStatus toSpecJson
     toolExecutionStrategyCodec toolResultCodec turnTriggerCodec usageCodec
-    EventDefaults EventRecorderOptions LedgerStatus SpecCodec SpecRequest WireProtocol`,
+    EventDefaults EventRecorderOptions LedgerStatus SpecCodec SpecLoss SpecRequest WireProtocol`,
   './adapters/node': `
     SandboxUnavailable ScriptHookError bashTool defaultDenyPatterns fileSessionStore nodeTools nodeWorkspace ripgrepSearcher
     scriptHooks toNodeHandler

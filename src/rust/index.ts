@@ -34,6 +34,7 @@ export {
   type WireProtocol,
 } from './codecs.ts'
 export { type EventDefaults, eventFromSpec, eventToSpec } from './event.ts'
+export { type SpecLoss, specLosses } from './losses.ts'
 export { EventRecorder, type EventRecorderOptions } from './recorder/event-recorder.ts'
 export { sessionFromSpec, sessionFromSpecJson, sessionToSpec, sessionToSpecJson } from './session/session.ts'
 export { type LedgerStatus, toLedgerStatus } from './tables/session.ts'

@@ -48,15 +48,23 @@ const envelope = {
   read: withoutNoTags,
   write: withoutNoTags,
 } as const
-const answer = { responseId: extra, responseModel: extra, errorMessage: { name: 'error_message' } } as const
+// Numbers there are whole; these are not.
+const native = { extra: 'native' } as const
+const answer = { responseId: extra, responseModel: extra, logprobs: native, errorMessage: { name: 'error_message' } } as const
 const enveloped = {
   user: envelope,
   assistant: { ...envelope, fields: { ...envelope.fields, ...answer } },
   toolResult: { ...envelope, fields: { ...envelope.fields, childLoopId: extra } },
 } as const
 
+/** Blocks that the crate has no type for. */
+export const blocksOfOurs = ['file', 'serviceTool', 'opaque'] as const
+
 export const messageSpellings: readonly Entry[] = [
-  spelled(usage, { names: 'snake_case', fields: { reasoning: zero, cacheRead: zero, cacheWrite: zero, totalTokens: zero } }),
+  spelled(usage, {
+    names: 'snake_case',
+    fields: { reasoning: zero, cacheRead: zero, cacheWrite: zero, totalTokens: zero, reportedCost: native },
+  }),
   spelled(nodeTag, { names: 'snake_case', fields: { abandonedNodeIds: { missing: () => [] } } }),
   spelledWords(revertCategory, { words: 'kebab-case' }),
   spelledWords(provenanceRole, { words: 'kebab-case' }),
@@ -66,7 +74,7 @@ export const messageSpellings: readonly Entry[] = [
     variants: { identityBlock: { fields: { order: { as: integer } } } },
   }),
   ...spelledTagged(content, 'type', {
-    ours: ['file', 'serviceTool', 'opaque'],
+    ours: [...blocksOfOurs],
     fields: { providerState: extra },
     variants: {
       text: { fields: { citations: extra } },

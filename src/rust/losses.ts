@@ -1,0 +1,63 @@
+import { mediaName } from '../contract/message/block-words.ts'
+import type { Content } from '../contract/message/content.ts'
+import type { AgentMessage, AssistantMessage } from '../contract/message/message.ts'
+import { blocksOfOurs } from './tables/message.ts'
+
+/** Something that the crate does not get to see. */
+export interface SpecLoss {
+  /** Where it stands, such as `messages[3].content[0]`. */
+  path: string
+  /** What it is, in words. */
+  what: string
+  /** The crate refuses the whole history because of it; anything else it passes over. */
+  isRefused: boolean
+}
+
+/**
+ * What of `messages` the crate cannot hold, by name: blocks that it has no type for, media without bytes, and what answers carry beside their text.
+ *
+ * **Contract**
+ * - `toSpecJson` and `sessionToSpec` write all of it, and reading it here gives it back. Leave refused blocks out of what the crate is to read.
+ * - In the order of the messages. State of a service (`providerState`) is none of it: it means nothing to others.
+ *
+ * Source: docs/coming-from-rust.md
+ */
+export function specLosses(messages: readonly AgentMessage[]): SpecLoss[] {
+  return messages.flatMap((message, at) => {
+    if (message.role === 'extension') return []
+    const path = `messages[${at}]`
+    const blocks = message.content.flatMap((block, index) => lossesOf(block, `${path}.content[${index}]`))
+    return message.role === 'assistant' ? [...blocks, ...besideText(message, path)] : blocks
+  })
+}
+
+function lossesOf(block: Content, path: string): SpecLoss[] {
+  if (blocksOfOurs.some((type) => type === block.type)) return [{ path, what: nameOf(block), isRefused: true }]
+  if (block.type === 'image' && block.data === undefined)
+    return [{ path, what: `an image without bytes (${mediaName(block)})`, isRefused: true }]
+  if (block.type === 'text' && block.citations !== undefined && block.citations.length > 0)
+    return [{ path, what: `${block.citations.length} citations of a text`, isRefused: false }]
+  return []
+}
+
+function nameOf(block: Content): string {
+  switch (block.type) {
+    case 'file':
+      return `a file, ${mediaName(block)}`
+    case 'serviceTool':
+      return `a tool that the service ran, ${block.name}`
+    case 'opaque':
+      return `content that is not known, ${block.kind}`
+    default:
+      return block.type
+  }
+}
+
+const besideAnswers = ['refusal', 'logprobs', 'serviceTier'] as const
+const besideUsage = ['searches', 'audioInput', 'audioOutput', 'cacheWrite1h', 'reportedCost'] as const
+
+function besideText(message: AssistantMessage, path: string): SpecLoss[] {
+  const own = besideAnswers.filter((name) => message[name] !== undefined).map((name) => `${path}.${name}`)
+  const counted = besideUsage.filter((name) => message.usage[name] !== undefined).map((name) => `${path}.usage.${name}`)
+  return [...own, ...counted].map((place) => ({ path: place, what: `${place.split('.').at(-1)} of an answer`, isRefused: false }))
+}
