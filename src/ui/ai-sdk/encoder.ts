@@ -10,7 +10,8 @@ import type { WaitingForPerson } from '../shared/open-calls.ts'
 import { CallChunks } from './call-chunks.ts'
 import type { UiEncoderOptions, UiMessageEncoder } from './encoder-contract.ts'
 import { finishReasonOf, reasons } from './finish-reason.ts'
-import { blockId, chunksOf } from './parts.ts'
+import { GrowingBlock } from './growing-block.ts'
+import { chunksOf } from './parts.ts'
 import { sourceParts } from './service-parts.ts'
 import { interjection, metadataAfter, type OpenAnswer, readAnswers } from './to-ui-messages.ts'
 import type { CostOf, UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
@@ -46,23 +47,11 @@ export function uiMessageEncoder(options: UiEncoderOptions = {}): UiMessageEncod
   return new Encoder(options)
 }
 
-/** The block that grows. */
-interface OpenBlock {
-  type: 'text' | 'reasoning'
-  contentIndex: number
-  id: string
-}
-
-/** The message that is streamed, and how much of each of its blocks was shown. */
-interface LiveMessage {
-  id: string
-  shown: number[]
-}
-
 class Encoder implements UiMessageEncoder {
   readonly #cost: CostOf | undefined
   readonly #calls = new CallChunks((chunk) => this.#send(chunk))
   readonly #whole = new WholeBlocks((chunk) => this.#send(chunk))
+  readonly #growing = new GrowingBlock((chunk) => this.#send(chunk))
   readonly #branches = new BranchedLoops()
   #out: UiChunk[] = []
   #isStarted = false
@@ -78,8 +67,8 @@ class Encoder implements UiMessageEncoder {
   #isStepOpen = false
   /** The last answer of the open step failed: what is said next takes its place. */
   #hasFailed = false
-  #live: LiveMessage | undefined
-  #block: OpenBlock | undefined
+  /** The message that is streamed. */
+  #live: string | undefined
   #stopReason: AssistantMessage['stopReason'] = 'stop'
 
   constructor({ history = [], restate = false, cost, approvals }: UiEncoderOptions) {
@@ -106,7 +95,7 @@ class Encoder implements UiMessageEncoder {
   skip(event: AgentEvent): void {
     this.encode(event)
     this.#isStarted = false
-    this.#block = undefined
+    this.#growing.forget()
   }
 
   get waiting(): WaitingForPerson {
@@ -115,7 +104,7 @@ class Encoder implements UiMessageEncoder {
 
   suspend(): UiChunk[] {
     return this.#last(() => {
-      this.#closeBlock()
+      this.#growing.close()
       this.#holdBack()
       this.#finish('tool-calls')
     })
@@ -222,7 +211,8 @@ class Encoder implements UiMessageEncoder {
   #begin(messageId: string, loopId: string): void {
     this.#goOn(messageId)
     this.#loops.add(loopId)
-    this.#live = { id: messageId, shown: [] }
+    this.#live = messageId
+    this.#growing.begin()
     this.#calls.clear()
     this.#whole.begin()
     if (this.#hasFailed) this.#reset()
@@ -233,38 +223,20 @@ class Encoder implements UiMessageEncoder {
   }
 
   #delta({ messageId, delta }: MessageUpdateEvent): void {
-    const live = this.#live
     // Of a message whose beginning was missed: it is shown whole at its end.
-    if (live === undefined || live.id !== messageId) return
+    if (this.#live !== messageId) return
     if (delta.type === 'citation') return // Sources are shown at the end of the message.
     this.#whole.follow(delta.contentIndex)
     if (delta.type === 'block') {
-      this.#closeBlock()
+      this.#growing.close()
       this.#whole.shown(delta.contentIndex, delta.block, this.#steps)
       return
     }
     if (delta.delta === '') return
     if (delta.type === 'toolCallDelta') {
-      this.#closeBlock()
+      this.#growing.close()
       this.#calls.delta(delta)
-    } else this.#grow(live, delta.type === 'text' ? 'text' : 'reasoning', delta.contentIndex, delta.delta)
-  }
-
-  #grow(live: LiveMessage, type: OpenBlock['type'], contentIndex: number, delta: string): void {
-    if (this.#block?.contentIndex !== contentIndex) {
-      this.#closeBlock()
-      this.#block = { type, contentIndex, id: blockId(this.#steps, contentIndex) }
-      this.#send({ type: `${type}-start`, id: this.#block.id })
-    }
-    live.shown[contentIndex] = (live.shown[contentIndex] ?? 0) + delta.length
-    this.#send({ type: `${type}-delta`, id: this.#block?.id ?? '', delta })
-  }
-
-  #closeBlock(): void {
-    const block = this.#block
-    if (block === undefined) return
-    this.#block = undefined
-    this.#send({ type: `${block.type}-end`, id: block.id })
+    } else this.#growing.grow(delta.type === 'text' ? 'text' : 'reasoning', delta.contentIndex, delta.delta, this.#steps)
   }
 
   #messageEnded({ messageId, message, loopId }: MessageEndEvent): void {
@@ -293,11 +265,10 @@ class Encoder implements UiMessageEncoder {
   }
 
   #answered(messageId: string, message: AssistantMessage, loopId: string): void {
-    if (this.#live?.id !== messageId) this.#begin(messageId, loopId)
-    const live = this.#live ?? { id: messageId, shown: [] }
+    if (this.#live !== messageId) this.#begin(messageId, loopId)
     const isUnfinished = isCut(message)
-    for (const [index, block] of message.content.entries()) this.#complete(live, block, index, isUnfinished)
-    this.#closeBlock()
+    for (const [index, block] of message.content.entries()) this.#complete(block, index, isUnfinished)
+    this.#growing.close()
     for (const part of sourceParts(message.content, this.#steps)) this.#send(part)
     this.#calls.messageEnded()
     this.#live = undefined
@@ -308,14 +279,13 @@ class Encoder implements UiMessageEncoder {
   }
 
   /** Shows of a finished block what was not streamed. */
-  #complete(live: LiveMessage, block: Content, index: number, isUnfinished: boolean): void {
+  #complete(block: Content, index: number, isUnfinished: boolean): void {
     if (block.type === 'text' || block.type === 'thinking') {
-      const text = block.type === 'text' ? block.text : block.thinking
-      const rest = text.slice(live.shown[index] ?? 0)
-      if (rest !== '') this.#grow(live, block.type === 'text' ? 'text' : 'reasoning', index, rest)
+      if (block.type === 'text') this.#growing.complete('text', index, block.text, this.#steps)
+      else this.#growing.complete('reasoning', index, block.thinking, this.#steps)
       return
     }
-    this.#closeBlock()
+    this.#growing.close()
     if (block.type === 'image' || block.type === 'file') this.#whole.media(index, block)
     if (block.type === 'serviceTool') {
       this.#whole.tool(block, this.#steps, isUnfinished)
@@ -328,7 +298,7 @@ class Encoder implements UiMessageEncoder {
   #reset(): void {
     this.#hasFailed = false
     if (!this.#isStepOpen) return
-    this.#closeBlock()
+    this.#growing.close()
     this.#calls.clear()
     this.#whole.takeBack(this.#steps)
     this.#send({ type: 'reset-step' })
@@ -342,7 +312,7 @@ class Encoder implements UiMessageEncoder {
   }
 
   #ended({ status, error, rejection, limit, totalUsage }: AgentEndEvent): void {
-    this.#closeBlock()
+    this.#growing.close()
     if (status === 'paused') this.#holdBack()
     else this.#calls.close()
     const problem = error?.message ?? rejection
@@ -355,14 +325,14 @@ class Encoder implements UiMessageEncoder {
 
   /** The hook reads nothing after an error. */
   #fail(errorText: string, metadata?: Partial<UiMetadata>): void {
-    this.#closeBlock()
+    this.#growing.close()
     this.#endStep()
     if (this.#id !== undefined && metadata !== undefined) this.#send({ type: 'message-metadata', messageMetadata: metadata })
     this.#send({ type: 'error', errorText })
   }
 
   #finish(finishReason: UiFinishReason, metadata?: Partial<UiMetadata>): void {
-    this.#closeBlock()
+    this.#growing.close()
     this.#endStep()
     // Without a message there is nothing to tell it of, and the hook would make an empty one.
     const told = this.#id === undefined || metadata === undefined ? {} : { messageMetadata: metadata }
