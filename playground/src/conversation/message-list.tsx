@@ -35,7 +35,10 @@ export function MessageList({ state, record, selection, actions, requests, onSel
   const earlier = notes.filter(({ afterMessageId }) => afterMessageId === undefined)
 
   function render(view: MessageView): VNode {
-    const calls = view.blocks.flatMap((block) => (block.type === 'toolCall' ? [tools[block.toolCallId], runs[block.toolCallId]] : []))
+    const calls = view.blocks.flatMap((block) => {
+      if (block.type === 'serviceTool') return [tools[block.id]]
+      return block.type === 'toolCall' ? [tools[block.toolCallId], runs[block.toolCallId]] : []
+    })
     const isHere = isSelected(view, selection)
     const props: MessageProps = { view, tools, approvals, runs, isSelected: isHere, actions, onSelect, onBranch }
     return once(rendered.current, view.id, [view, approvals, isHere, actions, ...calls], () => <Message key={view.id} {...props} />)

@@ -97,7 +97,14 @@ function PassageView({ passage, view, tools, approvals, runs, actions, turn, onS
   if (block.type === 'thinking') return <Thinking block={block} isGrowing={isGrowing} />
   if (block.type === 'image' || block.type === 'file') return <Media block={block} alt="Part of the message" />
   if (block.type === 'serviceTool')
-    return <ServiceToolCard block={block} asked={approvals.filter(({ toolCallId }) => toolCallId === block.id)} decisions={actions} />
+    return (
+      <ServiceToolCard
+        block={block}
+        decided={tools[block.id]}
+        asked={approvals.filter(({ toolCallId }) => toolCallId === block.id)}
+        decisions={actions}
+      />
+    )
   if (block.type === 'opaque')
     return <p class="opaque">The service sent “{escapeControls(block.kind)}”, which this version does not know. It is kept.</p>
   if (block.type !== 'toolCall') return null

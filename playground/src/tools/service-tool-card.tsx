@@ -1,26 +1,36 @@
 import type { PendingApproval, ServiceToolContent } from '../../../src/index.ts'
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls, type ToolView } from '../../../src/store/index.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { ApprovalRequestCard } from './approval-request.tsx'
 import type { Decisions } from './decisions.ts'
 import { Labelled } from './result-view.tsx'
 
-type Status = ServiceToolContent['status'] | 'pendingApproval'
+type Status = ServiceToolContent['status'] | 'pendingApproval' | 'denied'
 
-const labels: Record<Status, string> = { running: 'running', done: 'done', failed: 'failed', pendingApproval: 'needs your approval' }
-const signs: Record<Status, IconName> = { running: 'spinner', done: 'check', failed: 'close', pendingApproval: 'help' }
+const labels: Record<Status, string> = {
+  running: 'running',
+  done: 'done',
+  failed: 'failed',
+  pendingApproval: 'needs your approval',
+  denied: 'denied',
+}
+const signs: Record<Status, IconName> = { running: 'spinner', done: 'check', failed: 'close', pendingApproval: 'help', denied: 'ban' }
 
 interface ServiceToolCardProps {
   block: ServiceToolContent
+  /** What was decided about it, where it waits for a person. */
+  decided: ToolView | undefined
   /** The call's own request. */
   asked: readonly PendingApproval[]
   decisions: Decisions | undefined
 }
 
 /** A tool that the service ran by itself: its name, where it is, and on opening what went in and what came out. */
-export function ServiceToolCard({ block, asked, decisions }: ServiceToolCardProps) {
+export function ServiceToolCard({ block, decided, asked, decisions }: ServiceToolCardProps) {
   const { name, input, output, error } = block
-  const status = asked.length > 0 ? 'pendingApproval' : block.status
+  // The block of a call that was refused stays as it was asked.
+  const own = block.status === 'running' && decided?.status === 'denied' ? 'denied' : block.status
+  const status = asked.length > 0 ? 'pendingApproval' : own
   const given = input === undefined ? '' : JSON.stringify(input)
   return (
     <details class="tool" data-testid="service-tool" data-status={status} open={asked.length > 0}>
