@@ -257,6 +257,10 @@ describe('who may call', () => {
       const response = await app.request('/up/chat/completions', chat({ model }, { headers }))
       expect(response.status).toBe(model === 'm' ? 200 : 404)
       expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example')
+      // All that is passed on can be read, the id of a request at Azure too.
+      expect(response.headers.get('access-control-expose-headers')?.split(',')).toEqual(
+        expect.arrayContaining(['retry-after', 'apim-request-id']),
+      )
     }
     for (const origin of [
       'https://evil.example',
