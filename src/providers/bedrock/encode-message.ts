@@ -9,7 +9,7 @@ import { perObject } from '../kit/encode/per-object.ts'
 import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
-import { fileBlock, imageBlock, isDocument } from './media.ts'
+import { fileBlock, imageBlock, isDocument, maxDocuments } from './media.ts'
 
 /** What the models of a family take inside messages. */
 export interface MessageRules {
@@ -24,24 +24,30 @@ export interface MessageRules {
 interface ShownRules extends MessageRules {
   /** The name of the document at this place of its message. */
   nameAt: (place: number) => string
+  /** How many documents the message may hold beside results. */
+  room: number
 }
 
 /** How Converse writes messages for a family. Keep one per model: what is encoded is remembered in it. */
 export function messageEncoder(rules: MessageRules): MessageEncoder {
   return {
     encode: numbered(rules),
-    bare: perObject((message: AssistantMessage) => encode(message, false, { ...rules, nameAt: documentNames(message, 0) })),
+    bare: perObject((message: AssistantMessage) =>
+      encode(message, false, { ...rules, nameAt: documentNames(message, 0), room: maxDocuments }),
+    ),
   }
 }
 
 /** A message is encoded anew only where its documents have other numbers than before. */
 function numbered(rules: MessageRules): MessageEncoder['encode'] {
-  const known = perObject((_message: Message): { from?: number; encoded?: EncodedMessage } => ({}))
-  return (message, documents) => {
+  const known = perObject((_message: Message): { from?: number; room?: number; encoded?: EncodedMessage } => ({}))
+  return (message, { before, beside }) => {
     const last = known(message)
-    if (last.encoded !== undefined && (last.from === documents || last.encoded.documents === undefined)) return last.encoded
-    last.from = documents
-    last.encoded = encode(message, true, { ...rules, nameAt: documentNames(message, documents) })
+    const room = Math.max(0, maxDocuments - beside)
+    const isSame = last.from === before && last.room === room
+    if (last.encoded !== undefined && (isSame || last.encoded.documents === undefined)) return last.encoded
+    Object.assign(last, { from: before, room })
+    last.encoded = encode(message, true, { ...rules, nameAt: documentNames(message, before), room })
     return last.encoded
   }
 }
@@ -70,15 +76,20 @@ function encode(message: Message, withReasoning: boolean, rules: ShownRules): En
   return joinBlocks(message.content, (block, at) => [...answerBlocks(block, withReasoning), ...(late.get(at) ?? [])])
 }
 
+/** Stands for a document that finds no room: the service takes few beside each other, and neighbours become one message. */
+const crowdedOut = text(`(file left out: this service takes ${maxDocuments} such files in a message)`)
+
 /** A document must have text beside it. */
 const besideDocument = text('(see attached document)')
 
 function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage {
-  const files = content.filter(isDocument)
-  if (files.length === 0) return joinBlocks(content, (block, at) => shownBlock(block, at, rules))
+  const documents = content.filter(isDocument)
+  if (documents.length === 0) return joinBlocks(content, (block, at) => shownBlock(block, at, rules))
   const isBare = !content.some((block) => block.type === 'text')
-  const shown = isBare ? [...content, besideDocument] : content
-  return { ...joinBlocks(shown, (block, at) => shownBlock(block, at, rules)), documents: files.length }
+  const fitting = content.map((block) => (documents.indexOf(block) < rules.room ? block : crowdedOut))
+  const loose = Math.min(documents.length, rules.room)
+  const encoded = joinBlocks(isBare ? [...fitting, besideDocument] : fitting, (block, at) => shownBlock(block, at, rules))
+  return { ...encoded, documents: documents.length, loose, crowdedOut: documents.length - loose }
 }
 
 /** A failed result holds text only. Images that a result cannot hold follow behind all results of the turn. */
@@ -94,7 +105,10 @@ function encodeResult(message: ToolResultMessage, rules: ShownRules): EncodedMes
     else shown.push(wire)
   }
   const documents = content.filter(isDocument).length
-  if (after.some((json) => json.startsWith('{"document"'))) after.push(toJson({ text: besideDocument.text }))
+  const outside = after.filter((json) => json.startsWith('{"document"'))
+  const excess = new Set(outside.slice(rules.room))
+  if (outside.length > 0) after.push(toJson({ text: besideDocument.text }))
+  const told = after.map((json) => (excess.has(json) ? toJson({ text: crowdedOut.text }) : json))
   const hasMedia = shown.some(({ text }) => text === undefined)
   if (shown.length === 0)
     shown.push({ text: content.every(({ type }) => type === 'image') ? '(see attached image)' : '(see attached files)' })
@@ -102,7 +116,8 @@ function encodeResult(message: ToolResultMessage, rules: ShownRules): EncodedMes
   if (rules.resultStatus) result.status = isError ? 'error' : 'success'
   const blocks = toJson({ toolResult: result })
   const media = { before: '', end: blocks, after: '' }
-  return { blocks, ...(hasMedia && { media }), after: after.join(','), ...(documents > 0 && { documents }) }
+  const counted = { documents, loose: outside.length - excess.size, crowdedOut: excess.size }
+  return { blocks, ...(hasMedia && { media }), after: told.join(','), ...(documents > 0 && counted) }
 }
 
 function shownBlock(block: Content, at: number, { citesPdf, cites, nameAt }: ShownRules): JsonObject | undefined {

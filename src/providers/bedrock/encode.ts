@@ -19,6 +19,7 @@ import { joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { secretsOf } from './credentials.ts'
 import { breakpointOf, messageEncoder, toolsJson } from './encode-message.ts'
 import { generationOf } from './generation.ts'
+import { maxDocuments } from './media.ts'
 import { bedrockProfile, type Family } from './profile.ts'
 import { bedrockAuthHeaders, bedrockRegion } from './sign.ts'
 
@@ -98,6 +99,8 @@ function bodyOf(
     capabilities.boundReasoning ? [systemPrompt, tools] : [],
   )
   warnings.push(...leftOut)
+  if (writer.crowdedOut > 0)
+    warnings.push(`${writer.crowdedOut} files left out of a request: this service takes ${maxDocuments} such files in a message.`)
   const { inferenceConfig, additional, beside } = generationOf(request, messages, family.thinkingField, capabilities, warnings)
   const marks = marksOf(request.cache, family)
   // Not joined, which copies: the messages may be megabytes.

@@ -32,12 +32,14 @@ export const documents: readonly string[] = [...documentFormats.keys()]
 /** Videos that it carries. */
 export const videos: readonly string[] = [...videoFormats.keys()]
 
+/** Documents of one message. */
+export const maxDocuments = 5
 /** Bytes of one document. Newer Claude models and Nova read larger PDFs. */
 const maxDocumentBytes = 4.5 * 1024 * 1024
 
 /** What the service takes of documents in one message; `unlimited` are the types that may be larger. */
 export function documentLimits(unlimited: readonly string[]): NonNullable<MediaRules['files']> {
-  return { types: documents, most: 5, maxBytes: maxDocumentBytes, unlimited }
+  return { types: documents, most: maxDocuments, maxBytes: maxDocumentBytes, unlimited }
 }
 
 /** Whether a block is sent as a document, which has a name. */

@@ -5,7 +5,7 @@ import type { WireMessages } from './call.ts'
  *
  * ```
  * messages  = user (assistant user)*                      roles alternate; user first, user last
- * user      = tool_result* (text | image)*                at least one block; results exactly those of the calls just before
+ * user      = tool_result* (text | image | document)*     at least one block; results exactly those of the calls just before
  * assistant = (thinking | redacted_thinking)* … text | tool_use     at least one block; does not end with reasoning
  * ids       = [a-zA-Z0-9_-]{1,64}, unique                 names likewise
  * text      = not blank, well-formed Unicode              also inside results; failed results hold text only
@@ -43,7 +43,7 @@ export function anthropicFaults(messages: WireMessages): string[] {
 }
 
 function blockFaults(block: Record<string, unknown>, role: string): string[] {
-  const allowed = role === 'user' ? ['text', 'image', 'tool_result'] : ['text', 'thinking', 'redacted_thinking', 'tool_use']
+  const allowed = role === 'user' ? ['text', 'image', 'document', 'tool_result'] : ['text', 'thinking', 'redacted_thinking', 'tool_use']
   if (!allowed.includes(String(block.type))) return [`${block.type} from ${role}`]
   if (block.type === 'text') return textFaults(block.text)
   if (block.type === 'thinking') return typeof block.signature === 'string' && block.signature !== '' ? [] : ['unsigned thinking']

@@ -49,13 +49,13 @@ export function responsesFaults(input: readonly InputItem[], ledTo: ReadonlyMap<
     else if (kind === 'function_call_output') {
       if (!open.delete(String(item.call_id))) fault(`answers no call ${item.call_id}`)
       isAnswering = open.size > 0
-      if (!isText(item.output) && !areParts(item.output, ['input_text', 'input_image'])) fault('has no output')
+      if (!isText(item.output) && !areParts(item.output, ['input_text', 'input_image', 'input_file'])) fault('has no output')
     } else if (open.size > 0 && (isAnswering || kind === 'user')) fault(`before the results of ${[...open]}`)
     else if (kind === 'message') {
       if (item.status !== 'completed' || !Array.isArray(item.content) || item.content.length === 0) fault('is no whole message')
     } else if (kind === 'assistant') {
       if (!isText(item.content)) fault('is blank')
-    } else if (kind !== 'user' || !areParts(item.content, ['input_text', 'input_image'])) fault('is nothing known')
+    } else if (kind !== 'user' || !areParts(item.content, ['input_text', 'input_image', 'input_file'])) fault('is nothing known')
   })
   if (open.size > 0) faults.push(`no results of ${[...open]}`)
   const first = input.find((item) => !isSystem(item))
@@ -83,7 +83,9 @@ function areParts(content: unknown, types: readonly string[]): boolean {
   if (!Array.isArray(content) || content.length === 0) return false
   return content.every((part: InputItem) => {
     if (!types.includes(String(part.type))) return false
-    return part.type === 'input_text' ? isText(part.text) : String(part.image_url).startsWith('data:image/')
+    if (part.type === 'input_file')
+      return [part.file_data, part.file_url, part.file_id].filter((source) => source !== undefined).length === 1
+    return part.type === 'input_text' ? isText(part.text) : /^(data:image\/|https:)/.test(String(part.image_url))
   })
 }
 

@@ -17,7 +17,7 @@ export function chatFaults(messages: readonly unknown[]): string[] {
     if ((role === 'system' || role === 'developer') && index !== 0) fault('is not first')
     if (role === 'assistant') {
       open = callIds(message, seen, fault)
-      if (message.content === null ? open.length === 0 : !isText(message.content)) fault('has no content')
+      if (message.content === null ? open.length === 0 : !isText(message.content) && !isRefusal(message.content)) fault('has no content')
     }
     if (role === 'user' && !isUserContent(message.content)) fault('content is neither text nor parts')
     last = role
@@ -43,6 +43,11 @@ function callIds(message: Record<string, unknown>, seen: Set<string>, fault: (te
   })
 }
 
+/** Exactly one part that refuses. */
+function isRefusal(content: unknown): boolean {
+  return Array.isArray(content) && content.length === 1 && fields(content[0]).type === 'refusal' && isText(fields(content[0]).refusal)
+}
+
 /** Text, or parts of text. */
 function isToolContent(content: unknown): boolean {
   if (!Array.isArray(content)) return isText(content)
@@ -51,12 +56,20 @@ function isToolContent(content: unknown): boolean {
 
 function isUserContent(content: unknown): boolean {
   if (!Array.isArray(content)) return isText(content)
-  return content.length > 0 && content.map(fields).every((part) => (part.type === 'text' ? isText(part.text) : isImage(part)))
+  return (
+    content.length > 0 && content.map(fields).every((part) => (part.type === 'text' ? isText(part.text) : isImage(part) || isFile(part)))
+  )
 }
 
 function isImage(part: Record<string, unknown>): boolean {
   const { url } = fields(part.image_url)
-  return part.type === 'image_url' && typeof url === 'string' && url.startsWith('data:image/')
+  return part.type === 'image_url' && typeof url === 'string' && /^(data:image\/|https:)/.test(url)
+}
+
+/** Bytes have a name. */
+function isFile(part: Record<string, unknown>): boolean {
+  const { filename, file_data: data, file_id: id } = fields(part.file)
+  return part.type === 'file' && (typeof id === 'string' || (isText(filename) && String(data).startsWith('data:')))
 }
 
 function isText(value: unknown): boolean {

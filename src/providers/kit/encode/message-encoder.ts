@@ -18,6 +18,9 @@ export interface EncodedMessage {
   readonly after: string
   /** How many of the blocks are documents with a number, where the service wants each to have one in the conversation. */
   readonly documents?: number
+  /** How many of them stand in no result, and how many had no room beside those before them in the message. */
+  readonly loose?: number
+  readonly crowdedOut?: number
   /** Made when it is asked for. */
   hash?: Hash
 }
@@ -29,10 +32,15 @@ export interface MediaPlace {
   after: string
 }
 
+/** Documents before a message: in the conversation, and in no result of the wire message that it will be part of. */
+export interface DocumentCount {
+  before: number
+  beside: number
+}
+
 /** How one service encodes single messages. Both are remembered per message. */
 export interface MessageEncoder {
-  /** `documents`: how many there are before it. */
-  encode(message: Message, documents: number): EncodedMessage
+  encode(message: Message, documents: DocumentCount): EncodedMessage
   /** An answer without its reasoning, for a prefix that has changed. */
   bare(message: AssistantMessage): EncodedMessage
 }
@@ -61,6 +69,8 @@ export class TurnWriter implements HistoryWriter {
   /** What waits for the end of the results. */
   #held = ''
   #documents = 0
+  #loose = 0
+  #crowdedOut = 0
   #prefix: Hash | undefined
 
   constructor(encoder: MessageEncoder, head: readonly string[]) {
@@ -78,15 +88,20 @@ export class TurnWriter implements HistoryWriter {
     fork.#media = this.#media
     fork.#held = this.#held
     fork.#documents = this.#documents
+    fork.#loose = this.#loose
+    fork.#crowdedOut = this.#crowdedOut
     fork.#prefix = this.#prefix
     return fork as this
   }
 
   add(message: Message): void {
     const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const encoded = message.role === 'assistant' ? this.#answer(message) : this.#encoder.encode(message, this.#documents)
+    if (role !== this.#role) this.#loose = 0
+    const encoded = message.role === 'assistant' ? this.#answer(message) : this.#encode(message)
     if (encoded.blocks === '') return
     this.#documents += encoded.documents ?? 0
+    this.#loose += encoded.loose ?? 0
+    this.#crowdedOut += encoded.crowdedOut ?? 0
     if (this.#prefix !== undefined) this.#prefix = joinHash(joinHash(this.#prefix, roleChange[role]), hashOf(encoded))
     if (this.#held !== '' && message.role !== 'toolResult') {
       this.#append({ blocks: this.#held, media: { before: '', end: this.#held, after: '' }, after: '' })
@@ -117,6 +132,15 @@ export class TurnWriter implements HistoryWriter {
     return this.#prefix === undefined ? undefined : hashToString(this.#prefix)
   }
 
+  /** How many documents had no room in their message. */
+  get crowdedOut(): number {
+    return this.#crowdedOut
+  }
+
+  #encode(message: Message): EncodedMessage {
+    return this.#encoder.encode(message, { before: this.#documents, beside: this.#loose })
+  }
+
   #append({ blocks, media }: EncodedMessage): void {
     this.#middle += `${this.#last},`
     this.#last = blocks
@@ -137,14 +161,14 @@ export class TurnWriter implements HistoryWriter {
   /** Reasoning of one answer is kept or dropped together: a part of it would be refused. */
   #answer(message: AssistantMessage): EncodedMessage {
     const prefix = this.#prefix
-    if (prefix === undefined) return this.#encoder.encode(message, this.#documents)
+    if (prefix === undefined) return this.#encode(message)
     let expected: string | undefined
     for (const block of message.content) {
       if (block.type !== 'thinking') continue
       expected ??= hashToString(prefix)
       if (block.providerState?.prefixHash !== expected) return this.#encoder.bare(message)
     }
-    return this.#encoder.encode(message, this.#documents)
+    return this.#encode(message)
   }
 }
 
