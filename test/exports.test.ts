@@ -40,6 +40,9 @@ const expected: Record<string, string> = {
   './providers/scripted': `
     ScriptedProvider exhaustedText scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,
+  './models': `
+    catalogue
+    CatalogueEntry DatedCatalogue ModelCatalogue`,
   './providers/compose': `
     fallback limited limiter recordFetch replayFetch rotateKeys route withMiddleware
     Cassette CassetteEntry FallbackOptions LimitedOptions Limiter LimiterOptions Middleware Priority RecordOptions RotateKeysOptions RouteChoice`,

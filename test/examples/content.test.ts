@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { answerWithSources } from '../../examples/recipes/citations.ts'
 import { describePicture } from '../../examples/recipes/files-by-address.ts'
 import { drawAndChange } from '../../examples/recipes/media.ts'
+import { cheapestWithEyes, thrifty } from '../../examples/recipes/model-catalogue.ts'
 import { reliable } from '../../examples/recipes/models-of-models.ts'
 import { isSpam, watchPlan } from '../../examples/recipes/partial-objects.ts'
 import { define } from '../../examples/recipes/request-settings.ts'
@@ -113,4 +114,9 @@ it('a model searches among many tools, and calls what it has found', async () =>
   const model = scripted(script)
   expect(await withManyTools(model, [add]).prompt('1 + 2?').text()).toBe('Three.')
   expect(model.provider.requests.map(({ tools }) => tools.length)).toEqual([2, 3, 3])
+})
+
+it('the catalogue knows prices', () => {
+  expect(thrifty('k').settings.model.config.cost.outputPerMillion).toBeGreaterThan(0)
+  expect(cheapestWithEyes('anthropic')).toMatch(/^claude-/)
 })

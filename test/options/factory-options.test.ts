@@ -75,6 +75,7 @@ const transport: Required<TransportOptions> = {
 const model: Required<Omit<ProviderOptions, 'compat'>> = {
   ...everySetting,
   thinking: 'xhigh',
+  catalogue: { find: () => undefined },
   ...transport,
   ...{ apiKey: 'key', baseUrl: 'https://proxy.example', headers: { a: 'b' }, name: 'N', provider: 'p', contextWindow: 1, maxTokens: 1 },
   cost: { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 1, cacheWritePerMillion: 1 },

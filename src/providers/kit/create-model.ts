@@ -1,6 +1,8 @@
+import { logWarning } from '../../base/log-warning.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import type { ModelCapabilities, ModelConfig, ModelSettings } from '../../contract/model/model-config.ts'
 import { settingsIn } from '../../contract/model/request-settings.ts'
+import type { CatalogueEntry, ModelCatalogue } from '../../types/model/catalogue.ts'
 import { type ApiKey, type CredentialProvider, type Model, staticCredential } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { keyFault, type ProviderOptions } from './provider-options.ts'
@@ -17,26 +19,41 @@ export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | '
 
 /** The configuration of model `id`: `options` over `defaults`. It holds no key. */
 export function modelConfig(id: string, defaults: ModelDefaults, options: ProviderOptions): ModelConfig {
+  const provider = options.provider ?? defaults.provider
+  const entry = entryIn(options.catalogue, provider, id)
   const config: ModelConfig = {
     id,
     name: options.name ?? id,
     api: defaults.api,
-    provider: options.provider ?? defaults.provider,
+    provider,
     baseUrl: withoutTrailingSlash(options.baseUrl ?? defaults.baseUrl),
-    reasoning: options.reasoning ?? defaults.reasoning,
-    contextWindow: options.contextWindow ?? options.capabilities?.contextWindow ?? defaults.contextWindow,
+    reasoning: options.reasoning ?? entry?.reasoning ?? defaults.reasoning,
+    contextWindow: options.contextWindow ?? options.capabilities?.contextWindow ?? entry?.contextWindow ?? defaults.contextWindow,
     maxTokens: 0,
-    cost: options.cost ?? { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
+    cost: options.cost ?? entry?.cost ?? { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
     headers: options.headers ?? {},
   }
   if (defaults.compat !== undefined) config.compat = { ...defaults.compat, ...options.compat }
   const settings = modelSettingsIn(options)
   if (settings !== undefined) config.settings = settings
-  if (options.capabilities !== undefined) config.capabilities = options.capabilities
+  const capabilities = { ...(entry?.takesPictures === false && { media: [] }), ...options.capabilities }
+  if (Object.keys(capabilities).length > 0) config.capabilities = capabilities
   if (options.requireMedia !== undefined) config.requireMedia = options.requireMedia
   const known = defaults.capabilities?.(config) ?? options.capabilities
-  config.maxTokens = options.maxTokens ?? known?.maxOutputTokens ?? defaults.maxTokens ?? 0
+  config.maxTokens = options.maxTokens ?? known?.maxOutputTokens ?? entry?.maxOutputTokens ?? defaults.maxTokens ?? 0
   return config
+}
+
+/** What is known of a model. That nothing is, is told once: its cost counts for nothing then. */
+function entryIn(catalogue: ModelCatalogue | undefined, provider: string, id: string): CatalogueEntry | undefined {
+  const entry = catalogue?.find(provider, id)
+  if (catalogue !== undefined && entry === undefined) {
+    logWarning(undefined, 'modelNotInCatalogue', {
+      message: `The catalogue knows no model ${JSON.stringify(id)} of ${provider}: context window and longest answer are those of its family, and it has no prices.`,
+      hint: 'Pass cost and contextWindow to its factory.',
+    })
+  }
+  return entry
 }
 
 function modelSettingsIn({ maxTokens: _tokens, headers: _headers, ...options }: ProviderOptions): ModelSettings | undefined {

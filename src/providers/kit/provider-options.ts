@@ -22,6 +22,7 @@ import {
   texts,
   withMethods,
 } from '../../contract/shape/shape.ts'
+import type { ModelCatalogue } from '../../types/model/catalogue.ts'
 import type { ApiKey } from '../../types/model/model.ts'
 import type { Patience } from './transport/patience.ts'
 
@@ -52,6 +53,8 @@ export interface ProviderOptions extends TransportOptions, ModelSettings {
   contextWindow?: number
   /** Tokens. */
   maxTokens?: number
+  /** Facts of models, such as `catalogue` of `phi-core/models`: context window, longest answer, prices. Own options win. Default: none. */
+  catalogue?: ModelCatalogue
   /** USD per million tokens. Default: unknown. */
   cost?: CostConfig
   /** Whether the model can think. */
@@ -102,6 +105,12 @@ const aBaseUrl: Shape = {
   },
 }
 
+/** A list has a method of that name too. */
+const aCatalogue: Shape = kind(
+  'a catalogue, such as that of phi-core/models, with find()',
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && typeof Reflect.get(value, 'find') === 'function',
+)
+
 /** All four rates: a call whose cost cannot be counted would be free for every limit. */
 const wholeCost: Shape = {
   ...options<CostConfig>(costFields),
@@ -122,6 +131,7 @@ const { compat: _compat, ...withoutCompat }: OptionTable<ProviderOptions> = {
   contextWindow: aPositiveNumber,
   maxTokens: aPositiveNumber,
   ...modelSettingFields,
+  catalogue: aCatalogue,
   cost: wholeCost,
   reasoning: aFlag,
   compat: options<OpenAiCompat>(compatFields),

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { Agent } from '../../src/index.ts'
+import { catalogue } from '../../src/models/index.ts'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { bedrock } from '../../src/providers/bedrock/index.ts'
+import { openai } from '../../src/providers/openai/index.ts'
+
+const apiKey = 'k'
+afterEach(() => vi.restoreAllMocks())
+
+describe('the catalogue', () => {
+  it('has facts of one shape', () => {
+    const all = catalogue.list()
+    expect(all.length).toBeGreaterThan(100)
+    expect(catalogue.asOf).toMatch(/^\d{4}-\d\d-\d\d$/)
+    for (const entry of all) {
+      expect(entry.id).toMatch(/^\S+$/)
+      expect(entry.contextWindow, entry.id).toBeGreaterThan(1000)
+      expect(entry.maxOutputTokens, entry.id).toBeGreaterThan(0)
+      for (const rate of Object.values(entry.cost)) expect(typeof rate === 'number' && rate >= 0 && rate < 2000, entry.id).toBe(true)
+      expect(Object.keys(entry.cost)).toHaveLength(4)
+    }
+    expect(new Set(all.map(({ provider, id }) => `${provider} ${id}`)).size).toBe(all.length)
+  })
+
+  it('is at most 10 kB', () => {
+    expect(gzipSync(readFileSync('src/models/catalogue-data.ts')).length).toBeLessThan(10_000)
+  })
+
+  it('finds models of Bedrock with their region, and nothing that it does not know', () => {
+    const claude = catalogue.list('bedrock').find(({ id }) => id.startsWith('anthropic.'))
+    expect(catalogue.find('bedrock', `us.${claude?.id}`)).toBe(claude)
+    expect(catalogue.find('anthropic', 'claude-unheard-of')).toBeUndefined()
+    expect(catalogue.find('__proto__', 'x')).toBeUndefined()
+  })
+})
+
+describe('a factory with a catalogue', () => {
+  it('knows context window and prices, so that a cost limit works', () => {
+    const entry = catalogue.find('anthropic', 'claude-opus-4-8')
+    const { config } = anthropic('claude-opus-4-8', { apiKey, catalogue })
+    expect(config).toMatchObject({ contextWindow: entry?.contextWindow, cost: entry?.cost })
+    expect(() => new Agent({ model: anthropic('claude-opus-4-8', { apiKey, catalogue }), limits: { maxCost: 1 } })).not.toThrow()
+    expect(() => new Agent({ model: anthropic('claude-opus-4-8', { apiKey }), limits: { maxCost: 1 } })).toThrow(/no prices/)
+    expect(bedrock(`us.${catalogue.list('bedrock')[0]?.id}`, { apiKey, catalogue }).config.contextWindow).toBe(
+      catalogue.list('bedrock')[0]?.contextWindow,
+    )
+  })
+
+  it('own options win', () => {
+    const cost = { inputPerMillion: 9, outputPerMillion: 9, cacheReadPerMillion: 9, cacheWritePerMillion: 9 }
+    expect(openai('gpt-5.1', { apiKey, catalogue, cost, contextWindow: 5000 }).config).toMatchObject({ cost, contextWindow: 5000 })
+  })
+
+  it('tells once that it does not know a model', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    openai('gpt-unheard-of-1', { apiKey, catalogue })
+    openai('gpt-unheard-of-1', { apiKey, catalogue })
+    expect(warn).toHaveBeenCalledTimes(1)
+    expect(warn.mock.calls[0]?.[0]).toContain('gpt-unheard-of-1')
+  })
+})
