@@ -15,6 +15,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   session: { layers: [], packages: [] },
   store: { layers: [], packages: [] },
   ui: { layers: [], packages: [] },
+  models: { layers: [], packages: [] },
   providers: { layers: ['stream'], packages: ['aws4fetch'] },
   tools: { layers: ['validation', 'workspace'], packages: ['re2js'] },
   media: { layers: ['providers'], packages: [] },
