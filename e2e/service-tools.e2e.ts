@@ -37,6 +37,7 @@ const strange: ScriptedStep = {
     { type: 'opaque', kind: 'hologram' },
     { type: 'file', mimeType: 'text/html', name: 'page.html', data: btoa('<script>window.hacked = 1</script>') },
     { type: 'image', mimeType: 'image/svg+xml', data: btoa('<svg xmlns="http://www.w3.org/2000/svg" onload="window.hacked = 1"/>') },
+    { type: 'file', mimeType: 'text/plain', name: 'far.txt', url: 'https://files.example/far.txt' },
   ],
 }
 
@@ -91,7 +92,8 @@ test('failures, blocks that nobody knows and files that are documents are told, 
     await answer.getByTestId('service-tool').locator('summary').click()
     await expect(answer).toContainText('It is not there.')
     await expect(answer).toContainText('The service sent “hologram”, which this version does not know.')
-    await expect(answer.getByTestId('media')).toHaveText([/page\.html/, /image\/svg\+xml/])
+    await expect(answer.getByTestId('media')).toHaveText([/page\.html/, /image\/svg\+xml/, /far\.txt.*files\.example/])
+    await expect(answer.getByRole('link')).toHaveText(['Open'])
     await expect(answer.locator('img, svg:not(.icon), iframe, object, script')).toHaveCount(0)
     const saving = page.waitForEvent('download')
     await answer.getByRole('button', { name: 'Download page.html' }).click()

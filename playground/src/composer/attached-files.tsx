@@ -22,13 +22,11 @@ export function AttachedFiles({ conversation: { attached, refused } }: { convers
           ))}
         </ul>
       )}
-      <div role="alert">
-        {refused.value.map((reason) => (
-          <p class="warning" key={reason}>
-            {escapeControls(reason)}
-          </p>
-        ))}
-      </div>
+      {refused.value.map((reason) => (
+        <p class="warning" role="alert" key={reason}>
+          {escapeControls(reason)}
+        </p>
+      ))}
     </>
   )
 }

@@ -30,6 +30,8 @@ function Fetch({ block }: { block: ImageContent | FileContent }) {
   const failure = useSignal('')
   const { data, url, mimeType } = block
   if (url !== undefined) {
+    // What a service or a file of a session says is no address until it is looked at.
+    if (!/^https?:\/\//i.test(url)) return null
     return (
       <a class="external" href={url} target="_blank" rel="noopener noreferrer nofollow">
         Open
