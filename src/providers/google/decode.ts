@@ -9,7 +9,7 @@ import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../k
 import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import { Grounding } from './grounding.ts'
-import { contentsIn, knownOfParts, splitPart } from './part-contents.ts'
+import { contentsIn, isPlainText, knownOfParts, splitPart } from './part-contents.ts'
 import { PartialArguments } from './partial-arguments.ts'
 import { newCallId, ServiceParts } from './service-parts.ts'
 import { type GeminiCall, type GeminiCandidate, type GeminiChunk, type GeminiPart, TokenCounts } from './wire.ts'
@@ -230,10 +230,13 @@ export class GeminiDecoder implements StreamDecoder {
 
   #part(part: GeminiPart): void {
     this.progress++
+    this.#grounding.part(part.thought !== true && typeof part.text === 'string' ? part.text.length : undefined)
+    if (isPlainText(part)) {
+      this.#content(part)
+      return
+    }
     const { count, hasMore } = contentsIn(part)
     if (hasMore) this.#unknown.look(part, knownOfParts)
-    const isText = part.thought !== true && typeof part.text === 'string'
-    this.#grounding.part(isText ? part.text?.length : undefined)
     if (count > 1) for (const each of splitPart(part)) this.#content(each)
     else this.#content(part)
   }

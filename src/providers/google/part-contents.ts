@@ -12,6 +12,15 @@ export const besideContent: ReadonlySet<string> = new Set([
 /** All fields of a part that are read. */
 export const knownOfParts: ReadonlySet<string> = new Set([...contents, ...besideContent])
 
+const plainNames: ReadonlySet<string> = new Set(['text', 'thought', 'thoughtSignature'])
+
+/** Whether a part is text and nothing else, as nearly all are. It runs for every delta. */
+export function isPlainText(part: GeminiPart): boolean {
+  if (typeof part.text !== 'string') return false
+  for (const name in part) if (!plainNames.has(name)) return false
+  return true
+}
+
 /** How many contents a part has, one as a rule, and whether fields that are not known stand beside them: of a part without any, they are what it is. */
 export function contentsIn(part: GeminiPart): { count: number; hasMore: boolean } {
   let count = 0

@@ -21,6 +21,8 @@ const maxSearches = 200
  * - A segment whose place does not fit what it says is where that text stands first.
  */
 export function segmentRanges(segments: readonly Segment[], text: string, partStarts: readonly (number | undefined)[]): TextRange[] {
+  // Most answers rest on nothing.
+  if (segments.length === 0) return []
   const firstByte = byteOffsets(text, new Set(partStarts.filter((start) => start !== undefined)))
   const baseOf = ({ part }: Segment) => firstByte.get(partStarts[part] ?? 0) ?? 0
   const wanted = segments.flatMap((segment) => [0, baseOf(segment)].flatMap((base) => [base + segment.start, base + segment.end]))
