@@ -13,7 +13,7 @@ import { join } from 'node:path'
 const services: readonly (readonly [file: string, provider: string])[] = [
   ['anthropic', 'anthropic'],
   ['openai', 'openai'],
-  ['azure', 'azure'],
+  ['azure', 'azure_openai'],
   ['google', 'google'],
   ['google-vertex', 'vertex'],
   ['amazon-bedrock', 'bedrock'],
@@ -22,7 +22,11 @@ const services: readonly (readonly [file: string, provider: string])[] = [
   ['mistral', 'mistral'],
   ['deepseek', 'deepseek'],
   ['cerebras', 'cerebras'],
+  ['together', 'together'],
+  ['fireworks', 'fireworks'],
+  // One service with two names.
   ['moonshotai', 'moonshot'],
+  ['moonshotai', 'kimi'],
   ['minimax', 'minimax'],
   ['zai', 'zai'],
 ]

@@ -71,7 +71,7 @@ o3-mini 200000 100000 1.1 4.4 0.55 0 r
 o3-pro 200000 100000 20 80 0 0 ri
 o4-mini 200000 100000 1.1 4.4 0.275 0 ri
 `,
-  azure: `
+  azure_openai: `
 chat-latest 400000 128000 5 30 0.5 0 ri
 deepseek-v4-pro 1000000 384000 1.925 3.828 0.165 0 r
 gpt-4 8192 8192 30 60 0 0 
@@ -304,7 +304,62 @@ deepseek-v4-pro 1000000 384000 1.32 3.96 0.044 0 r
 gpt-oss-120b 131072 40960 0.35 0.75 0.35 0 r
 qwen-3.8-27b 131072 40960 0.99 1.49 0.99 0 ri
 `,
+  together: `
+MiniMaxAI/MiniMax-M3 524288 524288 0.3 1.2 0.06 0 ri
+Qwen/Qwen3.5-9B 262144 65536 0.17 0.25 0 0 ri
+Qwen/Qwen3.6-Plus 1000000 65536 0.5 3 0 0 r
+Qwen/Qwen3.7-Max 1000000 131072 2.5 7.5 0.5 0 r
+deepseek-ai/DeepSeek-V4-Pro-0813 1048576 384000 1.32 3.96 0.13 0 r
+deepseek-ai/DeepSeek-V4.1-Flash 1048576 384000 0.3 1.2 0.006 0 ri
+meta-models/Muse-Spark-Open-816B-A42B 1048576 131072 1.25 4.25 0.15 0 ri
+moonshotai/Kimi-K3 1048576 131072 3 15 0.3 0 ri
+moonshotai/Kimi-K3.1-Pro 1048576 131072 2 10 0.2 0 ri
+nvidia/NVIDIA-Nemotron-3.5-Super-VL 262144 262144 0.15 0.5 0.02 0 ri
+openai/gpt-oss-120b 131072 131072 0.15 0.6 0 0 r
+reflection/Beam-1.0-501B-A23B 1048576 131072 0.4 1.2 0.04 0 r
+thinkingmachines/Inkling 524288 131072 1 4.05 0.17 0 ri
+zai-org/GLM-5.2 1048575 164000 1.4 4.4 0.26 0 r
+zai-org/GLM-5.3 1048575 262144 1.4 4.4 0.26 0 r
+zai-org/GLM-5.3-Flash 1048575 400000 0.15 0.5 0.03 0 ri
+`,
+  fireworks: `
+accounts/fireworks/models/deepseek-v4p1-flash 1000000 384000 0.3 1.2 0.006 0 ri
+accounts/fireworks/models/deepseek-v4p1-flash-1017 1000000 384000 0.3 1.2 0.006 0 ri
+accounts/fireworks/models/ember-1 1048576 131072 3 15 0.3 0 ri
+accounts/fireworks/models/glm-5p3 1048573 262144 1.4 4.4 0.26 0 r
+accounts/fireworks/models/glm-5p3-flash 1048573 131072 0.15 0.5 0.03 0 ri
+accounts/fireworks/models/kimi-k3 1048576 131072 3 15 0.3 0 ri
+accounts/fireworks/models/kimi-k3p1-pro 1048576 131072 2 10 0.2 0 ri
+accounts/fireworks/models/minimax-m3 512000 512000 0.3 1.2 0.06 0 r
+accounts/fireworks/models/minimax-m3p1-flash 1000000 512000 0.15 0.6 0.015 0 ri
+accounts/fireworks/models/muse-spark-open 1048576 131072 1.25 4.25 0.15 0 ri
+accounts/fireworks/models/qwen3p8-2p4t-a95b 262144 131072 2 6 0.25 0 r
+accounts/fireworks/models/qwen3p8-max 262144 131072 2 6 0.25 0 ri
+accounts/fireworks/routers/deepseek-flash-latest 1000000 384000 0.3 1.2 0.006 0 ri
+accounts/fireworks/routers/deepseek-v4p1-flash-1017-spot 1000000 384000 0.21 0.84 0.0042 0 ri
+accounts/fireworks/routers/deepseek-v4p1-flash-1017-ultrafast 1000000 384000 2.4 9.6 0.048 0 ri
+accounts/fireworks/routers/deepseek-v4p1-flash-spot 1000000 384000 0.21 0.84 0.0042 0 ri
+accounts/fireworks/routers/glm-5p3-fast 1048572 262144 2.1 6.6 0.39 0 r
+accounts/fireworks/routers/glm-5p3-spot 1048573 262144 0.98 3.08 0.182 0 r
+accounts/fireworks/routers/glm-fast-latest 1048572 262144 2.1 6.6 0.39 0 r
+accounts/fireworks/routers/glm-flash-latest 1048573 131072 0.15 0.5 0.03 0 ri
+accounts/fireworks/routers/glm-latest 1048573 262144 1.4 4.4 0.26 0 r
+accounts/fireworks/routers/kimi-fast-latest 1048576 131072 4.5 22.5 0.45 0 ri
+accounts/fireworks/routers/kimi-k3-fast 1048576 131072 4.5 22.5 0.45 0 ri
+accounts/fireworks/routers/kimi-k3-spot 1048576 131072 2.1 10.5 0.21 0 ri
+accounts/fireworks/routers/kimi-latest 1048576 131072 3 15 0.3 0 ri
+accounts/fireworks/routers/minimax-latest 512000 512000 0.3 1.2 0.06 0 r
+accounts/fireworks/routers/qwen-max-latest 262144 131072 2 6 0.25 0 ri
+`,
   moonshot: `
+kimi-k2.6 262144 262144 0.95 4 0.16 0 ri
+kimi-k2.7-code 262144 262144 0.95 4 0.19 0 ri
+kimi-k2.7-code-highspeed 262144 262144 1.9 8 0.38 0 ri
+kimi-k3 1048576 1048576 3 15 0.3 0 ri
+kimi-k3.1-pro 1048576 1048576 2 10 0.2 0 ri
+kimi-k3.1-pro-highspeed 1048576 1048576 4 20 0.2 0 ri
+`,
+  kimi: `
 kimi-k2.6 262144 262144 0.95 4 0.16 0 ri
 kimi-k2.7-code 262144 262144 0.95 4 0.19 0 ri
 kimi-k2.7-code-highspeed 262144 262144 1.9 8 0.38 0 ri

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { Agent } from '../../src/index.ts'
+import { Agent, userMessage } from '../../src/index.ts'
 import { catalogue } from '../../src/models/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { azure } from '../../src/providers/azure/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'
-import { openai } from '../../src/providers/openai/index.ts'
+import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
 
 const apiKey = 'k'
 afterEach(() => vi.restoreAllMocks())
@@ -47,6 +48,39 @@ describe('a factory with a catalogue', () => {
     expect(bedrock(`us.${catalogue.list('bedrock')[0]?.id}`, { apiKey, catalogue }).config.contextWindow).toBe(
       catalogue.list('bedrock')[0]?.contextWindow,
     )
+  })
+
+  it('is found under each name that a factory gives its service', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    const hosted = azure('gpt-5.1', { apiKey, resource: 'r', catalogue })
+    expect(hosted.config.cost).toEqual(openai('gpt-5.1', { apiKey, catalogue }).config.cost)
+    const renamed = azure('my-deployment', { apiKey, resource: 'r', catalogue, underlyingModel: 'gpt-5.1' })
+    expect(renamed.config).toMatchObject({ cost: hosted.config.cost, contextWindow: hosted.config.contextWindow })
+    const kimi = openaiCompatible('kimi-k2.6', { backend: 'kimi', apiKey, catalogue })
+    expect(kimi.config.cost).toEqual(openaiCompatible('kimi-k2.6', { backend: 'moonshot', apiKey, catalogue }).config.cost)
+    expect(warn).not.toHaveBeenCalled()
+  })
+
+  it.each([
+    ['xai', 'grok-4.5'],
+    ['moonshot', 'kimi-k2.6'],
+    ['minimax', 'MiniMax-M3'],
+  ] as const)('tells %s no limit that is only the longest answer of %s: with a long prompt it would not fit', async (backend, id) => {
+    const { config, provider } = openaiCompatible(id, { backend, apiKey, catalogue })
+    const messages = [userMessage('Hi')]
+    const request = {
+      model: config,
+      systemPrompt: '',
+      messages,
+      tools: [],
+      thinkingLevel: 'off' as const,
+      cache: { type: 'auto' as const },
+      credential: apiKey,
+    }
+    expect((await provider.encode?.(request))?.body).not.toContain('max_tokens')
+    expect(config.maxTokens).toBe(catalogue.find(backend, id)?.maxOutputTokens)
+    const limited = openaiCompatible(id, { backend, apiKey, catalogue, maxTokens: 500 })
+    expect((await limited.provider.encode?.({ ...request, model: limited.config }))?.body).toContain('"max_tokens":500')
   })
 
   it('own options win', () => {

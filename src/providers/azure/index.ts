@@ -87,8 +87,12 @@ export function azure(deployment: string, options: AzureOptions): Model {
   } as const
   const provider = deploymentProvider(options)
   if (underlyingModel === undefined) return createModel(deployment, defaults, options, provider)
-  const capabilities = responsesCapabilities(modelConfig(underlyingModel, defaults, options))
-  return createModel(deployment, defaults, { ...options, capabilities }, provider)
+  const behind = modelConfig(underlyingModel, defaults, options)
+  const { contextWindow, cost, reasoning } = behind
+  // A catalogue knows models, not names of deployments.
+  const { catalogue: _asked, ...others } = options
+  const known = { ...others, contextWindow, cost, reasoning, capabilities: responsesCapabilities(behind) }
+  return createModel(deployment, defaults, known, provider)
 }
 
 /** Speaks the Responses API to Azure. It keeps no state of a call, so one provider may serve any number of deployments and runs. */

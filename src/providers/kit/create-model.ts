@@ -36,11 +36,11 @@ export function modelConfig(id: string, defaults: ModelDefaults, options: Provid
   if (defaults.compat !== undefined) config.compat = { ...defaults.compat, ...options.compat }
   const settings = modelSettingsIn(options)
   if (settings !== undefined) config.settings = settings
-  const capabilities = { ...(entry?.takesPictures === false && { media: [] }), ...options.capabilities }
+  const capabilities = { ...capabilitiesIn(entry), ...options.capabilities }
   if (Object.keys(capabilities).length > 0) config.capabilities = capabilities
   if (options.requireMedia !== undefined) config.requireMedia = options.requireMedia
   const known = defaults.capabilities?.(config) ?? options.capabilities
-  config.maxTokens = options.maxTokens ?? known?.maxOutputTokens ?? entry?.maxOutputTokens ?? defaults.maxTokens ?? 0
+  config.maxTokens = options.maxTokens ?? known?.maxOutputTokens ?? capabilities.maxOutputTokens ?? defaults.maxTokens ?? 0
   return config
 }
 
@@ -54,6 +54,13 @@ function entryIn(catalogue: ModelCatalogue | undefined, provider: string, id: st
     })
   }
   return entry
+}
+
+/** Its longest answer is a capability and no wish: a service that decides by itself is not told it, for a long prompt would not fit beside it. */
+function capabilitiesIn(entry: CatalogueEntry | undefined): Partial<ModelCapabilities> {
+  if (entry === undefined) return {}
+  const { maxOutputTokens, takesPictures } = entry
+  return takesPictures ? { maxOutputTokens } : { maxOutputTokens, media: [] }
 }
 
 function modelSettingsIn({ maxTokens: _tokens, headers: _headers, ...options }: ProviderOptions): ModelSettings | undefined {
