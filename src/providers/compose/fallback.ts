@@ -1,5 +1,5 @@
 import { aDescribedModel } from '../../base/port-kinds.ts'
-import { ConfigError, type ProviderError, type ProviderErrorCode, providerErrorCode } from '../../contract/errors.ts'
+import { ConfigError, ProviderError, type ProviderErrorCode, providerErrorCode } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
@@ -114,8 +114,7 @@ async function firstAnswer(chain: Chain, call: InnerCall): Promise<AssistantMess
 function repeatable(error: ProviderError): ProviderError {
   const { code, message, status, partial } = error
   const known = { ...(status !== undefined && { status }), ...(partial !== undefined && { partial }) }
-  const Same = error.constructor as typeof ProviderError // of the copy of the package that threw it
-  return new Same(code, message, { ...known, isRetryable: true, cause: error })
+  return new ProviderError(code, message, { ...known, isRetryable: true, cause: error })
 }
 
 function announce({ emit }: InnerCall, from: Model, to: Model, error?: ProviderError): void {
