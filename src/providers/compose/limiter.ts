@@ -1,6 +1,6 @@
 import { aDescribedModel } from '../../base/port-kinds.ts'
-import { startTimer } from '../../base/timer.ts'
-import { ConfigError } from '../../contract/errors.ts'
+import { maxServerDelayMs, startTimer } from '../../base/timer.ts'
+import { ConfigError, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aPositiveNumber, oneOf, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
@@ -53,10 +53,12 @@ export interface Limiter {
   /** Calls that run. */
   readonly running: number
   /**
-   * Resolves with how to end the turn, once it has come: `end(tokens)` says what was used. Rejects with the signal's reason. `key` names a conversation: several take
+   * Resolves with how to end the turn, once it has come: `end(tokens)` says what was used, where that is known. Rejects with the signal's reason. `key` names a conversation: several take
    * turns, however much each of them asks.
    */
-  turn(ask: { key: string; tokens: number; priority: Priority; signal: AbortSignal }): Promise<(tokens: number) => void>
+  turn(ask: { key: string; tokens: number; priority: Priority; signal: AbortSignal }): Promise<(tokens?: number) => void>
+  /** Lets nobody begin for `ms` milliseconds: the service has asked to wait. */
+  hold(ms: number): void
 }
 
 /**
@@ -64,6 +66,7 @@ export interface Limiter {
  *
  * **Contract**
  * - Conversations take turns, so that one that asks much does not hold up the others; within a conversation the first comes first. People come before work in the background.
+ * - Where the service asks one call to wait, all wait, for a minute at most. A call that fails counts as what was estimated, unless it says what it used.
  * - A call that is aborted while it waits leaves; no timer and no listener stays behind when nobody waits.
  * - What it counts belongs to this object and this process: other processes do not know of it. Give each a share.
  * - Throws `ConfigError` `invalidOption` without a limit, and for one that is none.
@@ -91,6 +94,8 @@ class Turns implements Limiter {
   readonly #queues: Readonly<Record<Priority, Map<string, Waiting[]>>> = { person: new Map(), background: new Map() }
   readonly #used: Used[] = []
   #running = 0
+  /** Until when the service has asked to wait. */
+  #heldUntil = 0
   #stopTimer: (() => void) | undefined
 
   constructor({ concurrency = Infinity, requests = Infinity, tokens = Infinity, perMs = 60_000 }: LimiterOptions) {
@@ -115,7 +120,7 @@ class Turns implements Limiter {
     tokens: number
     priority: Priority
     signal: AbortSignal
-  }): Promise<(tokens: number) => void> {
+  }): Promise<(tokens?: number) => void> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
       const queue = this.#queues[priority]
@@ -141,13 +146,17 @@ class Turns implements Limiter {
     })
   }
 
-  #begin(expected: number): (tokens: number) => void {
+  hold(ms: number): void {
+    this.#heldUntil = Math.max(this.#heldUntil, performance.now() + ms)
+  }
+
+  #begin(expected: number): (tokens?: number) => void {
     const used: Used = { at: performance.now(), tokens: expected }
     const isCounted = this.#limits.requests < Infinity || this.#limits.tokens < Infinity
     if (isCounted) this.#used.push(used)
     this.#running += 1
     let isOver = false
-    return (tokens) => {
+    return (tokens = expected) => {
       if (isOver) return
       isOver = true
       used.tokens = tokens
@@ -199,10 +208,10 @@ class Turns implements Limiter {
     if (this.#running >= concurrency) return Infinity
     let excess = Math.max(0, this.#used.reduce((sum, used) => sum + used.tokens, tokens) - most)
     let surplus = this.#used.length + 1 - requests
-    let wait = 0
+    let wait = Math.max(0, this.#heldUntil - now)
     for (const used of this.#used) {
       if (excess <= 0 && surplus <= 0) break
-      wait = used.at + perMs - now
+      wait = Math.max(wait, used.at + perMs - now)
       excess -= used.tokens
       surplus -= 1
     }
@@ -233,12 +242,18 @@ export function limited(model: Model, shared: Limiter, options: LimitedOptions =
     stream: async (request, emit, signal) => {
       const key = conversationOf(request)
       const end = await shared.turn({ key, tokens: known.get(key) ?? 1000, priority, signal })
-      let used = 0
+      // A call that fails may have been counted all the same: the estimate stands for what is not known.
+      let used: number | undefined
       try {
         const message = await model.provider.stream(request, emit, signal)
         used = tokensOf(message)
-        remember(known, key, used)
+        if (used !== undefined) remember(known, key, used)
         return message
+      } catch (error) {
+        if (!ProviderError.isInstance(error)) throw error
+        used = error.partial && tokensOf(error.partial)
+        if (error.retryAfterMs !== undefined) shared.hold(Math.min(error.retryAfterMs, maxServerDelayMs))
+        throw error
       } finally {
         end(used)
       }
@@ -247,8 +262,10 @@ export function limited(model: Model, shared: Limiter, options: LimitedOptions =
   return { ...model, provider }
 }
 
-function tokensOf({ usage }: AssistantMessage): number {
-  return usage.input + usage.output
+/** The whole prompt, cached or not, and the answer; `undefined` where the service did not count. */
+function tokensOf({ usage }: AssistantMessage): number | undefined {
+  const tokens = usage.input + usage.cacheRead + usage.cacheWrite + usage.output
+  return tokens === 0 ? undefined : tokens
 }
 
 function remember(known: Map<string, number>, key: string, tokens: number): void {

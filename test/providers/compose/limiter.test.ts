@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../../src/index.ts'
-import { limited, limiter } from '../../../src/providers/compose/index.ts'
+import { type Limiter, limited, limiter } from '../../../src/providers/compose/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { gate } from '../../support/play.ts'
 
@@ -112,6 +112,39 @@ describe('a limiter', () => {
     open()
     await run.result
     expect([shared.running, shared.waiting]).toEqual([0, 0])
+  })
+
+  it('the whole prompt counts, cached or not; a call that fails, or whose service does not count, counts as what was estimated', async () => {
+    const usages = [{ input: 10, output: 5, cacheRead: 9000, cacheWrite: 1000 }, {}]
+    const counted: (number | undefined)[] = []
+    const asked: number[] = []
+    const watching: Limiter = {
+      waiting: 0,
+      running: 0,
+      hold: () => undefined,
+      turn: async ({ tokens }) => {
+        asked.push(tokens)
+        return (used) => void counted.push(used)
+      },
+    }
+    const script = [...usages.map((usage) => ({ text: 'ok', usage })), { fail: { code: 'auth' as const, message: 'no' } }]
+    const agent = new Agent({ model: limited(scripted(script), watching), logger: false })
+    for (let call = 0; call < 3; call += 1) await agent.prompt('go').result
+    expect(counted).toEqual([10_015, undefined, undefined])
+    expect(asked).toEqual([1000, 10_015, 10_015])
+  })
+
+  it('where the service asks one call to wait, all wait', async () => {
+    const held: number[] = []
+    const shared = limiter({ concurrency: 5 })
+    const watching: Limiter = { waiting: 0, running: 0, turn: (ask) => shared.turn(ask), hold: (ms) => held.push(ms) }
+    const model = limited(scripted([{ fail: { code: 'rateLimited', message: 'slow down', retryAfterMs: 2000 } }]), watching)
+    await new Agent({ model, retry: false, logger: false }).prompt('go').result
+    expect(held).toEqual([2000])
+    shared.hold(30)
+    const since = performance.now()
+    ;(await shared.turn(ask('a')))(1)
+    expect(performance.now() - since).toBeGreaterThanOrEqual(29)
   })
 
   it('refuses what limits nothing', () => {
