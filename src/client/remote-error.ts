@@ -1,4 +1,4 @@
-import { PhiError, type PhiErrorOptions } from '../contract/errors.ts'
+import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 
 /**
  * Why a session elsewhere could not do what it was asked:
@@ -42,7 +42,7 @@ export class RemoteError extends PhiError {
   }
 
   static override isInstance(value: unknown): value is RemoteError {
-    return PhiError.isInstance(value) && value.name === 'RemoteError'
+    return isNamed(value, 'RemoteError')
   }
 }
 

@@ -318,6 +318,6 @@ function saidBy(error: unknown): string {
 }
 
 /** Names are compared, not constructors: another copy of the package has its own, and minifiers rename them. */
-function isNamed(value: unknown, name: string): boolean {
+export function isNamed(value: unknown, name: string): boolean {
   return PhiError.isInstance(value) && value.name === name
 }

@@ -202,9 +202,7 @@ export class HookRunner {
       if (loop.failure !== undefined) return { status: 'error', error: loop.failure }
       if (loop.stop.aborted) return { status: 'aborted' }
       this.#log(name, error)
-      const failed = new PhiError('hookFailed', `The ${name} hook failed: ${errorText(error).replace(/\.$/, '')}. The run stopped.`, {
-        cause: error,
-      })
+      const failed = hookFailed(`The ${name} hook`, error)
       loop.fail(failed)
       return { status: 'error', error: { code: failed.code, message: failed.message } }
     }
@@ -241,6 +239,11 @@ export class HookRunner {
   #log(hook: string, error: unknown): void {
     if (!this.#loop.stop.aborted) this.#loop.warn('hookFailed', { hook, message: errorText(error) })
   }
+}
+
+/** What ends a run whose guard could not be asked. `who` begins the sentence. */
+export function hookFailed(who: string, error: unknown): PhiError {
+  return new PhiError('hookFailed', `${who} failed: ${errorText(error).replace(/\.$/, '')}. The run stopped.`, { cause: error })
 }
 
 /** How a sentence about a refusal ends; `undefined` where it is none. */

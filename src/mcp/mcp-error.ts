@@ -1,4 +1,4 @@
-import { PhiError, type PhiErrorOptions } from '../contract/errors.ts'
+import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 
 /** Why a server cannot be used. */
 export type McpErrorCode = 'connection' | 'unauthorized' | 'protocol'
@@ -13,7 +13,7 @@ export class McpError extends PhiError {
   }
 
   static override isInstance(value: unknown): value is McpError {
-    return PhiError.isInstance(value) && value.name === 'McpError'
+    return isNamed(value, 'McpError')
   }
 }
 

@@ -1,4 +1,4 @@
-import { PhiError, type PhiErrorOptions } from '../contract/errors.ts'
+import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 
 /**
  * Why media could not be had, or not be uploaded. `refused`: the address is none that may be asked; `tooLarge`; `wrongType`: it is not what it was said
@@ -16,6 +16,6 @@ export class MediaError extends PhiError {
   }
 
   static override isInstance(value: unknown): value is MediaError {
-    return PhiError.isInstance(value) && value.name === 'MediaError'
+    return isNamed(value, 'MediaError')
   }
 }

@@ -1,4 +1,4 @@
-import { PhiError, type PhiErrorOptions } from '../contract/errors.ts'
+import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 
 /**
  * Why no tools could be made of a document. `invalidDocument`: it cannot be read, or leads to what is not there; `unsupportedVersion`: it is no
@@ -16,6 +16,6 @@ export class OpenApiError extends PhiError {
   }
 
   static override isInstance(value: unknown): value is OpenApiError {
-    return PhiError.isInstance(value) && value.name === 'OpenApiError'
+    return isNamed(value, 'OpenApiError')
   }
 }

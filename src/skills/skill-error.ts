@@ -1,4 +1,4 @@
-import { PhiError, type PhiErrorOptions } from '../contract/errors.ts'
+import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 import type { SkillProblemCode } from '../types/tool/skills.ts'
 
 /** Why the text of a `SKILL.md` is no skill. */
@@ -14,6 +14,6 @@ export class SkillError extends PhiError {
   }
 
   static override isInstance(value: unknown): value is SkillError {
-    return PhiError.isInstance(value) && value.name === 'SkillError'
+    return isNamed(value, 'SkillError')
   }
 }

@@ -3,7 +3,7 @@
 import { AnthropicDecoder } from '../../src/providers/anthropic/decode.ts'
 import { anthropic as anthropicModel } from '../../src/providers/anthropic/index.ts'
 import { BedrockDecoder } from '../../src/providers/bedrock/decode.ts'
-import { GeminiDecoder } from '../../src/providers/google/decode.ts'
+import { GeminiDecoder } from '../../src/providers/google/decode/gemini-decoder.ts'
 import type { StreamDecoder } from '../../src/providers/kit/decode/decoder.ts'
 import { ChatDecoder } from '../../src/providers/openai/decode/chat-decoder.ts'
 import { ResponsesDecoder } from '../../src/providers/openai-responses/decode/responses-decoder.ts'

@@ -173,6 +173,13 @@ describe('afterAnswer', () => {
     expect(seen).toEqual(['Three.'])
   })
 
+  it('an answer of the hook that means nothing is no yes', async () => {
+    const hooks = { afterAnswer: () => ({ alow: false }) } as never
+    const { result, agent } = await play([{ text: 'secret' }], { hooks, logger: false })
+    expect(result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
+    expect(JSON.stringify(agent.messages)).not.toContain('secret')
+  })
+
   it('one that throws ends the run, and the answer is not kept', async () => {
     const { result, agent } = await play([{ text: 'secret' }], {
       hooks: { afterAnswer: () => Promise.reject(new Error('down')) },

@@ -159,3 +159,16 @@ describe('setTools', () => {
     expect(JSON.stringify(messages)).toContain('"late"')
   })
 })
+
+describe('a model of one turn', () => {
+  it('has the settings of its own factory, not those of the model it stands for', async () => {
+    const usual = scripted([{ text: 'never' }])
+    usual.config.settings = { temperature: 0.2, topK: 3, thinking: 'low' }
+    const other = scripted([{ text: 'ok' }])
+    other.config.settings = { topP: 0.5 }
+    await new Agent({ model: usual, seed: 7, hooks: { prepareTurn: () => ({ model: other }) } }).prompt('go').result
+    expect(other.provider.requests[0]).toMatchObject({ topP: 0.5, seed: 7, thinkingLevel: 'off' })
+    expect(other.provider.requests[0]).not.toHaveProperty('temperature')
+    expect(other.provider.requests[0]).not.toHaveProperty('topK')
+  })
+})

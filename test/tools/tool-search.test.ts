@@ -92,6 +92,17 @@ describe('offload', () => {
     expect(JSON.stringify(events)).toContain('"rows":3')
   })
 
+  it('a call whose id came before has a file of its own', async () => {
+    const workspace = memoryWorkspace()
+    let count = 0
+    const numbered = tool('dump', () => `${++count}${'x'.repeat(6000)}`)
+    const again = { toolCalls: [{ id: 'call_1', name: 'dump', arguments: {} }] }
+    await play([again, again, { text: 'ok' }], { tools: [numbered], offload: { over: 5000, workspace } })
+    const files = await workspace.list('tool-results')
+    const begins = await Promise.all(files.map(async ({ path }) => new TextDecoder().decode(await workspace.read(path)).slice(0, 1)))
+    expect(begins.sort()).toEqual(['1', '2'])
+  })
+
   it('short ones stay, and so does what reads the files', async () => {
     const workspace = memoryWorkspace({ 'long.txt': 'line\n'.repeat(200) })
     const read = { toolCalls: [{ name: 'read_file', arguments: { path: 'long.txt' } }] }

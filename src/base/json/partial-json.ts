@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { maxJsonDepth } from '../../contract/shape/json-fault.ts'
 
 /** An object or a list that is not closed yet. */
 interface Open {
@@ -9,9 +10,6 @@ interface Open {
 
 /** What a character that nothing has begun may be. */
 type Expecting = 'value' | 'valueOrEnd' | 'keyOrEnd' | 'key' | 'colon' | 'commaOrEnd' | 'nothing'
-
-/** Deeper ones are refused: nobody could store or send them. */
-const mostLevels = 200
 
 const escapes: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has none in its texts
@@ -30,7 +28,7 @@ const words: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
  * **Contract**
  * - `value` is what has been said so far: of a text that is being written its beginning; numbers and words once they are whole; a key once its value has
  *   begun. What comes later adds to it, and takes nothing back, unless a key comes twice.
- * - Text that is no JSON breaks it: `isBroken`; `value` stays as it was. So does nesting beyond 200 levels.
+ * - Text that is no JSON breaks it: `isBroken`; `value` stays as it was. So does nesting that nobody could store or send.
  *
  * Source: docs/concepts/partial-objects.md
  */
@@ -211,7 +209,7 @@ export class PartialJson {
   }
 
   #begin(value: JsonObject | JsonValue[]): void {
-    if (!this.#mayBegin || this.#open.length >= mostLevels) this.#break()
+    if (!this.#mayBegin || this.#open.length >= maxJsonDepth) this.#break()
     else {
       this.#attach(value)
       this.#open.push({ value, key: undefined })
@@ -266,10 +264,6 @@ export class PartialJson {
     this.#break()
     return at
   }
-}
-
-function _withOwn(value: JsonObject): JsonObject {
-  return { ...value }
 }
 
 /** Not by assignment: "__proto__" is a name like any other in JSON. */

@@ -1,4 +1,5 @@
 import { errorText } from '../../contract/errors.ts'
+import { newId } from '../../contract/message/ids.ts'
 import { text, textOf } from '../../contract/message/message.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { Workspace } from '../../types/tool/workspace.ts'
@@ -24,7 +25,8 @@ async function written(
   workspace: Workspace,
 ): Promise<ToolResult> {
   const whole = textOf(result.content)
-  const path = `tool-results/${safe(name)}-${safe(id)}.txt`
+  // Services give the same ids again and again.
+  const path = `tool-results/${safe(name)}-${newId()}.txt`
   try {
     await loop.stop.race(workspace.write(path, new TextEncoder().encode(whole), { signal: loop.stop.signal }))
   } catch (error) {
@@ -42,7 +44,7 @@ function ending(head: string): string {
   return head.replace(/[\ud800-\udbff]$/, '')
 }
 
-/** Ids come from services. */
+/** Models may write any name. */
 function safe(name: string): string {
   return name.replace(/[^\w-]+/g, '_').slice(0, 80) || 'call'
 }

@@ -1,9 +1,8 @@
-import { errorText, PhiError } from '../../contract/errors.ts'
 import { callsToAnswer, text, textOf, userMessage, withId } from '../../contract/message/message.ts'
 import type { AnswerVerdict } from '../../types/run/hooks.ts'
 import type { RunEnding } from '../../types/run/run.ts'
 import type { AssistantEntry } from '../assistant-stream.ts'
-import { refusalOf } from '../hooks.ts'
+import { hookFailed, refusalOf } from '../hooks.ts'
 import { addNotice } from '../intake.ts'
 import type { LoopState } from '../loop-state.ts'
 
@@ -34,12 +33,11 @@ async function guarded(
     const verdict: AnswerVerdict = await stop.race((async () => hook(asked))())
     const no = refusalOf(verdict)
     if (no !== undefined) refuse(loop, message, { verdict, reason: no === '.' ? undefined : no.slice(2), wasShown })
-    else if (typeof verdict === 'object' && 'text' in verdict) replace(message, verdict.text, wasShown)
+    else if (typeof verdict === 'object' && verdict !== null) replace(message, verdict, wasShown)
   } catch (error) {
     withhold(message, { verdict: 'refused', wasShown })
     if (stop.aborted) return
-    const why = errorText(error).replace(/\.$/, '')
-    loop.fail(new PhiError('hookFailed', `The afterAnswer hook failed: ${why}. The run stopped.`, { cause: error }))
+    loop.fail(hookFailed('The afterAnswer hook', error))
   }
 }
 
@@ -53,8 +51,11 @@ function refuse(
   if (typeof verdict === 'object' && 'retry' in verdict && verdict.retry === false) loop.refusedAnswers = mostRepeats + 1
 }
 
-function replace(message: AssistantEntry, words: unknown, wasShown: boolean): void {
-  if (typeof words !== 'string') throw new TypeError(`it gave ${typeof words} as the text of the answer`)
+/** Fails closed: an answer that means something else than yes must not be taken for one. */
+function replace(message: AssistantEntry, verdict: object, wasShown: boolean): void {
+  const words = 'text' in verdict ? verdict.text : undefined
+  if ('allow' in verdict && verdict.allow === true) return
+  if (typeof words !== 'string') throw new TypeError('it answered neither { text }, nor { allow: false }, nor nothing')
   withhold(message, { verdict: 'replaced', wasShown })
   message.content = [text(words)]
 }

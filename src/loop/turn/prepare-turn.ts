@@ -1,6 +1,6 @@
 import { aModel } from '../../base/port-kinds.ts'
 import { withSkills } from '../../base/with-skills.ts'
-import { ConfigError, callbackFailed, errorText, PhiError } from '../../contract/errors.ts'
+import { ConfigError, callbackFailed } from '../../contract/errors.ts'
 import { toMessage } from '../../contract/message/history.ts'
 import { settingFields, settingsIn, thinkingLevel, toRecord } from '../../contract/model/request-settings.ts'
 import type { TurnChangesRecord } from '../../contract/run/run-facts.ts'
@@ -9,6 +9,7 @@ import { anything, aText, listOf, options, type Shape } from '../../contract/sha
 import type { TurnChanges, UpcomingTurn } from '../../types/run/turn.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 import { aTool } from '../check-config.ts'
+import { hookFailed } from '../hooks.ts'
 import type { LoopConfig } from '../loop-config.ts'
 import type { LoopState } from '../loop-state.ts'
 import { plainTurn, type TurnSetup } from './turn-setup.ts'
@@ -26,7 +27,9 @@ async function prepared(loop: LoopState): Promise<void> {
   if (hooks?.prepareTurn === undefined) return
   const changes = await askedChanges(loop, hooks.prepareTurn)
   if (changes === undefined) return
-  loop.turn = changed(loop.turn, changes)
+  // What a model's factory says holds for that model: the turn begins anew with the one it has.
+  const { systemPrompt: own } = loop.turn
+  loop.turn = changed({ ...plainTurn(loop, changes.model), systemPrompt: own }, changes)
   loop.turn.changes = recordOf(loop.turn, changes)
   loop.events.emit({ type: 'turnPrepared', turnIndex: loop.turnIndex, changes: loop.turn.changes })
 }
@@ -62,8 +65,7 @@ async function askedChanges(
     return answer as TurnChanges // just checked
   } catch (error) {
     if (loop.stop.aborted) throw error
-    const why = errorText(error).replace(/\.$/, '')
-    throw new PhiError('hookFailed', `The prepareTurn hook failed: ${why}. The run stopped.`, { cause: error })
+    throw hookFailed('The prepareTurn hook', error)
   }
 }
 
@@ -78,7 +80,8 @@ const turnChanges: Shape = options<TurnChanges>({
 })
 
 function changed(turn: TurnSetup, changes: TurnChanges): TurnSetup {
-  const { model = turn.model, thinking, systemPrompt = turn.systemPrompt, activeTools, messages } = changes
+  const { model } = turn
+  const { thinking, systemPrompt = turn.systemPrompt, activeTools, messages } = changes
   const { tools = turn.tools } = changes
   return {
     model,

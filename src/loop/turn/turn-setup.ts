@@ -27,9 +27,8 @@ interface TurnSource {
   offered: OfferedTools
 }
 
-/** A turn as the agent's settings say. */
-export function plainTurn({ config, context, hasCalled, offered }: TurnSource): TurnSetup {
-  const { model } = config
+/** A turn as the agent's settings say, with its model or another. */
+export function plainTurn({ config, context, hasCalled, offered }: TurnSource, model: Model = config.model): TurnSetup {
   const settings = { ...model.config.settings, ...settingsIn(config) }
   return {
     model,

@@ -1,7 +1,7 @@
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { defineProvider } from '../kit/define-provider.ts'
 import type { TransportOptions } from '../kit/provider-options.ts'
-import { GeminiDecoder } from './decode.ts'
+import { GeminiDecoder } from './decode/gemini-decoder.ts'
 import { type GeminiService, requestEncoder } from './encode.ts'
 import { geminiCapabilities } from './profile.ts'
 

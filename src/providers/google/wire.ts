@@ -1,6 +1,6 @@
 import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import { tokenCount } from '../kit/decode/decoder.ts'
-import type { PartialArgument } from './partial-arguments.ts'
+import type { PartialArgument } from './decode/partial-arguments.ts'
 
 /** The fields of a chunk of `streamGenerateContent` that are read; each is looked at before use. */
 export interface GeminiChunk {

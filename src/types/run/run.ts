@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // Programs that use this package need not name the library of `await using`.
 
-import { PhiError } from '../../contract/errors.ts'
+import { isNamed, PhiError } from '../../contract/errors.ts'
 import type { AgentMessage, PromptInput, StopReason } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
@@ -84,7 +84,7 @@ export class RunError extends PhiError {
   }
 
   static override isInstance(value: unknown): value is RunError {
-    return PhiError.isInstance(value) && value.name === 'RunError'
+    return isNamed(value, 'RunError')
   }
 }
 

@@ -113,5 +113,5 @@ export function withModelSettings(request: StreamRequest): StreamRequest {
   const { settings } = request.model
   if (settings === undefined) return request
   const { thinking: _level, ...of } = settings
-  return { ...of, ...request, ...settingsIn(request) }
+  return { ...request, ...of, ...settingsIn(request) }
 }

@@ -1,5 +1,5 @@
-import { textOfArguments } from '../kit/decode/assistant-builder.ts'
-import { objectsIn } from '../kit/decode/wire-value.ts'
+import { textOfArguments } from '../../kit/decode/assistant-builder.ts'
+import { objectsIn } from '../../kit/decode/wire-value.ts'
 
 /** One argument, or the next piece of a text. */
 export interface PartialArgument {

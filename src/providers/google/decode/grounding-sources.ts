@@ -1,6 +1,6 @@
-import type { Citation } from '../../contract/message/content.ts'
-import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
-import type { GroundingMetadata } from './wire.ts'
+import type { Citation } from '../../../contract/message/content.ts'
+import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
+import type { GroundingMetadata } from '../wire.ts'
 
 /** A piece of text, and what it rests on. */
 interface Support {

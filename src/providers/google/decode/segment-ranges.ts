@@ -1,4 +1,4 @@
-import type { TextRange } from '../../contract/message/content.ts'
+import type { TextRange } from '../../../contract/message/content.ts'
 
 /** Where a segment of an answer lies, as the service says it: in bytes of UTF-8, of the whole text or of one part of it. */
 export interface Segment {

@@ -1,4 +1,4 @@
-import type { GeminiPart } from './wire.ts'
+import type { GeminiPart } from '../wire.ts'
 
 /** What a part may be, in the order in which several of them are read. */
 const contents = ['text', 'inlineData', 'executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse', 'functionCall'] as const

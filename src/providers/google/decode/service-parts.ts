@@ -1,12 +1,12 @@
-import type { JsonObject } from '../../contract/json.ts'
-import type { ProviderState, ServiceToolContent } from '../../contract/message/content.ts'
-import { newId } from '../../contract/message/ids.ts'
-import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
-import { shownOutput } from '../kit/decode/service-output.ts'
-import { interrupted } from '../kit/history/clean-message.ts'
-import { payloadOf, type ServicePayload, withResult } from '../kit/history/service-payload.ts'
+import type { JsonObject } from '../../../contract/json.ts'
+import type { ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
+import { newId } from '../../../contract/message/ids.ts'
+import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
+import { shownOutput } from '../../kit/decode/service-output.ts'
+import { interrupted } from '../../kit/history/clean-message.ts'
+import { payloadOf, type ServicePayload, withResult } from '../../kit/history/service-payload.ts'
+import type { GeminiPart } from '../wire.ts'
 import { besideContent } from './part-contents.ts'
-import type { GeminiPart } from './wire.ts'
 
 /** Writes the parts that are neither text nor calls of ours: media, what the service ran, what is not known. Source: docs/providers/google.md */
 export class ServiceParts {

@@ -1,11 +1,11 @@
-import type { JsonObject } from '../../contract/json.ts'
-import type { Citation, ProviderState, TextRange } from '../../contract/message/content.ts'
-import { newId } from '../../contract/message/ids.ts'
-import type { Usage } from '../../contract/model/usage.ts'
-import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
+import type { JsonObject } from '../../../contract/json.ts'
+import type { Citation, ProviderState, TextRange } from '../../../contract/message/content.ts'
+import { newId } from '../../../contract/message/ids.ts'
+import type { Usage } from '../../../contract/model/usage.ts'
+import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
+import type { GeminiCandidate, GroundingMetadata } from '../wire.ts'
 import { GroundingSources } from './grounding-sources.ts'
 import { type Segment, segmentRanges } from './segment-ranges.ts'
-import type { GeminiCandidate, GroundingMetadata } from './wire.ts'
 
 /** How the state of a page begins that the service was to read. */
 const statusPrefix = 'URL_RETRIEVAL_STATUS_'
