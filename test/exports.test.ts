@@ -38,7 +38,7 @@ const expected: Record<string, string> = {
     ProviderRegistry protocolOf
     ProviderLoader RegistryModelOptions`,
   './providers/scripted': `
-    ScriptedProvider exhaustedText scripted
+    ScriptedProvider scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,
   './models': `
     catalogue

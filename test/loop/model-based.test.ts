@@ -238,7 +238,7 @@ describe('any script of answers, tools, steers, aborts, filters, hooks and appro
         if (result.status === 'rejected') expect(result.rejection).toBeTypeOf('string')
         if (result.status === 'completed') expect(receipts.map(({ status }) => status)).not.toContain('queued')
         // Whatever happened, the conversation can go on, and what still waits is said.
-        agent.configure({ hooks: {}, inputFilters: [], model: scripted([]), limits: false, steeringMode: 'all' })
+        agent.configure({ hooks: {}, inputFilters: [], model: scripted(() => ({ text: 'again' })), limits: false, steeringMode: 'all' })
         const again = await agent.prompt('again').result
         expect(again.status).toBe('completed')
         for (const { status, message } of receipts) {

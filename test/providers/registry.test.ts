@@ -46,7 +46,7 @@ describe('a new registry', () => {
 
 describe('a registry of one’s own', () => {
   it('knows what was registered, and nothing else', async () => {
-    const { provider, config: model } = scripted([{ text: 'Hello.' }])
+    const { provider, config: model } = scripted(() => ({ text: 'Hello.' }))
     const registry = new ProviderRegistry({})
     expect(registry.protocols()).toEqual([])
     let loads = 0

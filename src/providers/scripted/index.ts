@@ -30,7 +30,6 @@ import type { Script, ScriptedFailure, ScriptedStep, ScriptedToolCall } from './
 import { ScriptedProvider } from './scripted-provider.ts'
 
 export type { Script, ScriptedFailure, ScriptedStep, ScriptedToolCall } from './script.ts'
-export { exhaustedText } from './script.ts'
 export { ScriptedProvider } from './scripted-provider.ts'
 
 /** How a scripted model behaves. Every field is optional. */
@@ -85,7 +84,7 @@ export interface ScriptedModel extends Model {
 }
 
 /**
- * A model that answers from `script`. A list is worked off over all calls of this model and then answers `(no more mock responses)`.
+ * A model that answers from `script`. A list is worked off over all calls of this model; a call after the last answer fails (`ProviderError` `other`).
  * Throws `ConfigError` `invalidOption` for a wrong step or option, `chunkSize` and `delayMs` out of range among them.
  */
 export function scripted(script: Script, given: ScriptedOptions = {}): ScriptedModel {

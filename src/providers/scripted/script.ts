@@ -49,10 +49,7 @@ export interface ScriptedStep {
 }
 
 /**
- * What a scripted model says: a list that is worked off call by call, or a function that computes each answer from the request (with the
+ * What a scripted model says: a list that is worked off call by call and then fails, or a function that computes each answer from the request (with the
  * real tool results in `request.messages`). `turn` counts the calls of this model from 0; a failed call counts.
  */
 export type Script = readonly ScriptedStep[] | ((request: StreamRequest, turn: number) => ScriptedStep | Promise<ScriptedStep>)
-
-/** The answer of a list that has run out. */
-export const exhaustedText = '(no more mock responses)'

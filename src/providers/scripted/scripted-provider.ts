@@ -10,7 +10,6 @@ import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
 import type { Pace } from './player.ts'
 import { checkedPace, completeUsage, Player } from './player.ts'
 import type { Script, ScriptedFailure, ScriptedStep } from './script.ts'
-import { exhaustedText } from './script.ts'
 
 /**
  * A provider without a service: plays a script in this process, in any runtime.
@@ -64,7 +63,7 @@ export class ScriptedProvider implements StreamProvider {
   }
 
   async #step(request: StreamRequest, turn: number, signal: AbortSignal): Promise<ScriptedStep> {
-    if (typeof this.#script !== 'function') return this.#script[turn] ?? { text: exhaustedText }
+    if (typeof this.#script !== 'function') return this.#script[turn] ?? ranOut(this.#script.length, turn)
     const step = this.#script(request, turn)
     return step instanceof Promise ? await raceAbort(step, signal) : step
   }
@@ -120,6 +119,13 @@ function countCalls(request: StreamRequest): number {
     for (const block of message.content) if (block.type === 'toolCall') count += 1
   }
   return count
+}
+
+/** An answer that nobody wrote would let a test pass that has lost count. */
+function ranOut(length: number, turn: number): never {
+  const answers = `${length} ${length === 1 ? 'answer' : 'answers'}`
+  const message = `The script has run out: call ${turn + 1} of the model came, and the list has ${answers}. Add an answer, or pass a function.`
+  throw new ProviderError('other', message)
 }
 
 function failure(fail: ScriptedFailure, partial?: AssistantMessage): ProviderError {

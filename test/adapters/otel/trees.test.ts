@@ -102,7 +102,7 @@ describe('a trace', () => {
 
   it('of a sub-agent, whatever it passes on', async () => {
     for (const forward of ['updates', 'events'] as const) {
-      const child = scripted([{ toolCalls: [addCall] }, { text: 'found' }], { id: 'small' })
+      const child = scripted([{ toolCalls: [addCall] }, { text: 'found' }, { text: 'found again' }], { id: 'small' })
       const researcher = new SubAgentTool({ name: 'researcher', description: 'Finds.', model: child, tools: [add], forward })
       const task = { name: 'researcher', arguments: { task: 'find' } }
       const { agent, tree, spans } = traced([{ toolCalls: [task, task] }, { text: 'ok' }], {

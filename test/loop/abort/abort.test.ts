@@ -5,7 +5,11 @@ import { scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { add, gate, ofType, tool } from '../../support/play.ts'
 
-const script = [{ thinking: 'hm', text: 'I will add.', toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'Three.' }]
+const script = [
+  { thinking: 'hm', text: 'I will add.', toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] },
+  { text: 'Three.' },
+  { text: 'Again.' },
+]
 
 /** Runs until `when` says so, then aborts; returns what was seen. */
 async function abortWhen(when: (event: AgentEvent) => boolean, tools: readonly AgentTool[] = [add]) {
@@ -56,7 +60,10 @@ describe('abort', () => {
     const calls = { toolCalls: ['add', 'asks'].map((name) => ({ name, arguments: { a: 1, b: 2 } })) }
     for (let steps = 0, isWhole = false; !isWhole; steps += 1) {
       const listening = new Set<unknown>()
-      const model = { ...scripted([halfway, { thinking: 'hm', ...calls }, { text: 'done' }]), credentials: key }
+      const model = {
+        ...scripted([halfway, { thinking: 'hm', ...calls }, { text: 'done' }, { text: 'steered' }, { text: 'followed' }]),
+        credentials: key,
+      }
       const transformContext = async <T>(messages: readonly T[]) => messages
       const agent = new Agent({
         model,

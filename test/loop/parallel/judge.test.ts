@@ -333,7 +333,7 @@ describe('llmJudge', () => {
     const warnings: unknown[] = []
     const logger = { warn: (event: string, fields: object) => void warnings.push({ event, ...fields }) }
     const configs = [fails(), ...says('b'), config([{ text: 'c' }], { logger })]
-    const { result } = await judged(configs, scripted([{ text, usage: { input: 7, output: 1 } }]))
+    const { result } = await judged(configs, scripted([{ text, usage: { input: 7, output: 1 } }, { text }]))
     expect(result.selectedIndex).toBe(1)
     expect(warnings).toContainEqual(
       expect.objectContaining({ event: 'evaluationFailed', message: expect.stringContaining('named no response') }),

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/contract/errors.ts'
 import type { AssistantMessage, Message } from '../../../src/contract/message/message.ts'
 import { textOf, toolCallsOf, userMessage } from '../../../src/contract/message/message.ts'
+import { Agent } from '../../../src/index.ts'
 import type { ScriptedModel, ScriptedStep } from '../../../src/providers/scripted/index.ts'
-import { exhaustedText, scripted } from '../../../src/providers/scripted/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
 import type { StreamEvent, StreamRequest } from '../../../src/types/model/provider.ts'
 import { plainRequest } from '../model-call.ts'
 
@@ -68,13 +69,21 @@ describe('scripted', () => {
     expect([...toolCallsOf(first.content), ...toolCallsOf(second.content)].map((call) => call.id)).toEqual(['mock-tool-0', 'mock-tool-1'])
   })
 
-  it('answers a fixed text when the list has run out', async () => {
+  it('fails when the list has run out, with the count of both', async () => {
     const model = scripted([{ text: 'one' }])
     expect(textOf((await play(model)).message.content)).toBe('one')
-    const { message } = await play(model)
-    expect(textOf(message.content)).toBe(exhaustedText)
-    expect(exhaustedText).toBe('(no more mock responses)')
-    expect(message.stopReason).toBe('stop')
+    const error = await failureOf(play(model))
+    expect(error).toMatchObject({ code: 'other', isRetryable: false })
+    expect(error.message).toBe(
+      'The script has run out: call 2 of the model came, and the list has 1 answer. Add an answer, or pass a function.',
+    )
+  })
+
+  it('fails the run, where a test would pass on an answer that nobody wrote', async () => {
+    const agent = new Agent({ model: scripted([]) })
+    const { status, error } = await agent.prompt('hi').result
+    expect([status, error?.code]).toEqual(['error', 'other'])
+    await expect(agent.prompt('hi').text()).rejects.toThrow('The script has run out: call 2 of the model came, and the list has 0 answers.')
   })
 
   it('computes answers from the request, and remembers what it saw', async () => {
