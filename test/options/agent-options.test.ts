@@ -169,11 +169,12 @@ checkedOptions<ParallelOptions>(
 checkedOptions<LlmJudgeOptions>('llmJudge', { config: { model }, systemPrompt: 'x' }, llmJudge, ['config'])
 
 const { cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, inputFilters, retry, schemaValidator, logger } = shared
+const { requireMedia, resolveMedia } = shared
 checkedOptions<SubAgentOptions>(
   'SubAgentTool',
   {
     ...{ name: 'child', label: 'Child', description: 'Helps.', systemPrompt: 'x', tools: [add], model, ...everySetting },
-    ...{ approvalTimeoutMs, hooks, inputFilters, skills },
+    ...{ approvalTimeoutMs, hooks, inputFilters, requireMedia, resolveMedia, skills },
     ...{ cache, toolExecution, toolTimeoutMs, retry, schemaValidator, logger, thinking: 'low', timeoutMs: 1, needsApproval: true },
     ...{ session: memorySessionStore(), forward: 'events', maxTurns: 1, maxTotalTokens: 1, maxDurationMs: 1 },
   },

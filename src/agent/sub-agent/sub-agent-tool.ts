@@ -29,9 +29,11 @@ type ChildSettings = Pick<
   | 'hooks'
   | 'inputFilters'
   | 'approvalTimeoutMs'
+  | 'requireMedia'
+  | 'resolveMedia'
 >
 
-/** How a sub-agent is set up. `hooks`, `inputFilters` and `approvalTimeoutMs` default to those of the run that calls it. Source: docs/concepts/sub-agents.md */
+/** How a sub-agent is set up. `hooks`, `inputFilters`, `approvalTimeoutMs`, `requireMedia` and `resolveMedia` default to those of the run that calls it. Source: docs/concepts/sub-agents.md */
 export interface SubAgentOptions
   extends ChildSettings,
     RequestSettings,
@@ -67,12 +69,12 @@ export interface SubAgentOptions
 }
 
 const { model, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry } = agentTable
-const { hooks, inputFilters, schemaValidator, logger } = agentTable
+const { hooks, inputFilters, requireMedia, resolveMedia, schemaValidator, logger } = agentTable
 const { maxTurns, maxTotalTokens, maxDurationMs } = limitFields
 const subAgentOptions = optionsOf<SubAgentOptions>({
   ...settingFields,
   ...{ model, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry },
-  ...{ hooks, inputFilters, schemaValidator, logger },
+  ...{ hooks, inputFilters, requireMedia, resolveMedia, schemaValidator, logger },
   ...{ maxTurns, maxTotalTokens, maxDurationMs },
   name: required(aText),
   label: aText,

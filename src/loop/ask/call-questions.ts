@@ -48,7 +48,7 @@ export class CallQuestions {
   /** What watches over the run, for the loops that the call starts: its settings, and who asks people for it. */
   get guards(): RunGuards {
     const { config, options, watches, context } = this.#loop
-    const { hooks: { prepareTurn: _ofThisAgent, ...hooks } = {}, inputFilters, approvalTimeoutMs } = config
+    const { hooks: { prepareTurn: _ofThisAgent, ...hooks } = {}, inputFilters, approvalTimeoutMs, requireMedia, resolveMedia } = config
     const { approvals, inputs } = options
     return {
       config: {
@@ -56,6 +56,8 @@ export class CallQuestions {
         ...(inputFilters !== undefined && { inputFilters }),
         ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
         ...(watches !== undefined && { observers: watches.inner(this.#call.id) }),
+        ...(requireMedia !== undefined && { requireMedia }),
+        ...(resolveMedia !== undefined && { resolveMedia }),
       },
       options: {
         ...(approvals !== undefined && { approvals: this.#approvals(approvals) }),

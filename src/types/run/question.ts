@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { EventBase, PendingApproval, PendingInput } from '../../contract/run/run-facts.ts'
+import type { ResolveMedia } from '../model/media.ts'
 import type { SharedHooks } from './hooks.ts'
-
 import type { LoopObserver } from './loop-watch.ts'
 
 /** What a filter thinks of an input: let it pass, let it pass with a warning for the model, or refuse it. */
@@ -83,6 +83,8 @@ export interface RunGuards {
     inputFilters?: readonly InputFilter[]
     approvalTimeoutMs?: number
     observers?: readonly LoopObserver[]
+    requireMedia?: boolean
+    resolveMedia?: ResolveMedia
   }
   /** Of its options. */
   readonly options: {
