@@ -6,6 +6,7 @@ import { syncPathTo } from './durable-directory.ts'
 import { allLinesIn, bytesIn, countingFiles, isAbsent, listEpochs, newestEpoch, sizesOf, withEpochs } from './epoch-files.ts'
 import { type FileOperations, nodeFileOperations } from './file-operations.ts'
 import { folderOf } from './folder-name.ts'
+import { type IndexLimits, indexLimits, ListIndex } from './list-index.ts'
 import { type KnownDigests, listSessions, type Scan } from './list-sessions.ts'
 import { claimedLines, streamedLines } from './read-files.ts'
 import { appendToSegments, isStored, type LogLimits, logLimits, type SegmentedLog } from './segments.ts'
@@ -23,6 +24,8 @@ interface Writing extends SegmentedLog {
   toldTitle?: string | undefined
   /** Written since the last summary, or found where that may be of another file. */
   untoldChars: number
+  /** In which lists were told to look at it; see `ListIndex`. */
+  generation: number
 }
 
 /** How many sessions a driver remembers the order of; only what was written within one tick of the file system's clock needs it. */
@@ -35,7 +38,11 @@ const abandoned = new FinalizationRegistry((close: () => Promise<void>) => void 
  * Keeps each session as files in a folder of its own below `directory`; see `fileSessionStore` for what they are and what they promise.
  * `operations` are those of the host unless a test brings its own, and so are `limits`.
  */
-export function fileDriver(directory: string, operations: FileOperations = nodeFileOperations(), limits: LogLimits = logLimits): LogDriver {
+export function fileDriver(
+  directory: string,
+  operations: FileOperations = nodeFileOperations(),
+  limits: LogLimits & Partial<IndexLimits> = logLimits,
+): LogDriver {
   const root = resolve(directory)
   const folder = (sessionId: string) => join(root, folderOf(sessionId))
   const writing = new WeakMap<LogClaim, Writing>()
@@ -45,6 +52,7 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
   const written = new Set<string>()
   const known: KnownDigests = new Map()
   const summaries = new SummaryFiles(operations, root)
+  const index = new ListIndex(operations, root, { ...indexLimits, ...limits })
   const scan: Scan = {}
 
   async function stop(claim: LogClaim): Promise<void> {
@@ -72,14 +80,18 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
     promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'powerCut' },
     claim: (sessionId) =>
       reported(`open session ${sessionId}`, async () => {
+        const marking = index.mark(folderOf(sessionId))
+        // Awaited below, where there is something to give back.
+        marking.catch(() => {})
         const { log, files, read } = await claimLog(operations, folder(sessionId), (found, held) =>
           claimedLines({ operations, sessionId, folder: held.folder, limits }, found, held),
         )
         const claim: LogClaim = { sessionId, epoch: log.epoch, ...read }
-        const held: Writing = { ...log, bytes: 0, snapshotStart: snapshotStart(files, limits), untoldChars: bytesIn(files) }
+        const held: Writing = { ...log, bytes: 0, snapshotStart: snapshotStart(files, limits), untoldChars: bytesIn(files), generation: 0 }
         abandoned.register(claim, async () => operations.close?.(held.path), claim)
         writing.set(claim, held)
         try {
+          held.generation = await marking
           if (!isRooted) await syncPathTo(operations, root)
           // Of a session whose folder somebody has removed by hand.
           if (files.length === 0) await summaries.remove(sessionId).catch(() => {})
@@ -97,8 +109,13 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
         const texts = lines.map(({ text }) => text)
         for (const text of texts) log.untoldChars += text.length
         const { segment } = log
-        if (!(await appendToSegments(operations, log, texts, limits)) || !(await isNewest(operations, log)))
-          throw takenOver(claim.sessionId, claim.epoch)
+        if (!(await appendToSegments(operations, log, texts, limits))) throw takenOver(claim.sessionId, claim.epoch)
+        const [isStillNewest, generation] = await Promise.all([
+          isNewest(operations, log),
+          index.mark(folderOf(claim.sessionId), log.generation),
+        ])
+        if (!isStillNewest) throw takenOver(claim.sessionId, claim.epoch)
+        log.generation = generation
         // The summary is of a file that is not the last one any more.
         if (log.segment !== segment) log.untoldChars = Number.POSITIVE_INFINITY
       } catch (error) {
@@ -146,11 +163,12 @@ export function fileDriver(directory: string, operations: FileOperations = nodeF
     stream: (sessionId) =>
       reported(`read session ${sessionId}`, () => streamedLines({ operations, sessionId, folder: folder(sessionId), limits })),
     list: (query = {}) =>
-      reported('list the sessions', () => listSessions({ operations, root, written: [...written], known, summaries, scan }, query)),
+      reported('list the sessions', () => listSessions({ operations, root, written: [...written], known, summaries, index, scan }, query)),
     delete: (sessionId) =>
       reported(`delete session ${sessionId}`, async () => {
         const existed = await deleteFiles(operations, folder(sessionId))
         await summaries.remove(sessionId)
+        await index.forget(folderOf(sessionId))
         return existed
       }),
   }

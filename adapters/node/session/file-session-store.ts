@@ -19,8 +19,9 @@ const aDirectory = kind('the path of a directory', (value) => typeof value === '
  * - Files and folders are made for their owner alone (0600, 0700), those above `directory` that are missing too.
  * - Ids that differ in case alone have different folders, also where the file system ignores case: upper-case letters are written in lower
  *   case and noted behind a `+`.
- * - An append costs one write, one sync and one look at the folder, however long the session is; every 64 KB, a new title and `close` cost a
- *   summary more. A list looks into every folder for its first page, and reads at most 64 KB of each session that it tells of; all of it where no summary is left.
+ * - An append costs one write, one sync and one look at the folder and at `.lists`, however long the session is; every 64 KB, a new title and `close`
+ *   cost a summary more. `.lists` says where sessions ended: a list looks into the folders that it tells of and those that were written since, and
+ *   reads at most 64 KB of each session that it tells of; all of it where no summary is left.
  * - `quota` when the disk is full, `io` for other failures; no path in any message.
  *
  * Source: docs/concepts/sessions.md

@@ -3,6 +3,7 @@ import type { LogQuery, SessionDigest, SessionSummary } from '../../../src/sessi
 import { isAbsent, withEpochs } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
 import { sessionIdOf } from './folder-name.ts'
+import type { KnownEnd, KnownEnds, ListIndex } from './list-index.ts'
 import { sessionFailure } from './session-failure.ts'
 import { endOf, type SummaryFiles } from './session-summary.ts'
 
@@ -22,11 +23,21 @@ export interface Scan {
   found?: { sessions: readonly Found[]; at: number } | undefined
 }
 
-/** A session that is there, and when it was written. */
-export interface Found {
+/** A session, and where it is. */
+interface Place {
   sessionId: string
+  /** Of the folder. */
+  name: string
   folder: string
+}
+
+/** A session that is there, and when it was written. */
+export interface Found extends Place {
   lastActiveAt: number
+  /** Where it ends; absent where that could not be read. */
+  end?: KnownEnd
+  /** Whether only the index says so. */
+  isIndexed?: boolean
   error?: unknown
 }
 
@@ -38,30 +49,52 @@ interface Listing {
   written: readonly string[]
   known: KnownDigests
   summaries: SummaryFiles
+  index: ListIndex
   scan: Scan
+}
+
+/** A part of a list, and the sessions in it that do not end where the index says. */
+interface Page {
+  summaries: SessionSummary[]
+  moved: Found[]
 }
 
 /**
  * What is stored below `root`, the most recently written first.
  *
  * **Contract**
- * - Looks into every folder for the first page; the next pages go on from that look for 10 s. What is written meanwhile is at the beginning of the
- *   list, which they do not show; what is deleted they leave out. Reads files only for the summaries it gives: of most a few hundred bytes.
+ * - Looks into the folders that no index tells of, and those that were written since, for the first page; the next pages go on from that look for
+ *   10 s. What is written meanwhile is at the beginning of the list, which they do not show; what is deleted they leave out. Reads files only for
+ *   the summaries it gives: of most a few hundred bytes.
+ * - Every session that it gives was looked at. One that is not as the index says, because of somebody who did not use this driver, has its true place
+ *   on the first page, and on others from the next list on.
  * - A session that cannot be read is listed with `error`, after all others where not even its time is known.
  */
 export async function listSessions(listing: Listing, query: LogQuery): Promise<SessionSummary[]> {
-  const { agentId, limit = Number.POSITIVE_INFINITY, after } = query
-  const found = goesOn(listing.scan, after) ?? (await findSessions(listing))
+  const found = goesOn(listing.scan, query.after) ?? (await findSessions(listing))
+  const { summaries, moved } = await pageIn(listing, found, query)
+  // Where this cannot be noted, the next list finds it again.
+  for (const { name } of moved) await listing.index.mark(name).catch(() => {})
+  if (moved.length === 0 || query.after !== undefined) return summaries
+  const again = await findSessions(listing, new Set(moved.map(({ name }) => name)))
+  return (await pageIn(listing, again, query)).summaries
+}
+
+async function pageIn(
+  listing: Listing,
+  found: readonly Found[],
+  { agentId, limit = Number.POSITIVE_INFINITY, after }: LogQuery,
+): Promise<Page> {
   const at = placeOf(found, after)
   const rest = at >= 0 ? found.slice(at + 1) : found.filter((each) => after === undefined || each.lastActiveAt <= after.lastActiveAt)
-  const summaries: SessionSummary[] = []
+  const page: Page = { summaries: [], moved: [] }
   const atOnce = Math.min(foldersAtOnce, limit)
-  for (let next = 0; next < rest.length && summaries.length < limit; next += atOnce) {
-    const batch = await Promise.all(rest.slice(next, next + atOnce).map((each) => summaryOf(listing, each)))
+  for (let next = 0; next < rest.length && page.summaries.length < limit; next += atOnce) {
+    const batch = await Promise.all(rest.slice(next, next + atOnce).map((each) => summaryOf(listing, each, page.moved)))
     const asked = batch.filter((each) => each !== undefined && (agentId === undefined || (!each.error && each.agentId === agentId)))
-    for (const summary of asked) if (summary !== undefined) summaries.push(summary)
+    for (const summary of asked) if (summary !== undefined) page.summaries.push(summary)
   }
-  return summaries.slice(0, limit)
+  return { ...page, summaries: page.summaries.slice(0, limit) }
 }
 
 function placeOf(found: readonly Found[], after: LogQuery['after']): number {
@@ -76,22 +109,44 @@ function goesOn({ found }: Scan, after: LogQuery['after']): readonly Found[] | u
   return found.sessions
 }
 
-async function findSessions({ operations, root, written, scan }: Listing): Promise<Found[]> {
+const noneMoved: ReadonlySet<string> = new Set()
+
+/** Looks into the folders of `moved` in any case. */
+async function findSessions(listing: Listing, moved = noneMoved): Promise<Found[]> {
+  const { written, scan, index } = listing
   const at = Date.now()
-  const folders = (await namesIn(operations, root)).flatMap((name) => {
-    const sessionId = sessionIdOf(name)
-    return sessionId === undefined ? [] : [{ sessionId, folder: join(root, name) }]
-  })
+  const places = await placesIn(listing)
+  const isUnknown = ({ ends, marked }: KnownEnds, name: string) => moved.has(name) || marked.has(name) || !ends.has(name)
+  let known = await index.read()
+  // A list that cannot write an index is none the worse.
+  const generation = await index.begin(known, places.filter(({ name }) => isUnknown(known, name)).length).catch(() => undefined)
+  if (generation !== undefined) known = await index.read()
   const found: Found[] = []
-  for (let at = 0; at < folders.length; at += foldersAtOnce) {
-    const batch = folders.slice(at, at + foldersAtOnce).map(({ sessionId, folder }) => find(operations, sessionId, folder))
-    for (const each of await Promise.all(batch)) if (each !== undefined) found.push(each)
+  const unknown: Place[] = []
+  for (const place of places) {
+    const end = isUnknown(known, place.name) ? undefined : known.ends.get(place.name)
+    if (end === undefined) unknown.push(place)
+    else found.push({ ...place, lastActiveAt: end.modified, end, isIndexed: true })
   }
-  const order = new Map(written.map((sessionId, index) => [sessionId, index]))
+  found.push(...(await lookInto(listing.operations, unknown)))
+  if (generation !== undefined) await index.write(generation, endsOf(found)).catch(() => {})
+  const order = new Map(written.map((sessionId, place) => [sessionId, place]))
   const rank = ({ sessionId }: Found) => order.get(sessionId) ?? -1
   found.sort((a, b) => b.lastActiveAt - a.lastActiveAt || rank(b) - rank(a))
   scan.found = { sessions: found, at }
   return found
+}
+
+/** What an index is to say; nothing of what could not be read. */
+function endsOf(found: readonly Found[]): KnownEnds['ends'] {
+  return new Map(found.flatMap(({ name, end }) => (end === undefined ? [] : [[name, end] as const])))
+}
+
+async function placesIn({ operations, root }: Listing): Promise<Place[]> {
+  return (await namesIn(operations, root)).flatMap((name) => {
+    const sessionId = sessionIdOf(name)
+    return sessionId === undefined ? [] : [{ sessionId, name, folder: join(root, name) }]
+  })
 }
 
 async function namesIn(operations: FileOperations, root: string): Promise<string[]> {
@@ -103,31 +158,45 @@ async function namesIn(operations: FileOperations, root: string): Promise<string
   }
 }
 
+async function lookInto(operations: FileOperations, places: readonly Place[]): Promise<Found[]> {
+  const found: Found[] = []
+  for (let next = 0; next < places.length; next += foldersAtOnce) {
+    const batch = places.slice(next, next + foldersAtOnce).map((place) => find(operations, place))
+    for (const each of await Promise.all(batch)) if (each !== undefined) found.push(each)
+  }
+  return found
+}
+
 /** `undefined` where nothing was recorded: the session was deleted, or only opened. */
-async function find(operations: FileOperations, sessionId: string, folder: string): Promise<Found | undefined> {
+async function find(operations: FileOperations, place: Place): Promise<Found | undefined> {
+  const { folder } = place
   try {
     const end = await withEpochs(operations, folder, (files) => endOf(operations, folder, files))
-    return end && { sessionId, folder, lastActiveAt: end.modified }
+    return end && { ...place, lastActiveAt: end.modified, end: { name: end.file.name, size: end.size, modified: end.modified } }
   } catch (error) {
     const { modified } = await operations.stat(folder).catch(() => ({ modified: 0 }))
-    return { sessionId, folder, lastActiveAt: modified, error }
+    return { ...place, lastActiveAt: modified, error }
   }
 }
 
 /** `undefined` where it was deleted since it was found. */
-async function summaryOf(listing: Listing, { sessionId, folder, lastActiveAt, error }: Found): Promise<SessionSummary | undefined> {
+async function summaryOf(listing: Listing, found: Found, moved: Found[]): Promise<SessionSummary | undefined> {
+  const { sessionId, lastActiveAt, error } = found
   if (error !== undefined) return unreadable(sessionId, lastActiveAt, error)
   try {
-    const digest = await digestIn(listing, sessionId, folder)
+    const digest = await digestIn(listing, found, moved)
     return digest && { ...digest, sessionId, agentId: digest.agentId ?? '', createdAt: digest.createdAt ?? lastActiveAt, lastActiveAt }
   } catch (failure) {
     return unreadable(sessionId, lastActiveAt, failure)
   }
 }
 
-function digestIn({ operations, known, summaries }: Listing, sessionId: string, folder: string): Promise<SessionDigest | undefined> {
+function digestIn({ operations, known, summaries }: Listing, found: Found, moved: Found[]): Promise<SessionDigest | undefined> {
+  const { sessionId, folder, end: before, isIndexed } = found
   return withEpochs(operations, folder, async (files) => {
     const last = await endOf(operations, folder, files)
+    if (isIndexed && (last?.file.name !== before?.name || last?.size !== before?.size || last?.modified !== before?.modified))
+      moved.push(found)
     if (last === undefined) return undefined
     const end = `${last.file.name} ${last.size} ${last.modified}`
     const told = known.get(sessionId)

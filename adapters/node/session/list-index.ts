@@ -1,0 +1,257 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { systemCode } from '../workspace/fs-errors.ts'
+import { makeDurableDirectory } from './durable-directory.ts'
+import { createdFirst, isAbsent } from './epoch-files.ts'
+import type { FileOperations } from './file-operations.ts'
+
+/** Where a session ended when somebody looked: the last file with something in it. */
+export interface KnownEnd {
+  name: string
+  size: number
+  modified: number
+}
+
+/** What need not be looked at. */
+export interface KnownEnds {
+  /** By folder. Not of those in which nothing is recorded: what undid that might be lost in a power cut, and the session is there again. */
+  ends: ReadonlyMap<string, KnownEnd>
+  /** Folders of sessions that were written since, or will be. */
+  marked: ReadonlySet<string>
+  /** When the index was written, in epoch ms; 0 without one. */
+  madeAt: number
+}
+
+/** When an index is worth its making. */
+export interface IndexLimits {
+  /** More folders than these were to be looked into. */
+  looks: number
+  /** The one before is older, in ms: all who write then mark their sessions again. */
+  ageMs: number
+}
+
+/** The limits of `fileSessionStore`. */
+export const indexLimits: IndexLimits = { looks: 64, ageMs: 10_000 }
+
+/** Beside the sessions: no id begins with a dot. */
+const folderName = '.lists'
+
+const version = 1
+const pattern = /^(marks|index)\.([1-9]\d{0,14})(\.tmp)?$/
+const nothingKnown: KnownEnds = { ends: new Map(), marked: new Set(), madeAt: 0 }
+
+/** How often another index may appear while one is read, or another generation while a session is marked, before something else must be wrong. */
+const mostTries = 10
+
+/**
+ * Where sessions ended, so that a list looks only into the folders of those that were written since. The folders are the truth: this may be lost at
+ * any time.
+ *
+ * **Contract**
+ * - `.lists/index.N` says where each session ended when generation N began, or later. `.lists/marks.N` holds an empty file for each session that was
+ *   claimed since. An index counts while its marks are there.
+ * - A writer marks its session in the newest generation before its first acknowledgement, and looks for a newer one after each write, before it is
+ *   acknowledged. Whoever makes an index begins a generation before it looks at the marked sessions. So an acknowledged record is in what the
+ *   index says, or its session is marked.
+ * - Exactly one begins a generation. One that is never finished does no harm: the index before it counts on, with the marks of both.
+ * - Older marks are removed when the newer index is durable. Who reads the older one meanwhile finds the newer one, and begins again.
+ */
+export class ListIndex {
+  readonly #operations: FileOperations
+  readonly #root: string
+  readonly #folder: string
+  readonly #limits: IndexLimits
+  /** The generation whose marks have a durable folder. */
+  #durable = 0
+  /** Whether this driver makes an index: several lists at once make one. */
+  #isMaking = false
+
+  constructor(operations: FileOperations, root: string, limits: IndexLimits) {
+    this.#operations = operations
+    this.#root = root
+    this.#limits = limits
+    this.#folder = join(root, folderName)
+  }
+
+  /** Never rejects: without an index that can be read, nothing is known. */
+  async read(): Promise<KnownEnds> {
+    try {
+      for (let tries = 0; tries < mostTries; tries++) {
+        const generations = await this.#generations()
+        const [newest = 0] = generations.index
+        if (newest === 0 || !generations.marks.includes(newest)) return nothingKnown
+        const known = await this.#readIndex(newest, generations.marks).catch(unless(isAbsent))
+        // Whoever writes a newer index then removes marks, so what was read of them may be a part.
+        if (known !== undefined && (await this.#generations()).index[0] === newest) return known
+      }
+      return nothingKnown
+    } catch {
+      return nothingKnown
+    }
+  }
+
+  /**
+   * Lists look at the session in this folder from now on, whatever an index says. Durable when it resolves, with the generation; `marked` is the one in
+   * which it was marked before. 0 where there is no index to correct.
+   */
+  async mark(session: string, marked = 0): Promise<number> {
+    let last = marked
+    for (let tries = 0; tries < mostTries; tries++) {
+      const [newest = 0] = (await this.#generations()).marks
+      if (newest === last || newest === 0) return newest
+      if ((await this.#place(session, newest).catch(unless(isAbsent))) !== undefined) last = newest
+    }
+    throw new Error(`The marks of the sessions in ${folderName} cannot be written.`)
+  }
+
+  /** Of a session that was deleted no mark is left, unless somebody has begun it again. */
+  async forget(session: string): Promise<void> {
+    const { marks } = await this.#generations()
+    for (const each of marks) await this.#operations.remove(join(this.#marks(each), session)).catch(unless(isAbsent))
+    const isThere = marks.length > 0 && (await this.#operations.list(join(this.#root, session)).catch(unless(isAbsent)))
+    if (isThere) await this.mark(session)
+  }
+
+  /**
+   * Begins a generation where that is worth `looks` into folders: sessions that are looked at from now on may be in its index. `undefined` where it is
+   * not, or when somebody else does.
+   */
+  async begin({ madeAt }: KnownEnds, looks: number): Promise<number | undefined> {
+    if (this.#isMaking || looks <= this.#limits.looks || Math.abs(Date.now() - madeAt) <= this.#limits.ageMs) return undefined
+    this.#isMaking = true
+    try {
+      const generation = await this.#begin()
+      this.#isMaking = generation !== undefined
+      return generation
+    } catch (error) {
+      this.#isMaking = false
+      throw error
+    }
+  }
+
+  /** Writes the index of a generation that was begun here, and removes older ones. */
+  async write(generation: number, ends: KnownEnds['ends']): Promise<void> {
+    try {
+      await this.#write(generation, ends)
+    } finally {
+      this.#isMaking = false
+    }
+  }
+
+  async #begin(): Promise<number | undefined> {
+    const { index, marks } = await this.#generations()
+    const generation = Math.max(0, ...index, ...marks) + 1
+    await makeDurableDirectory(this.#operations, this.#folder)
+    try {
+      await this.#operations.makeDirectory(this.#marks(generation))
+    } catch (error) {
+      if (systemCode(error) === 'EEXIST') return undefined
+      throw error
+    }
+    await this.#operations.syncDirectory(this.#folder)
+    return generation
+  }
+
+  async #write(generation: number, ends: KnownEnds['ends']): Promise<void> {
+    const operations = this.#operations
+    const target = this.#index(generation)
+    const unfinished = `${target}.tmp`
+    await operations.createExclusive(unfinished)
+    try {
+      await operations.append(unfinished, textOf(ends))
+      await operations.sync(unfinished)
+      await operations.rename(unfinished, target)
+    } catch (error) {
+      await operations.remove(unfinished).catch(() => {})
+      throw error
+    }
+    await operations.syncDirectory(this.#folder)
+    await this.#removeBefore(generation)
+  }
+
+  async #readIndex(generation: number, marks: readonly number[]): Promise<KnownEnds> {
+    const operations = this.#operations
+    const path = this.#index(generation)
+    const { modified } = await operations.stat(path)
+    const ends = endsIn(await operations.read(path))
+    if (ends === undefined) return nothingKnown
+    const marked = new Set<string>()
+    for (const each of marks) if (each >= generation) for (const name of await operations.list(this.#marks(each))) marked.add(name)
+    return { ends, marked, madeAt: modified }
+  }
+
+  async #place(session: string, generation: number): Promise<true> {
+    const operations = this.#operations
+    const path = join(this.#marks(generation), session)
+    if (await createdFirst(operations, path)) await operations.close?.(path)
+    await operations.syncDirectory(this.#marks(generation))
+    if (this.#durable !== generation) await operations.syncDirectory(this.#folder)
+    this.#durable = generation
+    return true
+  }
+
+  /** What stays is not read any more. */
+  async #removeBefore(generation: number): Promise<void> {
+    const operations = this.#operations
+    for (const name of await operations.list(this.#folder)) {
+      const [, kind, number, unfinished] = pattern.exec(name) ?? []
+      if (kind === undefined || Number(number) >= generation) continue
+      const path = join(this.#folder, name)
+      if (kind === 'index' || unfinished !== undefined) await operations.remove(path).catch(() => {})
+      else await this.#removeMarks(path).catch(() => {})
+    }
+  }
+
+  async #removeMarks(path: string): Promise<void> {
+    const operations = this.#operations
+    for (const name of await operations.list(path)) await operations.remove(join(path, name)).catch(unless(isAbsent))
+    await operations.removeDirectory(path)
+  }
+
+  /** The newest first. */
+  async #generations(): Promise<{ index: number[]; marks: number[] }> {
+    const found = { index: [] as number[], marks: [] as number[] }
+    const names = (await this.#operations.list(this.#folder).catch(unless(isAbsent))) ?? []
+    for (const name of names) {
+      const [, kind, number, unfinished] = pattern.exec(name) ?? []
+      if (kind !== undefined && unfinished === undefined) found[kind === 'index' ? 'index' : 'marks'].push(Number(number))
+    }
+    found.index.sort((a, b) => b - a)
+    found.marks.sort((a, b) => b - a)
+    return found
+  }
+
+  #marks(generation: number): string {
+    return join(this.#folder, `marks.${generation}`)
+  }
+
+  #index(generation: number): string {
+    return join(this.#folder, `index.${generation}`)
+  }
+}
+
+function unless(isFine: (error: unknown) => boolean): (error: unknown) => undefined {
+  return (error) => {
+    if (!isFine(error)) throw error
+  }
+}
+
+/** One line that says what the other one is, and that one. */
+function textOf(ends: KnownEnds['ends']): string {
+  const rows = [...ends].map(([folder, { name, size, modified }]) => [folder, name, size, modified])
+  const body = JSON.stringify(rows)
+  return `${JSON.stringify({ version, sha256: checksumOf(body) })}\n${body}\n`
+}
+
+/** `undefined` for what is damaged, or of another version. */
+function endsIn(text: string): KnownEnds['ends'] | undefined {
+  const [head = '', body = ''] = text.split('\n')
+  if (head !== JSON.stringify({ version, sha256: checksumOf(body) })) return undefined
+  // The checksum says that `textOf` has written it.
+  const rows = JSON.parse(body) as [folder: string, name: string, size: number, modified: number][]
+  return new Map(rows.map(([folder, name, size, modified]) => [folder, { name, size, modified }]))
+}
+
+function checksumOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
