@@ -4,7 +4,8 @@
  * - `late/`: what `lateChunk` and the registry load when it is first needed, one named file each;
  * - `cli.js`: the command `phi`, which `bin` of package.json names;
  * - `config/schema.json`: the JSON Schema of agent files, for editors;
- * - `types/`: the declarations, one file per source that a public declaration leads to, written by tsc; shapes as interfaces, not as tables.
+ * - `types/`: the declarations, one file per source that a public declaration leads to, written by tsc; shapes as interfaces, not as tables;
+ *   optional properties take `undefined`.
  *
  * Sources are not published: each file has a source map that holds them.
  */
@@ -15,6 +16,7 @@ import { type PluginContext, rolldown } from 'rolldown'
 import { configJsonSchema } from '../src/config/index.ts'
 import { builtFile, publicEntries } from '../test/harness/public-entries.ts'
 import { importsOf } from '../test/harness/source.ts'
+import { withUndefined } from './optional-types.ts'
 import { writtenTypes } from './written-types.ts'
 
 const folder = 'dist'
@@ -91,7 +93,10 @@ function writeTypes(): void {
       if (specifier.startsWith('.')) reached.add(join(dirname(path), specifier.replace(/\.ts$/, '.d.ts')))
     }
   }
-  for (const path of globSync(`${types}/**/*.d.ts`)) if (!reached.has(path)) rmSync(path)
+  for (const path of globSync(`${types}/**/*.d.ts`)) {
+    if (reached.has(path)) writeFileSync(path, withUndefined(readFileSync(path, 'utf8')))
+    else rmSync(path)
+  }
 }
 
 /** For editors that complete agent files: made of the table that they are checked with. */

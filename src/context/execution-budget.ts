@@ -1,5 +1,6 @@
 import { aBudget } from '../base/port-kinds.ts'
 import { ConfigError, errorText } from '../contract/errors.ts'
+import { definedFields } from '../contract/json.ts'
 import { type CostConfig, combineUsage, emptyUsage, estimatedCost, type Usage } from '../contract/model/usage.ts'
 import { defaultLimits, type ExecutionLimits, type ReachedLimit, type SharedLimits } from '../contract/run/settings.ts'
 import { checkOptions } from '../contract/shape/read.ts'
@@ -32,7 +33,7 @@ export class ExecutionBudget implements ReadableBudget {
 
   /** `limits: false` sets none here; those of `parent` still hold. */
   constructor(limits: Partial<ExecutionLimits> | false | undefined, parent?: Budget) {
-    this.#limits = limits === false ? undefined : { ...defaultLimits, ...limits }
+    this.#limits = limits === false ? undefined : { ...defaultLimits, ...definedFields(limits) }
     this.#parent = parent
   }
 

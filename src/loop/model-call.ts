@@ -2,6 +2,7 @@ import type { AbortScope } from '../base/abort.ts'
 import { isContextOverflowText } from '../base/text/overflow-text.ts'
 import { maxServerDelayMs, retryDelayMs, startTimer } from '../base/timer.ts'
 import { ConfigError, callbackFailed, errorText, JournalError, ProviderError, toRunFailure } from '../contract/errors.ts'
+import { definedFields } from '../contract/json.ts'
 import { type AssistantMessage, isEmptyAnswer } from '../contract/message/message.ts'
 import { emptyUsage, type Usage, usageBeyond } from '../contract/model/usage.ts'
 import { defaultMaxContinuations, defaultRetry, type RetryConfig } from '../contract/run/settings.ts'
@@ -93,7 +94,7 @@ async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
 }
 
 function retryOf({ config: { retry } }: LoopState): RetryConfig {
-  return retry === false ? { ...defaultRetry, maxRetries: 0 } : { ...defaultRetry, ...retry }
+  return retry === false ? { ...defaultRetry, maxRetries: 0 } : { ...defaultRetry, ...definedFields(retry) }
 }
 
 /** What is sent this turn. No promise where no callback makes it and nobody wants to see it. */

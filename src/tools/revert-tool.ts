@@ -1,5 +1,6 @@
 import { defaultRevertPolicy, type RevertCategory, type RevertPolicy } from '../contract/context/context-change.ts'
 import { ToolError } from '../contract/errors.ts'
+import { definedFields } from '../contract/json.ts'
 import { formatNodeId, parseNodeId } from '../contract/session/node-tag.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'
@@ -38,7 +39,7 @@ const policyOptions = optionsOf<RevertPolicy>({ windowTurns: wholeFrom(0), keepC
  */
 export function revertTool(policy: Partial<RevertPolicy> = {}): AgentTool {
   checkOptions(policy, policyOptions)
-  const revertPolicy: RevertPolicy = { ...defaultRevertPolicy, ...policy }
+  const revertPolicy: RevertPolicy = { ...defaultRevertPolicy, ...definedFields(policy) }
   const tool = defineTool<RevertArgs>({
     name: 'revert_to_state',
     label: 'Revert To State',

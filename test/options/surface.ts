@@ -57,6 +57,13 @@ export function checkedOptions<Options extends object>(
       expect(String(misspelt)).toContain(`Did you mean ${key}?`)
     })
 
+    it.each(Object.keys(sample).filter((key) => !needed.includes(key as keyof Options)))(
+      '%s: undefined is as good as absent',
+      async (key) => {
+        expect(await refusal(withOption(key, undefined))).toBeUndefined()
+      },
+    )
+
     it('itself is an object', async () => {
       for (const odd of [null, 7, 'text', [], () => 1]) {
         expect(await refusal(() => make(odd as never)), String(odd)).toBeInstanceOf(ConfigError)

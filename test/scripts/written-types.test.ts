@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { withUndefined } from '../../scripts/optional-types.ts'
 import { writtenTypes } from '../../scripts/written-types.ts'
 
 const declared = `import { type FieldsOf, type Infer, type ShapeOf } from '../shape/shape.ts';
@@ -55,5 +56,31 @@ export interface NoteSection extends FieldsOf<typeof noteKeys> {
   it('refuses a table that it cannot read', () => {
     const odd = 'declare const oddFields: {\n    a: string;\n};\nexport interface Odd extends FieldsOf<typeof oddFields> {\n}\n'
     expect(() => writtenTypes(odd)).toThrow('This is no shape of a table: string')
+  })
+})
+
+describe('optional properties of published declarations', () => {
+  it.each([
+    ['a?: string;', 'a?: string | undefined;'],
+    ["'a-b'?: 'x;y' | \"z?: 1;\";", "'a-b'?: 'x;y' | \"z?: 1;\" | undefined;"],
+    ['readonly a?: readonly string[];', 'readonly a?: (readonly string[]) | undefined;'],
+    [
+      '/** b?: what; */ a?: { b?: Map<string, number>; c: 1; };',
+      '/** b?: what; */ a?: { b?: Map<string, number> | undefined; c: 1; } | undefined;',
+    ],
+    ['a?: (b?: string, c?: { d?: 1; }) => 2 | undefined;', 'a?: ((b?: string, c?: { d?: 1 | undefined; }) => 2 | undefined) | undefined;'],
+    ['a?<T>(b: T, c?: [d?: T, e?: 1]): Promise<T>;', 'a?: (<T>(b: T, c?: [d?: T, e?: 1]) => Promise<T>) | undefined;'],
+    ['[K in keyof T]?: T[K];', '[K in keyof T]?: T[K] | undefined;'],
+    ['a: T extends { b?: infer B; } ? B : C;', 'a: T extends { b?: infer B; } ? B : C;'],
+    ['a?: unknown;', 'a?: unknown;'],
+    ['a?: string | undefined;', 'a?: string | undefined;'],
+  ])('take undefined: %s', (declared, written) => {
+    expect(withUndefined(`export interface X {\n    ${declared}\n}\n`)).toBe(`export interface X {\n    ${written}\n}\n`)
+  })
+
+  it('so does every property of a Partial', () => {
+    expect(withUndefined('export interface X extends Partial<Y> {\n    a: Partial<Z>;\n}\n')).toBe(
+      'export interface X extends PartialOrUndefined<Y> {\n    a: PartialOrUndefined<Z>;\n}\ntype PartialOrUndefined<T> = {\n    [K in keyof T]?: T[K] | undefined;\n};\nexport {};\n',
+    )
   })
 })

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../contract/errors.ts'
+import { definedFields } from '../../contract/json.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { CompactionConfig, CompactionStrategy, ContextConfig, TokenCounter } from '../../types/context/compaction.ts'
@@ -66,7 +67,7 @@ export function resolveContext(
     maxContextTokens,
     systemPromptTokens: Math.max(reserve, headTokens(head, counter)),
     counter,
-    compaction: { ...defaultCompactionConfig, ...config.compaction },
+    compaction: { ...defaultCompactionConfig, ...definedFields(config.compaction) },
   }
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../json.ts'
+import { definedFields, type JsonObject, type JsonValue } from '../json.ts'
 import type { Content, FileContent, ImageContent, ServiceToolContent } from './content.ts'
 
 /** How much of a service tool's output is told to another model, in UTF-16 units. */
@@ -13,7 +13,7 @@ export function mediaName(block: ImageContent | FileContent): string {
 /** The fields of a block of media that everybody may see: all but the state of a service. */
 export function toldMedia(block: ImageContent | FileContent): JsonObject {
   const { providerState: _own, ...told } = block
-  return Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined))
+  return definedFields(told)
 }
 
 /** What a tool of a service did, in words: for another service, and for summaries. */

@@ -1,5 +1,6 @@
 import { logWarning } from '../../base/log-warning.ts'
 import { ConfigError } from '../../contract/errors.ts'
+import { definedFields } from '../../contract/json.ts'
 import type { ModelCapabilities, ModelConfig, ModelSettings } from '../../contract/model/model-config.ts'
 import { settingsIn } from '../../contract/model/request-settings.ts'
 import type { CatalogueEntry, ModelCatalogue } from '../../types/model/catalogue.ts'
@@ -33,10 +34,10 @@ export function modelConfig(id: string, defaults: ModelDefaults, options: Provid
     cost: options.cost ?? entry?.cost ?? { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
     headers: options.headers ?? {},
   }
-  if (defaults.compat !== undefined) config.compat = { ...defaults.compat, ...options.compat }
+  if (defaults.compat !== undefined) config.compat = { ...defaults.compat, ...definedFields(options.compat) }
   const settings = modelSettingsIn(options)
   if (settings !== undefined) config.settings = settings
-  const capabilities = { ...capabilitiesIn(entry), ...options.capabilities }
+  const capabilities = { ...capabilitiesIn(entry), ...definedFields(options.capabilities) }
   if (Object.keys(capabilities).length > 0) config.capabilities = capabilities
   if (options.requireMedia !== undefined) config.requireMedia = options.requireMedia
   const known = defaults.capabilities?.(config) ?? options.capabilities

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../contract/errors.ts'
+import { definedFields } from '../../contract/json.ts'
 import { oneOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import { shown } from '../../contract/shape/shown-value.ts'
 import type { Model } from '../../types/model/model.ts'
@@ -56,9 +57,14 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
     apiKeyVariable: known?.apiKeyVariable,
     compat: known?.compat ?? defaultCompat,
   }
-  const capabilities = { ...known?.capabilities, ...options.capabilities }
+  const capabilities = { ...known?.capabilities, ...definedFields(options.capabilities) }
   const patience = known?.isLocal === true ? ({ firstByteTimeoutMs: false } as const) : {}
-  return chatModel(id, defaults, { ...patience, ...options, capabilities, headers: { ...known?.headers, ...options.headers } })
+  return chatModel(id, defaults, {
+    ...patience,
+    ...definedFields(options),
+    capabilities,
+    headers: { ...known?.headers, ...options.headers },
+  })
 }
 
 /**
@@ -71,6 +77,6 @@ export function local(id: string, options: ChatModelOptions = {}): Model {
     throw new ConfigError('invalidOption', `id ${shown(id, 'id')} is an address. The model comes first: local('qwen3', { baseUrl }).`)
   }
   checkFactory(id, options, chatOptions)
-  const given = { provider: 'local', firstByteTimeoutMs: false, ...options } as const
+  const given = { provider: 'local', firstByteTimeoutMs: false, ...definedFields(options) } as const
   return openaiCompatible(id, { ...given, baseUrl: options.baseUrl ?? compatPresets.ollama.baseUrl })
 }

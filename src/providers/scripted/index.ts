@@ -8,6 +8,7 @@
  * @module
  */
 
+import { definedFields } from '../../contract/json.ts'
 import { citation, content } from '../../contract/message/content.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
@@ -100,7 +101,7 @@ export function scripted(script: Script, given: ScriptedOptions = {}): ScriptedM
     maxTokens: 8192,
     cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
     headers: {},
-    ...given.config,
+    ...definedFields(given.config),
     id,
     name,
     api: 'scripted',

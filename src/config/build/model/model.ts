@@ -1,5 +1,6 @@
 import { aModel } from '../../../base/port-kinds.ts'
 import { ConfigError } from '../../../contract/errors.ts'
+import { definedFields } from '../../../contract/json.ts'
 import type { KnownApi, OpenAiCompat, ThinkingFormat } from '../../../contract/model/model-config.ts'
 import type { CostConfig } from '../../../contract/model/usage.ts'
 import { checkOptions } from '../../../contract/shape/read.ts'
@@ -159,7 +160,7 @@ function factoryOptions(section: ModelSection): FactoryOptions {
     requireMedia: section.require_media,
     compat: compat && Object.keys(compat).length > 0 ? compatOf(compat) : undefined,
   }
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  return definedFields(options)
 }
 
 function patienceOf(limit: number | 'none' | undefined): number | false | undefined {
@@ -189,15 +190,15 @@ const thinkingFormats: Readonly<Record<string, ThinkingFormat>> = {
 function compatOf(compat: CompatSection): Partial<OpenAiCompat> {
   const { max_tokens_field, thinking_format } = compat
   const format = thinking_format === undefined ? undefined : thinkingFormats[thinking_format.toLowerCase().replaceAll('_', '')]
-  const options = {
+  const field = max_tokens_field?.toLowerCase() === 'max_tokens' ? 'maxTokens' : 'maxCompletionTokens'
+  return definedFields({
     supportsStore: compat.supports_store,
     supportsDeveloperRole: compat.supports_developer_role,
     supportsReasoningEffort: compat.supports_reasoning_effort,
     supportsUsageInStreaming: compat.supports_usage_in_streaming,
-    maxTokensField: max_tokens_field && (max_tokens_field.toLowerCase() === 'max_tokens' ? 'maxTokens' : 'maxCompletionTokens'),
+    maxTokensField: max_tokens_field === undefined ? undefined : field,
     requiresToolResultName: compat.requires_tool_result_name,
     requiresAssistantAfterToolResult: compat.requires_assistant_after_tool_result,
     thinkingFormat: format,
-  }
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  })
 }

@@ -1,3 +1,4 @@
+import { definedFields } from '../../../contract/json.ts'
 import type { ModelCapabilities, ModelConfig } from '../../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import type { CallIdRule } from '../history/legal-id.ts'
@@ -35,7 +36,7 @@ export const plain: ModelCapabilities = {
  */
 export function capabilitiesOf(model: ModelConfig, table: readonly CapabilityRow[], newest: ModelCapabilities): ModelCapabilities {
   const row = table.find(({ ids }) => ids.test(model.id))
-  return { ...(row?.capabilities ?? newest), ...model.capabilities }
+  return { ...(row?.capabilities ?? newest), ...definedFields(model.capabilities) }
 }
 
 /** Where a service must be told, and nothing is known of its model: what models of that kind have taken from the first on. */
