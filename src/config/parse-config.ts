@@ -52,20 +52,24 @@ export async function parseConfig(text: string, format: ConfigFormat): Promise<P
 export async function parseConfigAuto(text: string): Promise<ParsedConfig> {
   checkOptions(text, aText, 'text')
   const checked = checkedText(text)
-  const failures: string[] = []
+  const failures: ConfigError[] = []
   for (const format of configFormat.words) {
     const document = await attempt(() => readers[format](checked), failures)
     if (document !== undefined) return interpreted(document, format)
   }
-  throw parseError(`The configuration is neither TOML, nor JSON, nor YAML. ${failures.join(' ')}`)
+  // It is most likely the one of which most could be read.
+  const [nearest] = failures.toSorted((a, b) => (b.line ?? 0) - (a.line ?? 0) || (b.column ?? 0) - (a.column ?? 0))
+  const { line = 1, column = 1 } = nearest ?? {}
+  const told = failures.map(({ message }) => message).join(' ')
+  throw parseError(`The configuration is neither TOML, nor JSON, nor YAML. ${told}`, { line, column })
 }
 
-async function attempt(read: () => ReadDocument | Promise<ReadDocument>, failures: string[]): Promise<ReadDocument | undefined> {
+async function attempt(read: () => ReadDocument | Promise<ReadDocument>, failures: ConfigError[]): Promise<ReadDocument | undefined> {
   try {
     return await read()
   } catch (error) {
     if (!ConfigError.isInstance(error) || error.code !== 'parse') throw error
-    failures.push(error.message)
+    failures.push(error)
     return undefined
   }
 }

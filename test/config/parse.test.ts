@@ -3,11 +3,21 @@ import { describe, expect, it } from 'vitest'
 import { type ConfigFormat, parseConfig, parseConfigAuto, substituteEnv } from '../../src/config/index.ts'
 import { ConfigError } from '../../src/index.ts'
 import { refusal } from '../support/agent-files.ts'
+import { runs } from '../support/runs.ts'
 
 async function failure(text: string, format: ConfigFormat = 'toml'): Promise<ConfigError> {
   const error: unknown = await parseConfig(text, format).catch((reason: unknown) => reason)
   if (ConfigError.isInstance(error)) return error
   throw new Error(`no ConfigError: ${String(error)}`)
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 describe('a configuration', () => {
@@ -75,6 +85,21 @@ describe('what is wrong is said with its place', () => {
     ['json', `{"agent":\n {"name": ${'['.repeat(40)}${']'.repeat(40)}}}`, 2],
     ['json', '{"agent":\n {"__proto__": 1}}', 2],
     ['yaml', '\n- a', 1],
+    ['json', '', 1],
+    ['json', '{"a":\n [1,,2]}', 2],
+    ['json', '{"a":\n :1}', 2],
+    ['json', '{"a": 1,\n}', 2],
+    ['json', '{"a":\n // a comment\n 1}', 2],
+    ['json', '{"a": 1}\n}', 2],
+    ['yaml', 'a: 1\n%YAML 1.2\n---\n', 2],
+    ['yaml', 'a: 1\n? b\n: 2', 2],
+    ['yaml', `a:\n ${'['.repeat(40)}`, 2],
+    ['yaml', `a:\n${'- 1\n'.repeat(4000)}`, 1201],
+    ['yaml', 'a: 1\nb: *c', 2],
+    ['yaml', 'a: &x [1, 2]\nb: !!foo 3', 2],
+    ['toml', 'a = 1\n\na = 2', 3],
+    ['toml', 'a = 1\nb = "', 2],
+    ['toml', `${'#\n'.repeat(70_000)}`, 65_537],
   ])('also where something is missing or cannot be at all: %s %j', async (format, text, line) => {
     const error = await failure(text, format)
     expect(error.line).toBe(line)
@@ -120,6 +145,59 @@ describe('what is wrong is said with its place', () => {
       const error = await failure(text.startsWith('[') ? text : `[provider]\n${text}`)
       expect(JSON.stringify([error, error.message])).not.toContain('sk-secret')
     }
+  })
+})
+
+describe('JSON that is none', () => {
+  it.each([
+    ['{"a": 1,}', 'a key in double quotes'],
+    ["{'a': 1}", 'a key in double quotes or "}"'],
+    ['{"a" 1}', '":"'],
+    ['{"a": [1 2]}', '"," or the end of what was opened'],
+    ['{"a": tru}', 'a value'],
+    ['{"a": "b\nc"}', 'a text that ends in its line'],
+    ['{} {}', 'nothing more'],
+  ])('is told by what is missing: %j', async (text, expected) => {
+    expect((await failure(text, 'json')).message).toContain(`The configuration is not valid JSON: expected ${expected}`)
+  })
+
+  it('is what JSON.parse refuses, and nothing else', async () => {
+    const pieces = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"b\\n"',
+      '"\\x"',
+      '"\t"',
+      '1',
+      '-0.5e3',
+      '01',
+      '1.',
+      'true',
+      'nul',
+      ' ',
+      '\n',
+      '\u00a0',
+      '\ud800',
+      '"\u0085"',
+    )
+    const texts = fc.oneof(
+      fc.array(pieces, { maxLength: 12 }).map((all) => all.join('')),
+      fc.json(),
+      fc.tuple(fc.json(), fc.nat(40)).map(([all, at]) => all.slice(0, at)),
+    )
+    await fc.assert(
+      fc.asyncProperty(texts, async (text) => {
+        const error: unknown = await parseConfig(text, 'json').catch((reason: unknown) => reason)
+        const isRefused = ConfigError.isInstance(error) && error.message.includes('not valid JSON')
+        expect(isRefused).toBe(!isJson(text))
+      }),
+      { numRuns: runs(2000, 20_000) },
+    )
   })
 })
 
@@ -239,7 +317,7 @@ describe('a hostile text', () => {
     expect((await parseConfig(text, 'toml')).warnings).toHaveLength(100)
   })
 
-  it('of any kind is a ParsedConfig or a ConfigError', async () => {
+  it('of any kind is a ParsedConfig or a ConfigError with its line', async () => {
     const formats = fc.constantFrom<ConfigFormat>('toml', 'json', 'yaml')
     const words = fc.constantFrom(
       '[',
@@ -280,6 +358,7 @@ describe('a hostile text', () => {
           expect(typeof config).toBe('object')
         } catch (error) {
           if (!ConfigError.isInstance(error)) throw error
+          expect(error.line, error.message).toBeGreaterThan(0)
         }
       }),
       { numRuns: 500 },

@@ -20,7 +20,8 @@ const maxValues = 5000
 export function checkedText(text: string): string {
   if (text.length <= maxText) return text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   const advice = 'Put long prompts into files of their own, as "file:name.md".'
-  throw parseError(`The configuration has ${text.length} characters, and ${maxText} are the limit. ${advice}`)
+  const message = `The configuration has ${text.length} characters, and ${maxText} are the limit. ${advice}`
+  throw placed(parseError(message), placeAt(text, maxText))
 }
 
 /** A configuration that is none, at a place if it is known. */

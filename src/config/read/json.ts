@@ -1,6 +1,6 @@
-import { errorText } from '../../contract/errors.ts'
-import { fieldOf, type Path, type Place, placed } from '../config-error.ts'
+import { fieldOf, type Path, placed } from '../config-error.ts'
 import { documentOf, maxDepth, parseError, placeAt, type ReadDocument } from './document.ts'
+import { syntaxFault } from './json-syntax.ts'
 
 /** Reads JSON. Throws `ConfigError` `parse` for what is none, and for a key that comes twice. */
 export function readJson(text: string): ReadDocument {
@@ -16,23 +16,9 @@ export function readJson(text: string): ReadDocument {
 }
 
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    const place = placeOfFailure(text, errorText(error))
-    const where = place === undefined ? '' : ` (line ${place.line}, column ${place.column})`
-    // Engines quote the text, which may hold a key.
-    throw parseError(`The configuration is not valid JSON${text.trim() === '' ? ': it is empty' : ''}${where}.`, place)
-  }
-}
-
-function placeOfFailure(text: string, message: string): Place | undefined {
-  const position = /position (\d+)/.exec(message)?.[1]
-  if (position !== undefined) return placeAt(text, Number(position))
-  // Some messages name no position: then it ends too early, or a word is none of JSON.
-  if (/end of|EOF|unterminated/i.test(message)) return placeAt(text, text.length)
-  const word = [...text.matchAll(token)].find(([piece]) => !/^(?:["{}[\],:]|true$|false$|null$|-?\d)/.test(piece))
-  return word && placeAt(text, word.index)
+  const fault = text.trim() === '' ? { offset: 0, expected: 'a table: it is empty' } : syntaxFault(text)
+  if (fault === undefined) return JSON.parse(text)
+  throw placed(parseError(`The configuration is not valid JSON: expected ${fault.expected}.`), placeAt(text, fault.offset))
 }
 
 const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g

@@ -11,7 +11,7 @@ function parsed(text: string): unknown {
   try {
     return parse(text, { maxDepth: 32 })
   } catch (error) {
-    if (!(error instanceof TomlError)) throw parseError('The configuration is not valid TOML.', undefined, error)
+    if (!(error instanceof TomlError)) throw parseError('The configuration is not valid TOML.', { line: 1, column: 1 }, error)
     const { line, column } = error
     const reason = error.message.split('\n', 1)[0]?.replace(/^Invalid TOML document: /, '') ?? ''
     throw parseError(`The configuration is not valid TOML: ${reason} (line ${line}, column ${column}).`, { line, column })

@@ -3,9 +3,10 @@ import { yamlParser } from '../../base/late/yaml-parser.ts'
 import { escapeControls } from '../../base/text/escape-controls.ts'
 import { ConfigError, errorText, LoadError } from '../../contract/errors.ts'
 import type { Path, Place } from '../config-error.ts'
-import { documentOf, parseError, type ReadDocument } from './document.ts'
+import { documentOf, parseError, placeAt, type ReadDocument } from './document.ts'
 
 type Yaml = typeof import('yaml')
+type Position = ReturnType<LineCounter['linePos']>
 
 /** Pieces of a text, as the lexer sees them: what is made of them takes time, and some of it more than in proportion. */
 const maxTokens = 6000
@@ -26,39 +27,51 @@ export async function readYaml(text: string): Promise<ReadDocument> {
     const yamlDocument = library.parseDocument(text, options)
     const [problem] = [...yamlDocument.errors, ...yamlDocument.warnings]
     if (problem !== undefined) throw refused(problem.message.split('\n', 1)[0] ?? '', lines.linePos(problem.pos[0]))
-    checkKeys(library, yamlDocument, lines)
+    checkNodes(library, yamlDocument, lines)
     return documentOf(yamlDocument.toJS({ maxAliasCount }), (path) => placeOf(library, yamlDocument, lines, path))
   } catch (error) {
     if (ConfigError.isInstance(error) || LoadError.isInstance(error)) throw error
-    throw refused(errorText(error).split('\n', 1)[0] ?? '')
+    throw refused(errorText(error).split('\n', 1)[0] ?? '', { line: 1, col: 1 })
   }
 }
 
 /** The parser quotes tags and anchors, which are as long as a stranger likes. */
-function refused(words: string, at?: { line: number; col: number }): ConfigError {
+function refused(words: string, { line, col }: Position): ConfigError {
   const reason = escapeControls(words.slice(0, 120))
-  if (at === undefined) return parseError(`The configuration is not valid YAML: ${reason}`)
-  const place = { line: at.line, column: at.col }
+  const place = { line, column: col }
   return parseError(`The configuration is not valid YAML: ${reason} (line ${place.line}, column ${place.column}).`, place)
 }
 
 function checkTokens({ CST, Lexer }: Yaml, text: string): void {
   let count = 0
   let brackets = 0
+  let offset = 0
   for (const token of new Lexer().lex(text)) {
+    const kind = CST.tokenType(token)
     count += 1
-    if (count > maxTokens) throw refused(`it has more than ${maxTokens} parts`)
     if (token === '[' || token === '{') brackets += 1
     if (token === ']' || token === '}') brackets -= 1
-    if (brackets > maxBrackets) throw refused(`it is nested deeper than ${maxBrackets} levels`)
-    const kind = CST.tokenType(token)
-    if (kind === 'explicit-key-ind') throw refused('a key must be a text; "? " is not read')
-    if (kind === 'directive-line') throw refused('directives such as %YAML are not read')
+    const fault = tokenFault(kind, count, brackets)
+    if (fault !== undefined) {
+      const { line, column } = placeAt(text, offset)
+      throw refused(fault, { line, col: column })
+    }
+    if (!marks.has(kind)) offset += token.length
   }
 }
 
-/** Keys that come twice. The parser's own check takes the square of their number. */
-function checkKeys({ isScalar, visit }: Yaml, yamlDocument: Document, lines: LineCounter): void {
+/** Tokens of the lexer that are not in the text. */
+const marks: ReadonlySet<string | null> = new Set(['doc-mode', 'flow-error-end', 'scalar'])
+
+function tokenFault(kind: string | null, count: number, brackets: number): string | undefined {
+  if (count > maxTokens) return `it has more than ${maxTokens} parts`
+  if (brackets > maxBrackets) return `it is nested deeper than ${maxBrackets} levels`
+  if (kind === 'explicit-key-ind') return 'a key must be a text; "? " is not read'
+  return kind === 'directive-line' ? 'directives such as %YAML are not read' : undefined
+}
+
+/** Keys that come twice: the parser's own check takes the square of their number. And aliases of nothing: the parser does not say where. */
+function checkNodes({ isScalar, visit }: Yaml, yamlDocument: Document, lines: LineCounter): void {
   visit(yamlDocument, {
     Map(_key, map) {
       const seen = new Set<unknown>()
@@ -69,12 +82,17 @@ function checkKeys({ isScalar, visit }: Yaml, yamlDocument: Document, lines: Lin
         seen.add(name)
       }
     },
+    Alias(_key, alias) {
+      const name = `the alias ${JSON.stringify(alias.source.slice(0, 40))}`
+      if (alias.resolve(yamlDocument) === undefined)
+        throw refused(`${name} stands for nothing that comes before it`, positionOf(lines, alias))
+    },
   })
 }
 
-function positionOf(lines: LineCounter, node: unknown): { line: number; col: number } | undefined {
+function positionOf(lines: LineCounter, node: unknown): Position {
   const range = typeof node === 'object' && node !== null ? Reflect.get(node, 'range') : undefined
-  return Array.isArray(range) ? lines.linePos(Number(range[0])) : undefined
+  return lines.linePos(Array.isArray(range) ? Number(range[0]) : 0)
 }
 
 /** Where the last step of `path` that is in the document stands. */
@@ -94,6 +112,7 @@ function placeOf({ isMap, isScalar, isSeq }: Yaml, yamlDocument: Document, lines
       node = entry
     } else break
   }
-  const position = positionOf(lines, found)
-  return position === undefined ? undefined : { line: position.line, column: position.col }
+  if (found === undefined) return undefined
+  const { line, col } = positionOf(lines, found)
+  return { line, column: col }
 }
