@@ -3,21 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { type ConfigFormat, parseConfig, parseConfigAuto, substituteEnv } from '../../src/config/index.ts'
 import { ConfigError } from '../../src/index.ts'
 import { refusal } from '../support/agent-files.ts'
-import { runs } from '../support/runs.ts'
 
 async function failure(text: string, format: ConfigFormat = 'toml'): Promise<ConfigError> {
   const error: unknown = await parseConfig(text, format).catch((reason: unknown) => reason)
   if (ConfigError.isInstance(error)) return error
   throw new Error(`no ConfigError: ${String(error)}`)
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 describe('a configuration', () => {
@@ -145,59 +135,6 @@ describe('what is wrong is said with its place', () => {
       const error = await failure(text.startsWith('[') ? text : `[provider]\n${text}`)
       expect(JSON.stringify([error, error.message])).not.toContain('sk-secret')
     }
-  })
-})
-
-describe('JSON that is none', () => {
-  it.each([
-    ['{"a": 1,}', 'a key in double quotes'],
-    ["{'a': 1}", 'a key in double quotes or "}"'],
-    ['{"a" 1}', '":"'],
-    ['{"a": [1 2]}', '"," or the end of what was opened'],
-    ['{"a": tru}', 'a value'],
-    ['{"a": "b\nc"}', 'a text that ends in its line'],
-    ['{} {}', 'nothing more'],
-  ])('is told by what is missing: %j', async (text, expected) => {
-    expect((await failure(text, 'json')).message).toContain(`The configuration is not valid JSON: expected ${expected}`)
-  })
-
-  it('is what JSON.parse refuses, and nothing else', async () => {
-    const pieces = fc.constantFrom(
-      '{',
-      '}',
-      '[',
-      ']',
-      ',',
-      ':',
-      '"a"',
-      '"b\\n"',
-      '"\\x"',
-      '"\t"',
-      '1',
-      '-0.5e3',
-      '01',
-      '1.',
-      'true',
-      'nul',
-      ' ',
-      '\n',
-      '\u00a0',
-      '\ud800',
-      '"\u0085"',
-    )
-    const texts = fc.oneof(
-      fc.array(pieces, { maxLength: 12 }).map((all) => all.join('')),
-      fc.json(),
-      fc.tuple(fc.json(), fc.nat(40)).map(([all, at]) => all.slice(0, at)),
-    )
-    await fc.assert(
-      fc.asyncProperty(texts, async (text) => {
-        const error: unknown = await parseConfig(text, 'json').catch((reason: unknown) => reason)
-        const isRefused = ConfigError.isInstance(error) && error.message.includes('not valid JSON')
-        expect(isRefused).toBe(!isJson(text))
-      }),
-      { numRuns: runs(2000, 20_000) },
-    )
   })
 })
 
