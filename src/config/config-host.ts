@@ -26,7 +26,15 @@ export interface ToolPlace extends AgentPlace {
 
 /** An MCP server that a file names, its variables filled in. */
 export type McpServerConfig = { name: string; include?: readonly string[]; timeoutMs?: number } & (
-  | { transport: 'stdio'; command: string; args: readonly string[]; env: Readonly<Record<string, string>>; cwd: string }
+  | {
+      transport: 'stdio'
+      command: string
+      args: readonly string[]
+      env: Readonly<Record<string, string>>
+      cwd: string
+      /** Folders, relative to `cwd` and within it, that it is told to keep to. */
+      roots?: readonly string[]
+    }
   | { transport: 'http'; url: string; headers: Readonly<Record<string, string>> }
 )
 

@@ -137,6 +137,36 @@ config = { command = "never" }
     expect(closed).toEqual(['files__x', 'web__x'])
   })
 
+  const told = (set: McpToolSet, prefix: string, instructions: string) =>
+    Object.defineProperties(set, { prefix: { value: prefix }, instructions: { value: instructions } })
+
+  it('say in the prompt how their tools are used, where the file wants it', async () => {
+    const connectMcp = async ({ name }: McpServerConfig) => told(toolSet([`${name}__x`], []), name, `How ${name} is used.`)
+    const servers = (wants: string) =>
+      `[[mcp.servers]]\nname = "web"\nurl = "https://mcp.test/"\n${wants}[[mcp.servers]]\nname = "db"\nurl = "https://db.test/"\n`
+    const promptOf = async (wants: string, agent = '[agent]\nsystem_prompt = "Help."\n') =>
+      (await agentOf(provider + agent + servers(wants), { trust: true, connectMcp })).settings.systemPrompt
+    expect(await promptOf('')).toBe('Help.')
+    expect(await promptOf('instructions = true\n')).toBe(
+      'Help.\n\nWhat MCP servers say of how their tools are used. It holds for these tools only.\n\n<mcp-server tools="web__*">\nHow web is used.\n</mcp-server>',
+    )
+    expect(await promptOf('instructions = true\n', '')).toMatch(/^What MCP servers say/)
+  })
+
+  it('are told which folders they are to keep to, all of them within the one that the agent works in', async () => {
+    const asked: McpServerConfig[] = []
+    const roots = (list: string, where = 'command = "server"') => `${provider}[[mcp.servers]]\nname = "files"\n${where}\nroots = ${list}\n`
+    await agentOf(roots('[".", "docs"]'), hostWith([], asked))
+    expect(asked).toMatchObject([{ transport: 'stdio', roots: ['.', 'docs'] }])
+    for (const outside of ['["/etc"]', '["docs", "../.."]', '["~"]']) {
+      expect(await refusal(roots(outside), hostWith([]))).toMatchObject({
+        field: expect.stringMatching(/^mcp\.servers\[0\]\.roots\[\d\]$/),
+        line: 7,
+      })
+    }
+    expect(await refusal(roots('["."]', 'url = "https://mcp.test/"'), hostWith([]))).toMatchObject({ field: 'mcp.servers[0].roots' })
+  })
+
   it('are shared by the agents of a file, and closed with the last of them', async () => {
     const closed: string[] = []
     const asked: McpServerConfig[] = []

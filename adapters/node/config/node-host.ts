@@ -2,6 +2,7 @@ import { constants, realpathSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { ConfigHost, McpServerConfig, ToolPlace } from '../../../src/config/index.ts'
 import { type AgentTool, ConfigError, type Logger } from '../../../src/index.ts'
 import { aFlag, aFunction, anything, aText, either, kind, options as optionsOf, type Shape } from '../../../src/internal.ts'
@@ -174,12 +175,13 @@ async function connectTo(
 ): Promise<McpConnection> {
   if (server.transport === 'stdio') {
     const { fetch: _, ...others } = options
-    const { command, args, env, cwd } = server
+    const { command, args, env, cwd, roots = [] } = server
     const place = { command, args, env: { ...env }, cwd: directoryAt(root, cwd) }
+    const uris = roots.map((path) => ({ uri: pathToFileURL(resolve(place.cwd, path)).href }))
     const beforeStart = async (): Promise<void> => snapshot.check((await codeOfServer(place)).digests)
     await beforeStart()
     const { connectMcpStdio } = await import('../mcp/index.ts')
-    return connectMcpStdio({ ...others, ...place, beforeStart })
+    return connectMcpStdio({ ...others, ...place, roots: uris, beforeStart })
   }
   const { connectMcp } = await import('../../mcp/index.ts')
   return connectMcp({ ...options, url: server.url, headers: { ...server.headers } })

@@ -1,6 +1,5 @@
 import { Agent } from '../../agent/agent.ts'
 import type { AgentOptions } from '../../agent/agent-options.ts'
-import type { McpToolSet } from '../../mcp/index.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 import { invalidField, needs } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
@@ -45,11 +44,12 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
 async function agentWithServers(
   options: AgentOptions,
   own: NonNullable<AgentOptions['tools']>,
-  servers: { sets: readonly McpToolSet[]; close(): Promise<void> } | undefined,
+  servers: Awaited<ReturnType<typeof serversAt>>,
 ): Promise<Agent> {
   if (servers === undefined) return new Agent({ ...options, tools: own })
   const all = () => [...own, ...servers.sets.flat()]
-  const agent = new Agent({ ...options, tools: all(), owns: [servers] })
+  const systemPrompt = [options.systemPrompt, servers.instructions].filter(Boolean).join('\n\n')
+  const agent = new Agent({ ...options, ...(systemPrompt !== '' && { systemPrompt }), tools: all(), owns: [servers] })
   // A set that its server changes is another list of tools for the next run.
   for (const set of servers.sets) set.subscribe(() => agent.configure({ tools: all() }))
   return agent

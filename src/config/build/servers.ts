@@ -1,31 +1,36 @@
-import type { McpToolSet } from '../../mcp/index.ts'
-import { legalPrefix } from '../../mcp/tool-set.ts'
+import { mcpInstructions } from '../../mcp/instructions.ts'
+import { legalPrefix, type McpToolSet } from '../../mcp/tool-set.ts'
 import { invalidField, needs, type Path } from '../config-error.ts'
 import type { AgentPlace, McpServerConfig } from '../config-host.ts'
 import { serversIn } from '../schema/check.ts'
 import type { McpServerSection } from '../schema/sections.ts'
 import { type Build, shared } from './build.ts'
+import { isOutside } from './paths.ts'
 
 /** The servers that the agents of one place have in common. */
-interface SharedServers {
-  sets: readonly McpToolSet[]
+interface SharedServers extends ConnectedServers {
   users: number
 }
 
+/** What the servers of one place give. */
+interface ConnectedServers {
+  sets: readonly McpToolSet[]
+  /** What those of them say for the prompt of which the file wants it; may be empty. */
+  instructions: string
+}
+
 /** What one agent has of the servers of its place: the last one to close them closes them. Undefined where the file names none. */
-export async function serversAt(
-  build: Build,
-  place: AgentPlace,
-): Promise<{ sets: readonly McpToolSet[]; close(): Promise<void> } | undefined> {
+export async function serversAt(build: Build, place: AgentPlace): Promise<(ConnectedServers & { close(): Promise<void> }) | undefined> {
   if (!serversIn(build.config).some(([{ enabled }]) => enabled !== false)) return undefined
   const all: SharedServers = await shared(build.made, `servers ${place.path}`, async () => ({
-    sets: await connected(build, place),
+    ...(await connected(build, place)),
     users: 0,
   }))
   all.users += 1
   let isClosed = false
   return {
     sets: all.sets,
+    instructions: all.instructions,
     close: async () => {
       if (isClosed) return
       isClosed = true
@@ -36,8 +41,9 @@ export async function serversAt(
 }
 
 /** One after the other. Each is closed where the agent cannot be made after all. */
-async function connected(build: Build, place: AgentPlace): Promise<McpToolSet[]> {
+async function connected(build: Build, place: AgentPlace): Promise<ConnectedServers> {
   const sets: McpToolSet[] = []
+  const instructing: McpToolSet[] = []
   for (const [section, path] of serversIn(build.config)) {
     if (section.enabled === false) continue
     const server = serverOf(section, path, place)
@@ -46,12 +52,13 @@ async function connected(build: Build, place: AgentPlace): Promise<McpToolSet[]>
     const set = await connectMcp.call(build.host, server)
     build.opened.push(set)
     sets.push(set)
+    if (section.instructions === true) instructing.push(set)
   }
-  return sets
+  return { sets, instructions: mcpInstructions(...instructing) }
 }
 
 function serverOf(section: McpServerSection, path: Path, place: AgentPlace): McpServerConfig {
-  const { name, command, args = [], env = {}, url, headers = {}, include, timeout_secs } = section
+  const { name, command, args = [], env = {}, url, headers = {}, include, timeout_secs, roots } = section
   const namePath = path.at(-1) === 'config' ? [...path.slice(0, -1), 'name'] : [...path, 'name']
   if (!legalPrefix.test(name)) throw invalidField(namePath, name, '1 to 32 letters, digits, "-" and single "_", the first a letter')
   const shared = { name, ...(include !== undefined && { include }), ...(timeout_secs !== undefined && { timeoutMs: timeout_secs * 1000 }) }
@@ -59,10 +66,13 @@ function serverOf(section: McpServerSection, path: Path, place: AgentPlace): Mcp
   if (transport === 'stdio') {
     if (command === undefined) throw invalidField([...path, 'command'], command, 'a program, for transport "stdio"')
     if (url !== undefined) throw invalidField([...path, 'url'], url, 'nothing: it is for transport "http"')
-    return { ...shared, transport, command, args, env, cwd: place.path }
+    const at = roots?.findIndex((root) => isOutside(root)) ?? -1
+    if (at >= 0) throw invalidField([...path, 'roots', at], roots?.[at], 'a folder within the one that the agent works in, such as "."')
+    return { ...shared, transport, command, args, env, cwd: place.path, ...(roots !== undefined && { roots }) }
   }
   if (url === undefined || !/^https?:\/\//i.test(url) || !URL.canParse(url))
     throw invalidField([...path, 'url'], url, 'an address, for transport "http"')
   if (command !== undefined) throw invalidField([...path, 'command'], command, 'nothing: it is for transport "stdio"')
+  if (roots !== undefined) throw invalidField([...path, 'roots'], roots, 'nothing: it is for transport "stdio"')
   return { ...shared, transport: 'http', url, headers }
 }

@@ -82,6 +82,8 @@ const connection = {
   headers: record('http: sent with every request.'),
   include: texts('Names of tools, as the server calls them.', { fallback: 'all' }),
   timeout_secs: number(0.001, 'Seconds for a call.', { fallback: '30' }),
+  roots: texts('stdio: folders that it is told to keep to, within the one that the agent works in.', { fallback: 'none' }),
+  instructions: flag('Whether the system prompt holds what it says of how its tools are used.', { fallback: '`false`' }),
 }
 interface McpConnection extends FieldsOf<typeof connection> {}
 

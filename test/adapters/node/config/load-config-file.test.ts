@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfigFile } from '../../../../adapters/node/config/index.ts'
 import { agentFromConfig, agentsFromConfig } from '../../../../src/config/index.ts'
@@ -122,5 +123,27 @@ name = "b"`
     expect(a?.settings.tools?.map(({ name }) => name)).toEqual(['files__read_text_file'])
     await a?.close()
     await b?.close()
+  })
+
+  it('tells its servers which folders the file names as roots, and the model how they are used', async () => {
+    const server = join(process.cwd(), 'node_modules/@modelcontextprotocol/server-everything/dist/index.js')
+    const text = `${provider}
+[agent]
+workspace = "work"
+[[mcp.servers]]
+name = "all"
+command = ${JSON.stringify(process.execPath)}
+args = [${JSON.stringify(server)}, "stdio"]
+roots = [".", "docs"]
+instructions = true`
+    const { config, host } = await loadConfigFile(put('roots.toml', text), { root, trust: true })
+    const model = scripted([{ toolCalls: [{ name: 'all__get-roots-list', arguments: {} }] }, { text: 'Seen.' }])
+    const agent = await agentFromConfig(config, { ...host, createModel: () => model })
+    await agent.prompt('Which roots?').text()
+    await agent.close()
+    const [result] = agent.messages.filter(({ role }) => role === 'toolResult')
+    expect(JSON.stringify(result)).toContain(pathToFileURL(join(root, 'work')).href)
+    expect(JSON.stringify(result)).toContain(pathToFileURL(join(root, 'work/docs')).href)
+    expect(model.provider.requests[0]?.systemPrompt).toContain('<mcp-server tools="all__*">')
   })
 })
