@@ -92,6 +92,7 @@ const expected: Record<string, string> = {
     Approvals agentLoop contextOf continueLoop createBudget defaultLimits defaultRetry elaborate llmJudge parallelLoop pickFirst
     costOver snapshotOfContext tokenEfficient toolCalled transparent turnCount AnswerHookInfo AnswerVerdict EndedBy ReplacedResult RunProgress
     ScriptableHook StopCondition TurnChanges TurnChangesRecord UpcomingTurn
+    BackgroundEndEvent BackgroundStartEvent BackgroundTask BackgroundTasks BackgroundView OnRunEnd
     AgentContext AgentEndEvent AgentStartEvent ApprovalDecision ApprovalDesk ApprovalRef ApprovalRequest ApprovalRequestedEvent
     ApprovalResolvedEvent ApprovalRule BeforeToolInfo Budget BudgetUse ChildEvent CompactionEndedEvent CompactionFigures
     CompactionStartedEvent ContinuationKind Evaluation EvaluationInput EvaluationStrategy EventBase FilterVerdict HookDone HookOrigin HookScripts
@@ -104,10 +105,10 @@ const expected: Record<string, string> = {
     TurnStartEvent TurnTrigger WatchedLoop`,
   './agent': `
     SubAgentTool agentPrompt applyProfile composeSystemPrompt exploreBranches isSubAgentTool minimalPrompt profileDefaults
-    AgentProfile Branch BranchSpec CompactOptions ExploreOptions PromptBlock SubAgentOptions SystemPromptStrategy`,
+    AgentProfile BackgroundOptions Branch BranchSpec CompactOptions ExploreOptions PromptBlock SubAgentOptions SystemPromptStrategy`,
   './store': `
     allMessages childOf createStore escapeControls escapeInvisible initialState reduce restoredState sourcesOf
-    BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Source Store StoreOptions ToolStatus
+    BackgroundTaskView BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Source Store StoreOptions ToolStatus
     ToolView TurnView`,
   './config': `
     agentFromConfig agentsFromConfig configJsonSchema parseConfig parseConfigAuto substituteEnv trustRequests

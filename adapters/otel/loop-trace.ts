@@ -50,6 +50,8 @@ export class LoopTrace implements LoopWatch, ReadTrace {
   readonly #serviceTools: ServiceToolTraces
   /** Loops that calls started and that are known by their events alone, by call. */
   readonly #children = new Map<string, ReadLoops>()
+  /** Calls whose loops go on beside this one. */
+  readonly #beside = new Set<string>()
   /** Runs of loops that calls started and that are watched themselves. */
   readonly #watched = new Set<string>()
   #chat: ChatTrace | undefined
@@ -176,6 +178,12 @@ export class LoopTrace implements LoopWatch, ReadTrace {
       case 'toolExecutionEnd':
         this.#called(event, at)
         return
+      case 'backgroundStart':
+        this.#beside.add(event.toolCallId)
+        return
+      case 'backgroundEnd':
+        this.#cutChildren(event.toolCallId, event.at)
+        return
       case 'serviceToolStart':
         this.#serviceTools.started(event, { parent: this.#asked()?.context ?? this.#operation.context, at })
         return
@@ -255,10 +263,15 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     this.#tools.set(event.toolCallId, new ToolTrace(this.#tracing, event, { parent: this.#operation.context, at }))
   }
 
+  #cutChildren(toolCallId: string, at: number): void {
+    this.#beside.delete(toolCallId)
+    this.#children.get(toolCallId)?.cut(at)
+    this.#children.delete(toolCallId)
+  }
+
   #called(event: ToolExecutionEndEvent, at: number | undefined): void {
     const { toolCallId } = event
-    this.#children.get(toolCallId)?.cut(event.at)
-    this.#children.delete(toolCallId)
+    if (!this.#beside.has(toolCallId)) this.#cutChildren(toolCallId, event.at)
     this.#tools.get(toolCallId)?.ended(event, at)
     this.#tools.delete(toolCallId)
   }

@@ -228,7 +228,9 @@ export function checkNewSession(given: NewSessionOptions): void {
 /** Throws `ConfigError` `invalidTool` for two tools of one name. */
 export function checkToolNames(tools: readonly AgentTool[]): void {
   const seen = new Set<string>()
-  for (const { name } of tools) {
+  // Tools may come with the same companions, which may also be named.
+  const companions = new Set(tools.flatMap((tool) => tool.companions ?? []).filter((tool) => !tools.includes(tool)))
+  for (const { name } of [...tools, ...companions]) {
     if (seen.has(name)) throw new ConfigError('invalidTool', `Two tools are called "${name}"; tool names must be unique.`)
     seen.add(name)
   }

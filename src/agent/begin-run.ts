@@ -41,7 +41,7 @@ export function continuationStart(start: LoopStart): RunStart {
 /** Goes on where the history was not answered, with `messages` right after; else a prompt, before which calls that wait by then are asked for. */
 export function sendStart(messages: AgentMessage[], context: AgentContext): RunStart {
   const continuation = tryContinuation(context)
-  if (continuation !== undefined) return { ...continuationStart(continuation), said: messages }
+  if (continuation !== undefined && continuation.isAnswered !== true) return { ...continuationStart(continuation), said: messages }
   const prompt = { type: 'prompt' as const, messages }
   const afterTakeover = (now: AgentContext): LoopStart => {
     const { paused } = tryContinuation(now) ?? {}

@@ -46,12 +46,20 @@ class QueuedMessage implements Receipt {
  */
 export class MessageQueue {
   #items: QueuedMessage[] = []
+  readonly #told = new Set<() => void>()
 
   /** Queues `messages` for the run of `owner`, or for the next one. The receipt is that of the last message. */
   add(messages: readonly AgentMessage[], owner?: RunQueue): QueuedMessage {
     const items = messages.map((message) => new QueuedMessage(this, message, messages, owner))
     this.#items.push(...items)
+    for (const told of this.#told) told()
     return lastOf(items)
+  }
+
+  /** Calls `told` whenever something is queued, until the returned function is called. */
+  onQueued(told: () => void): () => void {
+    this.#told.add(told)
+    return () => void this.#told.delete(told)
   }
 
   get isWaiting(): boolean {
@@ -120,6 +128,10 @@ export class RunQueue implements MessageSupplier {
 
   giveBack(messages: readonly AgentMessage[]): void {
     this.#queue.settle('returned', ({ message }) => messages.includes(message))
+  }
+
+  onQueued(told: () => void): () => void {
+    return this.#queue.onQueued(told)
   }
 
   leave(): readonly AgentMessage[] {

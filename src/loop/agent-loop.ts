@@ -4,6 +4,7 @@ import { type AgentMessage, answerOf, callsToAnswer, isLlmMessage, type LlmMessa
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
 import { openCallsOf } from '../types/tool/open-calls.ts'
+import { closeBackground, hasOpenBackground, loadBackground, usesBackground } from './background.ts'
 import { checkLoop } from './check-config.ts'
 import { compactAsAsked, loadView, needsView } from './compaction.ts'
 import { toMessages } from './intake.ts'
@@ -49,7 +50,8 @@ export async function continueLoop(context: AgentContext, config: LoopConfig, op
 /** What a loop does: answers a prompt, goes on from the history, or compacts what is sent of it. */
 export type LoopStart =
   | { type: 'prompt'; messages: AgentMessage[]; paused?: PausedTurn }
-  | { type: 'continuation'; paused?: PausedTurn }
+  /** `isAnswered`: all that is left is to tell the model of what went on beside its last run. */
+  | { type: 'continuation'; paused?: PausedTurn; isAnswered?: true }
   | { type: 'compaction'; focusMessage?: string }
 
 /** How to go on from the history of `context`. Throws the `ConfigError` that says why that cannot be. */
@@ -62,6 +64,7 @@ export function continuationOf(context: AgentContext): Extract<LoopStart, { type
   const paused = findPausedTurn(context.messages)
   if (paused !== undefined) return { type: 'continuation', paused }
   if (last.role !== 'assistant') return { type: 'continuation' }
+  if (hasOpenBackground(context)) return { type: 'continuation', isAnswered: true }
   throw new ConfigError('trailingAssistant', 'The history ends with an answer of the model; there is nothing to continue. Use a prompt.')
 }
 
@@ -141,22 +144,26 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
 /** Nothing is awaited that is not there: without hooks and journal the first event comes at once. */
 async function run(
   loop: LoopState,
-  { start, origin }: LoopRequest,
+  { start, origin, context }: LoopRequest,
   turns: TurnsStart,
-  end: (ending: RunEnding) => RunResult,
+  ended: (ending: RunEnding) => RunResult,
 ): Promise<RunResult> {
+  // In the step of the last look at the queues, where nothing goes on beside the run.
+  const end = (ending: RunEnding) =>
+    loop.background?.isOpen === true ? closeBackground(loop, loop.background, ending).then(ended) : ended(ending)
   try {
     if (needsView(loop)) await loadView(loop)
+    if (usesBackground(context)) await loadBackground(loop)
     const asked = loop.hooks.beforeLoop()
     const refused = asked && (await asked)
     const announced = announce(loop, origin, refused === undefined)
     if (announced !== undefined) await announced
-    if (refused !== undefined) return end(refused)
-    if (start.type === 'compaction') return end(await compactAsAsked(loop, start.focusMessage))
+    if (refused !== undefined) return await end(refused)
+    if (start.type === 'compaction') return await end(await compactAsAsked(loop, start.focusMessage))
     return await runTurns(loop, turns, end)
   } catch (error) {
     // Little below lets an error through; what does must not cost the caller its agentEnd.
-    return end({ status: 'error', error: loop.fail(error) })
+    return await end({ status: 'error', error: loop.fail(error) })
   }
 }
 
@@ -168,7 +175,8 @@ function turnsStart(loop: LoopState, { start, origin }: LoopRequest): TurnsStart
     const trigger = isBranch ? 'branch' : (loop.config.firstTurnTrigger ?? 'user')
     return { input: loop.inputs.prompt(start.messages), trigger, mustAnswer: false, ...paused }
   }
-  return { input: {}, trigger: isBranch ? 'branch' : 'continuation', mustAnswer: true, ...paused }
+  const mustAnswer = start.type !== 'continuation' || start.isAnswered !== true
+  return { input: {}, trigger: isBranch ? 'branch' : 'continuation', mustAnswer, ...paused }
 }
 
 /** Makes up the ids a context lacks and writes them back; keeps those it has. */

@@ -14,6 +14,8 @@ export { createBudget } from '../context/execution-budget.ts'
 export type {
   ApprovalRequestedEvent,
   ApprovalResolvedEvent,
+  BackgroundEndEvent,
+  BackgroundStartEvent,
   InputRequestedEvent,
   InputResolvedEvent,
   ProgressMessageEvent,
@@ -50,7 +52,14 @@ export type {
   TurnChangesRecord,
   TurnTrigger,
 } from '../contract/run/run-facts.ts'
-export { defaultLimits, defaultRetry, type QueueMode, type ReachedLimit, type SharedLimits } from '../contract/run/settings.ts'
+export {
+  defaultLimits,
+  defaultRetry,
+  type OnRunEnd,
+  type QueueMode,
+  type ReachedLimit,
+  type SharedLimits,
+} from '../contract/run/settings.ts'
 export type { ModelFallbackEvent, TurnEndEvent, TurnPreparedEvent, TurnStartEvent } from '../contract/run/turn-event.ts'
 export type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
 export type {
@@ -82,6 +91,7 @@ export type {
   RunGuards,
 } from '../types/run/question.ts'
 export type { HookScripts, LoopHooks, RunProgress, ScriptableHook, StopCondition, TurnChanges, UpcomingTurn } from '../types/run/turn.ts'
+export type { BackgroundTask, BackgroundTasks, BackgroundView } from '../types/tool/tool.ts'
 export { agentLoop, continueLoop } from './agent-loop.ts'
 export { Approvals } from './ask/desks.ts'
 export type { AgentContext, LoopConfig, LoopOptions, MessageSupplier } from './loop-config.ts'

@@ -47,6 +47,7 @@ export interface InputLoop {
   readonly stop: AbortScope
   readonly turnIndex: number
   readonly failure: RunFailure | undefined
+  readonly background: { readonly hasReports: boolean; takeReports(): AgentMessage[] } | undefined
   append(message: AgentMessage): void
   record(entry: JournalEntry): Promise<void> | undefined
   fail(error: unknown): void
@@ -107,15 +108,27 @@ export class InputGate {
     return this.#isWaiting(this.#steering)
   }
 
-  /** Follow-ups as the input of the next turn, where some wait. A supplier that throws ends the run. */
+  /** Follow-ups as the input of the next turn, where some wait; also a report, which every turn takes in. A supplier that throws ends the run. */
   followUps(): TurnInput | undefined {
-    if (this.#followUps === undefined || !this.#isWaiting(this.#followUps)) return undefined
-    return { supplier: this.#followUps, origin: 'followUp' }
+    if (this.#followUps !== undefined && this.#isWaiting(this.#followUps)) return { supplier: this.#followUps, origin: 'followUp' }
+    return this.#hasReports ? {} : undefined
+  }
+
+  /** Calls `told` when something is queued; returns how to stop. What a supplier queues that cannot tell is found at the next look. */
+  onQueued(told: () => void): () => void {
+    const stops = [this.#steering, this.#followUps].map((supplier) => supplier?.onQueued?.(told))
+    return () => {
+      for (const stop of stops) stop?.()
+    }
+  }
+
+  get #hasReports(): boolean {
+    return this.#loop.background?.hasReports === true
   }
 
   /** Whether something waits, passed or not. */
   get isWaiting(): boolean {
-    return this.#passed.size > 0 || this.isSteered || this.#isWaiting(this.#followUps)
+    return this.#passed.size > 0 || this.isSteered || this.#hasReports || this.#isWaiting(this.#followUps)
   }
 
   /**
@@ -126,11 +139,13 @@ export class InputGate {
     return this.#filters.length === 0 ? undefined : this.#filterAll(input)
   }
 
-  /** Takes what may go into the history now: `input`, then steering. Nothing once the run was stopped. A supplier that throws ends the run. */
+  /** Takes what may go into the history now: reports, `input`, then steering. Nothing once the run was stopped. A supplier that throws ends the run. */
   take({ supplier, origin }: TurnInput): Intake {
     const said = this.#takeFrom(supplier, origin)
     const steered = this.#takeFrom(this.#steering, 'steering')
-    const messages = [...said, ...steered]
+    // No person's words: filters of input do not judge them, hooks of results have.
+    const reports = this.#loop.stop.aborted ? [] : (this.#loop.background?.takeReports() ?? [])
+    const messages = [...reports, ...said, ...steered]
     const hasWords = this.#showsExtensions ? messages.length > 0 : messages.some(isLlmMessage)
     return { messages, hasWords, isSteered: steered.length > 0 }
   }

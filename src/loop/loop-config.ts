@@ -60,6 +60,7 @@ export interface AgentContext {
  * - `take` hands over what one checkpoint delivers. Taken means delivered: the loop puts it into the history at once.
  * - With input filters the loop looks first: `peek` shows what `take` would hand over, `take(only)` then takes those of them that still
  *   wait, and `giveBack` is told what a filter refused. A supplier without `peek` is asked to `take` before the filters run.
+ * - `onQueued` calls back when something is queued, and returns how to stop that: a run that waits for what goes on beside it goes on at once then.
  * - `leave` is called once, when the loop ends: it gives up what it held for this loop alone, which is then `returned` in the result.
  */
 export interface MessageSupplier {
@@ -67,6 +68,7 @@ export interface MessageSupplier {
   peek?(): readonly AgentMessage[]
   take(only?: readonly AgentMessage[]): AgentMessage[]
   giveBack?(messages: readonly AgentMessage[]): void
+  onQueued?(told: () => void): () => void
   leave?(): readonly AgentMessage[]
 }
 

@@ -13,6 +13,7 @@ import type { EndedBy, RunFailure } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'
 import type { TokenCounter } from '../types/context/compaction.ts'
 import type { MediaWithBytes } from '../types/model/media.ts'
+import type { LoopBackground } from './background/loop-background.ts'
 import { Refusals } from './calls/refusals.ts'
 import { EventEmitter } from './event-emitter.ts'
 import { HookRunner } from './hooks.ts'
@@ -42,6 +43,8 @@ export class LoopState {
   readonly inputs: InputGate
   /** Whoever watches this loop from within; `undefined` where nobody does. */
   readonly watches: Watches | undefined
+  /** What goes on beside the run; `undefined` while no call has begun anything. See `loadBackground`. */
+  background: LoopBackground | undefined
   /** How long the conversation may get; `undefined` where nothing is ever compacted. */
   contextLimits: ResolvedContext | undefined
   /** How many messages were looked at for media; `undefined` once their counter is there. */

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { type AgentMessage, type AssistantMessage, agentMessage } from '../contract/message/message.ts'
 import { emptyUsage } from '../contract/model/usage.ts'
-import { approvalEvents, inputEvents } from '../contract/run/call-event.ts'
+import { approvalEvents, backgroundEvents, inputEvents } from '../contract/run/call-event.ts'
 import { type AgentEvent, agentEvent } from '../contract/run/event.ts'
 import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'
 import { invalidMessages } from '../contract/shape/read.ts'
@@ -25,6 +25,7 @@ export interface EventDefaults {
 const oursAlone: ReadonlySet<string> = new Set<AgentEvent['type']>([
   ...namesOf(approvalEvents),
   ...namesOf(inputEvents),
+  ...namesOf(backgroundEvents),
   'serviceToolStart',
   'serviceToolEnd',
   'turnPrepared',
@@ -41,7 +42,7 @@ type FindMessage = (id: string) => AgentMessage | undefined
  * An event in the specification's JSON.
  *
  * **Contract**
- * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`, `inputRequested`, `inputResolved`, `childEvent`): one
+ * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`, `inputRequested`, `inputResolved`, `backgroundStart`, `backgroundEnd`, `childEvent`): one
  *   unknown type makes a whole session file unreadable there. The loop of a child is written by itself.
  * - `runId`, `seq`, `at`, `sessionId`, `messageId`, `turnIndex` of a turn's end, the `status`, `error` and `pendingApprovals` of a run
  *   and what else only we know travel as keys that Rust ignores.

@@ -5,6 +5,7 @@ export { childOf } from './reduce-child.ts'
 export { restoredState } from './restored-state.ts'
 export {
   allMessages,
+  type BackgroundTaskView,
   type BlockView,
   type BranchesView,
   type CompactionNote,

@@ -2,6 +2,8 @@ import { questionsAfter } from '../base/questions.ts'
 import type {
   ApprovalRequestedEvent,
   ApprovalResolvedEvent,
+  BackgroundEndEvent,
+  BackgroundStartEvent,
   InputRequestedEvent,
   InputResolvedEvent,
   ProgressMessageEvent,
@@ -51,13 +53,33 @@ export function toolEnded(state: RunState, event: ToolExecutionEndEvent): RunSta
   return withTool(state, event, change)
 }
 
+/** Work begins that goes on when its call is over. */
+export function backgroundStarted(state: RunState, event: BackgroundStartEvent): RunState {
+  const { backgroundId, task, at: startedAt } = event
+  return withTool(state, event, { background: { backgroundId, task, status: 'running', startedAt } })
+}
+
+/** Work beside the run is over. */
+export function backgroundEnded(state: RunState, event: BackgroundEndEvent): RunState {
+  const before = state.tools[event.toolCallId]?.background
+  if (before?.backgroundId !== event.backgroundId) return state
+  const { isError, result, at } = event
+  const background = { ...before, status: isError ? ('failed' as const) : ('done' as const), result, durationMs: at - before.startedAt }
+  return withTool(state, event, { background })
+}
+
 /** The calls that were still open when the run ended. */
 export function cancelOpenCalls(tools: RunState['tools']): RunState['tools'] {
   let next: Record<string, ToolView> | undefined
   for (const [id, tool] of Object.entries(tools)) {
+    const { background } = tool
+    if (background?.status === 'running') {
+      next ??= withEntries(tools)
+      next[id] = { ...tool, background: { ...background, status: 'cancelled' } }
+    }
     if (!isOpen(tool)) continue
     next ??= withEntries(tools)
-    next[id] = { ...tool, status: 'cancelled' }
+    next[id] = { ...(next[id] ?? tool), status: 'cancelled' }
   }
   return next ?? tools
 }

@@ -1,4 +1,5 @@
 import { combineUsage } from '../contract/model/usage.ts'
+import type { ToolExecutionEndEvent } from '../contract/run/call-event.ts'
 import type {
   AgentEndEvent,
   AgentEvent,
@@ -11,7 +12,16 @@ import type { TurnEndEvent, TurnStartEvent } from '../contract/run/turn-event.ts
 import { newestPart, settleChild } from './reduce-child.ts'
 import { messageEnded, messageStarted, messageUpdated } from './reduce-message.ts'
 import { compactionEnded, compactionStarted, pruned, reverted } from './reduce-note.ts'
-import { cancelOpenCalls, questioned, toolEnded, toolProgressed, toolStarted, toolUpdated } from './reduce-tool.ts'
+import {
+  backgroundEnded,
+  backgroundStarted,
+  cancelOpenCalls,
+  questioned,
+  toolEnded,
+  toolProgressed,
+  toolStarted,
+  toolUpdated,
+} from './reduce-tool.ts'
 import { initialState, type RunState, type TurnView, withEntries } from './state.ts'
 
 /**
@@ -69,7 +79,11 @@ function apply(state: RunState, event: AgentEvent): RunState {
     case 'toolExecutionUpdate':
       return toolUpdated(state, event)
     case 'toolExecutionEnd':
-      return settleChild(toolEnded(state, event), event.toolCallId)
+      return callEnded(state, event)
+    case 'backgroundStart':
+      return backgroundStarted(state, event)
+    case 'backgroundEnd':
+      return settleChild(backgroundEnded(state, event), event.toolCallId)
     case 'progressMessage':
       return toolProgressed(state, event)
     case 'approvalRequested':
@@ -148,6 +162,12 @@ function branchSelected(state: RunState, event: ParallelLoopEndEvent): RunState 
   const loopIds = state.branches?.loopIds ?? [selectedLoopId]
   const usage = combineUsage(state.usage, evaluationUsage)
   return { ...state, status: 'completed', usage, branches: { loopIds, selectedLoopId, selectedConfigIndex } }
+}
+
+/** The loop of a call that goes on beside the run is not over with the call. */
+function callEnded(state: RunState, event: ToolExecutionEndEvent): RunState {
+  const ended = toolEnded(state, event)
+  return state.tools[event.toolCallId]?.background?.status === 'running' ? ended : settleChild(ended, event.toolCallId)
 }
 
 function childReported(state: RunState, { toolCallId, event }: ChildEvent): RunState {

@@ -38,6 +38,20 @@ export interface MessageView {
  */
 export type ToolStatus = 'streaming' | 'ready' | 'pendingApproval' | 'running' | 'done' | 'failed' | 'denied' | 'cancelled'
 
+/** What a call began beside the run, on screen. */
+export interface BackgroundTaskView {
+  backgroundId: string
+  task: string
+  /** `cancelled`: the run ended without its end. */
+  status: Extract<ToolStatus, 'running' | 'done' | 'failed' | 'cancelled'>
+  /** Its report, once it has ended. */
+  result?: ToolResult
+  /** Milliseconds it took. */
+  durationMs?: number
+  /** Epoch ms. */
+  startedAt: number
+}
+
 /** A tool call on screen. */
 export interface ToolView {
   toolCallId: string
@@ -56,6 +70,8 @@ export interface ToolView {
   startedAt?: number
   /** Milliseconds the execution took. */
   durationMs?: number
+  /** What the call began goes on beside the run, or has ended; see `BackgroundTaskView`. */
+  background?: BackgroundTaskView
   /** The loop the call ran, once the call is over; see `childOf`. */
   child?: RunState
 }

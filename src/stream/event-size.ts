@@ -28,6 +28,7 @@ function chars(event: AgentEvent): number {
     case 'toolExecutionUpdate':
       return resultChars(event.partialResult)
     case 'toolExecutionEnd':
+    case 'backgroundEnd':
       return resultChars(event.result)
     case 'progressMessage':
       return event.text.length

@@ -7,6 +7,7 @@ import { scripted } from 'phi-core/providers/scripted'
 import { describe, expect, it } from 'vitest'
 import { fromFile } from '../../examples/recipes/agent-file.ts'
 import { askedAtNight } from '../../examples/recipes/approval-in-a-hook.ts'
+import { besideTheRun } from '../../examples/recipes/background-agents.ts'
 import { sharedBudget } from '../../examples/recipes/budgets.ts'
 import { longTalk } from '../../examples/recipes/compaction.ts'
 import { tree } from '../../examples/recipes/event-recorder.ts'
@@ -71,6 +72,7 @@ describe('a page says what its program writes', () => {
     ['revert', wentBack],
     ['request-capture', captured],
     ['sub-agents', delegated],
+    ['background-agents', besideTheRun],
     ['tracing', tracedToConsole],
     ['parallel-loops', judged],
     ['continuations-and-snapshots', branched],

@@ -177,6 +177,7 @@ checkedOptions<SubAgentOptions>(
     ...{ approvalTimeoutMs, hooks, inputFilters, requireMedia, resolveMedia, skills },
     ...{ cache, toolExecution, toolTimeoutMs, retry, schemaValidator, logger, thinking: 'low', timeoutMs: 1, needsApproval: true },
     ...{ session: memorySessionStore(), forward: 'events', maxTurns: 1, maxTotalTokens: 1, maxDurationMs: 1 },
+    background: { onRunEnd: 'stop', maxRunning: 1 },
   },
   (options) => new SubAgentTool(options),
   ['name', 'description', 'model'],

@@ -20,6 +20,8 @@ class Grammar {
   readonly #messages = new Set<string>()
   readonly #tools = new Set<string>()
   readonly #approvals = new Set<string>()
+  /** Calls whose work goes on beside the run, by its id. */
+  readonly #background = new Map<string, string>()
   #turn = -1
   #lastTurn = -1
   #isCompacting = false
@@ -42,9 +44,9 @@ class Grammar {
       this.#faults.push(`${event.type} at position ${index}`)
     if ((event.type === 'agentEnd') !== isLast) this.#faults.push(`${event.type} at position ${index} of ${this.#count}`)
     if (event.type === 'agentStart') this.#mayCompactBetweenTurns = event.continuationKind.kind === 'compaction'
-    if (this.#wasRejected && (event.type !== 'agentEnd' || event.status !== 'rejected'))
+    if (this.#wasRejected && !this.#isBeside(event) && !isNote(event) && (event.type !== 'agentEnd' || event.status !== 'rejected'))
       this.#faults.push(`${event.type} after inputRejected`)
-    this.#wasRejected = event.type === 'inputRejected'
+    this.#wasRejected = event.type === 'inputRejected' || (this.#wasRejected && event.type !== 'agentEnd')
   }
 
   turn(event: AgentEvent): void {
@@ -56,7 +58,7 @@ class Grammar {
       this.#lastTurn = event.turnIndex
     }
     if (type === 'inputRejected' && this.#turn !== -1) this.#faults.push('inputRejected inside a turn')
-    if (outsideOfTurns.has(type) || type === 'turnStart') return
+    if (outsideOfTurns.has(type) || type === 'turnStart' || this.#isBeside(event)) return
     const isCompaction = type === 'compactionStarted' || type === 'compactionEnded'
     if (this.#turn === -1 && !(isCompaction && this.#mayCompactBetweenTurns) && !betweenTurns(event)) {
       this.#faults.push(`${type} outside a turn`)
@@ -86,13 +88,20 @@ class Grammar {
       this.#begin(this.#tools, event.toolCallId, type)
     }
     if (type === 'toolExecutionUpdate' || type === 'progressMessage' || type === 'childEvent') {
-      if (!this.#tools.has(event.toolCallId)) this.#faults.push(`${type} outside its call`)
+      if (!this.#tools.has(event.toolCallId) && !this.#isBeside(event)) this.#faults.push(`${type} outside its call`)
     }
+    if (type === 'backgroundStart') {
+      if (!this.#tools.has(event.toolCallId)) this.#faults.push('backgroundStart outside its call')
+      if (this.#background.has(event.backgroundId)) this.#faults.push(`backgroundStart of ${event.backgroundId} twice`)
+      this.#background.set(event.backgroundId, event.toolCallId)
+    }
+    if (type === 'backgroundEnd' && !this.#background.delete(event.backgroundId)) this.#faults.push('backgroundEnd without its start')
     if (type === 'toolExecutionEnd') this.#close(this.#tools, event.toolCallId, type)
     if (type === 'approvalRequested') {
       const { toolCallId, subAgent } = event
       if (subAgent === undefined && this.#tools.has(toolCallId)) this.#faults.push('approvalRequested for a call that runs')
-      if (subAgent !== undefined && !this.#tools.has(subAgent.toolCallId)) this.#faults.push('approvalRequested outside its sub-agent')
+      if (subAgent !== undefined && !this.#tools.has(subAgent.toolCallId) && !this.#isBeside(event))
+        this.#faults.push('approvalRequested outside its sub-agent')
       this.#begin(this.#approvals, askedBy(event), type)
     }
     if (type === 'approvalResolved') this.#close(this.#approvals, askedBy(event), type)
@@ -100,8 +109,17 @@ class Grammar {
 
   ended(): string[] {
     this.#nothingOpen('the end')
+    if (this.#background.size > 0) this.#faults.push('something goes on beside the run at the end')
     if (this.#turn !== -1 || this.#isCompacting) this.#faults.push('a turn or a compaction is still open')
     return this.#faults
+  }
+
+  /** Whether an event is of what goes on beside the run: it may come at any time. */
+  #isBeside(event: AgentEvent): boolean {
+    if (event.type === 'backgroundStart' || event.type === 'backgroundEnd') return true
+    if (!('toolCallId' in event) || event.type === 'toolExecutionStart' || event.type === 'toolExecutionEnd') return false
+    const callId = 'subAgent' in event && event.subAgent !== undefined ? event.subAgent.toolCallId : event.toolCallId
+    return [...this.#background.values()].includes(callId)
   }
 
   #begin(set: Set<string>, id: string, what: string): void {
@@ -114,7 +132,8 @@ class Grammar {
   }
 
   #nothingOpen(when: string): void {
-    if (this.#messages.size + this.#tools.size + this.#approvals.size > 0) this.#faults.push(`something is open at ${when}`)
+    const asked = [...this.#approvals].filter((id) => ![...this.#background.values()].some((call) => id.startsWith(`${call}/`)))
+    if (this.#messages.size + this.#tools.size + asked.length > 0) this.#faults.push(`something is open at ${when}`)
   }
 }
 
@@ -129,6 +148,11 @@ const outsideOfTurns = new Set(['agentStart', 'agentEnd', 'inputRejected', 'para
 function betweenTurns(event: AgentEvent): boolean {
   if (event.type !== 'messageStart' && event.type !== 'messageEnd') return false
   return event.message.role === 'user' || event.message.role === 'extension'
+}
+
+/** A message of the application: the report that nobody was told, say. */
+function isNote(event: AgentEvent): boolean {
+  return (event.type === 'messageStart' || event.type === 'messageEnd') && event.message.role === 'extension'
 }
 
 /** Tool calls of finished messages that have no result right after them; failed and aborted messages do not count. */

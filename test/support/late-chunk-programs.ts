@@ -54,6 +54,11 @@ const parameters = { type: 'object', properties: { id: { type: 'string', pattern
 const tool = defineTool({ name: 'look', description: 'Looks.', parameters, execute: () => 'executed' })
 globalThis.outcome = outcomeOf({ model: ${calling('look', { id: 'a1' })}, tools: [tool] })
 `,
+  'src/loop/background/background-work.ts': `${prelude}
+import { SubAgentTool } from 'phi-core/agent'
+const child = new SubAgentTool({ name: 'child', description: 'Helps.', model: scripted([{ text: 'Helped.' }]), background: true })
+globalThis.outcome = outcomeOf({ model: ${calling('child', { task: 'Help.' })}, tools: [child] })
+`,
   re2js: `${prelude}
 import { searchTool } from 'phi-core/tools'
 const workspace = memoryWorkspace({ 'a.txt': 'one' })

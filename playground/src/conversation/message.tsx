@@ -40,6 +40,8 @@ export function Message(props: MessageProps) {
   const turn = message !== undefined && 'turnId' in message ? message.turnId : undefined
   // That somebody stopped it is said at the end, and is no failure.
   const errorMessage = message?.role === 'assistant' && message.stopReason !== 'aborted' ? message.errorMessage : undefined
+  // Nobody has said it: it is the output of a sub-agent.
+  const isReport = message?.role === 'user' && message.provenanceHint?.kind === 'background'
   const isUser = role === 'user'
   const sources = sourcesOf(view.blocks)
 
@@ -49,11 +51,12 @@ export function Message(props: MessageProps) {
       class={`message ${role}`}
       data-testid={`message-${role}`}
       data-status={view.status}
+      data-report={isReport || undefined}
       data-selected={isSelected}
       tabIndex={-1}
       onClick={toSource}
     >
-      <h3 class="visually-hidden">{isUser ? 'You' : 'Assistant'}</h3>
+      <h3 class="visually-hidden">{isReport ? 'Report from the background' : isUser ? 'You' : 'Assistant'}</h3>
       {isEdited.value && message?.role === 'user' ? (
         <EditMessage
           text={textOf(message.content)}
@@ -73,7 +76,7 @@ export function Message(props: MessageProps) {
           view={view}
           isScripted={message.role === 'assistant' && message.provider === 'scripted'}
           onSelect={turn && (() => onSelect(turn))}
-          onEdit={isUser && actions ? () => (isEdited.value = true) : undefined}
+          onEdit={isUser && !isReport && actions ? () => (isEdited.value = true) : undefined}
           onRerun={isUser || !actions ? undefined : actions.regenerate}
           onBranch={isUser || turn === undefined ? undefined : () => onBranch(turn.loopId)}
         />

@@ -27,11 +27,13 @@ export interface Span {
 export class Trace {
   readonly roots: Span[] = []
   readonly #open = new Map<string, Span>()
+  /** Calls whose work goes on beside the run, after them. */
+  readonly #beside = new Map<string, Span>()
 
   accept(event: AgentEvent, within: Span[] = this.roots): void {
     switch (event.type) {
       case 'childEvent':
-        this.accept(event.event, this.#open.get(`tool ${event.loopId} ${event.toolCallId}`)?.children ?? within)
+        this.accept(event.event, this.#callOf(event)?.children ?? within)
         break
       case 'parallelLoopStart':
         this.#branches(event, within)
@@ -51,9 +53,22 @@ export class Trace {
       case 'turnEnd':
         this.#end(`turn ${event.loopId}`, event.at, 'done', event.usage)
         break
+      case 'backgroundStart': {
+        const call = this.#callOf(event)
+        if (call !== undefined) this.#beside.set(`tool ${event.loopId} ${event.toolCallId}`, call)
+        break
+      }
+      case 'backgroundEnd':
+        this.#beside.delete(`tool ${event.loopId} ${event.toolCallId}`)
+        break
       default:
         this.#withinTurn(event)
     }
+  }
+
+  #callOf({ loopId, toolCallId }: { loopId: string; toolCallId: string }): Span | undefined {
+    const key = `tool ${loopId} ${toolCallId}`
+    return this.#open.get(key) ?? this.#beside.get(key)
   }
 
   /** A loop of which only the record is known, without its events. */

@@ -42,12 +42,21 @@ const signs: Record<ToolStatus, IconName> = {
   cancelled: 'minus',
 }
 
+function stateOf(status: ToolStatus, durationMs: number | undefined): string {
+  return labels[status] + (durationMs === undefined ? '' : ` · ${duration(durationMs)}`)
+}
+
+function besideOf({ backgroundId, status, durationMs }: NonNullable<ToolView['background']>): string {
+  return `${escapeControls(backgroundId)} in the background: ${stateOf(status, durationMs)}`
+}
+
 /** A tool call: its name, where it is, and on opening what went in and what came out. Whoever decides by it sees what hides or reorders text. */
 export function ToolCard({ tool, argumentsText, asked, child, decisions, onSelect }: ToolCardProps) {
   const choice = useSignal<boolean | undefined>(undefined)
-  const { status, toolName, durationMs, progress, reason } = tool
+  const { status, toolName, durationMs, progress, reason, background } = tool
   const shown = tool.result ?? tool.partialResult
-  const isLively = status === 'pendingApproval' || status === 'running' || asked.length > 0
+  const isBeside = background?.status === 'running'
+  const isLively = status === 'pendingApproval' || status === 'running' || isBeside || asked.length > 0
   const isOpen = choice.value ?? isLively
   return (
     <details class="tool" data-testid="tool-card" data-status={status} open={isOpen}>
@@ -58,15 +67,16 @@ export function ToolCard({ tool, argumentsText, asked, child, decisions, onSelec
           choice.value = !isOpen
         }}
       >
-        <Icon name={signs[status]} class={`tool-sign ${signs[status]}`} />
+        <Icon name={signs[background?.status ?? status]} class={`tool-sign ${signs[background?.status ?? status]}`} />
         <code class="tool-name">{escapeControls(toolName)}</code>
         <span class="tool-hint">{escapeControls(argumentsText)}</span>
-        <span class="tool-status">{labels[status] + (durationMs === undefined ? '' : ` · ${duration(durationMs)}`)}</span>
+        <span class="tool-status">{background === undefined ? stateOf(status, durationMs) : besideOf(background)}</span>
       </summary>
       <Labelled name="Arguments" text={tool.args === undefined ? argumentsText : JSON.stringify(tool.args, undefined, 2)} />
-      {progress !== undefined && status === 'running' && <p class="tool-progress">{escapeControls(progress)}</p>}
+      {progress !== undefined && (status === 'running' || isBeside) && <p class="tool-progress">{escapeControls(progress)}</p>}
       {child !== undefined && <ChildRun run={child} />}
       {shown !== undefined && <ResultView name={tool.result === undefined ? 'So far' : 'Result'} result={shown} />}
+      {background?.result !== undefined && <ResultView name="Report" result={background.result} />}
       {reason !== undefined && <p class="tool-progress">Reason: {escapeControls(reason)}</p>}
       {asked.map((request) => (
         <ApprovalRequestCard key={`${request.subAgent?.loopId} ${request.toolCallId}`} request={request} decisions={decisions} />

@@ -1,4 +1,4 @@
-import { lastAnswerText, text, textOf } from '../../contract/message/message.ts'
+import { type AgentMessage, lastAnswerText, text, textOf } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { RunResult } from '../../types/run/run.ts'
@@ -100,6 +100,13 @@ export function subAgentResult(name: string, result: RunResult): ToolResult {
     ...(!isResult && { isError: true }),
     childLoopId: loopId,
   }
+}
+
+/** Says what a sub-agent was told too late, as whoever told it believes that it heard. */
+export function withUnheard(result: ToolResult, unheard: readonly AgentMessage[]): ToolResult {
+  if (unheard.length === 0) return result
+  const words = unheard.flatMap((message) => (message.role === 'user' ? [JSON.stringify(textOf(message.content))] : []))
+  return { ...result, content: [...result.content, text(`\n\nIt ended before it heard: ${words.join(', ')}`)] }
 }
 
 /** Why a loop did not end by itself, in words for the model that asked for it. */

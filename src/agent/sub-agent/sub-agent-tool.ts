@@ -2,11 +2,22 @@ import { withSkills } from '../../base/with-skills.ts'
 import { ConfigError, ToolError } from '../../contract/errors.ts'
 import type { JsonObject, JsonSchema } from '../../contract/json.ts'
 import { newId } from '../../contract/message/ids.ts'
+import { userMessage, withId } from '../../contract/message/message.ts'
 import { type RequestSettings, settingFields } from '../../contract/model/request-settings.ts'
-import { type ExecutionLimits, limitFields } from '../../contract/run/settings.ts'
+import { type ExecutionLimits, limitFields, type OnRunEnd, onRunEnd } from '../../contract/run/settings.ts'
 import type { SpawnRef } from '../../contract/session/session.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aFlag, aFunction, aPositiveNumber, aText, either, oneOf, options as optionsOf, required } from '../../contract/shape/shape.ts'
+import {
+  aFlag,
+  aFunction,
+  aPositiveNumber,
+  aText,
+  either,
+  oneOf,
+  options as optionsOf,
+  required,
+  wholeFrom,
+} from '../../contract/shape/shape.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import { agentLoop } from '../../loop/agent-loop.ts'
 import type { AgentContext, LoopConfig } from '../../loop/loop-config.ts'
@@ -14,7 +25,9 @@ import type { SessionStore } from '../../types/session/session-store.ts'
 import type { SkillSet } from '../../types/tool/skills.ts'
 import type { AgentTool, ToolContext } from '../../types/tool/tool.ts'
 import { agentTable, checkToolNames } from '../agent-options.ts'
-import { ChildReports, subAgentResult } from './sub-agent-reports.ts'
+import { MessageQueue, RunQueue } from '../message-queue.ts'
+import { backgroundTools } from './background-tools.ts'
+import { ChildReports, subAgentResult, withUnheard } from './sub-agent-reports.ts'
 
 /** What of a loop's configuration a sub-agent passes on unchanged. */
 type ChildSettings = Pick<
@@ -32,6 +45,14 @@ type ChildSettings = Pick<
   | 'requireMedia'
   | 'resolveMedia'
 >
+
+/** How a sub-agent works in the background. Source: docs/concepts/background-agents.md */
+export interface BackgroundOptions {
+  /** Once the run has nothing else to do: it waits for the task and answers its report, or stops it. Default `wait`. */
+  onRunEnd?: OnRunEnd
+  /** Tasks of this sub-agent that may go on at a time in one run; a call over it gets an error. Default 4. */
+  maxRunning?: number
+}
 
 /** How a sub-agent is set up. `hooks`, `inputFilters`, `approvalTimeoutMs`, `requireMedia` and `resolveMedia` default to those of the run that calls it. Source: docs/concepts/sub-agents.md */
 export interface SubAgentOptions
@@ -64,6 +85,11 @@ export interface SubAgentOptions
   needsApproval?: NonNullable<AgentTool['needsApproval']>
   /** Records every task in a session of its own there, which names the call that began it. Default: nothing is stored. */
   session?: SessionStore
+  /**
+   * A call answers at once, and the task goes on beside the run; its report comes as a message of its own. `true`: with the defaults of
+   * `BackgroundOptions`. Default: the call waits for the task.
+   */
+  background?: boolean | BackgroundOptions
   /** `updates`: partial results and status lines of the call. `events`: also every event of the child, as a `childEvent`. Default `updates`. */
   forward?: 'updates' | 'events'
 }
@@ -86,6 +112,7 @@ const subAgentOptions = optionsOf<SubAgentOptions>({
   timeoutMs: aPositiveNumber,
   needsApproval: either(aFlag, aFunction),
   session: agentTable.session,
+  background: either(aFlag, optionsOf<BackgroundOptions>({ onRunEnd, maxRunning: wholeFrom(1) })),
   forward: oneOf('updates', 'events'),
 })
 
@@ -111,6 +138,7 @@ const parameters: JsonSchema = {
  * - The result is an error when the sub-agent fails, is stopped, or has a call that nobody answered; also when it reaches a limit without
  *   having said anything. `details` say `{ subAgent, turns, status, usage }`, `turns` counting messages, `usage` what its own calls used.
  * - A task that is cut off, by its timeout or with the run, still reports its end, its `details` and `childLoopId`.
+ * - With `background` the call answers with an id, and the task goes on beside the run; see {@link BackgroundOptions}. All else holds as well.
  * - The constructor throws `ConfigError`: `nestedSubAgent` for a sub-agent among its tools, `invalidTool`, `invalidOption`.
  *
  * Source: docs/concepts/sub-agents.md
@@ -125,6 +153,9 @@ export class SubAgentTool implements AgentTool {
   readonly description: string
   readonly parameters = parameters
   readonly endsOnAbort = true
+  /** Goes on beside the run. */
+  declare readonly isBackground?: true
+  declare readonly companions?: readonly AgentTool[]
   declare readonly timeoutMs?: number
   declare readonly needsApproval?: NonNullable<AgentTool['needsApproval']>
   readonly #config: LoopConfig
@@ -132,6 +163,7 @@ export class SubAgentTool implements AgentTool {
   readonly #tools: readonly AgentTool[]
   readonly #passEvents: boolean
   readonly #session: SessionStore | undefined
+  readonly #background: Required<BackgroundOptions> | undefined
 
   constructor(options: SubAgentOptions) {
     checkOptions(options, subAgentOptions)
@@ -144,6 +176,7 @@ export class SubAgentTool implements AgentTool {
       tools = [],
       forward,
       session,
+      background = false,
       timeoutMs,
       needsApproval,
       ...settings
@@ -161,6 +194,11 @@ export class SubAgentTool implements AgentTool {
     this.#systemPrompt = withSkills(systemPrompt, skills)
     this.#passEvents = forward === 'events'
     this.#session = session
+    if (background !== false) {
+      this.#background = { onRunEnd: 'wait', maxRunning: 4, ...(background === true ? {} : background) }
+      this.isBackground = true
+      this.companions = backgroundTools
+    }
     markAsSubAgent(this)
   }
 
@@ -168,6 +206,17 @@ export class SubAgentTool implements AgentTool {
   async execute(args: JsonObject, ctx: ToolContext): Promise<ToolResult> {
     const { task } = args
     if (typeof task !== 'string' || task.trim() === '') throw new ToolError('invalidArguments', "Missing required 'task' parameter")
+    if (this.#background === undefined || ctx.background === undefined) return this.#work(task, ctx)
+    const steering = new RunQueue(new MessageQueue(), 'all')
+    return (await ctx.background()).start({
+      ...this.#background,
+      task,
+      steer: (said) => steering.add([withId(userMessage(said))]).status !== 'returned',
+      work: (own) => this.#work(task, own, steering),
+    })
+  }
+
+  async #work(task: string, ctx: ToolContext, steering?: RunQueue): Promise<ToolResult> {
     const sessionId = newId()
     const context: AgentContext = {
       systemPrompt: this.#systemPrompt,
@@ -180,7 +229,12 @@ export class SubAgentTool implements AgentTool {
     const reports = new ChildReports(ctx, this.#passEvents)
     const journal = this.#session?.journal({ spawnRef: spawnRefOf(ctx) })
     const { guards, signal, budget } = ctx
-    const config: LoopConfig = { ...guards?.config, ...this.#config, ...(journal !== undefined && { journal }) }
+    const config: LoopConfig = {
+      ...guards?.config,
+      ...this.#config,
+      ...(journal !== undefined && { journal }),
+      ...(steering && { steering }),
+    }
     const result = await agentLoop(task, context, config, {
       ...guards?.options,
       emit: reports.accept,
@@ -191,7 +245,7 @@ export class SubAgentTool implements AgentTool {
     reports.flush()
     // What is durable is durable: that the right to write could not be given back costs nobody anything.
     await journal?.close().catch(() => undefined)
-    return subAgentResult(this.name, result)
+    return withUnheard(subAgentResult(this.name, result), steering?.returned ?? [])
   }
 }
 

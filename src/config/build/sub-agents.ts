@@ -1,5 +1,6 @@
-import { SubAgentTool } from '../../agent/sub-agent/sub-agent-tool.ts'
-import type { Path } from '../config-error.ts'
+import { type BackgroundOptions, SubAgentTool } from '../../agent/sub-agent/sub-agent-tool.ts'
+import { onRunEnd } from '../../contract/run/settings.ts'
+import { invalidField, type Path } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
 import { parseReference } from '../references.ts'
 import type { SubAgentSection } from '../schema/sections.ts'
@@ -41,8 +42,18 @@ async function subAgent(build: Build, section: SubAgentSection, path: Path, plac
     ...(max_turns !== undefined && { maxTurns: max_turns }),
     ...(max_total_tokens !== undefined && { maxTotalTokens: max_total_tokens }),
     ...(max_duration_secs !== undefined && { maxDurationMs: max_duration_secs * 1000 }),
+    ...(section.background === true && { background: backgroundOf(section, path) }),
     ...(logger !== undefined && { logger }),
   })
+}
+
+function backgroundOf({ on_run_end: said, max_running }: SubAgentSection, path: Path): BackgroundOptions {
+  const word = onRunEnd.words.find((each) => each === said?.toLowerCase())
+  if (said !== undefined && word === undefined) throw invalidField([...path, 'on_run_end'], said, onRunEnd.words.join(', '))
+  return {
+    ...(word !== undefined && { onRunEnd: word }),
+    ...(max_running !== undefined && { maxRunning: max_running }),
+  }
 }
 
 /** The sub-agent that an entry of `[tools] enabled` names, if it names one: it is there anyway. */

@@ -1,5 +1,5 @@
 import { thinkingLevel } from '../../contract/model/request-settings.ts'
-import { toolExecution } from '../../contract/run/settings.ts'
+import { onRunEnd, toolExecution } from '../../contract/run/settings.ts'
 import { sessionScope } from '../../contract/session/session.ts'
 import { type FieldsOf, tagsOf } from '../../contract/shape/shape.ts'
 import { flag, instances, number, record, required, setting, table, tables, text, texts, whole, wholeOrWord, word } from './key-table.ts'
@@ -208,6 +208,9 @@ const subAgent = {
   max_duration_secs: number(0.001, 'Seconds of a task.', { fallback: '300' }),
   skills: texts('Names of its skills, out of those that are loaded. It needs a tool that reads them.', { fallback: 'none' }),
   tools: texts('Names of its tools; no sub-agents.', { fallback: 'none' }),
+  background: flag('Whether its tasks go on beside the run, which is told when they have ended.', { fallback: '`false`' }),
+  on_run_end: word(onRunEnd.words, 'What a run with nothing else to do does about tasks in the background.', { fallback: '`wait`' }),
+  max_running: whole(1, 'Tasks in the background at a time.', { fallback: '4' }),
 }
 
 /** `[[sub_agents.instances]]`: an agent that the others call like a tool. It takes nothing from them but the model where it names none. */

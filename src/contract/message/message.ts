@@ -125,6 +125,8 @@ const toolResultFields = {
   childLoopId: optional(aText),
   /** Names of tools that are offered from then on. */
   offers: optional(listOf(aText)),
+  /** What the call began goes on beside the run, under this id, and reports when it has ended. */
+  backgroundId: optional(aText),
 }
 
 /** What a tool returned for one call. */
@@ -241,6 +243,11 @@ export function withId(message: Message | AgentMessage | Omit<ExtensionMessage, 
 /** True for entries a model may see, false for extensions. */
 export function isLlmMessage(message: AgentMessage): message is LlmMessage {
   return message.role !== 'extension'
+}
+
+/** Whether a message in the place of a user's is the report of what went on beside the run: a tool's words, not a person's. */
+export function isReport({ provenanceHint }: Pick<MessageEnvelope, 'provenanceHint'>): boolean {
+  return provenanceHint?.kind === 'background'
 }
 
 /** The text blocks of `content`, joined without a separator. */

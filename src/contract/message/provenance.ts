@@ -15,6 +15,7 @@ export const blockProvenance = tagged(
     loopTurn: { turnIndex: aNumber, role: provenanceRole, messageIndex: aNumber },
     steering: {},
     followUp: {},
+    background: { backgroundId: aText, toolName: aText },
     unknown: {},
   },
   'all',

@@ -48,6 +48,28 @@ const progressMessage = {
 /** One line of status text from a running call, in the order the tool sent them. */
 export interface ProgressMessageEvent extends FieldsOf<typeof progressMessage> {}
 
+const backgroundCall = { ...eventBase, backgroundId: aText, toolCallId: aText, toolName: aText }
+const backgroundStart = {
+  ...backgroundCall,
+  type: oneOf('backgroundStart'),
+  /** What it is to do. */
+  task: aText,
+}
+
+/** What a call began goes on beside the run, after the call. Source: docs/concepts/background-agents.md */
+export interface BackgroundStartEvent extends FieldsOf<typeof backgroundStart> {}
+
+const backgroundEnd = {
+  ...backgroundCall,
+  type: oneOf('backgroundEnd'),
+  result: toolResult,
+  isError: aFlag,
+  childLoopId: optional(aText),
+}
+
+/** The one end of a `backgroundStart`, before the `agentEnd` of the run. The report to the model is a message of its own. */
+export interface BackgroundEndEvent extends FieldsOf<typeof backgroundEnd> {}
+
 const approvalRequested = {
   ...eventBase,
   ...pendingApprovalFields,
@@ -106,6 +128,11 @@ export const inputEvents = {
   inputRequested: object<InputRequestedEvent>(inputRequested),
   inputResolved: object<InputResolvedEvent>(inputResolved),
 }
+/** What goes on beside a run. */
+export const backgroundEvents = {
+  backgroundStart: object<BackgroundStartEvent>(backgroundStart),
+  backgroundEnd: object<BackgroundEndEvent>(backgroundEnd),
+}
 /** The events of calls, by their type. */
 export const callEvents = {
   toolExecutionStart: object<ToolExecutionStartEvent>(toolExecutionStart),
@@ -114,4 +141,5 @@ export const callEvents = {
   progressMessage: object<ProgressMessageEvent>(progressMessage),
   ...approvalEvents,
   ...inputEvents,
+  ...backgroundEvents,
 }

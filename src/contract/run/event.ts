@@ -22,6 +22,8 @@ import {
 import {
   type ApprovalRequestedEvent,
   type ApprovalResolvedEvent,
+  type BackgroundEndEvent,
+  type BackgroundStartEvent,
   callEvents,
   type InputRequestedEvent,
   type InputResolvedEvent,
@@ -292,7 +294,8 @@ export interface ChildEvent extends FieldsOf<typeof childEvent> {}
  * ```
  * Every `…Start` has its `…End`, whatever happened; a `beforeLoop` hook that says no, or throws, leaves `agentEnd` alone. Calls of one message
  * interleave; a person may be asked more than once about a call. A call that still waits when the run ends `paused` has no `toolExecution…`
- * events yet. A compaction that was asked for comes without a turn.
+ * events yet. A compaction that was asked for comes without a turn. What a call leaves to go on beside the run begins with `backgroundStart`, within the
+ * call; its `progressMessage`, `childEvent` and questions, and its `backgroundEnd`, come at any time before `agentEnd`.
  */
 export type AgentEvent =
   | AgentStartEvent
@@ -312,6 +315,8 @@ export type AgentEvent =
   | ApprovalResolvedEvent
   | InputRequestedEvent
   | InputResolvedEvent
+  | BackgroundStartEvent
+  | BackgroundEndEvent
   | ServiceToolStartEvent
   | ServiceToolEndEvent
   | ProviderRetryEvent

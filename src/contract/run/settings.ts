@@ -89,3 +89,8 @@ export type ToolExecutionStrategy = Infer<typeof toolExecution>
 export const queueMode = oneOf('oneAtATime', 'all')
 /** How many queued inputs one checkpoint delivers; the messages of one input stay together. */
 export type QueueMode = Infer<typeof queueMode>
+
+/** What a run with nothing else to do does about work beside it, in words. */
+export const onRunEnd = oneOf('wait', 'stop')
+/** What a run with nothing else to do does about work beside it: waits until that has ended and answers its report, or stops it. */
+export type OnRunEnd = Infer<typeof onRunEnd>

@@ -7,6 +7,8 @@ import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { TraceContext } from '../../types/run/loop-watch.ts'
 import type { ToolContext } from '../../types/tool/tool.ts'
 import { CallQuestions } from '../ask/call-questions.ts'
+import type { CallInRun } from '../background/loop-background.ts'
+import { loadBackground } from '../background.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { PreparedCall } from './prepare-call.ts'
 import { checkChange, checkChildEvent } from './tool-reports.ts'
@@ -43,7 +45,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** A tool while it runs: turns its reports into events until the call has ended. */
-class RunningCall {
+class RunningCall implements CallInRun {
   /** Stops with the run, and when the call takes too long. */
   readonly stop: AbortScope
   readonly #loop: LoopState
@@ -91,6 +93,22 @@ class RunningCall {
     return this.#questions
   }
 
+  get id(): string {
+    return this.#call.id
+  }
+
+  get name(): string {
+    return this.#call.name
+  }
+
+  again(): CallInRun {
+    return new RunningCall(this.#loop, this.#call, [])
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
   get trace(): TraceContext | undefined {
     return this.#loop.watches?.trace(this.#call.id)
   }
@@ -116,6 +134,7 @@ class RunningCall {
         checkChildEvent(event)
         this.#emit({ type: 'childEvent', toolCallId, toolName, event })
       },
+      background: async () => (await loadBackground(this.#loop)).of(this),
       changeContext: (change) => {
         const checked = checkChange(change)
         if (!this.#isOver) this.#changes.push(checked)

@@ -204,6 +204,8 @@ async function conclude(loop: LoopState, call: AnswerableCall, given: ToolResult
   const replacing = loop.hooks.afterTool(call, result)
   const kept = replacing === undefined ? result : await replacing
   const entry = toolResultEntry(call, kept, { loopId, turnIndex: loop.turnIndex })
+  const backgroundId = loop.background?.begunBy(call.id)
+  if (backgroundId !== undefined) entry.backgroundId = backgroundId
   loop.view?.number(entry)
   if (kept.endRun === true) loop.endedBy ??= { type: 'tool', toolName, toolCallId }
   const recorded = loop.record({ type: 'toolResult', message: entry })

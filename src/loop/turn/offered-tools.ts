@@ -1,6 +1,13 @@
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 
+/** The tools, then those that come with them. */
+export function withCompanions(tools: readonly AgentTool[]): readonly AgentTool[] {
+  const companions = new Set(tools.flatMap((tool) => tool.companions ?? []))
+  for (const tool of tools) companions.delete(tool)
+  return companions.size === 0 ? tools : [...tools, ...companions]
+}
+
 /** Which tools of a list are offered: all, but for those that a search has to find first. Of a history that grows only what is new is looked at. */
 export class OfferedTools {
   readonly #found: string[] = []
@@ -9,11 +16,11 @@ export class OfferedTools {
   #last: { of: readonly AgentTool[]; count: number; list: readonly AgentTool[] } | undefined
 
   of(tools: readonly AgentTool[], messages: readonly AgentMessage[]): readonly AgentTool[] {
-    if (tools.every((tool) => tool.isOffered !== 'whenFound')) return tools
+    if (tools.every((tool) => tool.isOffered !== 'whenFound' && tool.companions === undefined)) return tools
     this.#look(messages)
     if (this.#last?.of === tools && this.#last.count === this.#found.length) return this.#last.list
     const found = this.#found.flatMap((name) => tools.find((tool) => tool.name === name && tool.isOffered === 'whenFound') ?? [])
-    const list = [...tools.filter((tool) => tool.isOffered !== 'whenFound'), ...found]
+    const list = withCompanions([...tools.filter((tool) => tool.isOffered !== 'whenFound'), ...found])
     this.#last = { of: tools, count: this.#found.length, list }
     return list
   }

@@ -12,6 +12,7 @@ import { aTool } from '../check-config.ts'
 import { hookFailed } from '../hooks.ts'
 import type { LoopConfig } from '../loop-config.ts'
 import type { LoopState } from '../loop-state.ts'
+import { withCompanions } from './offered-tools.ts'
 import { plainTurn, type TurnSetup } from './turn-setup.ts'
 
 /** Asks who may change this turn: a system prompt that is a function, then the `prepareTurn` hook. `undefined` where nobody is asked. */
@@ -82,7 +83,7 @@ const turnChanges: Shape = options<TurnChanges>({
 function changed(turn: TurnSetup, changes: TurnChanges): TurnSetup {
   const { model } = turn
   const { thinking, systemPrompt = turn.systemPrompt, activeTools, messages } = changes
-  const { tools = turn.tools } = changes
+  const tools = changes.tools === undefined ? turn.tools : withCompanions(changes.tools)
   return {
     model,
     systemPrompt,

@@ -31,6 +31,9 @@ export interface TurnsStart {
   paused?: PausedTurn
 }
 
+/** Ends the run: at once, or when what goes on beside it has ended. */
+type EndRun = (ending: RunEnding) => RunResult | Promise<RunResult>
+
 /** What a turn came to. */
 interface TurnOutcome extends CallOutcome {
   message: AssistantEntry
@@ -53,7 +56,7 @@ interface TurnOutcome extends CallOutcome {
  *
  * Source: docs/concepts/loop-and-turns.md
  */
-export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending: RunEnding) => RunResult): Promise<RunResult> {
+export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun): Promise<RunResult> {
   warnOfUncountedCost(loop)
   let { input, trigger, mustAnswer } = start
   // Stopped before it began: the calls go on waiting, their answer would be 'Cancelled' for good.
@@ -85,15 +88,27 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: (ending:
     } else {
       // Taken back while a filter or a hook looked at it. What waits and cannot be had twice in a row never comes.
       const isInVain = intake.messages.length === 0
-      if (isInVain && (hasLookedInVain || !loop.inputs.isWaiting)) return end(stoppedEnding(loop) ?? completed(loop))
+      if (isInVain && (hasLookedInVain || !loop.inputs.isWaiting) && !goesOnBeside(loop)) return end(stoppedEnding(loop) ?? completed(loop))
       hasLookedInVain = isInVain
       await acceptInput(loop, intake)
     }
     if (mustAnswer || loop.inputs.isSteered) continue
+    const waiting = goesOnBeside(loop) ? waitBeside(loop) : undefined
+    if (waiting !== undefined) await waiting
     const followUps = loop.inputs.followUps()
-    if (followUps === undefined) return end(completed(loop))
-    input = followUps
+    if (followUps !== undefined) input = followUps
+    else if (waiting === undefined || !loop.inputs.isSteered) return end(stoppedEnding(loop) ?? completed(loop))
   }
+}
+
+function goesOnBeside({ background }: LoopState): boolean {
+  return background?.isRunning === true
+}
+
+/** The model has nothing more to do: waits until there is something to tell it, or nothing goes on beside the run any more. */
+async function waitBeside(loop: LoopState): Promise<void> {
+  const { inputs, background, stop } = loop
+  while (background?.isRunning === true && !stop.aborted && !inputs.isSteered && inputs.followUps() === undefined) await background.next()
 }
 
 /** How the run ends instead of with another turn: it was stopped, a limit is reached, a filter or a hook says no. A promise where one of these is asked. */
@@ -128,7 +143,7 @@ function stuckEnding(loop: LoopState): Promise<RunEnding> | undefined {
 async function asConfigured(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> {
   if (loop.endedBy !== undefined) return { status: 'completed', endedBy: loop.endedBy }
   if (isRefused(outcome)) return refusedEnding(loop, outcome)
-  const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting
+  const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting || goesOnBeside(loop)
   if (loop.config.stopWhen === undefined || !wouldGoOn) return undefined
   const met = await metCondition(loop, () => progressOf(loop, outcome))
   return met === undefined ? stoppedEnding(loop) : { status: 'completed', endedBy: met }

@@ -2,6 +2,7 @@ import type { ContextChange, RevertPolicy } from '../../contract/context/context
 import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { InputQuestion } from '../../contract/run/run-facts.ts'
+import type { OnRunEnd } from '../../contract/run/settings.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { Budget } from '../run/budget.ts'
 import type { TraceContext } from '../run/loop-watch.ts'
@@ -43,8 +44,54 @@ export interface ToolContext {
   pauseTimeout?(): () => void
   /** Passes on an event of a loop that this call started, as a `childEvent` of the run. */
   childEvent(event: AgentEvent): void
+  /** What goes on beside the run: a call may leave something there when it ends. Absent outside of a run. */
+  background?(): Promise<BackgroundTasks>
   /** Asks for a change of what the model is sent; applied, in the order asked, after the results of this turn. */
   changeContext(change: ContextChange): void
+}
+
+/** Work that a call leaves to go on beside the run. */
+export interface BackgroundTask {
+  /** What it is to do, for people and for the model. */
+  readonly task: string
+  /** Once the run has nothing else to do: it waits for this, or stops it. */
+  readonly onRunEnd: OnRunEnd
+  /** How many of the same tool may go on at a time. */
+  readonly maxRunning: number
+  /** Says something to it. False: it has ended, or takes nothing more. */
+  steer(text: string): boolean
+  /**
+   * Does it. The context is one of its own: its signal aborts when the work is stopped, takes longer than the tool's timeout, or with the run. What it
+   * throws is reported as an error.
+   */
+  work(ctx: ToolContext): Promise<ToolResult>
+}
+
+/** What goes on beside a run, or has ended. */
+export interface BackgroundView {
+  readonly backgroundId: string
+  readonly toolName: string
+  readonly task: string
+  readonly isRunning: boolean
+  /** Milliseconds it has run. */
+  readonly elapsedMs: number
+  /** What it has shown so far, or its report. */
+  readonly latest: ToolResult | undefined
+}
+
+/** What goes on beside a run, for tools. Source: docs/concepts/background-agents.md */
+export interface BackgroundTasks {
+  /**
+   * Begins a task on behalf of the call that asks, once per call, and returns what the model is told. Throws `ToolError` `failed` where as many go on as may, and
+   * when the call is over.
+   */
+  start(task: BackgroundTask): ToolResult
+  /** All of this run, in the order in which they began. */
+  list(): BackgroundView[]
+  /** Says something to one that runs. Throws `ToolError` `failed` for an unknown id, and for one that has ended. */
+  steer(backgroundId: string, text: string): void
+  /** Stops one that runs; its report says so. Throws as `steer`. */
+  stop(backgroundId: string): void
 }
 
 /** What a tool may return: a `ToolResult`, or any JSON value, which becomes text, and `details` where it is none. */
@@ -88,5 +135,9 @@ export interface AgentTool {
   readonly revertPolicy?: RevertPolicy
   /** `whenFound`: offered once a result of another tool has named it in `offers`; see `toolSearch`. Default: always. */
   readonly isOffered?: 'always' | 'whenFound'
+  /** Leaves work behind that goes on beside the run: at its beginning, a run tells the model what of that was cut off before. */
+  readonly isBackground?: boolean
+  /** Tools that are offered wherever this one is. Default: none. */
+  readonly companions?: readonly AgentTool[]
   execute(args: JsonObject, ctx: ToolContext): Promise<ToolOutput> | ToolOutput
 }

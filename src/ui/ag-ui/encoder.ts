@@ -214,6 +214,14 @@ class Encoder implements AgUiEncoder {
       case 'toolExecutionEnd':
         this.#callEnded(event)
         return
+      case 'backgroundStart':
+        this.#subAgents.goOn(event.toolCallId)
+        this.#note(event)
+        return
+      case 'backgroundEnd':
+        this.#subAgents.ended(event.toolCallId)
+        this.#note(event)
+        return
       default:
         // Notes, and events of a newer version.
         this.#note(event)

@@ -23,6 +23,8 @@ interface SubAgent {
  */
 export class SubAgentEvents {
   readonly #running = new Map<string, SubAgent>()
+  /** Calls whose loops go on beside the run. */
+  readonly #beside = new Set<string>()
   readonly #counts: TokenCounts
   readonly #send: Send
 
@@ -74,8 +76,19 @@ export class SubAgentEvents {
     }
   }
 
+  /** What the call started goes on when it is over. */
+  goOn(toolCallId: string): void {
+    this.#beside.add(toolCallId)
+  }
+
   /** A call of the run is over: what it started and did not report the end of was cut off. */
   callEnded(toolCallId: string): void {
+    if (!this.#beside.has(toolCallId)) this.ended(toolCallId)
+  }
+
+  /** As `callEnded`, also of what went on beside the run. */
+  ended(toolCallId: string): void {
+    this.#beside.delete(toolCallId)
     for (const child of this.#running.values()) {
       if (child.toolCallId !== toolCallId) continue
       this.#fail(child, 'The sub-agent was stopped.', 'aborted')

@@ -1,4 +1,11 @@
-import { type AgentMessage, type AssistantMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
+import {
+  type AgentMessage,
+  type AssistantMessage,
+  isReport,
+  type MessageEnvelope,
+  textOf,
+  type UserMessage,
+} from '../../contract/message/message.ts'
 import type { AgentEndEvent, AgentEvent } from '../../contract/run/event.ts'
 import type { SubAgentRef } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
@@ -31,9 +38,10 @@ export function loopOf(message: AgentMessage): string | undefined {
   return message.role === 'extension' ? undefined : message.turnId?.loopId
 }
 
-/** What the runtime itself wrote in the name of the user, because models know no other way to be told: a limit was reached. */
-export function noticeOf(message: UserMessage): string | undefined {
+/** What the runtime itself wrote in the place of the user, because models know no other way to be told: a limit was reached, work in the background has ended. */
+export function noticeOf(message: UserMessage & Partial<MessageEnvelope>): string | undefined {
   const text = textOf(message.content)
+  if (isReport(message)) return text
   return text.startsWith('[Agent stopped: ') && text.endsWith(']') ? text : undefined
 }
 

@@ -1,6 +1,12 @@
 import { type AgentEvent, type Content, type RunStatus, type ServiceToolContent, textOf } from '../../../../src/index.ts'
 import { byteLengthOf, mediaName } from '../../../../src/internal.ts'
-import type { AgentEndEvent, MessageEndEvent, ToolExecutionEndEvent } from '../../../../src/loop/index.ts'
+import type {
+  AgentEndEvent,
+  BackgroundEndEvent,
+  BackgroundStartEvent,
+  MessageEndEvent,
+  ToolExecutionEndEvent,
+} from '../../../../src/loop/index.ts'
 import { type Source, sourcesOf } from '../../../../src/store/index.ts'
 import { joined, type Painted, type Painter, type Style } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -51,6 +57,8 @@ export class RunView {
   readonly #screen: Screen
   readonly #markdown: MarkdownLines
   readonly #calls = new Map<string, RunningCall>()
+  /** What goes on beside the run, by its id. */
+  readonly #beside = new Map<string, RunningCall>()
   #thinking = ''
   #thoughtSince: number | undefined
   #startedAt = 0
@@ -82,6 +90,8 @@ export class RunView {
     } else if (event.type === 'toolExecutionUpdate') this.#latest(event.toolCallId, lastLineOf(textOf(event.partialResult.content)))
     else if (event.type === 'progressMessage') this.#latest(event.toolCallId, event.text)
     else if (event.type === 'toolExecutionEnd') this.#callEnd(event)
+    else if (event.type === 'backgroundStart') this.#besideBegins(event)
+    else if (event.type === 'backgroundEnd') this.#besideEnds(event)
     else if (event.type === 'agentEnd') this.#end(event)
     else this.#note(event)
   }
@@ -95,12 +105,12 @@ export class RunView {
       const tail = this.#thinking.trimEnd().split('\n').slice(-3)
       lines.push(...tail.map((line) => paint(['dim', 'italic'], `  ${line}`)))
     }
-    for (const { toolName, subject, startedAt, latest } of this.#calls.values()) {
+    for (const { toolName, subject, startedAt, latest } of [...this.#calls.values(), ...this.#beside.values()]) {
       const time = paint('dim', ` ${duration(now - startedAt)}`)
       lines.push(joined(paint('yellow', `${turn} `), paint('bold', toolName), time, plain(' '), paint('cyan', subject)))
       if (latest !== '') lines.push(paint('dim', `  ${latest}`))
     }
-    if (this.#calls.size === 0) {
+    if (this.#calls.size + this.#beside.size === 0) {
       const what = this.#waiting > 0 ? 'waiting for you' : this.#thoughtSince === undefined ? 'working' : 'thinking'
       lines.push(joined(paint('yellow', `${turn} `), paint('dim', `${what} ${duration(now - this.#startedAt)}`)))
     }
@@ -114,6 +124,7 @@ export class RunView {
     this.#hasText = false
     this.#waiting = 0
     this.#calls.clear()
+    this.#beside.clear()
     this.#endThought(at)
   }
 
@@ -186,6 +197,17 @@ export class RunView {
     const { subject = '', startedAt = at } = call ?? {}
     const lines = callLines({ toolName, subject, ms: at - startedAt, isError, result }, this.#screen.paint, this.#screen.width)
     for (const line of lines) this.#screen.line(line)
+  }
+
+  #besideBegins({ backgroundId, task, at }: BackgroundStartEvent): void {
+    this.#beside.set(backgroundId, { toolName: backgroundId, subject: task.slice(0, 500), startedAt: at, latest: 'in the background' })
+  }
+
+  #besideEnds({ backgroundId, result, isError, at }: BackgroundEndEvent): void {
+    const { subject = '', startedAt = at } = this.#beside.get(backgroundId) ?? {}
+    this.#beside.delete(backgroundId)
+    const shown = { toolName: backgroundId, subject, ms: at - startedAt, isError, result }
+    for (const line of callLines(shown, this.#screen.paint, this.#screen.width)) this.#screen.line(line)
   }
 
   #note(event: AgentEvent): void {

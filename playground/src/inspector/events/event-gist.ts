@@ -22,6 +22,10 @@ export function gist(event: AgentEvent): string {
       return event.toolName
     case 'toolExecutionEnd':
       return `${event.toolName} ${event.isError ? 'failed' : 'done'}`
+    case 'backgroundStart':
+      return `${event.backgroundId}: ${event.task}`
+    case 'backgroundEnd':
+      return `${event.backgroundId} ${event.isError ? 'failed' : 'done'}`
     case 'progressMessage':
       return event.text
     case 'approvalResolved':

@@ -1,0 +1,35 @@
+import { Agent, defineTool, textOf } from 'phi-core'
+import { SubAgentTool } from 'phi-core/agent'
+import { scripted } from 'phi-core/providers/scripted'
+
+const readFile = defineTool<{ path: string }>({
+  name: 'read_file',
+  description: 'Reads a file.',
+  parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+  execute: ({ path }) => `${path} is about bees.`,
+})
+
+export async function besideTheRun(write: (line: string) => void): Promise<void> {
+  // Scripted models: no service is asked.
+  const researcher = new SubAgentTool({
+    name: 'researcher',
+    description: 'Reads files and reports, in the background.',
+    model: scripted([{ toolCalls: [{ name: 'read_file', arguments: { path: 'a.md' } }] }, { text: 'It is about bees.' }]),
+    tools: [readFile],
+    background: true,
+  })
+  const model = scripted([
+    { toolCalls: [{ name: 'researcher', arguments: { task: 'What is a.md about?' } }] },
+    { text: 'I have asked, and shall tell you.' },
+    { text: 'The file is about bees.' },
+  ])
+  const run = new Agent({ model, tools: [researcher] }).prompt('Have a.md read.')
+  for await (const event of run) {
+    if (event.type === 'backgroundStart') write(`${event.backgroundId} begins: ${event.task}`)
+    if (event.type === 'backgroundEnd') write(`${event.backgroundId} ends: ${textOf(event.result.content)}`)
+    if (event.type !== 'messageEnd' || event.message.role === 'extension') continue
+    const said = textOf(event.message.content)
+    if (said !== '') write(`${event.message.role}: ${said}`)
+  }
+  write((await run.result).status)
+}

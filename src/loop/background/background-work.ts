@@ -1,0 +1,199 @@
+import { ToolError } from '../../contract/errors.ts'
+import { type AgentMessage, extensionMessage, now } from '../../contract/message/message.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
+import { keptReportKind, openBackground } from '../../types/tool/open-background.ts'
+import type { BackgroundTask, BackgroundTasks, BackgroundView, ToolContext } from '../../types/tool/tool.ts'
+import { offload } from '../calls/offload.ts'
+import { addNotice } from '../intake.ts'
+import type { LoopState } from '../loop-state.ts'
+import type { CallInRun, LoopBackground } from './loop-background.ts'
+import { cutOffReport, keptReport, reportOf, startedResult } from './reports.ts'
+
+/** A task that goes on, or has ended. */
+interface Running {
+  readonly backgroundId: string
+  readonly call: CallInRun
+  readonly task: BackgroundTask
+  readonly startedAt: number
+  endedAt: number | undefined
+  latest: ToolResult | undefined
+  isStoppedByEnd: boolean
+  /** Resolves when its report waits. Never rejects. */
+  done: Promise<void>
+}
+
+/** A report that the model has not been told. */
+interface Report {
+  readonly message: AgentMessage
+  /** The history holds what it is made of. */
+  readonly isKept: boolean
+  /** The run has ended it because nothing else was left to do: no reason to go on. */
+  readonly isQuiet: boolean
+}
+
+/**
+ * What goes on beside one run.
+ *
+ * **Contract**
+ * - Each task has one `backgroundStart` and one `backgroundEnd`, then one report. What guards results (hooks, offloading) guards reports. A report is a message in the
+ *   place of a user's, handed over with the next turn, without input filters: no person has said it.
+ * - Nothing goes on after `close`: what runs is stopped, and has three seconds to end. A report that nobody has taken by then is kept in the history, as a message
+ *   of the application; the next run begins with it. It also begins with a report of each task that was cut off with its process.
+ *
+ * Source: docs/concepts/background-agents.md
+ */
+export class BackgroundWork implements LoopBackground {
+  readonly #loop: LoopState
+  readonly #all: Running[] = []
+  /** By the id of its call, until the result of that is in the history. */
+  readonly #begun = new Map<string, string>()
+  #reports: Report[]
+  /** How many there were before, in this history. */
+  readonly #before: number
+  #wake: (() => void) | undefined
+
+  constructor(loop: LoopState) {
+    this.#loop = loop
+    const { messages } = loop.context
+    this.#before = messages.filter((message) => message.role === 'toolResult' && message.backgroundId !== undefined).length
+    this.#reports = openBackground(messages).map((open) => ({
+      message: keptReport(open) ?? cutOffReport(open),
+      isKept: true,
+      isQuiet: false,
+    }))
+  }
+
+  get isRunning(): boolean {
+    return this.#all.some(({ endedAt }) => endedAt === undefined)
+  }
+
+  get isOpen(): boolean {
+    return this.isRunning || this.#reports.some(({ isKept }) => !isKept)
+  }
+
+  get hasReports(): boolean {
+    return this.#reports.some(({ isQuiet }) => !isQuiet)
+  }
+
+  takeReports(): AgentMessage[] {
+    const taken = this.#reports.map(({ message }) => message)
+    this.#reports = []
+    return taken
+  }
+
+  begunBy(toolCallId: string): string | undefined {
+    const backgroundId = this.#begun.get(toolCallId)
+    this.#begun.delete(toolCallId)
+    return backgroundId
+  }
+
+  of(caller: CallInRun): BackgroundTasks {
+    return {
+      start: (task) => this.#start(caller, task),
+      list: () => this.#all.map(viewOf),
+      steer: (id, text) => {
+        if (!this.#find(id).task.steer(text)) throw new ToolError('failed', `${JSON.stringify(id)} takes nothing more: it is about to end.`)
+      },
+      stop: (id) => this.#find(id).call.stop.abort(new ToolError('cancelled', 'It was stopped, as you asked.')),
+    }
+  }
+
+  async next(): Promise<void> {
+    if (!this.#all.some(({ endedAt, task }) => endedAt === undefined && task.onRunEnd === 'wait')) return this.#stopAll()
+    const { stop, inputs } = this.#loop
+    const leave: (() => void)[] = []
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+      leave.push(
+        inputs.onQueued(resolve),
+        stop.wait(() => resolve()),
+      )
+    })
+    this.#wake = undefined
+    for (const act of leave) act()
+  }
+
+  async close(): Promise<void> {
+    await this.#stopAll()
+    const untold = this.#reports.filter(({ isKept }) => !isKept)
+    this.#reports = []
+    for (const { message } of untold) {
+      // Through JSON: what is written down is what the next run reads.
+      await addNotice(this.#loop, extensionMessage(keptReportKind, { message: JSON.parse(JSON.stringify(message)) }))
+    }
+  }
+
+  async #stopAll(): Promise<void> {
+    const running = this.#all.filter(({ endedAt }) => endedAt === undefined)
+    for (const entry of running) {
+      entry.isStoppedByEnd = true
+      entry.call.stop.abort(new ToolError('cancelled', 'It was stopped: the run ended before it did.'))
+    }
+    await Promise.all(running.map(({ done }) => done))
+  }
+
+  #start(caller: CallInRun, task: BackgroundTask): ToolResult {
+    const { name: toolName, id: toolCallId } = caller
+    if (caller.isOver || this.#begun.has(toolCallId)) throw new ToolError('failed', `This call of "${toolName}" can begin nothing more.`)
+    const others = this.#all.filter((other) => other.endedAt === undefined && other.call.name === toolName)
+    if (others.length >= task.maxRunning) {
+      const ids = others.map(({ backgroundId }) => backgroundId).join(', ')
+      const words = `${others.length} of "${toolName}" run in the background, and no more may: ${ids}. Wait for a report, or stop one.`
+      throw new ToolError('failed', words)
+    }
+    const backgroundId = `${toolName}-${this.#before + this.#all.length + 1}`
+    const call = caller.again()
+    const entry: Running = {
+      ...{ backgroundId, call, task, startedAt: now() },
+      ...{ endedAt: undefined, latest: undefined, isStoppedByEnd: false, done: Promise.resolve() },
+    }
+    this.#all.push(entry)
+    this.#begun.set(toolCallId, backgroundId)
+    this.#loop.events.emit({ type: 'backgroundStart', backgroundId, toolCallId, toolName, task: task.task })
+    entry.done = this.#finish(entry, call.settle(work(entry)))
+    return startedResult(entry)
+  }
+
+  /** Never rejects. */
+  async #finish(entry: Running, settling: Promise<ToolResult>): Promise<void> {
+    const { backgroundId, call } = entry
+    const { hooks, events } = this.#loop
+    const { id: toolCallId, name: toolName } = call
+    const settled = await settling
+    const seen = (await hooks.endTool(call, settled)) ?? settled
+    const result = (await offload(this.#loop, call, seen)) ?? seen
+    const { isError = false, childLoopId } = result
+    const child = childLoopId === undefined ? {} : { childLoopId }
+    events.emit({ type: 'backgroundEnd', backgroundId, toolCallId, toolName, result, isError, ...child })
+    entry.latest = (await hooks.afterTool(call, result)) ?? result
+    entry.endedAt = now()
+    this.#reports.push({ message: reportOf(entry, entry.latest), isKept: false, isQuiet: entry.isStoppedByEnd })
+    this.#wake?.()
+  }
+
+  #find(backgroundId: string): Running {
+    const found = this.#all.find((entry) => entry.backgroundId === backgroundId)
+    if (found === undefined) {
+      const known = this.#all.map((entry) => entry.backgroundId).join(', ')
+      throw new ToolError(
+        'failed',
+        `Nothing of the id ${JSON.stringify(backgroundId)} runs in the background. There is: ${known || 'nothing'}.`,
+      )
+    }
+    if (found.endedAt === undefined && !found.call.isOver) return found
+    throw new ToolError('failed', `${JSON.stringify(backgroundId)} has ended. Its report says what it came to.`)
+  }
+}
+
+/** An async function, so that what throws at once is a rejection too. What is shown of it meanwhile is no update of its call, which is over. */
+async function work(entry: Running): Promise<ToolResult> {
+  const update: ToolContext['update'] = (partial) => {
+    entry.latest = partial
+  }
+  return entry.task.work({ ...entry.call.context(), update })
+}
+
+function viewOf({ backgroundId, call, task, startedAt, endedAt, latest }: Running): BackgroundView {
+  const isRunning = endedAt === undefined
+  return { backgroundId, toolName: call.name, task: task.task, isRunning, elapsedMs: (endedAt ?? now()) - startedAt, latest }
+}

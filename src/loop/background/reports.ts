@@ -1,0 +1,50 @@
+import { toMessage } from '../../contract/message/history.ts'
+import { type AgentMessage, text, userMessage, withId } from '../../contract/message/message.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
+import type { OpenBackground } from '../../types/tool/open-background.ts'
+import type { BackgroundTask } from '../../types/tool/tool.ts'
+
+/** What the model is told of a task that has begun, in place of what it comes to. */
+export function startedResult({ backgroundId, task }: { backgroundId: string; task: BackgroundTask }): ToolResult {
+  const words = `Started in the background as "${backgroundId}". Go on with something else: its report comes as a message of its own when it has ended.`
+  return { content: [text(words)], details: { backgroundId, task: task.task } }
+}
+
+/** What the model is told of a task that has ended. Marked as what it is: the words of a tool stand in the place of a person's. */
+export function reportOf(
+  { backgroundId, call }: { backgroundId: string; call: { name: string } },
+  { content, isError }: ToolResult,
+): AgentMessage {
+  const outcome = isError === true ? 'failed' : 'ended'
+  return marked(
+    backgroundId,
+    call.name,
+    `"${backgroundId}" has ${outcome}. What follows is its output, not the words of the user:`,
+    content,
+  )
+}
+
+/** What the model is told of a task of which nobody knows what it came to. */
+export function cutOffReport({ backgroundId, toolName }: OpenBackground): AgentMessage {
+  const words = `"${backgroundId}" was cut off: its process ended, or the conversation went on without it. Its outcome is unknown: it may have had its effect, a part of it, or none. Check before you repeat it.`
+  return marked(backgroundId, toolName, words, [])
+}
+
+/** The report that an earlier run kept; `undefined` where there is none that can be read. */
+export function keptReport({ kept, backgroundId, toolName }: OpenBackground): AgentMessage | undefined {
+  if (kept === undefined) return undefined
+  try {
+    const message = toMessage(Object(kept), keptPlace)
+    return message.role === 'user' ? withId({ ...message, provenanceHint: { kind: 'background', backgroundId, toolName } }) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const keptPlace = 'a kept report'
+
+function marked(backgroundId: string, toolName: string, words: string, content: ToolResult['content']): AgentMessage {
+  const message = userMessage(`[Background: ${words}]${content.length === 0 ? '' : '\n\n'}`)
+  const provenanceHint = { kind: 'background' as const, backgroundId, toolName }
+  return withId({ ...message, content: [...message.content, ...content], provenanceHint })
+}

@@ -1,0 +1,303 @@
+import { describe, expect, it } from 'vitest'
+import { type SubAgentOptions, SubAgentTool } from '../../src/agent/index.ts'
+import { emptyUsage } from '../../src/context/index.ts'
+import { Agent, type AgentEvent, type AgentMessage, type AgentOptions, ConfigError, textOf } from '../../src/index.ts'
+import type { Script } from '../../src/providers/scripted/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
+import { gate, ofType, tool } from '../support/play.ts'
+
+const begin = (task = 'Look.', id = 'p1') => ({ toolCalls: [{ id, name: 'helper', arguments: { task } }] })
+const callOf = (name: string, args: object, id = name) => ({ toolCalls: [{ id, name, arguments: { ...args } }] })
+
+/** An agent with a sub-agent in the background, whose tool waits until it is let go. */
+function setup(script: Script, own: Partial<SubAgentOptions> = {}, options: Partial<AgentOptions> = {}) {
+  const held = gate()
+  const begun = gate()
+  const hold = tool('hold', async (_args, ctx) => {
+    begun.open()
+    await Promise.race([held.opened, new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))])
+    return 'let go'
+  })
+  const helper = new SubAgentTool({
+    name: 'helper',
+    description: 'Helps.',
+    model: scripted([callOf('hold', {}, 'x1'), { text: 'It is about bees.', usage: { ...emptyUsage(), output: 5, totalTokens: 5 } }]),
+    tools: [hold],
+    background: true,
+    ...own,
+  })
+  const model = scripted(script)
+  const agent = new Agent({ model, tools: [helper], logger: false, ...options })
+  const events: AgentEvent[] = []
+  agent.subscribe((event) => events.push(event))
+  return { agent, events, held, begun, model, helper }
+}
+
+const said = (messages: readonly AgentMessage[]) =>
+  messages.flatMap((message) => (message.role === 'extension' ? [`(${message.kind})`] : [`${message.role}: ${textOf(message.content)}`]))
+const reportsIn = (messages: readonly AgentMessage[]) =>
+  messages.flatMap((message) => (message.role === 'user' && message.provenanceHint?.kind === 'background' ? [textOf(message.content)] : []))
+const sound = (events: readonly AgentEvent[], messages: readonly AgentMessage[]) => {
+  expect(grammarFaults(events)).toEqual([])
+  expect(unansweredCalls(messages)).toEqual([])
+  expect(events.filter(({ type }) => type === 'agentEnd')).toHaveLength(1)
+  expect(ofType(events, 'backgroundEnd')).toHaveLength(ofType(events, 'backgroundStart').length)
+}
+
+describe('a sub-agent in the background', () => {
+  it('answers at once with an id; its report comes when it has ended, and the run answers it', async () => {
+    const { agent, events, held, model } = setup([begin(), { text: 'Meanwhile.' }, { text: 'Bees, then.' }])
+    const run = agent.prompt('go')
+    run.subscribe((event) => {
+      // The parent has said all it had to say, and waits.
+      if (event.type === 'turnEnd' && event.turnIndex === 1) held.open()
+    })
+    const { status, text, messages } = await run.result
+    expect([status, text]).toEqual(['completed', 'Bees, then.'])
+    expect(said(messages)).toEqual([
+      'user: go',
+      'assistant: ',
+      expect.stringMatching(/^toolResult: Started in the background as "helper-1"/),
+      'assistant: Meanwhile.',
+      expect.stringMatching(/^user: \[Background: "helper-1" has ended\. .*not the words of the user:\]\n\nIt is about bees\.$/),
+      'assistant: Bees, then.',
+    ])
+    const [start] = ofType(events, 'backgroundStart')
+    const [end] = ofType(events, 'backgroundEnd')
+    expect(start).toMatchObject({ backgroundId: 'helper-1', toolCallId: 'p1', toolName: 'helper', task: 'Look.' })
+    expect(end).toMatchObject({
+      backgroundId: 'helper-1',
+      isError: false,
+      result: { details: { subAgent: 'helper', status: 'completed' } },
+    })
+    expect(messages[4]).toMatchObject({
+      role: 'user',
+      provenanceHint: { kind: 'background', backgroundId: 'helper-1', toolName: 'helper' },
+    })
+    expect(model.provider.requests[0]?.tools?.map(({ name }) => name)).toEqual([
+      'helper',
+      'background_status',
+      'background_steer',
+      'background_stop',
+    ])
+    sound(events, messages)
+  })
+
+  it('brings no tools along where it is not in the background', async () => {
+    const { agent, model } = setup([{ text: 'ok' }], { background: false })
+    await agent.prompt('go').result
+    expect(model.provider.requests[0]?.tools?.map(({ name }) => name)).toEqual(['helper'])
+  })
+
+  it('reports while the parent is in a tool call: with the next turn, beside the result', async () => {
+    const slow = tool('slow', async () => {
+      held.open()
+      await ended.opened
+      return 'slow is done'
+    })
+    const ended = gate()
+    const { agent, events, held, helper } = setup([begin(), callOf('slow', {}), { text: 'done' }])
+    agent.setTools([helper, slow])
+    agent.subscribe((event) => void (event.type === 'backgroundEnd' && ended.open()))
+    const { messages } = await agent.prompt('go').result
+    expect(said(messages).slice(4)).toEqual(['toolResult: slow is done', expect.stringContaining('It is about bees.'), 'assistant: done'])
+    sound(events, messages)
+  })
+
+  it('reports while the parent streams: the answer is whole, and another follows', async () => {
+    const { agent, events, held } = setup([begin(), { text: 'one two three four' }, { text: 'done' }])
+    agent.subscribe((event) => void (event.type === 'messageUpdate' && held.open()))
+    const { messages } = await agent.prompt('go').result
+    expect(said(messages).slice(3)).toEqual(['assistant: one two three four', expect.stringContaining('bees'), 'assistant: done'])
+    sound(events, messages)
+  })
+
+  it('is stopped where the run need not wait; what it came to is told at the next run', async () => {
+    const { agent, events, begun } = setup([begin(), { text: 'done' }, { text: 'I see.' }], { background: { onRunEnd: 'stop' } })
+    const result = await agent.prompt('go').result
+    expect(said(result.messages).at(-2)).toBe('assistant: done')
+    expect(said(result.messages).at(-1)).toBe('(backgroundReport)')
+    expect([result.status, result.text]).toEqual(['completed', 'done'])
+    sound(events, result.messages)
+    await begun.opened
+    const next = await agent.prompt('And now?').result
+    expect(said(next.messages)).toEqual([
+      expect.stringMatching(/"helper-1" has failed\. [\s\S]*It was stopped: the run ended before it did\./),
+      'user: And now?',
+      'assistant: I see.',
+    ])
+    expect((await agent.prompt('Again?').result).messages).toHaveLength(2)
+  })
+
+  it('goes on when somebody steers a run that waits for it', async () => {
+    const { agent, events, held } = setup([begin(), { text: 'waiting' }, { text: 'heard' }, { text: 'done' }])
+    const run = agent.prompt('go')
+    run.subscribe((event) => {
+      if (event.type !== 'turnEnd') return
+      if (event.turnIndex === 1) queueMicrotask(() => run.followUp('Still there?'))
+      if (event.turnIndex === 2) held.open()
+    })
+    const { messages } = await run.result
+    expect(said(messages).slice(3)).toEqual([
+      'assistant: waiting',
+      'user: Still there?',
+      'assistant: heard',
+      expect.stringContaining('bees'),
+      'assistant: done',
+    ])
+    sound(events, messages)
+  })
+
+  it('two that end at once are both told, once each', async () => {
+    const both = { toolCalls: ['p1', 'p2'].map((id) => ({ id, name: 'helper', arguments: { task: id } })) }
+    const { agent, events, held } = setup([both, { text: 'waiting' }, { text: 'one' }, { text: 'two' }], {
+      model: scripted((request) => (request.messages.length === 1 ? callOf('hold', {}, 'x') : { text: 'bees' })),
+    })
+    agent.subscribe((event) => void (event.type === 'turnEnd' && event.turnIndex === 1 && held.open()))
+    const { messages } = await agent.prompt('go').result
+    expect(
+      reportsIn(messages)
+        .map((report) => /"(helper-\d)"/.exec(report)?.[1])
+        .toSorted(),
+    ).toEqual(['helper-1', 'helper-2'])
+    sound(events, messages)
+  })
+
+  it('more than may run at a time are refused, with what to do', async () => {
+    const { agent, events, held } = setup([begin('a', 'p1'), begin('b', 'p2'), { text: 'x' }, { text: 'y' }], {
+      background: { maxRunning: 1 },
+    })
+    agent.subscribe((event) => void (event.type === 'turnEnd' && event.turnIndex === 2 && held.open()))
+    const { messages } = await agent.prompt('go').result
+    expect(said(messages)[4]).toBe(
+      'toolResult: 1 of "helper" run in the background, and no more may: helper-1. Wait for a report, or stop one.',
+    )
+    expect(ofType(events, 'backgroundStart')).toHaveLength(1)
+    sound(events, messages)
+  })
+
+  it('one that throws reports an error', async () => {
+    const model = scripted([{ fail: { code: 'api', message: 'no such model' } }])
+    const { agent, events } = setup([begin(), { text: 'waiting' }, { text: 'done' }], { model })
+    const { messages, status } = await agent.prompt('go').result
+    expect(status).toBe('completed')
+    expect(reportsIn(messages)).toEqual([expect.stringMatching(/"helper-1" has failed.*no such model/s)])
+    sound(events, messages)
+  })
+
+  it('is cut off by its timeout', async () => {
+    const { agent, events } = setup([begin(), { text: 'waiting' }, { text: 'done' }], { timeoutMs: 5 })
+    const { messages } = await agent.prompt('go').result
+    expect(reportsIn(messages)).toEqual([expect.stringContaining('Tool exceeded timeout of 5ms')])
+    sound(events, messages)
+  })
+
+  it('its calls are approved by the run', async () => {
+    const ask = tool('ask', () => 'asked', { needsApproval: true })
+    const model = scripted([callOf('ask', {}), { text: 'It is allowed.' }])
+    const { agent, events } = setup([begin(), { text: 'waiting' }, { text: 'done' }], { model, tools: [ask] })
+    const run = agent.prompt('go')
+    run.subscribe((event) => void (event.type === 'approvalRequested' && run.approve(event)))
+    const { messages } = await run.result
+    expect(ofType(events, 'approvalRequested')[0]).toMatchObject({ toolName: 'ask', subAgent: { toolCallId: 'p1', toolName: 'helper' } })
+    expect(reportsIn(messages)[0]).toContain('It is allowed.')
+    sound(events, messages)
+  })
+
+  it('what guards results guards its report, and its tokens are those of the run', async () => {
+    const hooks: AgentOptions['hooks'] = {
+      beforeToolExecutionEnd: ({ toolName, result }) =>
+        toolName === 'helper'
+          ? { result: { content: [{ type: 'text', text: textOf(result.content).replace('bees', '****') }] } }
+          : undefined,
+    }
+    const { agent, events, held } = setup([begin(), { text: 'waiting' }, { text: 'done' }], {}, { hooks })
+    held.open()
+    const { messages } = await agent.prompt('go').result
+    expect(JSON.stringify([messages, ofType(events, 'backgroundEnd')])).not.toContain('bees')
+    expect(reportsIn(messages)[0]).toContain('It is about ****.')
+    const [end] = ofType(events, 'agentEnd')
+    expect(end?.totalUsage?.totalTokens).toBeGreaterThan(end?.usage.totalTokens ?? 0)
+  })
+
+  it('passes on its events, where they are asked for, with the call that began it', async () => {
+    const { agent, events, held } = setup([begin(), { text: 'waiting' }, { text: 'done' }], { forward: 'events' })
+    agent.subscribe((event) => void (event.type === 'turnEnd' && event.turnIndex === 1 && held.open()))
+    const { messages } = await agent.prompt('go').result
+    const inner = ofType(events, 'childEvent')
+    expect(new Set(inner.map(({ toolCallId }) => toolCallId))).toEqual(new Set(['p1']))
+    expect(inner.filter(({ event }) => event.type === 'agentEnd')).toHaveLength(1)
+    expect(ofType(events, 'backgroundEnd')[0]?.childLoopId).toBe(inner[0]?.event.loopId)
+    sound(events, messages)
+  })
+
+  it('a name that its tools have is taken', () => {
+    const { helper, model } = setup([])
+    const mine = tool('background_stop', () => 'mine')
+    expect(() => new Agent({ model, tools: [helper, mine] })).toThrow(ConfigError)
+  })
+})
+
+describe('the tools of a model that has begun something in the background', () => {
+  it('say how it is, steer it and stop it', async () => {
+    const seen: string[] = []
+    const model = scripted((request) => {
+      seen.push(request.messages.map((message) => textOf(message.content)).join('|'))
+      return request.messages.length === 1
+        ? { text: 'I begin.', toolCalls: [{ id: 'x', name: 'hold', arguments: {} }] }
+        : { text: 'Wasps.' }
+    })
+    const script = [
+      begin(),
+      callOf('background_status', {}),
+      callOf('background_steer', { id: 'helper-1', message: 'Wasps!' }),
+      { text: 'w' },
+    ]
+    const { agent, events, held, begun, helper } = setup([callOf('settle', {}, 's0'), ...script, { text: 'done' }], { model })
+    agent.setTools([helper, tool('settle', () => 'ok')])
+    agent.subscribe((event) => void (event.type === 'turnEnd' && event.turnIndex === 4 && held.open()))
+    const hooks = { beforeTurn: async ({ turnIndex }: { turnIndex: number }) => void (turnIndex === 2 && (await begun.opened)) }
+    agent.configure({ hooks })
+    const { messages } = await agent.prompt('go').result
+    const told = said(messages).filter((line) => line.startsWith('toolResult'))
+    expect(told[2]).toMatch(/^toolResult: helper-1: running, 0 s\. Task: Look\.\nI begin\./)
+    expect(told[3]).toBe('toolResult: Told "helper-1".')
+    expect(seen.at(-1)).toContain('|let go|Wasps!')
+    expect(reportsIn(messages)[0]).toContain('Wasps.')
+    sound(events, messages)
+  })
+
+  it('one that has ended can be looked at, and neither steered nor stopped', async () => {
+    const script = [
+      begin(),
+      { text: 'waiting' },
+      callOf('background_status', { id: 'helper-1' }),
+      callOf('background_steer', { id: 'helper-1', message: 'x' }),
+      callOf('background_stop', { id: 'helper-1' }),
+      callOf('background_stop', { id: 'other' }),
+      { text: 'done' },
+    ]
+    const { agent, events, held } = setup(script)
+    held.open()
+    const { messages } = await agent.prompt('go').result
+    const told = said(messages)
+      .filter((line) => line.startsWith('toolResult'))
+      .slice(1)
+    expect(told).toEqual([
+      expect.stringMatching(/helper-1: ended, \d+ s\. Task: Look\.\nIt is about bees\./),
+      'toolResult: "helper-1" has ended. Its report says what it came to.',
+      'toolResult: "helper-1" has ended. Its report says what it came to.',
+      'toolResult: Nothing of the id "other" runs in the background. There is: helper-1.',
+    ])
+    sound(events, messages)
+  })
+
+  it('stop it: its report says so, and the run goes on', async () => {
+    const { agent, events } = setup([begin(), callOf('background_stop', { id: 'helper-1' }), { text: 'waiting' }, { text: 'done' }])
+    const { messages, status } = await agent.prompt('go').result
+    expect(status).toBe('completed')
+    expect(reportsIn(messages)).toEqual([expect.stringContaining('It was stopped, as you asked.')])
+    sound(events, messages)
+  })
+})
