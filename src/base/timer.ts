@@ -19,7 +19,7 @@ export const maxServerDelayMs = 60_000
 
 /**
  * Milliseconds to wait before retry `attempt` (from 1): what the service asked for, at most {@link maxServerDelayMs}, and 0 to 25 % more; else
- * exponential backoff capped by `maxDelayMs` with ±20 % jitter. Without jitter, all who were refused together come back together.
+ * any part of the exponential backoff, capped by `maxDelayMs`, each as likely (full jitter). Otherwise all who were refused together come back together.
  * Source: docs/concepts/errors.md
  */
 export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?: number): number {
@@ -28,7 +28,7 @@ export function retryDelayMs(attempt: number, config: RetryConfig, retryAfterMs?
   }
   const base = config.initialDelayMs * config.backoffMultiplier ** (attempt - 1)
   const capped = Math.min(base, config.maxDelayMs)
-  return Math.floor(capped * (0.8 + Math.random() * 0.4))
+  return Math.floor(capped * Math.random())
 }
 
 /**

@@ -8,9 +8,9 @@ import type { Logger } from '../types/logger.ts'
 export interface ReconnectOptions {
   /** Attempts in a row that bring nothing, after the first. Default 10. */
   maxRetries?: number
-  /** Milliseconds before the first. Default 500. */
+  /** Milliseconds before the first, at most: each wait is any part of the backoff. Default 500. */
   initialDelayMs?: number
-  /** Milliseconds; caps the backoff, which doubles, with ±20 % jitter. Default 30,000. */
+  /** Milliseconds; caps the backoff, which doubles. Default 30,000. */
   maxDelayMs?: number
   /** Milliseconds without a byte, not even a ping, after which a connection counts as dead. Three pings of the server. Default 45,000. */
   idleTimeoutMs?: number

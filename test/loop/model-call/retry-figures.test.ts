@@ -18,9 +18,9 @@ it('the documented defaults', () => {
 
 describe('the wait before a retry', () => {
   it.each([
-    [0, [800, 1600, 3200, 6400]],
-    [0.5, [1000, 2000, 4000, 8000]],
-    [0.999999, [1199, 2399, 4799, 9599]],
+    [0, [0, 0, 0, 0]],
+    [0.5, [500, 1000, 2000, 4000]],
+    [0.999999, [999, 1999, 3999, 7999]],
   ])('with chance %d is %j', (value, waits) => {
     chance(value)
     expect([1, 2, 3, 4].map((attempt) => retryDelayMs(attempt, defaultRetry))).toEqual(waits)
@@ -28,20 +28,34 @@ describe('the wait before a retry', () => {
 
   it('is capped before the jitter, and a service may ask for more', () => {
     chance(0.999999)
-    expect(retryDelayMs(9, defaultRetry)).toBe(35_999)
+    expect(retryDelayMs(9, defaultRetry)).toBe(29_999)
     chance(0)
-    expect(retryDelayMs(9, defaultRetry)).toBe(24_000)
     expect(retryDelayMs(1, defaultRetry, 45_000)).toBe(45_000)
     expect(retryDelayMs(1, defaultRetry, 60_001)).toBe(60_000)
     expect(retryDelayMs(9, defaultRetry, 0)).toBe(0)
   })
 
+  it('spreads many evenly over the whole backoff, so that agents that were refused together do not come back together', () => {
+    let step = 0
+    // Every hundredth part of the chances once: what becomes of them is the distribution itself.
+    vi.spyOn(Math, 'random').mockImplementation(() => (step++ % 100) / 100)
+    for (const [attempt, cap] of [
+      [1, 1000],
+      [3, 4000],
+      [9, 30_000],
+    ] as const) {
+      const waits = Array.from({ length: 100 }, () => retryDelayMs(attempt, defaultRetry))
+      const tenths = Array.from({ length: 10 }, (_, at) => waits.filter((ms) => Math.floor((ms / cap) * 10) === at).length)
+      expect(tenths).toEqual(Array(10).fill(10))
+    }
+  })
+
   it.each<[Partial<RetryConfig> | undefined, number, number]>([
-    [undefined, 1000, 3],
-    [{ maxRetries: 7 }, 1000, 7],
-    [{ initialDelayMs: 30 }, 30, 3],
-    [{ initialDelayMs: 40_000 }, 30_000, 3],
-    [{ initialDelayMs: 500, maxDelayMs: 100 }, 100, 3],
+    [undefined, 500, 3],
+    [{ maxRetries: 7 }, 500, 7],
+    [{ initialDelayMs: 30 }, 15, 3],
+    [{ initialDelayMs: 40_000 }, 15_000, 3],
+    [{ initialDelayMs: 500, maxDelayMs: 100 }, 50, 3],
   ])('of a run with %j', async (retry, delayMs, maxRetries) => {
     chance(0.5)
     const model = scripted([{ fail: { code: 'network', message: 'cut' } }])

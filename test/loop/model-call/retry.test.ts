@@ -87,22 +87,22 @@ describe('retry', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
-  it('uses what the service asks for, up to a minute, else backoff with 20 % jitter', () => {
+  it('uses what the service asks for, up to a minute, else any part of the backoff', () => {
     const config = { maxRetries: 3, initialDelayMs: 1000, backoffMultiplier: 2, maxDelayMs: 3000 }
     const asked = Array.from({ length: 200 }, () => retryDelayMs(1, config, 5000))
     expect(Math.min(...asked)).toBeGreaterThanOrEqual(5000)
     expect(Math.max(...asked)).toBeLessThanOrEqual(6250)
     expect(new Set(asked).size).toBeGreaterThan(50)
     expect(retryDelayMs(1, config, 9_000_000)).toBeLessThanOrEqual(75_000)
-    for (const nonsense of [-5, Number.NaN]) expect(retryDelayMs(3, config, nonsense)).toBeGreaterThanOrEqual(2400)
+    for (const nonsense of [-5, Number.NaN]) expect(retryDelayMs(3, config, nonsense)).toBeLessThan(3000)
     for (const [attempt, base] of [
       [1, 1000],
       [2, 2000],
       [3, 3000],
     ] as const) {
-      const delay = retryDelayMs(attempt, config)
-      expect(delay).toBeGreaterThanOrEqual(base * 0.8)
-      expect(delay).toBeLessThanOrEqual(base * 1.2)
+      const delays = Array.from({ length: 200 }, () => retryDelayMs(attempt, config))
+      expect(Math.min(...delays)).toBeLessThan(base / 2)
+      expect(Math.max(...delays)).toBeLessThan(base)
     }
   })
 })
