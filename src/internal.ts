@@ -45,7 +45,7 @@ export {
 export { Inputs } from './loop/ask/desks.ts'
 export { mcpErrorCode } from './mcp/mcp-error.ts'
 export { bedrockAuthHeaders } from './providers/bedrock/sign.ts'
-export { aTime } from './providers/kit/provider-options.ts'
+export { aTime, keyFault } from './providers/kit/provider-options.ts'
 export { patienceOf, withoutOwnTimeouts } from './providers/kit/transport/patience.ts'
 export { digestOfLines } from './session/log/digest.ts'
 export { pageOf } from './session/log/session-list.ts'

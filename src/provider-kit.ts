@@ -7,6 +7,9 @@
  *
  * @module
  */
+
+export { withoutSecret } from './base/text/redact.ts'
+export { secretsIn } from './base/text/url-secrets.ts'
 export { retryDelayMs } from './base/timer.ts'
 export type { ProviderState } from './contract/message/content.ts'
 export type { ApiProtocol, KnownApi, ModelCapabilities, OpenAiCompat } from './contract/model/model-config.ts'
@@ -20,13 +23,12 @@ export { defineProvider, type ProviderDefinition } from './providers/kit/define-
 export { toJson } from './providers/kit/encode/json-text.ts'
 export { perObject } from './providers/kit/encode/per-object.ts'
 export { classifyError, type Failure } from './providers/kit/errors/classify.ts'
-export { withoutSecret } from './providers/kit/errors/redact.ts'
 export { HistoryMemory, type HistoryWriter, type WrittenHistory } from './providers/kit/history/history-memory.ts'
 export { type CallIdRule, legalIds } from './providers/kit/history/legal-id.ts'
 export type { MediaRules } from './providers/kit/history/media.ts'
 export { type NormaliseTarget, normalise } from './providers/kit/history/normalise.ts'
 export type { ProviderOptions, TransportOptions } from './providers/kit/provider-options.ts'
-export { headerCredential, joinUrl, mergeHeaders, secretsIn } from './providers/kit/transport/endpoint.ts'
+export { headerCredential, joinUrl, mergeHeaders } from './providers/kit/transport/endpoint.ts'
 export type { Exchange } from './providers/kit/transport/exchange.ts'
 export { defaultPatience, type Patience } from './providers/kit/transport/patience.ts'
 export { sendStreaming } from './providers/kit/transport/send.ts'

@@ -1,22 +1,55 @@
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { Logger } from '../types/logger.ts'
+import { withoutSecret } from './text/redact.ts'
+import { withoutUrlSecrets } from './text/url-secrets.ts'
 
 /**
  * Passes a warning to the logger, or to the console where there is none; `false` is silence. Never throws, and leaves no rejection behind: a logger
  * has no say in what happens.
+ *
+ * Every text in `fields` is without `secrets` and without what reads like one: nobody knows what others put into their errors.
  */
-export function logWarning(logger: Logger | false | undefined, event: string, fields: JsonObject): void {
+export function logWarning(logger: Logger | false | undefined, event: string, fields: JsonObject, secrets: readonly string[] = []): void {
   if (logger === false) return
   try {
-    if (logger === undefined) warnConsole(event, fields)
+    const shown: JsonObject = {}
+    for (const [name, value] of Object.entries(fields)) shown[name] = shownValue(value, secrets)
+    if (logger === undefined) warnConsole(event, shown)
     else {
       // May be async all the same.
-      const outcome: unknown = logger.warn(event, fields)
+      const outcome: unknown = logger.warn(event, shown)
       if (outcome instanceof Promise) outcome.catch(() => undefined)
     }
   } catch {
     // Nobody is left to tell.
   }
+}
+
+/** Longer texts, such as a page that a tool took for its error, are cut. */
+const maxChars = 8000
+
+function shownValue(value: JsonValue, secrets: readonly string[]): JsonValue {
+  if (typeof value === 'string') {
+    const text = value.length > maxChars ? `${value.slice(0, maxChars)} …` : value
+    return withoutLikelySecrets(withoutSecret(text, secrets))
+  }
+  if (Array.isArray(value)) return value.map((each) => shownValue(each, secrets))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shownValue(each, secrets)]))
+}
+
+/** What reads like a secret, and what stands there instead. Repetitions are bounded, or end at characters that they exclude: time stays linear. */
+const addresses = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>`]+/gi
+const likely = [
+  /\b((?:bearer|basic)\s{1,4})[\w.~+/=-]{6,}/gi,
+  /((?:(?:api|access)[-_ ]?key|secret|token|passw(?:or)?d|authorization|cookie)["']?\s{0,4}[:=]\s{0,4}["']?)(?!bearer\s|basic\s|\[redacted)[^\s"',;&<>]{6,}/gi,
+  /\b()(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|glpat|github_pat|xox[abp]|AKIA|ASIA|AIza|ya29)[-_.]?[\w-]{16,}/g,
+]
+
+/** `text` without parameters and passwords of addresses, tokens, values after the name of a secret, and keys that show by their prefix. */
+function withoutLikelySecrets(text: string): string {
+  const shown = text.replace(addresses, withoutUrlSecrets)
+  return likely.reduce((last, pattern) => last.replace(pattern, '$1[redacted]'), shown)
 }
 
 /** What the console has been told. A loop that meets the same thing in each turn says it once. */

@@ -20,7 +20,7 @@ export interface HookedLoop {
   readonly stop: AbortScope
   readonly turnIndex: number
   readonly failure: RunFailure | undefined
-  fail(error: unknown): void
+  fail(error: unknown): RunFailure
   warn(event: string, fields: JsonObject): void
 }
 
@@ -203,8 +203,8 @@ export class HookRunner {
       if (loop.stop.aborted) return { status: 'aborted' }
       this.#log(name, error)
       const failed = hookFailed(`The ${name} hook`, error)
-      loop.fail(failed)
-      return { status: 'error', error: { code: failed.code, message: failed.message } }
+      const { code, message } = loop.fail(failed)
+      return { status: 'error', error: { code, message } }
     }
     return { status: 'rejected', rejection: `The ${name} hook returned false${no}` }
   }

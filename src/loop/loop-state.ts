@@ -1,5 +1,7 @@
 import { AbortScope, settleWithin } from '../base/abort.ts'
 import { logWarning } from '../base/log-warning.ts'
+import { KnownSecrets, withoutSecret } from '../base/text/redact.ts'
+import { secretsIn } from '../base/text/url-secrets.ts'
 import { ExecutionBudget } from '../context/execution-budget.ts'
 import { type ResolvedContext, resolveContext } from '../context/tokens/context-limits.ts'
 import { heuristicTokenCounter } from '../context/tokens/estimate.ts'
@@ -72,6 +74,8 @@ export class LoopState {
   usage: Usage = emptyUsage()
   /** Set once, by the first thing that stops the run from outside the model: a journal that refuses, a hook, a defect. */
   failure: RunFailure | undefined
+  /** The keys of its model calls. */
+  readonly keys = new KnownSecrets()
   readonly #logged = new Set<string>()
   readonly #emitFailed = (error: unknown) => this.warnOnce('emitFailed', errorText(error))
 
@@ -107,7 +111,7 @@ export class LoopState {
   /** Ends the run with an error, unless one has: no further side effect begins, running tools are signalled. Returns what ended it. */
   fail(error: unknown): RunFailure {
     if (this.failure !== undefined) return this.failure
-    this.failure = toRunFailure(error)
+    this.failure = this.failureOf(error)
     this.stop.abort(error)
     return this.failure
   }
@@ -157,7 +161,28 @@ export class LoopState {
 
   /** Logs a warning; a broken logger never disturbs the run. */
   warn(event: string, fields: JsonObject): void {
-    logWarning(this.config.logger, event, { loopId: this.events.loopId, ...fields })
+    logWarning(this.config.logger, event, { loopId: this.events.loopId, ...fields }, this.#secrets())
+  }
+
+  /** What was thrown by code of others, as the model, events and records may see it: without the keys of this run. */
+  withoutSecrets(text: string): string {
+    return withoutSecret(text, this.#secrets())
+  }
+
+  /** What failed, as data, without the keys of this run. */
+  failureOf(error: unknown): RunFailure {
+    const { message, cause, ...failure } = toRunFailure(error)
+    const shown = { ...failure, message: this.withoutSecrets(message) }
+    return cause === undefined ? shown : { ...shown, cause: { ...cause, message: this.withoutSecrets(cause.message) } }
+  }
+
+  /** Looked up when something failed. */
+  #secrets(): readonly string[] {
+    const { config, secrets, credentials } = this.turn.model
+    // A fixed key is known before the first call.
+    const fixed = credentials !== undefined && 'isStatic' in credentials ? credentials.current(this.stop.signal) : undefined
+    const others = [...secretsIn(config.baseUrl, config.headers), ...(secrets?.() ?? [])]
+    return this.keys.with(typeof fixed === 'string' ? [...others, fixed] : others)
   }
 
   /** Logs that something failed which the run can do without; an abort is no failure. */

@@ -1,7 +1,7 @@
 import type { AbortScope } from '../base/abort.ts'
 import { isContextOverflowText } from '../base/text/overflow-text.ts'
 import { maxServerDelayMs, retryDelayMs, startTimer } from '../base/timer.ts'
-import { ConfigError, callbackFailed, errorText, JournalError, ProviderError, toRunFailure } from '../contract/errors.ts'
+import { ConfigError, callbackFailed, errorText, JournalError, ProviderError } from '../contract/errors.ts'
 import { definedFields } from '../contract/json.ts'
 import { type AssistantMessage, isEmptyAnswer } from '../contract/message/message.ts'
 import { emptyUsage, type Usage, usageBeyond } from '../contract/model/usage.ts'
@@ -128,7 +128,9 @@ async function streamOnce(loop: LoopState, request: StreamRequest, stream: Assis
   let sent = request
   if (credentials !== undefined && !stop.aborted) {
     const key = keyOf(loop, credentials)
-    sent = { ...request, credential: typeof key === 'string' ? key : await key }
+    const credential = typeof key === 'string' ? key : await key
+    loop.keys.add(credential)
+    sent = { ...request, credential }
   }
   stop.throwIfAborted()
   return stop.race(provider.stream(sent, stream.accept, stop.signal))
@@ -194,7 +196,7 @@ function closedWithError(loop: LoopState, stream: AssistantStream, thrown: unkno
   const error = asProviderError(thrown)
   const aborted = loop.options.signal.aborted || error.code === 'cancelled'
   if (aborted) return { message: stream.fail('aborted', 'Cancelled', error) }
-  return { message: stream.fail('error', error.message, error), failure: toRunFailure(thrown) }
+  return { message: stream.fail('error', loop.withoutSecrets(error.message), error), failure: loop.failureOf(thrown) }
 }
 
 /** An answer that was cut off because it filled the context window, and so is an overflow. */
@@ -269,9 +271,9 @@ async function announceRetry(
 ): Promise<void> {
   const retry = { attempt: tries.attempt, ...waits }
   const afterOutput = stream.hasOutput
-  if (afterOutput) await keepFailed(loop, stream.fail('error', error.message, error), tries)
+  if (afterOutput) await keepFailed(loop, stream.fail('error', loop.withoutSecrets(error.message), error), tries)
   else stream.discard()
-  const failure = toRunFailure(error)
+  const failure = loop.failureOf(error)
   loop.warn('providerRetry', { ...retry, ...failure })
   loop.events.emit({ type: 'providerRetry', turnIndex: loop.turnIndex, ...retry, error: failure, afterOutput })
 }

@@ -134,7 +134,7 @@ describe('a model of a configuration', () => {
   it('takes a credential provider, or none', async () => {
     const registry = new ProviderRegistry()
     const credentials = { current: () => 'key', invalidate: () => undefined }
-    expect(registry.createModel(config, { credentials }).credentials).toBe(credentials)
+    expect(registry.createModel(config, { credentials }).credentials?.current(new AbortController().signal)).toBe('key')
     expect(registry.createModel(config)).not.toHaveProperty('credentials')
   })
 })

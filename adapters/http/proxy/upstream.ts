@@ -6,6 +6,7 @@ import {
   closed,
   costConfig,
   either,
+  keyFault,
   kind,
   listOf,
   oneOf,
@@ -62,7 +63,8 @@ export interface ModelCall {
 export type AllowRule = readonly string[] | ((call: ModelCall) => boolean | Promise<boolean>)
 
 const aName = kind('a text that is not empty', (value) => typeof value === 'string' && value.trim() !== '')
-const aKey: Shape = either(aName, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
+const aPresentKey: Shape = { ...aName, inside: (value, path) => keyFault(String(value), path) }
+const aKey: Shape = either(aPresentKey, aFunction, withMethods('a credential provider', 'current', 'invalidate'))
 /** What says who asks or where, what belongs to one connection, and what the proxy sets itself. */
 const reserved =
   /^(.*(auth|cookie|api-key|token|secret|signature|forwarded).*|host|via|x-real-ip|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-.*|accept-encoding|expect|origin|referer|sec-.*|proxy-.*|x-amz-.*|openai-(organization|project))$/i
@@ -168,5 +170,7 @@ export async function keyFor<E extends Env>(
   if (typeof found !== 'string' || found.trim() === '') {
     throw new ConfigError('invalidOption', `upstreams.${name}.apiKey gave no key: it must be, or give, a text that is not empty.`)
   }
-  return found.trim()
+  const fault = keyFault(found, `The key that upstreams.${name}.apiKey gave`)
+  if (fault !== undefined) throw new ConfigError('invalidOption', fault)
+  return found
 }

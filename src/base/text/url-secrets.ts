@@ -1,3 +1,5 @@
+import { isSecretHeader } from './secrets.ts'
+
 /** Parameters that our codecs add: they say nothing secret. */
 const knownParameters = new Set(['alt', 'api-version'])
 
@@ -27,4 +29,41 @@ export function bareUrl(url: string): string {
 /** Of a relative one, as of a proxy, or one that is none because of what its password holds. */
 function cutGenerously(url: string): string {
   return url.replace(/\/\/.*@/s, '//').replace(/[?#].*$/s, '')
+}
+
+/**
+ * What a request to `url` with `headers` carries that must be in no message: values of headers that say who asks, user info and the
+ * parameters of the address. Some are set by the caller and known to no codec.
+ */
+export function secretsIn(url: string, headers: Record<string, string>): string[] {
+  const secrets: string[] = []
+  for (const [name, value] of Object.entries(headers)) {
+    // A scheme and a token, or a token alone. Signatures have parts, and the names of these are no secret.
+    const token = isSecretHeader(name) ? /^\s*(?:[a-z]+\s+)?(\S+)\s*$/i.exec(value)?.[1] : undefined
+    if (token === undefined) continue
+    secrets.push(token)
+    const password = /^\s*basic\s/i.test(value) ? passwordOf(token) : undefined
+    if (password !== undefined) secrets.push(password)
+  }
+  if (!URL.canParse(url)) return secrets
+  const { username, password, searchParams } = new URL(url)
+  secrets.push(decoded(username), decoded(password))
+  for (const [name, value] of searchParams) if (isSecretParameter(name)) secrets.push(value)
+  return secrets
+}
+
+function passwordOf(basic: string): string | undefined {
+  try {
+    return atob(basic).split(':').slice(1).join(':')
+  } catch {
+    return undefined
+  }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }

@@ -1,7 +1,7 @@
 import type { Agent } from '../../agent/agent.ts'
+import { withoutSecret } from '../../base/text/redact.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { withoutSecret } from '../../providers/kit/errors/redact.ts'
 import { placed, placeIn, stepsOf } from '../config-error.ts'
 import { type ConfigHost, configHost } from '../config-host.ts'
 import { substituteEnv, variablesIn } from '../read/env.ts'

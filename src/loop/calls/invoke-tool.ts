@@ -161,7 +161,9 @@ class RunningCall implements CallInRun {
     if (LoadError.isInstance(error)) this.#loop.fail(error)
     // A ToolError is meant for the model; anything else is a fault that whoever wrote the tool would never see.
     else if (!this.#loop.stop.aborted && !ToolError.isInstance(error)) this.#warn(error)
-    return errorResult(this.#loop.stop.aborted || LoadError.isInstance(error) ? 'Cancelled' : toolErrorText(error))
+    return errorResult(
+      this.#loop.stop.aborted || LoadError.isInstance(error) ? 'Cancelled' : this.#loop.withoutSecrets(toolErrorText(error)),
+    )
   }
 
   #warn(error: unknown): void {

@@ -1,11 +1,11 @@
 import { readBytes } from '../../base/read-bytes.ts'
+import { withoutSecret } from '../../base/text/redact.ts'
+import { secretsIn } from '../../base/text/url-secrets.ts'
 import { errorText, ProviderError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { userMessage } from '../../contract/message/message.ts'
 import { classifyError } from '../../providers/kit/errors/classify.ts'
 import { redirected } from '../../providers/kit/errors/provider-failure.ts'
-import { withoutSecret } from '../../providers/kit/errors/redact.ts'
-import { secretsIn } from '../../providers/kit/transport/endpoint.ts'
 import type { Model } from '../../types/model/model.ts'
 
 /** Bytes of an answer that are read: it says what was kept, or why not. */

@@ -1,4 +1,5 @@
 import { aDescribedModel } from '../../base/port-kinds.ts'
+import { KnownSecrets } from '../../base/text/redact.ts'
 import { ConfigError, ProviderError, type ProviderErrorCode, providerErrorCode } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
@@ -7,7 +8,7 @@ import { aFunction, aNumberFromZero, either, listOf, options as optionsOf } from
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { CoolDown } from './cool-down.ts'
-import { callInner, type InnerCall } from './inner-call.ts'
+import { callInner, type InnerCall, secretsOf } from './inner-call.ts'
 
 /** When another model is asked. */
 export interface FallbackOptions {
@@ -54,7 +55,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
     throw new ConfigError('invalidOption', 'fallback() needs at least one model. Pass a list, the preferred one first.')
   const { on = usual, coolDownMs = 30_000 } = options
   const decides = typeof on === 'function' ? on : (error: ProviderError) => on.includes(error.code)
-  const chain = { models, decides, coolDown: new CoolDown<Model>(coolDownMs) }
+  const chain = { models, decides, coolDown: new CoolDown<Model>(coolDownMs), keys: new KnownSecrets() }
   const { settings, ...config } = first.config
   const unusable = models.find((model) => model.unusable !== undefined)?.unusable
   return {
@@ -65,6 +66,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
     },
     provider: chained(chain, first),
     answeredBy: (message) => modelOf(models, message)?.config,
+    secrets: () => secretsOf(models, chain.keys),
     ...(unusable !== undefined && { unusable }),
   }
 }
@@ -73,6 +75,7 @@ interface Chain {
   models: readonly Model[]
   decides: (error: ProviderError, model: ModelConfig) => boolean
   coolDown: CoolDown<Model>
+  keys: KnownSecrets
 }
 
 function chained(chain: Chain, first: Model): StreamProvider {
@@ -82,7 +85,7 @@ function chained(chain: Chain, first: Model): StreamProvider {
       const [next = first] = inOrder(chain, request.continues)
       return next.provider.encode({ ...request, model: next.config })
     },
-    stream: (request, emit, signal) => firstAnswer(chain, { request, emit, signal }),
+    stream: (request, emit, signal) => firstAnswer(chain, { request, emit, signal, keys: chain.keys }),
   }
 }
 

@@ -1,3 +1,5 @@
+import type { KnownSecrets } from '../../base/text/redact.ts'
+import { secretsIn } from '../../base/text/url-secrets.ts'
 import { callbackFailed, errorText, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { Model } from '../../types/model/model.ts'
@@ -8,6 +10,8 @@ export interface InnerCall {
   request: StreamRequest
   emit: (event: StreamEvent) => void
   signal: AbortSignal
+  /** Where the key of the call is remembered, for the `secrets` of the model that asks. */
+  keys: KnownSecrets
 }
 
 /** A failed call, and whether anything of its answer was shown. */
@@ -16,11 +20,16 @@ export interface InnerFailure {
   hasOutput: boolean
 }
 
+/** What calls to `models` carry that must be in no log: `keys`, and what their addresses, headers and own models hold. */
+export function secretsOf(models: Iterable<Model>, keys: KnownSecrets): readonly string[] {
+  return keys.with([...models].flatMap(({ config, secrets }) => [...secretsIn(config.baseUrl, config.headers), ...(secrets?.() ?? [])]))
+}
+
 /**
  * Asks `model` with its own key. A rejected key that can be refreshed is, once, while nothing was shown. Resolves with the answer or with what failed;
  * never rejects.
  */
-export async function callInner(model: Model, { request, emit, signal }: InnerCall): Promise<AssistantMessage | InnerFailure> {
+export async function callInner(model: Model, { request, emit, signal, keys }: InnerCall): Promise<AssistantMessage | InnerFailure> {
   for (let hasRefreshed = false; ; hasRefreshed = true) {
     let hasOutput = false
     const watched = (event: StreamEvent): void => {
@@ -28,7 +37,7 @@ export async function callInner(model: Model, { request, emit, signal }: InnerCa
       emit(event)
     }
     try {
-      return await model.provider.stream(await keyed(model, request, signal), watched, signal)
+      return await model.provider.stream(await keyed(model, request, { signal, keys }), watched, signal)
     } catch (thrown) {
       const error = asProviderError(thrown)
       const mayRefresh = error.code === 'auth' && !hasOutput && !hasRefreshed && !signal.aborted
@@ -38,11 +47,17 @@ export async function callInner(model: Model, { request, emit, signal }: InnerCa
 }
 
 /** The request as `model` gets it: for its own configuration, with its own key. */
-async function keyed({ config, credentials }: Model, request: StreamRequest, signal: AbortSignal): Promise<StreamRequest> {
+async function keyed(
+  { config, credentials }: Model,
+  request: StreamRequest,
+  { signal, keys }: Pick<InnerCall, 'signal' | 'keys'>,
+): Promise<StreamRequest> {
   const { credential: _ofAnother, ...rest } = request
   if (credentials === undefined) return { ...rest, model: config }
   try {
-    return { ...rest, model: config, credential: await credentials.current(signal) }
+    const credential = await credentials.current(signal)
+    if (typeof credential === 'string') keys.add(credential)
+    return { ...rest, model: config, credential }
   } catch (error) {
     throw ProviderError.isInstance(error) ? error : callbackFailed('credentials', error)
   }

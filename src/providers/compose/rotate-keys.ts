@@ -1,4 +1,5 @@
 import { aDescribedModel } from '../../base/port-kinds.ts'
+import { KnownSecrets } from '../../base/text/redact.ts'
 import { ConfigError, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
@@ -6,7 +7,7 @@ import { aNumberFromZero, listOf, options as optionsOf } from '../../contract/sh
 import { type Model, staticCredential } from '../../types/model/model.ts'
 import { aKeyText } from '../kit/provider-options.ts'
 import { CoolDown } from './cool-down.ts'
-import { callInner, type InnerCall } from './inner-call.ts'
+import { callInner, type InnerCall, secretsOf } from './inner-call.ts'
 
 /** How keys take turns. */
 export interface RotateKeysOptions {
@@ -40,13 +41,15 @@ export function rotateKeys(model: Model, keys: readonly string[], options: Rotat
   const { credentials: _own, unusable: _without, ...rest } = model
   const owners = keys.map((key): Model => ({ ...rest, credentials: staticCredential(key) }))
   const coolDown = new CoolDown<Model>(options.coolDownMs ?? 60_000)
+  const used = new KnownSecrets()
   return {
     ...rest,
     provider: {
       api: model.provider.api,
       encode: (request) => model.provider.encode(request),
-      stream: (request, emit, signal) => withSomeKey(coolDown, owners, { request, emit, signal }),
+      stream: (request, emit, signal) => withSomeKey(coolDown, owners, { request, emit, signal, keys: used }),
     },
+    secrets: () => secretsOf(owners, used),
   }
 }
 

@@ -1,4 +1,5 @@
 import { aModel } from '../../base/port-kinds.ts'
+import { KnownSecrets } from '../../base/text/redact.ts'
 import { callbackFailed, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
@@ -6,7 +7,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
-import { callInner } from './inner-call.ts'
+import { callInner, secretsOf } from './inner-call.ts'
 
 /** Picks the model of a request. It sees no key. */
 export type RouteChoice = (request: StreamRequest) => Model | Promise<Model>
@@ -30,6 +31,7 @@ export function route(choose: RouteChoice, { like }: { like?: Model } = {}): Mod
   checkOptions(choose, aFunction, 'choose')
   if (like !== undefined) checkOptions(like, aModel, 'like')
   const known = new Map<string, Model>()
+  const keys = new KnownSecrets()
   const modelFor = async (request: StreamRequest): Promise<Model> => {
     const begun = request.continues && known.get(keyOf(request.continues))
     return begun ?? (await chosen(choose, request))
@@ -43,12 +45,17 @@ export function route(choose: RouteChoice, { like }: { like?: Model } = {}): Mod
     stream: async (request, emit, signal) => {
       const model = await modelFor(request)
       known.set(keyOf({ model: model.config.id, provider: model.config.provider }), model)
-      const answer = await callInner(model, { request, emit, signal })
+      const answer = await callInner(model, { request, emit, signal, keys })
       if ('error' in answer) throw answer.error
       return answer
     },
   }
-  return { config: like?.config ?? unnamed, provider, answeredBy: (message) => known.get(keyOf(message))?.config }
+  return {
+    config: like?.config ?? unnamed,
+    provider,
+    answeredBy: (message) => known.get(keyOf(message))?.config,
+    secrets: () => secretsOf(known.values(), keys),
+  }
 }
 
 async function chosen(choose: RouteChoice, { credential: _key, ...request }: StreamRequest): Promise<Model> {

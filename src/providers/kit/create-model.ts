@@ -105,20 +105,32 @@ function whyUnusable(id: string, given: Pick<ProviderOptions, 'apiKey' | 'fetch'
   return `The key of model "${id}" is missing, or empty: pass it as apiKey. Most people keep it in the environment variable ${variable}, which this package does not read by itself: in Node, apiKey: process.env.${variable}. No key is needed with a baseUrl (of a proxy that adds it) or a fetch of your own.`
 }
 
-/** `apiKey` as a credential provider; `undefined` where none was given. */
+/** `apiKey` as a credential provider; `undefined` where none was given. Each key that code gives is looked at before its first use. */
 export function credentialsOf(apiKey: ApiKey | undefined): CredentialProvider | undefined {
+  if (apiKey === undefined) return undefined
   if (typeof apiKey === 'string') return staticCredential(apiKey)
-  return typeof apiKey === 'function' ? { current: (signal) => askedFor(apiKey, signal), invalidate: () => undefined } : apiKey
+  if (typeof apiKey === 'function') {
+    return { current: async (signal) => givenKey(await apiKey(signal), 'apiKey()'), invalidate: () => undefined }
+  }
+  return {
+    current: (signal) => {
+      const given: unknown = apiKey.current(signal)
+      // One that is there costs no promise.
+      return typeof given === 'string' ? givenKey(given, byProvider) : Promise.resolve(given).then((key) => givenKey(key, byProvider))
+    },
+    invalidate: () => apiKey.invalidate(),
+  }
 }
 
-async function askedFor(apiKey: (signal: AbortSignal) => string | Promise<string>, signal: AbortSignal): Promise<string> {
-  const key: unknown = await apiKey(signal)
+const byProvider = 'current() of the credential provider'
+
+function givenKey(key: unknown, giver: string): string {
   if (typeof key === 'string' && key.trim() !== '') {
-    const fault = keyFault(key, 'the key that apiKey() gave')
+    const fault = keyFault(key, `the key that ${giver} gave`)
     if (fault === undefined) return key
     throw new ConfigError('invalidOption', fault)
   }
-  throw new ConfigError('invalidOption', 'apiKey() gave no key. It must return, or resolve with, a text that is not empty.')
+  throw new ConfigError('invalidOption', `${giver} gave no key. It must return, or resolve with, a text that is not empty.`)
 }
 
 function withoutTrailingSlash(url: string): string {

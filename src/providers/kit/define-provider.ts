@@ -1,3 +1,4 @@
+import { secretsIn } from '../../base/text/url-secrets.ts'
 import { errorText, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../contract/model/model-config.ts'
@@ -9,7 +10,7 @@ import { readyMedia } from './history/ready-media.ts'
 import { type TransportOptions, transportTable } from './provider-options.ts'
 import { withExtraFields } from './settings/extra-body.ts'
 import { withModelSettings } from './settings/write-settings.ts'
-import { mergeHeaders, redactedHeaders, secretsIn } from './transport/endpoint.ts'
+import { mergeHeaders, redactedHeaders } from './transport/endpoint.ts'
 import type { Exchange } from './transport/exchange.ts'
 import { sendStreaming } from './transport/send.ts'
 

@@ -84,7 +84,10 @@ export const transportTable: OptionTable<TransportOptions> = {
 export function keyFault(key: string, name: string): string | undefined {
   if (key.trim() === '') return undefined
   const around = key !== key.trim() ? 'white space' : /^["'`]|["'`]$/.test(key) ? 'quotes' : undefined
-  return around && `${name} has ${around} around it. Pass the key alone: some readers of .env files keep what stands around it.`
+  if (around !== undefined)
+    return `${name} has ${around} around it. Pass the key alone: some readers of .env files keep what stands around it.`
+  if (/^[\x21-\x7e]+$/.test(key)) return undefined
+  return `${name} has characters in it that no header may carry, such as a line break. Check where it is read from: it may be more than the key.`
 }
 
 /** The text of a key. */

@@ -43,7 +43,11 @@ describe('a key that cannot be had', () => {
     ['a function that throws', broken, /credentials failed: no index/],
     ['a function that gives nothing', async () => undefined, /apiKey\(\) gave no key/],
     ['a function that gives a blank', () => ' ', /apiKey\(\) gave no key/],
-    ['a provider that gives nothing', { current: () => undefined, invalidate: () => undefined }, /gave undefined instead of a key/],
+    [
+      'a provider that gives nothing',
+      { current: () => undefined, invalidate: () => undefined },
+      /current\(\) of the credential provider gave no key/,
+    ],
   ])('%s: the run says so, nothing is sent and nothing repeated', async (_, apiKey, message) => {
     let calls = 0
     const fetch = async () => new Response(String(++calls), { status: 500 })

@@ -85,7 +85,7 @@ describe('the key', () => {
   it('may come from whoever renews it', async () => {
     const tokens = { current: () => canary, invalidate: () => undefined }
     const { config, credentials, provider } = vertex('gemini-test', { project: 'p', apiKey: tokens })
-    expect(credentials).toBe(tokens)
+    expect(credentials?.current(new AbortController().signal)).toBe(canary)
     expect(config).toMatchObject({ api: 'googleVertex', provider: 'vertex', contextWindow: 1_000_000, maxTokens: 65_536 })
     expect(provider.api).toBe('googleVertex')
   })

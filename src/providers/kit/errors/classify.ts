@@ -1,7 +1,7 @@
 import { isContextOverflowText } from '../../../base/text/overflow-text.ts'
+import { withoutSecret } from '../../../base/text/redact.ts'
 import { ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from '../../../contract/errors.ts'
 import { type ErrorFacts, readErrorFacts } from './error-facts.ts'
-import { withoutSecret } from './redact.ts'
 import { retryAfterMs } from './retry-after.ts'
 
 export { isContextOverflowText } from '../../../base/text/overflow-text.ts'

@@ -1,10 +1,10 @@
 import { isLoopbackHost } from '../../../base/private-host.ts'
+import { withoutSecret } from '../../../base/text/redact.ts'
 import { errorText, ProviderError, type ProviderErrorOptions } from '../../../contract/errors.ts'
 import { StreamRefusal } from '../decode/decoder.ts'
 import { OddValue } from '../decode/wire-value.ts'
 import type { Exchange } from '../transport/exchange.ts'
 import { classifyError, type Failure } from './classify.ts'
-import { withoutSecret } from './redact.ts'
 
 /** How far a call had come. */
 export type Stage = 'open' | 'refused' | 'read' | 'decode'

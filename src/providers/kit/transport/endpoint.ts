@@ -1,5 +1,4 @@
 import { isSecretHeader } from '../../../base/text/secrets.ts'
-import { isSecretParameter } from '../../../base/text/url-secrets.ts'
 import { ProviderError } from '../../../contract/errors.ts'
 
 /** True for `https://host` and `https://host/`: no path was configured. */
@@ -40,43 +39,6 @@ export function redactedHeaders(headers: Record<string, string>): Record<string,
   const shown: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) shown[name] = isSecretHeader(name) ? '[redacted]' : value
   return shown
-}
-
-/**
- * What a request to `url` with `headers` carries that must be in no message: values of headers that say who asks, user info and the
- * parameters of the address. Some are set by the caller and known to no codec.
- */
-export function secretsIn(url: string, headers: Record<string, string>): string[] {
-  const secrets: string[] = []
-  for (const [name, value] of Object.entries(headers)) {
-    // A scheme and a token, or a token alone. Signatures have parts, and the names of these are no secret.
-    const token = isSecretHeader(name) ? /^\s*(?:[a-z]+\s+)?(\S+)\s*$/i.exec(value)?.[1] : undefined
-    if (token === undefined) continue
-    secrets.push(token)
-    const password = /^\s*basic\s/i.test(value) ? passwordOf(token) : undefined
-    if (password !== undefined) secrets.push(password)
-  }
-  if (!URL.canParse(url)) return secrets
-  const { username, password, searchParams } = new URL(url)
-  secrets.push(decoded(username), decoded(password))
-  for (const [name, value] of searchParams) if (isSecretParameter(name)) secrets.push(value)
-  return secrets
-}
-
-function passwordOf(basic: string): string | undefined {
-  try {
-    return atob(basic).split(':').slice(1).join(':')
-  } catch {
-    return undefined
-  }
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
 }
 
 /**

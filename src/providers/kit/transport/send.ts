@@ -1,7 +1,7 @@
+import { withoutSecret } from '../../../base/text/redact.ts'
 import { ProviderError } from '../../../contract/errors.ts'
 import type { AssistantMessage } from '../../../contract/message/message.ts'
 import { type FailedCall, toProviderError } from '../errors/provider-failure.ts'
-import { withoutSecret } from '../errors/redact.ts'
 import type { Exchange } from './exchange.ts'
 import { type Patience, patienceOf, withoutOwnTimeouts } from './patience.ts'
 import { StallClock } from './stall-clock.ts'

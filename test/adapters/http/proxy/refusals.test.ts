@@ -322,6 +322,9 @@ describe('options that cannot work are refused by name', () => {
   const wrong: [string, object, object?][] = [
     ['upstreams.up.apiKey', { api: 'openAiCompletions' }],
     ['upstreams.up.apiKey', { ...good, apiKey: ' ' }],
+    ['upstreams.up.apiKey', { ...good, apiKey: '"hunter2"' }],
+    ['upstreams.up.apiKey', { ...good, apiKey: 'hunter2\n' }],
+    ['upstreams.up.apiKey', { ...good, apiKey: 'hunter2\nX-Other: 1' }],
     ['upstreams.up.api', { ...good, api: 'scripted' }],
     ['upstreams.up.baseUrl', { ...good, api: 'azureOpenAiResponses' }],
     ['upstreams.up.baseUrl', { ...good, api: 'googleVertex', baseUrl: 'https://aiplatform.googleapis.com' }],

@@ -263,18 +263,21 @@ describe('a key', () => {
     expect(JSON.stringify(logged)).toContain('upstreams.up.apiKey')
   })
 
-  it('that no header can carry is told by no message', async () => {
-    const service = await fakeUpstream((_, response) => void response.end())
-    const logged: unknown[] = []
-    const { app } = proxyTo(
-      { ...upstreamOf(service), apiKey: 'sk-with-a-\n-line-break' },
-      { logger: { warn: (...line) => logged.push(line) } },
-    )
-    const response = await app.request(path, chat())
-    expect(response.status).toBe(500)
-    expect((await response.text()) + JSON.stringify(logged)).not.toContain('sk-with-a')
-    expect(service.seen).toEqual([])
-  })
+  it.each(['sk-with-a-\n-line-break', '"sk-with-a-quote"', 'sk-with-a-line-break\n', 'sk-with-a-\u200b'])(
+    'that is %j is sent to nobody and told by no message, wherever it comes from',
+    async (wrong) => {
+      const service = await fakeUpstream((_, response) => void response.end())
+      for (const apiKey of [() => wrong, async () => wrong, { current: () => wrong, invalidate: () => undefined }]) {
+        const logged: unknown[] = []
+        const { app } = proxyTo({ ...upstreamOf(service), apiKey }, { logger: { warn: (...line) => logged.push(line) } })
+        const response = await app.request(path, chat())
+        expect(response.status).toBe(500)
+        expect(JSON.stringify(logged)).toContain('The key that upstreams.up.apiKey gave')
+        expect((await response.text()) + JSON.stringify(logged)).not.toContain('sk-with-a')
+      }
+      expect(service.seen).toEqual([])
+    },
+  )
 
   it('is over the headers of a client, and headers of the server over both', async () => {
     const service = await fakeUpstream((_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { withoutSecret } from '../../../src/providers/kit/errors/redact.ts'
+import { withoutSecret } from '../../../src/base/text/redact.ts'
+import { seeded } from '../../providers/bytes.ts'
 import { runs } from '../../support/runs.ts'
-import { seeded } from '../bytes.ts'
 
 const key = 'sk-ant-Api03_canary+0123/45==wxYZ'
 const hexOf = (text: string) => Buffer.from(text).toString('hex')

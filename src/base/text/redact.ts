@@ -35,6 +35,26 @@ export function withoutSecret(text: string, secret: string | readonly string[] |
   return replaced(text, marks)
 }
 
+/** How many secrets are remembered: of a run with several models whose keys change. */
+const maxKnown = 32
+
+/** What was lately used as a secret, to be taken out of what is said of failures. In memory only, and on nothing that is logged. */
+export class KnownSecrets {
+  readonly #latest = new Set<string>()
+
+  add(secret: string): void {
+    this.#latest.delete(secret)
+    this.#latest.add(secret)
+    const [oldest] = this.#latest
+    if (oldest !== undefined && this.#latest.size > maxKnown) this.#latest.delete(oldest)
+  }
+
+  /** The latest, and `others`. */
+  with(others: readonly string[]): readonly string[] {
+    return [...this.#latest, ...others]
+  }
+}
+
 /** Every run of 8 characters of the secrets, as they are and as they read without escapes. */
 function piecesOf(secrets: readonly string[]): ReadonlySet<string> {
   const pieces = new Set<string>()
