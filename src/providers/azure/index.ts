@@ -8,6 +8,7 @@ import { defineProvider } from '../kit/define-provider.ts'
 import { checkFactory, modelTable, type ProviderOptions } from '../kit/provider-options.ts'
 import { headerCredential, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { withoutReasoning } from '../openai/compat.ts'
+import { contextWindowOf } from '../openai/context-window.ts'
 import { responsesCodec } from '../openai-responses/codec.ts'
 import type { ResponsesRoute } from '../openai-responses/encode-request.ts'
 import { responsesCapabilities } from '../openai-responses/profile.ts'
@@ -52,7 +53,7 @@ const providerOptions = optionsOf<AzureProviderOptions>(ownTable)
  * - `baseUrl` may be any form that Azure documents: root, `/openai/v1`, `/openai/deployments/<name>`, on `openai.azure.com`,
  *   `services.ai.azure.com` or `cognitiveservices.azure.com`. A deployment named there is the one that is called.
  * - A prompt that Azure's content filter refuses is an answer that stopped with `guardRail`.
- * - Defaults: 128,000 tokens of context, answers as long as the model can make them. Prices are unknown unless `cost` says them.
+ * - Defaults: the context of the model's family, 128,000 tokens for one that is not known, answers as long as the model can make them. Prices are unknown unless `cost` says them.
  * - Throws `ConfigError` `invalidOption` when neither `resource` nor `baseUrl` says where the deployment is, for a `resource` that is no name (a
  *   key would go to another host), and for a wrong option. Without a key, a
  *   `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
@@ -81,7 +82,7 @@ export function azure(deployment: string, options: AzureOptions): Model {
     provider: 'azure_openai',
     baseUrl: `https://${resource}.openai.azure.com`,
     reasoning: !withoutReasoning.test(underlyingModel ?? deployment),
-    contextWindow: 128_000,
+    contextWindow: contextWindowOf(underlyingModel ?? deployment),
     capabilities: responsesCapabilities,
     apiKeyVariable: 'AZURE_OPENAI_API_KEY',
   } as const

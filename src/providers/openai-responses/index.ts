@@ -7,6 +7,7 @@ import { defineProvider } from '../kit/define-provider.ts'
 import { checkFactory, modelTable, type ProviderOptions } from '../kit/provider-options.ts'
 import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { withoutReasoning } from '../openai/compat.ts'
+import { contextWindowOf } from '../openai/context-window.ts'
 import { responsesCodec } from './codec.ts'
 import type { ResponsesRoute } from './encode-request.ts'
 import { responsesCapabilities } from './profile.ts'
@@ -39,7 +40,7 @@ const serviceNames: { readonly [provider: string]: string } = { openai: 'OpenAI'
  * - Nothing is sent here; any model id is accepted, unknown ones of OpenAI count as the newest.
  * - Throws `ConfigError` `invalidOption` for a wrong option. Without a key, a `baseUrl`, a `fetch` or a header that brings one, `new Agent` throws.
  * - Nothing is stored at the service: reasoning comes encrypted and goes back with the history, to the same model only.
- * - Defaults: 128,000 tokens of context, answers as long as the model can make them, `https://api.openai.com/v1`. Prices are unknown unless `cost` says them.
+ * - Defaults: the context of the model's family, 128,000 tokens for one that is not known, answers as long as the model can make them, `https://api.openai.com/v1`. Prices are unknown unless `cost` says them.
  *
  * Source: docs/providers/openai-responses.md
  *
@@ -56,7 +57,7 @@ export function openaiResponses(id: string, options: OpenAiResponsesOptions = {}
     provider: 'openai',
     baseUrl: 'https://api.openai.com/v1',
     reasoning: !withoutReasoning.test(id),
-    contextWindow: 128_000,
+    contextWindow: contextWindowOf(id),
     capabilities: responsesCapabilities,
     apiKeyVariable: 'OPENAI_API_KEY',
   } as const

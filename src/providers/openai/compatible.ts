@@ -7,6 +7,7 @@ import type { ModelDefaults } from '../kit/create-model.ts'
 import { checkFactory } from '../kit/provider-options.ts'
 import { type BackendName, compatPresets } from './backends.ts'
 import { type Backend, defaultCompat } from './compat.ts'
+import { contextWindowOf } from './context-window.ts'
 import { type ChatModelOptions, chatModel, chatOptions, chatOptionTable } from './provider.ts'
 
 /** Options of `openaiCompatible`: a known `backend`, or any other by its `baseUrl`. */
@@ -29,7 +30,7 @@ export function openrouter(id: string, options: ChatModelOptions = {}): Model {
       baseUrl,
       compat,
       reasoning: true,
-      contextWindow: 200_000,
+      contextWindow: contextWindowOf(id, 200_000),
       apiKeyVariable,
     },
     options,
@@ -53,7 +54,7 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
     provider: backend ?? 'openai-compatible',
     baseUrl: known?.baseUrl ?? '',
     reasoning: known?.capabilities?.thinking !== undefined,
-    contextWindow: 128_000,
+    contextWindow: contextWindowOf(id),
     apiKeyVariable: known?.apiKeyVariable,
     compat: known?.compat ?? defaultCompat,
   }

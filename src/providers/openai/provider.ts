@@ -9,6 +9,7 @@ import { chatTable, checkFactory, type ProviderOptions, type TransportOptions, t
 import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 import { chatCapabilities } from './capabilities.ts'
 import { compatOf, openAiBackend, withoutReasoning } from './compat.ts'
+import { contextWindowOf } from './context-window.ts'
 import { ChatDecoder } from './decode/chat-decoder.ts'
 import { requestEncoder } from './encode-request.ts'
 import { checkOpenAiTools, checkServerTools } from './server-tools.ts'
@@ -70,7 +71,7 @@ export function openai(id: string, options: ChatModelOptions = {}): Model {
   const reasoning = !withoutReasoning.test(id)
   return chatModel(
     id,
-    { api: 'openAiCompletions', provider: 'openai', baseUrl, compat, reasoning, contextWindow: 128_000, apiKeyVariable },
+    { api: 'openAiCompletions', provider: 'openai', baseUrl, compat, reasoning, contextWindow: contextWindowOf(id), apiKeyVariable },
     options,
   )
 }

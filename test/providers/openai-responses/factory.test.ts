@@ -11,7 +11,7 @@ it('has the documented defaults, and no key in the configuration', async () => {
     provider: 'openai',
     baseUrl: 'https://api.openai.com/v1',
     reasoning: true,
-    contextWindow: 128_000,
+    contextWindow: 272_000,
     maxTokens: 128_000,
     cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
     headers: {},
