@@ -77,7 +77,7 @@ const expected: Record<string, string> = {
     AgentSnapshot BegunCall CaughtUp ChildLoopRef CopiedSessionRecord DroppedLine EventKeeping ImportSessionOptions Journal
     JournalEntry JournalRecord JournaledConversation LogClaim LogDamage LogDriver LogLine LogQuery LoopEvent LoopPlace LoopRecord
     LoopStatus NewSessionRecord NodeTag ParallelGroupRecord ReplayOptions ResumableSnapshot ResumePoint SalvagedSession Session
-    SessionDigest SessionEntry SessionErrorCode SessionFormation SessionJournal SessionJournalOptions SessionListOptions SessionPage
+    SessionDigest SessionEntry SessionErrorCode SessionFormation SessionJournal SessionJournalOptions SessionListOptions SessionOpenOptions SessionPage
     SessionRecord SessionScope SessionSummary SessionTail SessionWriter SpawnRef StorePromises TagKind TaskHooks Turn UnfinishedCalls
     UnknownEntry`,
   './context': `

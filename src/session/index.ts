@@ -45,6 +45,7 @@ export type {
   SessionJournal,
   SessionJournalOptions,
   SessionListOptions,
+  SessionOpenOptions,
   SessionPage,
   SessionSummary,
   SessionTail,

@@ -34,14 +34,15 @@ function whose(records: readonly SessionRecord[]): string {
 
 describe('a log without damage', () => {
   it('is empty at first', () => {
-    expect(readLog([])).toEqual({ records: [], cursor: 0, hasNewer: false })
+    expect(readLog([])).toMatchObject({ records: [], cursor: 0, reached: 0, hasNewer: false })
   })
 
   it('has its records in order, also where a line is there twice or empty', () => {
     const written = lines(1, 1, 4)
     const { records, ...rest } = readLog([...written, written[1] ?? '', '', written[3] ?? ''])
     expect(records.map((record) => record.seq)).toEqual([1, 2, 3, 4])
-    expect(rest).toEqual({ cursor: 4, writer: 'w1', hasNewer: false })
+    expect(rest).toMatchObject({ cursor: 4, reached: 4, writer: 'w1', hasNewer: false })
+    expect(rest).not.toHaveProperty('damage')
   })
 
   it('goes on in the next epoch', () => {

@@ -160,8 +160,8 @@ export function fileDriver(
           return lines.length === 0 ? undefined : lines
         }),
       ),
-    stream: (sessionId) =>
-      reported(`read session ${sessionId}`, () => streamedLines({ operations, sessionId, folder: folder(sessionId), limits })),
+    stream: (sessionId, after) =>
+      reported(`read session ${sessionId}`, () => streamedLines({ operations, sessionId, folder: folder(sessionId), limits, after })),
     list: (query = {}) =>
       reported('list the sessions', () => listSessions({ operations, root, written: [...written], known, summaries, index, scan }, query)),
     delete: (sessionId) =>

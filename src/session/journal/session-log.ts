@@ -3,7 +3,15 @@ import { now } from '../../contract/message/message.ts'
 import type { SpawnRef } from '../../contract/session/session.ts'
 import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
 import type { JournaledConversation, JournalRecord } from '../../types/session/journal.ts'
-import type { CaughtUp, LoopPlace, NewSessionRecord, ResumePoint, SessionStore, SessionWriter } from '../../types/session/session-store.ts'
+import type {
+  CaughtUp,
+  LoopPlace,
+  NewSessionRecord,
+  ResumePoint,
+  SessionStore,
+  SessionTail,
+  SessionWriter,
+} from '../../types/session/session-store.ts'
 import { toTitle } from '../log/digest.ts'
 import { openInTime } from '../log/open-in-time.ts'
 import { type KnownLog, Missed } from '../takeover/catch-up.ts'
@@ -193,7 +201,7 @@ export class SessionLog {
       await this.#closing?.catch(() => undefined)
       await this.#assertFree(onProgress)
       if (isLate()) throw this.#changed()
-      return this.#store.open(this.#sessionId, { agentId, onProgress })
+      return this.#store.open(this.#sessionId, { agentId, onProgress, ...(this.#knownBefore > 0 && { after: this.#knownBefore }) })
     }
     const writer = await openInTime(subject, open, (late) => late.close())
     try {
@@ -212,15 +220,17 @@ export class SessionLog {
   async #assertFree(onProgress: () => void): Promise<void> {
     const isStrange = !this.#hasBegun && this.#resumed === undefined
     if (!isStrange && !this.#isLost && this.#cutOff.isEmpty) return
-    const tail = await this.#store.tail(this.#sessionId, { after: this.#known.seq, onProgress }).catch((error: unknown) => {
-      if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
-      throw error
-    })
+    const tail = await this.#tail(this.#known.seq, onProgress)
     if (tail !== undefined && (this.#isLost || tail.records.some(({ epoch }) => epoch !== this.#known.writer))) throw this.#changed()
   }
 
+  /** What needs no look: up to the record before the last one that is known, which says whether the log is the one that it was. */
+  get #knownBefore(): number {
+    return this.#cutOff.isEmpty ? this.#known.seq - 1 : 0
+  }
+
   async #begin(writer: SessionWriter, start: NewSessionRecord): Promise<void> {
-    const { records } = writer
+    const records = await this.#recordsOf(writer)
     const last = records.at(-1)
     if (last === undefined && this.#hasBegun) this.#beginAgain()
     const isOurs = last !== undefined && last.epoch === this.#known.writer
@@ -236,6 +246,25 @@ export class SessionLog {
     this.#hasBegun = true
     this.#startsOver = false
     this.#resumed = undefined
+  }
+
+  /** All that is there, where that is not what is known. */
+  async #recordsOf({ records }: SessionWriter): Promise<readonly SessionRecord[]> {
+    const last = records.at(-1)
+    const isKnown = last !== undefined && (last.epoch === this.#known.writer || this.#wasThere(last))
+    const before = this.#knownBefore
+    if (isKnown || before <= 0) return records
+    const all = (await this.#tail(0))?.records ?? []
+    // What an older writer has added since this one took over does not count.
+    return all.filter(({ seq }) => seq <= (last?.seq ?? before))
+  }
+
+  async #tail(after: number, onProgress?: () => void): Promise<SessionTail | undefined> {
+    const options = { after, ...(onProgress !== undefined && { onProgress }) }
+    return this.#store.tail(this.#sessionId, options).catch((error: unknown) => {
+      if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
+      throw error
+    })
   }
 
   #wasThere(last: SessionRecord | undefined): boolean {

@@ -47,11 +47,33 @@ function withLoop({ loops, messages, ...digest }: SessionDigest, { loop }: Extra
   return { ...digest, loops: loops + 1, messages: messages + loop.messages.length, ...titled(digest.title ?? saidIn(loop.messages)) }
 }
 
-/** What lists say of a session with these records, a title of its own first. */
-export function digestOf(records: Iterable<{ entry: SessionRecord['entry']; at?: number | undefined }>): SessionDigest {
-  let digest = emptyDigest
+/** What lists say of a session with these records, a title of its own first. `before` is that of what comes before them. */
+export function digestOf(
+  records: Iterable<{ entry: SessionRecord['entry']; at?: number | undefined }>,
+  before: SessionDigest = emptyDigest,
+): SessionDigest {
+  let digest = before
   for (const record of records) digest = advanceDigest(digest, record)
   return digest
+}
+
+/** What one record adds to any digest. Holds nothing of the record. */
+export interface DigestStep extends SessionDigest {
+  /** Whether the title is the session's name, whatever was said before. */
+  isNamed: boolean
+}
+
+/** With `hasTitle` nothing is made of what somebody says: a title stands before it. */
+export function stepOf({ entry, at }: Pick<SessionRecord, 'entry' | 'at'>, hasTitle: boolean): DigestStep {
+  const isNamed = entry.type === 'title' || (entry.type === 'sessionStart' && entry.title !== undefined)
+  const { title, ...step } = advanceDigest(hasTitle ? { ...emptyDigest, title: '' } : emptyDigest, { entry, at })
+  return { ...step, isNamed, ...(title && { title }) }
+}
+
+export function addStep(digest: SessionDigest, { loops, messages, title, isNamed, ...start }: DigestStep): SessionDigest {
+  const titled = isNamed ? title : (digest.title ?? title)
+  const counts = { loops: digest.loops + loops, messages: digest.messages + messages }
+  return { ...digest, ...start, ...counts, ...(titled !== undefined && { title: titled }) }
 }
 
 /**

@@ -6,7 +6,7 @@ import { fits } from '../../contract/shape/read.ts'
 import type { LogClaim, LogDriver, LogQuery, SessionStore, SessionTail } from '../../types/session/session-store.ts'
 import { sessionJournal } from '../journal/session-journal.ts'
 import { recordsOf, sessionOf } from '../views/session-tree.ts'
-import { digestOf, toTitle } from './digest.ts'
+import { digestOf, emptyDigest, toTitle } from './digest.ts'
 import { openInTime } from './open-in-time.ts'
 import { LogReader, type LogReading } from './read-log.ts'
 import { readClaimed, readStored } from './read-stored.ts'
@@ -42,9 +42,9 @@ export function logSessionStore(driver: LogDriver): SessionStore {
   const find = (query: LogQuery) => attempt('The list of sessions', () => driver.list(query))
   return {
     promises: driver.promises,
-    open: async (sessionId, { agentId, onProgress }) => {
+    open: async (sessionId, { agentId, after = 0, onProgress }) => {
       assertSessionId(sessionId)
-      const { claim, reading } = await claimLog(driver, sessionId, agentId, onProgress)
+      const { claim, reading } = await claimLog(driver, sessionId, agentId, { after, told: onProgress })
       return new LogSessionWriter(driver, claim, reading)
     },
     tail: async (sessionId, { after = 0, onProgress } = {}) => {
@@ -96,11 +96,30 @@ async function attempt<T>(subject: string, action: () => Promise<T>): Promise<T>
 }
 
 async function readSession(driver: LogDriver, sessionId: string, after: number, onProgress?: () => void): Promise<LogReading> {
-  const reader = new LogReader(after)
-  const isEmpty = await eachLine(driver, sessionId, after, (line) => reader.add(line), onProgress)
-  // A session exists with its first record, not when somebody has claimed it.
-  if (after === 0 && isEmpty) throw notFound(sessionId)
-  return reader.end()
+  // A driver that leaves out what was read may have left out too much: then all of it is read.
+  for (let from = after; ; from = 0) {
+    const reader = new LogReader(after)
+    const isEmpty = await eachLine(driver, sessionId, from, (line) => reader.add(line), onProgress)
+    // A session exists with its first record, not when somebody has claimed it.
+    if (after === 0 && isEmpty) throw notFound(sessionId)
+    const reading = reader.end()
+    if (from === 0 || !reading.isBroken) return reading
+  }
+}
+
+/** With all records, of a log that ends before what was asked for. What an older writer adds after the claim is not promised to anybody. */
+async function readAgain(driver: LogDriver, sessionId: string, claimed: LogReading, onProgress: () => void): Promise<LogReading> {
+  const reader = new LogReader(0)
+  await readStored(driver, sessionId, 0, (line) => reader.add(line), onProgress)
+  const { reached, damage } = claimed
+  const records = reader.end().records.filter(({ seq }) => seq <= reached)
+  return {
+    ...claimed,
+    records,
+    passed: emptyDigest,
+    cursor: reached,
+    ...(damage !== undefined && { damage: { ...damage, afterSeq: reached } }),
+  }
 }
 
 async function allLines(driver: LogDriver, sessionId: string): Promise<string[]> {
@@ -130,7 +149,7 @@ async function claimLog(
   driver: LogDriver,
   sessionId: string,
   agentId: string,
-  told?: () => void,
+  { after = 0, told }: { after?: number; told?: (() => void) | undefined } = {},
 ): Promise<{ claim: LogClaim; reading: LogReading }> {
   const claiming = (isLate: () => boolean, onProgress: () => void) =>
     attempt(`Session ${sessionId}`, async () => {
@@ -139,7 +158,8 @@ async function claimLog(
         told?.()
       }
       const claim = await driver.claim(sessionId, agentId, tell)
-      return { claim, reading: await readClaimed(driver, claim, isLate, tell) }
+      const reading = await readClaimed(driver, claim, after, isLate, tell)
+      return { claim, reading: reading.reached < after ? await readAgain(driver, sessionId, reading, tell) : reading }
     })
   const claimed = await openInTime(`Session ${sessionId}`, claiming, (late) => driver.release(late.claim))
   const { claim, reading } = claimed

@@ -1,14 +1,22 @@
 import type { LogDamage, SessionRecord } from '../../contract/session/session-record.ts'
+import type { SessionDigest } from '../../types/session/session-store.ts'
+import { addStep, type DigestStep, emptyDigest, stepOf } from './digest.ts'
 import { decodeLine, type LineDamage, type LinePlace } from './record-codec.ts'
 
 /** What the lines of a log amount to. */
 export interface LogReading {
   /** Those that count, after the cursor that was asked for. */
   records: SessionRecord[]
+  /** What those up to that cursor amount to. */
+  passed: SessionDigest
+  /** The last `seq` that counts; 0 where none does. */
+  reached: number
   /** The last `seq` that counts, or the cursor that was asked for where that is higher. */
   cursor: number
   /** Who wrote the last record that counts. */
   writer?: string
+  /** Whether a record before the end is missing, perhaps one that was left out. */
+  isBroken: boolean
   /** What does not count at the end, and why. Absent again once a later writer has gone on from there. */
   damage?: LogDamage
   /** Records that a newer writer did not go on from. Where a store refuses older writers, these are records it never said were stored. */
@@ -19,7 +27,11 @@ export interface LogReading {
 
 /** A record, the length of its line, and who wrote it. */
 interface Counted {
-  record: SessionRecord
+  seq: number
+  /** Absent up to the cursor: nobody asks for it, and a long log has no room beside what is asked for. */
+  record?: SessionRecord
+  /** What is left of it then. */
+  step?: DigestStep
   chars: number
   writer: string
 }
@@ -31,6 +43,8 @@ interface Part {
   place: LinePlace
   /** Up to the first that is missing. */
   records: Counted[]
+  /** Whether somebody has said something by then that is a title. */
+  hasTitle: boolean
   /** Whether its last record is there, where it was stored as a whole; damage before that came later. */
   isEnded: boolean
   /** What else there is of it, and lines after its own that are no records. */
@@ -99,7 +113,13 @@ export class LogReader {
       this.#part = this.#parts.get(key) ?? emptyPart(place)
       this.#parts.set(key, this.#part)
     }
-    addLine(this.#part, { record, chars: line.length, writer: this.#part.place.writer }, this.#after)
+    const counted: Counted = { seq: record.seq, chars: line.length, writer: this.#part.place.writer }
+    if (record.seq > this.#after) counted.record = record
+    else {
+      counted.step = stepOf(record, this.#part.hasTitle)
+      this.#part.hasTitle ||= counted.step.title !== undefined
+    }
+    addLine(this.#part, counted, this.#after)
   }
 
   /** What the lines amount to. Nothing is added after that. */
@@ -116,8 +136,11 @@ function readingOf(parts: Parts, after: number): LogReading {
   const { counted, lost } = follow(chain, after)
   const last = counted.at(-1)
   const reading: LogReading = {
-    records: counted.map(({ record }) => record).filter(({ seq }) => seq > after),
-    cursor: Math.max(after, last?.record.seq ?? 0),
+    records: counted.flatMap(({ record }) => record ?? []),
+    passed: counted.reduce((digest, { step }) => (step === undefined ? digest : addStep(digest, step)), emptyDigest),
+    reached: last?.seq ?? 0,
+    cursor: Math.max(after, last?.seq ?? 0),
+    isBroken: lost !== undefined,
     hasNewer: parts.hasNewer,
   }
   if (last !== undefined) reading.writer = last.writer
@@ -129,16 +152,16 @@ function readingOf(parts: Parts, after: number): LogReading {
 }
 
 function emptyPart(place: LinePlace): Part {
-  return { place, records: [], isEnded: false, dropped: undefined, droppedChars: 0 }
+  return { place, records: [], hasTitle: false, isEnded: false, dropped: undefined, droppedChars: 0 }
 }
 
 function addLine(part: Part, line: Counted, after: number): void {
   const { from, whole } = part.place
-  const { seq } = line.record
+  const { seq } = line
   if (seq === whole) part.isEnded = true
   const last = lastOf(part.records)
   if (last !== undefined && seq <= last) return
-  const fits = last === undefined ? seq === from || (from <= after && seq === after + 1) : seq === last + 1
+  const fits = last === undefined ? seq === from || (from <= after && seq <= after + 1) : seq === last + 1
   if (fits) part.records.push(line)
   else drop(part, missing(last === undefined ? from : last + 1), line.chars)
 }
@@ -160,7 +183,7 @@ function missing(seq: number): LineDamage {
 }
 
 function lastOf(records: readonly Counted[]): number | undefined {
-  return records.at(-1)?.record.seq
+  return records.at(-1)?.seq
 }
 
 /** Whether this is a session stored as a whole of which something is missing. */
@@ -194,7 +217,7 @@ function chainOf(newestFirst: readonly Part[], after: number): Link[] {
 function follow(chain: readonly Link[], after: number): { counted: Counted[]; lost?: Damage } {
   const counted: Counted[] = []
   for (const [index, { part, end, goesOn }] of chain.entries()) {
-    const last = Math.max(after, counted.at(-1)?.record.seq ?? 0)
+    const last = Math.max(after, counted.at(-1)?.seq ?? 0)
     const { from, whole } = part.place
     if (whole === undefined && (from > last + 1 || (index > 0 && !goesOn))) {
       const before = chain[index - 1]?.part
@@ -203,7 +226,7 @@ function follow(chain: readonly Link[], after: number): { counted: Counted[]; lo
       const cause = before?.dropped ?? missing(last + 1)
       return { counted, lost: { kind: cause.kind === 'newerSchema' ? cause.kind : 'corrupt', reason: cause.reason, droppedChars } }
     }
-    for (const each of part.records) if (each.record.seq < end) counted.push(each)
+    for (const each of part.records) if (each.seq < end) counted.push(each)
   }
   return { counted }
 }
@@ -229,10 +252,10 @@ function replacedBy(chain: readonly Link[], parts: readonly Part[]): LogDamage |
   const ends = new Map(chain.map((link) => [link.part, link.end]))
   const replaced = parts.flatMap((part) => {
     const start = Math.max(since, ends.get(part) ?? 0)
-    return isPartial(part) ? [] : part.records.filter(({ record }) => record.seq >= start)
+    return isPartial(part) ? [] : part.records.filter(({ seq }) => seq >= start)
   })
   if (replaced.length === 0) return undefined
-  const first = replaced.reduce((least, { record }) => Math.min(least, record.seq), Number.POSITIVE_INFINITY)
+  const first = replaced.reduce((least, { seq }) => Math.min(least, seq), Number.POSITIVE_INFINITY)
   const reason = `Two writers have written records from ${first} on. Those of the newer one count.`
   return { kind: 'forked', afterSeq: first - 1, droppedChars: sum(replaced, charsOf), reason }
 }

@@ -33,12 +33,18 @@ function copied(lines: readonly string[] | undefined): string[] | undefined {
   return lines && [...lines]
 }
 
-/** What a claim found. When it rejects, or `isLate`, nobody needs it: it is released, or read no further. */
-export async function readClaimed(driver: LogDriver, claim: LogClaim, isLate: () => boolean, onProgress: () => void): Promise<LogReading> {
+/** What a claim found, with the records after `after`. When it rejects, or `isLate`, nobody needs it: it is released, or read no further. */
+export async function readClaimed(
+  driver: LogDriver,
+  claim: LogClaim,
+  after: number,
+  isLate: () => boolean,
+  onProgress: () => void,
+): Promise<LogReading> {
   const { lines, more } = claim
   claim.lines = []
   delete claim.more
-  const reader = new LogReader(0)
+  const reader = new LogReader(after)
   for (const line of drained([...lines])) reader.add(line)
   try {
     for await (const batch of more ?? []) {

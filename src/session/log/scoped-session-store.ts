@@ -1,7 +1,14 @@
 import { sha256 } from '../../base/sha256.ts'
 import { SessionError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/session/session.ts'
-import type { SessionListOptions, SessionPage, SessionStore, SessionSummary, SessionWriter } from '../../types/session/session-store.ts'
+import type {
+  SessionListOptions,
+  SessionOpenOptions,
+  SessionPage,
+  SessionStore,
+  SessionSummary,
+  SessionWriter,
+} from '../../types/session/session-store.ts'
 import { sessionJournal } from '../journal/session-journal.ts'
 import { sessionOf } from '../views/session-tree.ts'
 import { assertSessionId } from './log-session-store.ts'
@@ -36,7 +43,7 @@ class ScopedSessionStore implements SessionStore {
     this.#prefix = owner === undefined ? undefined : prefixOf(owner)
   }
 
-  async open(sessionId: string, options: { agentId: string; onProgress?: () => void }): Promise<SessionWriter> {
+  async open(sessionId: string, options: SessionOpenOptions): Promise<SessionWriter> {
     const writer = await this.#within(sessionId, (id) => this.#store.open(id, options))
     return {
       sessionId,

@@ -48,7 +48,7 @@ export class LogSessionWriter implements SessionWriter {
   #refusal: SessionError | undefined
   #closing: Promise<void> | undefined
 
-  constructor(driver: LogDriver, claim: LogClaim, { records, damage, cursor, writer }: LogReading) {
+  constructor(driver: LogDriver, claim: LogClaim, { records, passed, damage, cursor, writer }: LogReading) {
     this.#driver = driver
     this.#claim = claim
     this.sessionId = claim.sessionId
@@ -58,7 +58,7 @@ export class LogSessionWriter implements SessionWriter {
     this.#place = { epoch: claim.epoch, writer: newId().slice(0, 8), from: cursor + 1, ...(writer !== undefined && { base: writer }) }
     this.#start = lineStart(this.#place)
     this.#next = this.#place.from
-    this.#digest = digestOf(records)
+    this.#digest = digestOf(records, passed)
   }
 
   async append(records: readonly (NewSessionRecord | CopiedSessionRecord)[]): Promise<void> {

@@ -99,7 +99,7 @@ export type CopiedSessionRecord = Omit<SessionRecord, 'epoch' | 'seq'>
 export interface SessionWriter {
   readonly sessionId: string
   readonly epoch: number
-  /** What was there when this writer took over. */
+  /** What was there when this writer took over; see `after` of `open`. */
   readonly records: readonly SessionRecord[]
   readonly damage?: LogDamage
   /**
@@ -118,12 +118,23 @@ export interface SessionWriter {
   close(): Promise<void>
 }
 
+/** How a session is opened. */
+export interface SessionOpenOptions {
+  /** Whose session it is. */
+  agentId: string
+  /** The last record that the caller knows, by its `seq`. Default 0: none. */
+  after?: number
+  /** Called as often as a part of a long log was read. */
+  onProgress?: () => void
+}
+
 /**
  * Keeps sessions as logs of records.
  *
  * **Contract**
  * - `open` makes its caller the only writer: from then on what an older writer appends is refused (where `promises.conflict` says so).
- *   It creates the session with its first record. It rejects with `blocked` when nothing was heard of the platform for 5 s; what opens later is
+ *   It creates the session with its first record. With `after`, `records` are those after that one alone, and the others are not kept in memory;
+ *   all of them where the log ends before it. It rejects with `blocked` when nothing was heard of the platform for 5 s; what opens later is
  *   closed again. `onProgress` is called as often as a part of a long log was read.
  * - `tail` reads without the right to write, also while somebody writes. Rejects with `notFound`.
  * - `load` is the tree that the records amount to. `save` makes the records of a tree, and replaces the session; what is no session it refuses
@@ -143,7 +154,7 @@ export interface SessionWriter {
  */
 export interface SessionStore {
   readonly promises: StorePromises
-  open(sessionId: string, options: { agentId: string; onProgress?: () => void }): Promise<SessionWriter>
+  open(sessionId: string, options: SessionOpenOptions): Promise<SessionWriter>
   tail(sessionId: string, options?: { after?: number; onProgress?: () => void }): Promise<SessionTail>
   journal(options?: SessionJournalOptions): SessionJournal
   load(sessionId: string): Promise<Session>

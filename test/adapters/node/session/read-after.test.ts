@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
+import { type FileOperations, nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
+import { logSessionStore } from '../../../../src/session/index.ts'
+import { seededRandom } from '../../../../src/testing/seeded-random.ts'
+import { note, notesIn } from '../../../../src/testing/session-store/session-samples.ts'
+import { runs } from '../../../support/runs.ts'
+import { temporaryRoot } from '../temporary.ts'
+
+const agent = { agentId: 'agent-1' }
+const limits = { segmentBytes: 400_000, atOnceBytes: 100_000 }
+
+/** A store on real files, and how much text was read of them. */
+function counting(root: string) {
+  const operations = nodeFileOperations()
+  const count = { chars: 0 }
+  const readLines: FileOperations['readLines'] = async (path, part) => {
+    const read = await operations.readLines(path, part)
+    for (const line of read.lines) count.chars += line.length
+    return read
+  }
+  return { store: logSessionStore(fileDriver(root, { ...operations, readLines }, limits)), count }
+}
+
+describe('what comes after a cursor', () => {
+  it('is what all of the log says, whoever has written it, taken it over, or replaced it, at every cursor', async () => {
+    for (let seed = 1; seed <= runs(12, 200); seed++) {
+      const random = seededRandom(seed)
+      const pick = (below: number) => Math.floor(random() * below)
+      const { root } = temporaryRoot()
+      const { store } = counting(root)
+      for (let writers = 1 + pick(5); writers > 0; writers--) {
+        const writer = await store.open('s1', agent)
+        const records = Array.from({ length: pick(20) }, (_, at) => note(`${at}`.padEnd(random() < 0.3 ? 60_000 : 50, '.')))
+        if (writer.records.length > 0 && random() < 0.1)
+          await writer.replace([note('anew'), ...records].map((each) => ({ ...each, at: 1 })))
+        else for (const record of records) await writer.append([record])
+        if (random() < 0.7) await writer.close()
+      }
+      const all = await store.tail('s1').catch(() => ({ records: [], cursor: 0 }))
+      for (let after = 1; after <= all.cursor; after++) {
+        const rest = await counting(root).store.tail('s1', { after })
+        expect(rest, `seed ${seed}, after ${after}`).toEqual({ ...all, records: all.records.filter(({ seq }) => seq > after) })
+      }
+    }
+  })
+
+  it('costs what it is, not what the log is', async () => {
+    const { root } = temporaryRoot()
+    const { store, count } = counting(root)
+    const writer = await store.open('s1', agent)
+    for (let at = 0; at < 300; at++) await writer.append([note(`${at}`.padEnd(40_000, '.'))])
+    await writer.close()
+    const next = await store.open('s1', agent)
+    await next.append([note('last')])
+    await next.close()
+    count.chars = 0
+    expect(notesIn((await store.tail('s1', { after: 298 })).records).map((text) => `${text}`.replaceAll('.', ''))).toEqual([
+      '298',
+      '299',
+      'last',
+    ])
+    expect(count.chars).toBeLessThan(1_500_000)
+  })
+})
+
+it('goes on with a long session in one and a half times the memory of what it keeps', async () => {
+  const program = fileURLToPath(new URL('long-agent.ts', import.meta.url))
+  const { root } = temporaryRoot()
+  await promisify(execFile)(process.execPath, [program, root, 'write'])
+  // 80 MB of text, and some 25 MB that a program takes which has done nothing.
+  const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=145', program, root, 'resume'])
+  expect(stdout).toBe('2000 messages, then completed\n')
+})
