@@ -1,11 +1,8 @@
-import { SessionError } from '../../contract/errors.ts'
 import { type AgentMessage, textOf } from '../../contract/message/message.ts'
 import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { kind } from '../../contract/shape/shape.ts'
 import type { SessionDigest } from '../../types/session/session-store.ts'
-import { LogReader } from './read-log.ts'
-import { decodeLine } from './record-codec.ts'
 
 /** How long a title may be, in UTF-16 units. */
 const maxTitleChars = 100
@@ -74,28 +71,6 @@ export function addStep(digest: SessionDigest, { loops, messages, title, isNamed
   const titled = isNamed ? title : (digest.title ?? title)
   const counts = { loops: digest.loops + loops, messages: digest.messages + messages }
   return { ...digest, ...start, ...counts, ...(titled !== undefined && { title: titled }) }
-}
-
-/**
- * What the lines of a log amount to, for a driver that keeps no digest of them. With `before`, the digest of what the same writer wrote before
- * them. Rejects with `SessionError` `invalidSession` or `newerSchema` where nothing can be read.
- */
-export async function digestOfLines(batches: AsyncIterable<readonly string[]>, before?: SessionDigest): Promise<SessionDigest> {
-  if (before !== undefined) {
-    let digest = before
-    for await (const lines of batches) digest = lines.reduce(advanceByLine, digest)
-    return digest
-  }
-  const reader = new LogReader(0)
-  for await (const lines of batches) for (const line of lines) reader.add(line)
-  const { records, damage } = reader.end()
-  if (records.length > 0 || damage === undefined) return digestOf(records)
-  throw new SessionError(damage.kind === 'newerSchema' ? damage.kind : 'invalidSession', `Nothing of it can be read: ${damage.reason}`)
-}
-
-function advanceByLine(digest: SessionDigest, line: string): SessionDigest {
-  const decoded = decodeLine(line)
-  return 'kind' in decoded ? digest : advanceDigest(digest, decoded.record)
 }
 
 /** What a user said first in them. */

@@ -1,5 +1,8 @@
-import type { LogClaim, LogDriver } from '../../types/session/session-store.ts'
+import { SessionError } from '../../contract/errors.ts'
+import type { LogClaim, LogDriver, SessionDigest } from '../../types/session/session-store.ts'
+import { advanceDigest, digestOf } from './digest.ts'
 import { LogReader, type LogReading } from './read-log.ts'
+import { decodeLine } from './record-codec.ts'
 
 /**
  * Calls `use` with each line that is stored; resolves with whether that is nothing, `undefined` for an unknown session. Lines are let go as they are
@@ -64,4 +67,26 @@ function* drained(lines: string[]): Generator<string> {
     lines[at] = ''
     yield line
   }
+}
+
+/**
+ * What the lines of a log amount to, for a driver that keeps no digest of them. With `before`, the digest of what the same writer wrote before
+ * them. Rejects with `SessionError` `invalidSession` or `newerSchema` where nothing can be read.
+ */
+export async function digestOfLines(batches: AsyncIterable<readonly string[]>, before?: SessionDigest): Promise<SessionDigest> {
+  if (before !== undefined) {
+    let digest = before
+    for await (const lines of batches) digest = lines.reduce(advanceByLine, digest)
+    return digest
+  }
+  const reader = new LogReader(0)
+  for await (const lines of batches) for (const line of lines) reader.add(line)
+  const { records, damage } = reader.end()
+  if (records.length > 0 || damage === undefined) return digestOf(records)
+  throw new SessionError(damage.kind === 'newerSchema' ? damage.kind : 'invalidSession', `Nothing of it can be read: ${damage.reason}`)
+}
+
+function advanceByLine(digest: SessionDigest, line: string): SessionDigest {
+  const decoded = decodeLine(line)
+  return 'kind' in decoded ? digest : advanceDigest(digest, decoded.record)
 }
