@@ -98,7 +98,7 @@ const expected: Record<string, string> = {
     CompactionStartedEvent ContinuationKind Evaluation EvaluationInput EvaluationStrategy EventBase FilterVerdict HookDone HookOrigin HookScripts
     HookRefusal HookVerdict InputDesk InputFilter InputQuestion InputRef InputRejectedEvent InputRequest InputRequestedEvent
     InputResolvedEvent LlmJudgeOptions LoopConfig LoopConfigSnapshot LoopHooks LoopObserver LoopOptions LoopStep LoopWatch
-    MessageEndEvent MessageStartEvent MessageSupplier MessageUpdateEvent ModelAnswer ModelFallbackEvent ModelName TurnPreparedEvent ParallelLoopEndEvent ParallelLoopStartEvent
+    MessageEndEvent MessageStartEvent MessageSupplier MessageUpdateEvent ModelAnswer ModelFallbackEvent ModelName RateLimit RateLimits RateLimitsEvent TurnPreparedEvent ParallelLoopEndEvent ParallelLoopStartEvent
     ParallelOptions ParallelOutcome ParallelResult ProgressMessageEvent ProviderRetryEvent PrunAppliedEvent QueueMode ReachedLimit
     ReadableBudget ReplacedArguments RevertAppliedEvent RunFailure RunGuards SharedLimits SubAgentRef ToolExecutionEndEvent
     ToolExecutionStartEvent ToolExecutionUpdateEvent ToolHookInfo TraceContext TurnEndEvent TurnHookInfo TurnRequestEvent

@@ -1,4 +1,5 @@
 import type { AssistantMessage } from './message/message.ts'
+import type { RateLimits } from './model/rate-limits.ts'
 import type { RunFailure } from './run/run-facts.ts'
 import { type Infer, oneOf } from './shape/shape.ts'
 
@@ -57,6 +58,8 @@ export interface ProviderErrorOptions extends PhiErrorOptions {
   status?: number
   /** How long the service asked to wait, in ms. */
   retryAfterMs?: number
+  /** What the service said of its rate limits. */
+  limits?: RateLimits
   /** Whether the same call may succeed later. Default: `network` and `rateLimited` only. */
   isRetryable?: boolean
   /** Most times that the call is worth repeating, where that is less than a caller allows: an expensive one may have been worked on. */
@@ -70,6 +73,7 @@ export class ProviderError extends PhiError {
   declare readonly code: ProviderErrorCode
   declare readonly status?: number
   declare readonly retryAfterMs?: number
+  declare readonly limits?: RateLimits
   readonly isRetryable: boolean
   declare readonly maxRetries?: number
   declare readonly partial?: AssistantMessage
@@ -80,6 +84,7 @@ export class ProviderError extends PhiError {
     this.isRetryable = options.isRetryable ?? (code === 'network' || code === 'rateLimited')
     if (options.status !== undefined) this.status = options.status
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
+    if (options.limits !== undefined) this.limits = options.limits
     if (options.maxRetries !== undefined) this.maxRetries = options.maxRetries
     if (options.partial !== undefined) {
       // Not enumerable: logging an error must not print a conversation.

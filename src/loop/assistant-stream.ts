@@ -60,6 +60,10 @@ export class AssistantStream {
       this.#loop.events.emit({ ...event, type: 'modelFallback', turnIndex: this.#loop.turnIndex })
       return
     }
+    if (event.type === 'rateLimits') {
+      this.#loop.showRateLimits(event)
+      return
+    }
     if (event.type === 'warning') {
       this.#loop.warnOnce('answerAdjusted', event.warning)
       return

@@ -11,6 +11,7 @@
  */
 
 export { createBudget } from '../context/execution-budget.ts'
+export type { RateLimit, RateLimits } from '../contract/model/rate-limits.ts'
 export type {
   ApprovalRequestedEvent,
   ApprovalResolvedEvent,
@@ -60,7 +61,7 @@ export {
   type ReachedLimit,
   type SharedLimits,
 } from '../contract/run/settings.ts'
-export type { ModelFallbackEvent, TurnEndEvent, TurnPreparedEvent, TurnStartEvent } from '../contract/run/turn-event.ts'
+export type { ModelFallbackEvent, RateLimitsEvent, TurnEndEvent, TurnPreparedEvent, TurnStartEvent } from '../contract/run/turn-event.ts'
 export type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
 export type {
   AnswerHookInfo,

@@ -15,6 +15,7 @@ import type { EndedBy, RunFailure } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'
 import type { TokenCounter } from '../types/context/compaction.ts'
 import type { MediaWithBytes } from '../types/model/media.ts'
+import type { StreamRateLimits } from '../types/model/provider.ts'
 import type { LoopBackground } from './background/loop-background.ts'
 import { Refusals } from './calls/refusals.ts'
 import { EventEmitter } from './event-emitter.ts'
@@ -77,6 +78,8 @@ export class LoopState {
   /** The keys of its model calls. */
   readonly keys = new KnownSecrets()
   readonly #logged = new Set<string>()
+  /** What each model's service said last of its rate limits. */
+  readonly #rateLimits = new Map<string, string>()
   readonly #emitFailed = (error: unknown) => this.warnOnce('emitFailed', errorText(error))
 
   constructor(
@@ -129,6 +132,15 @@ export class LoopState {
     if (message.role !== 'toolResult') this.view?.number(message)
     this.context.messages.push(message)
     this.added.push(message)
+  }
+
+  /** Reports what a service said of its limits, unless it has said so before. How long they last differs each time, and says nothing new. */
+  showRateLimits({ of, limits }: StreamRateLimits): void {
+    const name = `${of.provider}/${of.model}`
+    const said = JSON.stringify(limits, (key, value) => (key === 'resetMs' ? undefined : value))
+    if (this.#rateLimits.get(name) === said) return
+    this.#rateLimits.set(name, said)
+    this.events.emit({ type: 'rateLimits', turnIndex: this.turnIndex, of, limits })
   }
 
   /** `message` is the answer that used it. */

@@ -207,13 +207,17 @@ function isFilled({ stopReason, errorMessage = '' }: AssistantEntry): boolean {
 /** What was thrown; a service that asks for a wait which nobody waits for is not asked again, and the error says when it may be. */
 function withinPatience(thrown: unknown): unknown {
   if (!ProviderError.isInstance(thrown)) return thrown
-  const { code, message, isRetryable, retryAfterMs, status, partial } = thrown
+  const { code, message, isRetryable, retryAfterMs, status, limits, partial } = thrown
   if (!isRetryable || retryAfterMs === undefined || retryAfterMs <= maxServerDelayMs) return thrown
   const seconds = Math.ceil(retryAfterMs / 1000)
   const at = new Date(Date.now() + retryAfterMs)
   const until = Number.isNaN(at.getTime()) ? '' : `, until ${at.toISOString()}`
   const words = `${message} It asks to wait ${seconds} s${until}; runs wait ${maxServerDelayMs / 1000} s at most. Try again then.`
-  const known = { ...(status !== undefined && { status }), ...(partial !== undefined && { partial }) }
+  const known = {
+    ...(status !== undefined && { status }),
+    ...(limits !== undefined && { limits }),
+    ...(partial !== undefined && { partial }),
+  }
   return new ProviderError(code, words, { isRetryable: false, retryAfterMs, ...known, cause: thrown })
 }
 

@@ -30,6 +30,7 @@ const oursAlone: ReadonlySet<string> = new Set<AgentEvent['type']>([
   'serviceToolEnd',
   'turnPrepared',
   'modelFallback',
+  'rateLimits',
   'providerRetry',
   'childEvent',
 ])

@@ -140,6 +140,7 @@ describe('eventToSpec and eventFromSpec', () => {
     const ofService = { messageId: 'm', toolCallId: 'c', toolName: 'search' }
     const ours = [
       { ...base, type: 'modelFallback', ...fallback },
+      { ...base, type: 'rateLimits', turnIndex: 0, of: fallback.from, limits: {} },
       { ...base, type: 'turnPrepared', turnIndex: 0 },
       { ...base, type: 'serviceToolStart', ...ofService },
       { ...base, type: 'serviceToolEnd', ...ofService, outcome: 'done' },

@@ -38,6 +38,8 @@ import { reachedLimit } from './settings.ts'
 import {
   type ModelFallbackEvent,
   modelFallback,
+  type RateLimitsEvent,
+  rateLimitsEvent,
   type TurnEndEvent,
   type TurnPreparedEvent,
   type TurnStartEvent,
@@ -303,6 +305,7 @@ export type AgentEvent =
   | TurnStartEvent
   | TurnPreparedEvent
   | ModelFallbackEvent
+  | RateLimitsEvent
   | TurnEndEvent
   | MessageStartEvent
   | MessageUpdateEvent
@@ -337,6 +340,7 @@ export const agentEvent: ShapeOf<AgentEvent> = tagged('type', {
   turnStart: object<TurnStartEvent>(turnStart),
   turnPrepared: object<TurnPreparedEvent>(turnPrepared),
   modelFallback: object<ModelFallbackEvent>(modelFallback),
+  rateLimits: object<RateLimitsEvent>(rateLimitsEvent),
   turnEnd: object<TurnEndEvent>(turnEnd),
   messageStart: object<MessageStartEvent>(messageStart),
   messageUpdate: object<MessageUpdateEvent>(messageUpdate),

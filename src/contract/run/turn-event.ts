@@ -1,4 +1,5 @@
 import { llmMessage, resultEntry } from '../message/message.ts'
+import { rateLimits } from '../model/rate-limits.ts'
 import { usage } from '../model/usage.ts'
 import { aNumber, type FieldsOf, listOf, oneOf, optional } from '../shape/shape.ts'
 import { eventBase, modelName, runFailure, turnChangesRecord, turnTrigger } from './run-facts.ts'
@@ -25,6 +26,21 @@ export const modelFallback = {
 
 /** A model made of several asks another one than it would, or than it has asked before. Source: docs/concepts/models-of-models.md */
 export interface ModelFallbackEvent extends FieldsOf<typeof modelFallback> {}
+
+export const rateLimitsEvent = {
+  ...eventBase,
+  type: oneOf('rateLimits'),
+  turnIndex: aNumber,
+  /** The model that was asked. */
+  of: modelName,
+  limits: rateLimits,
+}
+
+/**
+ * A service has said what is left of its rate limits. Only where it says so, and something else than with the last call of this run.
+ * Source: docs/concepts/limits-and-retries.md
+ */
+export interface RateLimitsEvent extends FieldsOf<typeof rateLimitsEvent> {}
 
 export const turnPrepared = {
   ...eventBase,

@@ -115,8 +115,12 @@ async function firstAnswer(chain: Chain, call: InnerCall): Promise<AssistantMess
 
 /** The next attempt goes to another model, so that it is worth while whatever the error was. */
 function repeatable(error: ProviderError): ProviderError {
-  const { code, message, status, partial } = error
-  const known = { ...(status !== undefined && { status }), ...(partial !== undefined && { partial }) }
+  const { code, message, status, limits, partial } = error
+  const known = {
+    ...(status !== undefined && { status }),
+    ...(limits !== undefined && { limits }),
+    ...(partial !== undefined && { partial }),
+  }
   return new ProviderError(code, message, { ...known, isRetryable: true, cause: error })
 }
 

@@ -14,6 +14,9 @@ export interface InnerCall {
   keys: KnownSecrets
 }
 
+/** Reports that are no output. */
+const beforeOutput: ReadonlySet<StreamEvent['type']> = new Set(['start', 'warning', 'rateLimits', 'fallback'])
+
 /** A failed call, and whether anything of its answer was shown. */
 export interface InnerFailure {
   error: ProviderError
@@ -33,7 +36,7 @@ export async function callInner(model: Model, { request, emit, signal, keys }: I
   for (let hasRefreshed = false; ; hasRefreshed = true) {
     let hasOutput = false
     const watched = (event: StreamEvent): void => {
-      hasOutput ||= event.type !== 'start' && event.type !== 'warning'
+      hasOutput ||= !beforeOutput.has(event.type)
       emit(event)
     }
     try {

@@ -2,6 +2,7 @@ import { secretsIn } from '../../base/text/url-secrets.ts'
 import { errorText, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../contract/model/model-config.ts'
+import type { RateLimits } from '../../contract/model/rate-limits.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aText, either, options, required, withMethods } from '../../contract/shape/shape.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
@@ -118,7 +119,9 @@ function exchangeOf<Call extends EncodedCall>(
   const { credential } = context.request
   const known = call.secrets ?? (credential === undefined ? [] : [credential])
   const secrets = () => [...known, ...secretsIn(call.url, call.headers)]
-  return { service: context.service, call, secrets, decoder: codec.decoder(call, context), signal, transport, browserHint }
+  const { provider, id: model } = context.request.model
+  const onRateLimits = (limits: RateLimits) => context.emit({ type: 'rateLimits', of: { provider, model }, limits })
+  return { service: context.service, call, secrets, decoder: codec.decoder(call, context), signal, transport, browserHint, onRateLimits }
 }
 
 /** What goes wrong while encoding, such as arguments that are no JSON, is an error of the call like any other. */

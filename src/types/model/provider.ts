@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../contract/json.ts'
 import type { AssistantMessage, Message } from '../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../contract/model/model-config.ts'
+import type { RateLimits } from '../../contract/model/rate-limits.ts'
 import type { CacheStrategy, ResponseFormat, StreamDelta, ToolDefinition } from '../../contract/model/request.ts'
 import type { RequestSettings, ThinkingLevel } from '../../contract/model/request-settings.ts'
 import type { ModelName, RunFailure } from '../../contract/run/run-facts.ts'
@@ -72,15 +73,23 @@ export interface StreamFallback {
   error?: RunFailure
 }
 
+/** What the service said of its rate limits, with an answer or a refusal. Comes before all else of that answer, and is no part of it. */
+export interface StreamRateLimits {
+  type: 'rateLimits'
+  /** The model that was asked. */
+  of: ModelName
+  limits: RateLimits
+}
+
 /** What a provider reports while it streams. */
-export type StreamEvent = StreamStart | StreamWarning | StreamFallback | StreamDelta
+export type StreamEvent = StreamStart | StreamWarning | StreamFallback | StreamRateLimits | StreamDelta
 
 /**
  * Speaks one wire protocol.
  *
  * **Contract**
  * - `encode` normalises any history and returns what will be sent. It rejects with `ProviderError` `schemaMismatch`, `unsupportedMedia` or `other`.
- * - `stream` calls `emit` synchronously as bytes arrive: one `start`, then deltas. It never calls it after it settled.
+ * - `stream` calls `emit` synchronously as bytes arrive: one `start`, then deltas; `rateLimits` may come before it. It never calls it after it settled.
  * - `stream` resolves with the finished message; its `start` message is that same object.
  * - `stream` rejects only with `ProviderError`, whose `partial` is the message so far (an abort is code `cancelled`), or with `LoadError`
  *   where the provider itself could not be loaded; so does `encode`.

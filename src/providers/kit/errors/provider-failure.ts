@@ -1,6 +1,7 @@
 import { isLoopbackHost } from '../../../base/private-host.ts'
 import { withoutSecret } from '../../../base/text/redact.ts'
 import { errorText, ProviderError, type ProviderErrorOptions } from '../../../contract/errors.ts'
+import type { RateLimits } from '../../../contract/model/rate-limits.ts'
 import { StreamRefusal } from '../decode/decoder.ts'
 import { OddValue } from '../decode/wire-value.ts'
 import type { Exchange } from '../transport/exchange.ts'
@@ -16,6 +17,7 @@ export interface FailedCall {
   /** What was thrown; absent where the response ended too early. */
   error?: unknown
   response?: Response
+  limits?: RateLimits | undefined
   /** Text of the body of a refusal. */
   body?: string
   /** Which stall was noticed, in words. */
@@ -35,6 +37,7 @@ export function toProviderError(call: FailedCall): ProviderError {
   if (found.maxRetries !== undefined) options.maxRetries = found.maxRetries
   if (found.status !== undefined) options.status = found.status
   if (found.retryAfterMs !== undefined) options.retryAfterMs = found.retryAfterMs
+  if (call.limits !== undefined) options.limits = call.limits
   if (decoder.builder.isStarted) options.partial = decoder.builder.fail(found.code === 'cancelled' ? 'aborted' : 'error', message)
   return new ProviderError(found.code, message, options)
 }

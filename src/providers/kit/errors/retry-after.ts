@@ -29,7 +29,7 @@ export function retryAfterMs(
 }
 
 /** What time the service has: that of a caller may be wrong by any amount. */
-function clockOf(headers: Headers | undefined): number {
+export function clockOf(headers: Headers | undefined): number {
   const date = Date.parse(headers?.get('date') ?? '')
   return Number.isNaN(date) ? Date.now() : date
 }
@@ -49,7 +49,7 @@ function untilReset(headers: Headers, clock: number): number | undefined {
 }
 
 /** A date, a duration (`6m0s`), seconds, or a time since the epoch in seconds or ms. */
-function untilMs(value: string, clock: number): number | undefined {
+export function untilMs(value: string, clock: number): number | undefined {
   const number = count(value)
   if (number === undefined) return /\d-\d\d-\d\dT/.test(value) ? after(Date.parse(value), clock) : durationIn(value)
   if (number < 1e8) return Math.round(number * 1000)
@@ -68,7 +68,7 @@ function durationIn(text: string | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms)
 }
 
-function count(text: string | null | undefined): number | undefined {
+export function count(text: string | null | undefined): number | undefined {
   const value = text === null || text === undefined || text.trim() === '' ? Number.NaN : Number(text)
   return Number.isFinite(value) && value >= 0 ? value : undefined
 }

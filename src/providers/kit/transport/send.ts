@@ -2,6 +2,7 @@ import { withoutSecret } from '../../../base/text/redact.ts'
 import { ProviderError } from '../../../contract/errors.ts'
 import type { AssistantMessage } from '../../../contract/message/message.ts'
 import { type FailedCall, toProviderError } from '../errors/provider-failure.ts'
+import { rateLimitsIn } from '../errors/rate-limits.ts'
 import type { Exchange } from './exchange.ts'
 import { type Patience, patienceOf, withoutOwnTimeouts } from './patience.ts'
 import { StallClock } from './stall-clock.ts'
@@ -76,6 +77,8 @@ class Call {
     signal.throwIfAborted()
     const response = await this.#open()
     this.#failed.response = response
+    this.#failed.limits = rateLimitsIn(response.headers)
+    if (this.#failed.limits !== undefined) this.#exchange.onRateLimits?.(this.#failed.limits)
     const contentType = response.headers.get('content-type') ?? ''
     const reader = response.body?.getReader()
     this.#reader = reader

@@ -1,0 +1,43 @@
+import type { RateLimit, RateLimited, RateLimits } from '../../../contract/model/rate-limits.ts'
+import { clockOf, count, untilMs } from './retry-after.ts'
+
+/**
+ * The headers that say each limit; `*` is `limit`, `remaining` or `reset`. The first that is there counts. Gemini and Bedrock send none.
+ */
+const headerNames: readonly (readonly [limited: RateLimited, names: readonly string[]])[] = [
+  // Anthropic · OpenAI, Azure, Groq and what is like them · Cerebras · OpenRouter
+  ['requests', ['anthropic-ratelimit-requests-*', 'x-ratelimit-*-requests', 'x-ratelimit-*-requests-day', 'x-ratelimit-*']],
+  ['tokens', ['anthropic-ratelimit-tokens-*', 'x-ratelimit-*-tokens', 'x-ratelimit-*-tokens-minute']],
+  ['inputTokens', ['anthropic-ratelimit-input-tokens-*']],
+  ['outputTokens', ['anthropic-ratelimit-output-tokens-*']],
+]
+
+/** What the headers of an answer say of rate limits; `undefined` where they say nothing. */
+export function rateLimitsIn(headers: Headers): RateLimits | undefined {
+  const clock = clockOf(headers)
+  const limits: RateLimits = {}
+  for (const [limited, names] of headerNames) {
+    for (const name of names) {
+      const found = limitOf(headers, name, clock)
+      if (found === undefined) continue
+      limits[limited] = found
+      break
+    }
+  }
+  return Object.keys(limits).length === 0 ? undefined : limits
+}
+
+/** A reset alone says nothing: Azure sends it with a limit of -1, which is none. */
+function limitOf(headers: Headers, name: string, clock: number): RateLimit | undefined {
+  const part = (word: string) => headers.get(name.replace('*', word)) ?? undefined
+  const limit = count(part('limit'))
+  const remaining = count(part('remaining'))
+  if (limit === undefined && remaining === undefined) return undefined
+  const reset = part('reset')
+  const resetMs = reset === undefined ? undefined : untilMs(reset, clock)
+  return {
+    ...(limit !== undefined && { limit }),
+    ...(remaining !== undefined && { remaining }),
+    ...(resetMs !== undefined && { resetMs }),
+  }
+}
