@@ -153,7 +153,7 @@ async function run(
     loop.background?.isOpen === true ? closeBackground(loop, loop.background, ending).then(ended) : ended(ending)
   try {
     if (needsView(loop)) await loadView(loop)
-    if (usesBackground(context)) await loadBackground(loop)
+    if (usesBackground(context) || (start.type === 'continuation' && start.isAnswered === true)) await loadBackground(loop)
     const asked = loop.hooks.beforeLoop()
     const refused = asked && (await asked)
     const announced = announce(loop, origin, refused === undefined)

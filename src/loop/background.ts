@@ -24,7 +24,7 @@ export function usesBackground({ tools }: AgentContext): boolean {
 
 /** Whether the history ends before its model was told what became of work beside it. */
 export function hasOpenBackground(context: AgentContext): boolean {
-  return usesBackground(context) && openBackground(context.messages).length > 0
+  return openBackground(context.messages).length > 0
 }
 
 /** Stops what goes on beside the run, and keeps what its model was not told. Resolves with how the run ends. Never rejects. */

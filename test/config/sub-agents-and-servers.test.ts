@@ -74,6 +74,30 @@ thinking_level = "high"
     }
   })
 
+  it('may work in the background, a number at a time', async () => {
+    const inBackground = `${text}background = true\non_run_end = "STOP"\nmax_running = 1\n`
+    const calls = ['a', 'b'].map((id) => ({ id, name: 'coder', arguments: { task: id } }))
+    const agent = await agentOf(inBackground, {
+      workspace,
+      createModel: ({ model = '' }) =>
+        model === 'm' ? scripted([{ toolCalls: calls }, { text: 'Begun.' }]) : scripted(() => ({ text: 'x' })),
+    })
+    const { messages, text: said } = await agent.prompt('go').result
+    expect(said).toBe('Begun.')
+    const results = messages.flatMap((message) => (message.role === 'toolResult' ? [[message.backgroundId, message.isError]] : []))
+    expect(results).toEqual([
+      ['coder-1', false],
+      [undefined, true],
+    ])
+  })
+
+  it('refuses another word for what a run does about them', async () => {
+    expect(await refusal(`${text}background = true\non_run_end = "leave"\n`, { workspace })).toMatchObject({
+      field: 'sub_agents.instances[1].on_run_end',
+      expected: '"wait", "stop"',
+    })
+  })
+
   it('have no sub-agents, and no tools that nobody has', async () => {
     const nested = await refusal(`${text}tools = ["researcher"]`, { workspace })
     expect(nested).toMatchObject({ code: 'invalidTool', field: 'sub_agents.instances[1].tools[0]' })

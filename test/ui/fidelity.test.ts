@@ -41,9 +41,7 @@ describe('what the table says is what is sent', async () => {
     const sent = seen.get(type as AgentEvent['type'])
     // Notes like the others.
     if (sent === undefined) {
-      expect(['prunApplied', 'revertApplied', 'backgroundStart', 'backgroundEnd', 'turnPrepared', 'modelFallback', 'rateLimits']).toContain(
-        type,
-      )
+      expect(['prunApplied', 'revertApplied', 'turnPrepared', 'modelFallback', 'rateLimits']).toContain(type)
       return
     }
     const [notes, chunks] = [

@@ -103,8 +103,9 @@ const denyAll: OnEvent = (event, run) => {
   if (event.type === 'approvalRequested') run.deny(event, 'too much')
 }
 
-function helper(script: Script, tools = [add]) {
-  return new SubAgentTool({ name: 'helper', description: 'Helps.', model: scripted(script), tools, forward: 'events', retry: fastRetry })
+function helper(script: Script, tools = [add], background = false) {
+  const model = scripted(script)
+  return new SubAgentTool({ name: 'helper', description: 'Helps.', model, tools, forward: 'events', retry: fastRetry, background })
 }
 
 /** What agents do. Each is played anew where it is asked for. */
@@ -229,6 +230,12 @@ export const scenarios: Record<string, () => Promise<RecordedRun>> = {
     played([{ toolCalls: [call('helper', { task: 'add' })] }, { text: 'It helped.' }], {
       tools: [helper([{ thinking: 'aha', text: 'I add.', toolCalls: [call('add', { a: 1, b: 2 })] }, { text: 'It is 3.' }])],
     }),
+  'a sub-agent in the background that asks': () =>
+    played(
+      [{ toolCalls: [call('helper', { task: 'pay' })] }, { text: 'I wait.' }, { text: 'It paid.' }],
+      { tools: [helper([{ toolCalls: [call('pay', { amount: 9 })] }, { text: 'Paid.' }], [asks], true)] },
+      approveAll,
+    ),
   'a sub-agent that fails': () =>
     played([{ toolCalls: [call('helper', { task: 'x' })] }, { text: 'It did not.' }], {
       tools: [helper([{ fail: { code: 'auth', message: 'no' } }])],

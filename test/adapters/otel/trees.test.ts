@@ -128,6 +128,36 @@ describe('a trace', () => {
     }
   })
 
+  it('of a sub-agent in the background: below the call that began it, whether it is watched or read', async () => {
+    for (const forward of ['updates', 'events'] as const) {
+      const child = scripted([{ toolCalls: [addCall] }, { text: 'found' }], { id: 'small' })
+      const researcher = new SubAgentTool({
+        name: 'researcher',
+        description: 'Finds.',
+        model: child,
+        tools: [add],
+        forward,
+        background: true,
+      })
+      const task = { name: 'researcher', arguments: { task: 'find' } }
+      const { agent, tree, spans } = traced([{ toolCalls: [task] }, { text: 'waiting' }, { text: 'ok' }], { tools: [researcher] })
+      await agent.prompt('go').result
+      expect(tree().filter((line) => line.startsWith('    '))).toEqual([
+        '    invoke_agent researcher',
+        '      chat small',
+        '      execute_tool add',
+        '      chat small',
+      ])
+      expect(tree().filter((line) => /^ {2}\S/.test(line))).toEqual([
+        '  chat scripted',
+        '  execute_tool researcher',
+        '  chat scripted',
+        '  chat scripted',
+      ])
+      expect(new Set(spans().map((span) => span.spanContext().traceId)).size).toBe(1)
+    }
+  })
+
   it('of a parallel loop: its branches below the whole', async () => {
     const { tracer, started, spans } = memoryTracer()
     const observers = [traceLoops({ tracer })]

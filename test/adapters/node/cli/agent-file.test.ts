@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { directory, environment, piped } from './command.ts'
-import { modelServer } from './model-server.ts'
+import { calling, modelServer, saidIn } from './model-server.ts'
 import { inTerminal, pty } from './terminal.ts'
 
 /** A project with an agent file, which reads its prompt from outside of the project. */
-async function project(more = '') {
-  const { env, asked } = await modelServer(() => ({ text: ['From the file.'] }))
+async function project(more = '', answer: Parameters<typeof modelServer>[0] = () => ({ text: ['From the file.'] })) {
+  const { env, asked } = await modelServer(answer)
   const cwd = directory()
   const prompt = join(directory(), 'gardener.md')
   writeFileSync(prompt, 'You are a gardener.')
@@ -36,6 +36,21 @@ describe('phi --config', () => {
     expect(JSON.stringify(asked)).toContain('You are a gardener.')
     // What a command line trusted once is not trusted from then on.
     expect((await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })).code).toBe(2)
+  })
+
+  it('shows what a sub-agent does in the background, and what it came to', async () => {
+    const more = '[[sub_agents.instances]]\nname = "reader"\ndescription = "Reads."\nbackground = true\n'
+    const { cwd, env } = await project(more, (request) => {
+      const said = saidIn(request)
+      if (!said.includes('Have it read.')) return { text: ['It is about bees.'] }
+      if (said.includes('It is about bees.')) return { text: ['Bees.'] }
+      return said.includes('Started in the background') ? { text: ['I wait.'] } : calling('reader', { task: 'Read a.md.' })
+    })
+    const { stdout, stderr, code } = await piped(['--config', 'agent.toml', '--trust', '-p', 'Have it read.'], { cwd, env })
+    expect(code, stderr).toBe(0)
+    expect(stdout).toContain('Bees.')
+    expect(stderr).toMatch(/✓ reader-1 Read a\.md\./)
+    expect(stderr).toContain('It is about bees.')
   })
 
   it.skipIf(pty === undefined)('asks once per file and text', async () => {
