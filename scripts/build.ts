@@ -1,6 +1,8 @@
 /**
  * `npm run build`: the package as it is published. Each public entry of package.json is one file in `dist/`, beside
  * - `shared/`: what several entries have in common. `core.js` is all that `phi-core` itself needs at once, `provider-kit.js` what providers share;
+ * - `npm-install/`: passes an optional peer on, under its name. Where it is missing, Node and bundlers say "Cannot find package 'hono' imported from
+ *   …/npm-install/hono.js": no code of ours runs then that could say what to do;
  * - `late/`: what `lateChunk` and the registry load when it is first needed, one named file each;
  * - `cli.js`: the command `phi`, which `bin` of package.json names;
  * - `config/schema.json`: the JSON Schema of agent files, for editors;
@@ -99,6 +101,45 @@ function writeTypes(): void {
   }
 }
 
+/** Writes a file for each optional peer, and has all others import the peer from there. Run after the code is written. */
+function writePeers(): void {
+  const { peerDependencies }: { peerDependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
+  for (const peer of Object.keys(peerDependencies)) {
+    const target = join(folder, 'npm-install', `${peer}.js`)
+    const passedOn = new Set<string>()
+    const specifier = `"(${peer}(?:/[^"]+)?)"`
+    for (const path of globSync(`${folder}/**/*.js`)) {
+      const code = readFileSync(path, 'utf8')
+      const written = code.replace(
+        new RegExp(`^(import (\\{[^}]+\\}|\\* as \\w+) from )${specifier};`, 'gm'),
+        (_, head: string, names: string, from: string) => {
+          passedOn.add(`export ${names.startsWith('*') ? '*' : names.replaceAll(/ as \w+/g, '')} from "${from}";`)
+          return `${head}"${relative(dirname(path), target)
+            .replaceAll('\\', '/')
+            .replace(/^(?!\.)/, './')}";`
+        },
+      )
+      if (new RegExp(`^(?:import|export)[^;]* from ${specifier}`, 'm').test(written))
+        throw new Error(`${path} imports ${peer} in a way that is not known here.`)
+      if (written !== code) writeFileSync(path, written)
+    }
+    mkdirSync(dirname(target), { recursive: true })
+    writeFileSync(target, `${distinct(passedOn).join('\n')}\n`)
+  }
+}
+
+/** Each name once, however many files import it. */
+function distinct(lines: Iterable<string>): string[] {
+  const seen = new Set<string>()
+  return Array.from(lines, (line) => {
+    const [, names, from] = /^export \{ (.+) \} from (.+)$/.exec(line) ?? []
+    if (names === undefined) return line
+    const fresh = names.split(', ').filter((name) => !seen.has(name))
+    for (const name of fresh) seen.add(name)
+    return fresh.length === 0 ? '' : `export { ${fresh.join(', ')} } from ${from}`
+  }).filter((line) => line !== '')
+}
+
 /** For editors that complete agent files: made of the table that they are checked with. */
 function writeConfigSchema(): void {
   mkdirSync(join(folder, 'config'), { recursive: true })
@@ -108,4 +149,5 @@ function writeConfigSchema(): void {
 rmSync(folder, { recursive: true, force: true })
 writeTypes()
 await writeCode()
+writePeers()
 writeConfigSchema()

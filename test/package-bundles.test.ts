@@ -111,6 +111,16 @@ it('an entry that needs no optional peer loads without any, and keeps sessions i
   expect(run(process.execPath, ['unbundled.js', mkdtempSync(join(temporary, 'sessions-'))], project)).toBe('kept: s1\n')
 })
 
+it.each(Object.entries(needed).filter(([subpath]) => subpath !== './adapters/cloudflare'))(
+  '%s without its peer names the command that installs it',
+  (subpath, [peer]) => {
+    writeFileSync(join(project, 'lacking.js'), `import '${subpath.replace('.', 'phi-core')}'\n`)
+    const load = () => run(process.execPath, ['lacking.js'], project)
+    expect(load).toThrow(`Cannot find package '${peer}'`)
+    expect(load).toThrow(`phi-core/dist/npm-install/${peer}.js`)
+  },
+)
+
 describe.each(Object.keys(bundlers))('%s, in a project without any optional peer', (name) => {
   const bundleWith = bundlers[name] as (bundle: Bundle) => Promise<void> // the name is one of its keys
 

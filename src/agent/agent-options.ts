@@ -27,7 +27,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../contract/shape/shape.ts'
-import { aTool, checkCostLimit, settingTable } from '../loop/check-config.ts'
+import { checkCostLimit, settingTable, toolList } from '../loop/check-config.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import type { Model } from '../types/model/model.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
@@ -153,7 +153,7 @@ export const agentTable: OptionTable<AgentOptions> = {
   ...settingTable,
   systemPrompt: either(aText, aFunction),
   skills: aSkillSet,
-  tools: listOf(aTool),
+  tools: toolList,
   // Checked, and completed, by `toHistory`.
   messages: anything,
   thinking: thinkingLevel,

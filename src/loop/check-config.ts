@@ -14,7 +14,7 @@ import {
   type SharedLimits,
   toolExecution,
 } from '../contract/run/settings.ts'
-import { openAiTool } from '../contract/shape/foreign-names.ts'
+import { foreignTool, foreignTools } from '../contract/shape/foreign-names.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import {
   aFlag,
@@ -34,6 +34,7 @@ import {
   required,
   type Shape,
   wholeFrom,
+  withInstead,
   withMethods,
 } from '../contract/shape/shape.ts'
 import type { Model } from '../types/model/model.ts'
@@ -59,8 +60,11 @@ export const aTool: Shape = {
     true,
   ),
   expected: 'a tool, as defineTool makes it',
-  instead: openAiTool,
+  instead: foreignTool,
 }
+
+/** What an agent may use. */
+export const toolList: Shape = withInstead(listOf(aTool), foreignTools)
 
 const { maxTurns: _ofOneLoop, maxSameRefusals: _asWell, ...shared } = limitFields
 /** Limits of several loops together. */
@@ -141,7 +145,7 @@ const loopOptionTable: OptionTable<LoopOptions> = {
 const contextOptionTable: OptionTable<Pick<AgentContext, 'systemPrompt' | 'messages' | 'tools' | 'agentId' | 'sessionId'>> = {
   systemPrompt: required(aText),
   messages: required(listOf(anObject)),
-  tools: required(listOf(aTool)),
+  tools: required(toolList),
   agentId: aText,
   sessionId: aText,
 }

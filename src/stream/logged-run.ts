@@ -77,6 +77,10 @@ export abstract class LoggedRun
   }
 }
 
+// Whoever forgets the brackets sees what is missing, in a log and in a template.
+const hint = 'text() is a method: await run.text()'
+Object.defineProperties(LoggedRun.prototype.text, { name: { value: hint }, toString: { value: () => hint } })
+
 function completed(result: RunResult): RunResult {
   if (result.status !== 'completed') throw new RunError(result)
   return result

@@ -1,6 +1,6 @@
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonObject, JsonSchema } from '../contract/json.ts'
-import { openAiTool } from '../contract/shape/foreign-names.ts'
+import { foreignTool } from '../contract/shape/foreign-names.ts'
 import { kindOf } from '../contract/shape/json-fault.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import {
@@ -98,7 +98,7 @@ const toolOptions = optionsOf<ToolOptions<ToolParameters, never>>({
 
 function checkTool(options: ToolOptions<ToolParameters, never>): void {
   if (typeof options !== 'object' || options === null) checkOptions(options, toolOptions, '', 'invalidTool')
-  const foreign = openAiTool(options, 'What defineTool got')
+  const foreign = foreignTool(options, 'What defineTool got')
   if (foreign !== undefined) throw new ConfigError('invalidTool', foreign)
   const { name, description } = options
   if (typeof name !== 'string' || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {

@@ -1,4 +1,5 @@
 import { apiProtocol } from '../model/model-config.ts'
+import { foreignBlock } from '../shape/foreign-names.ts'
 import {
   aFlag,
   aJsonObject,
@@ -14,6 +15,7 @@ import {
   type ShapeOf,
   tagged,
   withInside,
+  withInstead,
 } from '../shape/shape.ts'
 import { sourceFault, sourceFields } from './media.ts'
 
@@ -177,16 +179,19 @@ export interface OpaqueContent extends FieldsOf<typeof opaqueFields> {}
 /** One block of a message. Source: docs/concepts/messages.md */
 export type Content = TextContent | ImageContent | FileContent | ThinkingContent | ToolCallContent | ServiceToolContent | OpaqueContent
 /** In a log, blocks of another version pass. */
-export const content: ShapeOf<Content> = tagged(
-  'type',
-  {
-    text: object<TextContent>(textFields),
-    image: withInside(object<ImageContent>(imageFields), sourceFault),
-    file: withInside(object<FileContent>(fileFields), sourceFault),
-    thinking: object<ThinkingContent>(thinkingFields),
-    toolCall: object<ToolCallContent>(toolCallFields),
-    serviceTool: object<ServiceToolContent>(serviceToolFields),
-    opaque: object<OpaqueContent>(opaqueFields),
-  },
-  'logged',
+export const content: ShapeOf<Content> = withInstead(
+  tagged(
+    'type',
+    {
+      text: object<TextContent>(textFields),
+      image: withInside(object<ImageContent>(imageFields), sourceFault),
+      file: withInside(object<FileContent>(fileFields), sourceFault),
+      thinking: object<ThinkingContent>(thinkingFields),
+      toolCall: object<ToolCallContent>(toolCallFields),
+      serviceTool: object<ServiceToolContent>(serviceToolFields),
+      opaque: object<OpaqueContent>(opaqueFields),
+    },
+    'logged',
+  ),
+  foreignBlock,
 )

@@ -27,9 +27,37 @@ export function namesFor(name: string): string[] {
   return foreignNames.flatMap(([ours, theirs]) => (theirs.split(' ').includes(name) ? ours.split(' ') : []))
 }
 
-/** What to say of a tool at `path` that is in the form of OpenAI's API; undefined for any other value. */
-export function openAiTool(value: unknown, path: string): string | undefined {
-  if (typeof value !== 'object' || value === null || Reflect.get(value, 'type') !== 'function') return undefined
-  if (typeof Reflect.get(value, 'execute') === 'function') return undefined
-  return `${path} is a tool in the form of OpenAI's API, which does not say what runs. Make one of its name, description and parameters: defineTool({ name, description, parameters, execute }).`
+/** What others call our blocks of content, and how each is written here. */
+const foreignBlocks: readonly (readonly [theirs: string, here: string])[] = [
+  ['image_url input_image', "{ type: 'image', url: 'https://…', mimeType: 'image/png' }, or data with the base64 in place of url"],
+  ['document input_file inline_data', "{ type: 'file', data: '…base64…', mimeType: 'application/pdf' }, or url in place of data"],
+  ['input_text output_text', "{ type: 'text', text }"],
+  ['reasoning redacted_thinking', "{ type: 'thinking', … }, as answers hold it"],
+  ['tool_use tool-call function_call', "{ type: 'toolCall', id, name, arguments }"],
+  ['tool_result tool-result function_call_output', "a message of its own: { role: 'toolResult', toolCallId, toolName, content, isError }"],
+]
+
+/** What to say of a block at `path` that is in the form of somebody else; undefined for any other value. */
+export function foreignBlock(value: unknown, path: string): string | undefined {
+  const type: unknown = Object(value).type
+  const [, here] = foreignBlocks.find(([theirs]) => typeof type === 'string' && theirs.split(' ').includes(type)) ?? []
+  return here && `${path} is a block of type "${String(type)}", which others have. Here it is ${here}.`
+}
+
+/** What to say of a tool at `path` that is in the form of somebody else; undefined for any other value. */
+export function foreignTool(value: unknown, path: string): string | undefined {
+  const { type, execute, parameters }: { type?: unknown; execute?: unknown; parameters?: unknown } = Object(value)
+  if (typeof type !== 'string' || typeof execute === 'function') return undefined
+  if (type === 'function')
+    return `${path} is a tool in the form of OpenAI's API, which does not say what runs. Make one of its name, description and parameters: defineTool({ name, description, parameters, execute }).`
+  if (parameters !== undefined) return undefined
+  return `${path} is a tool that the service runs (type "${type.slice(0, 60)}"). Give it to the factory of the model: serverTools: [ … ], not to tools.`
+}
+
+/** What to say of `value` at `path`, which is no list of tools but has them by their names, as the AI SDK does; undefined for any other value. */
+export function foreignTools(value: unknown, path: string): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const [[name, tool] = []] = Object.entries(value)
+  if (name === undefined || typeof tool !== 'object') return undefined
+  return `${path} has its tools by their names, as the AI SDK does. Here it is a list: [defineTool({ name: ${JSON.stringify(name.slice(0, 60))}, … }), …], with parameters for inputSchema.`
 }

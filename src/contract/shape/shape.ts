@@ -286,6 +286,12 @@ export function withInside<S extends Shape>(shape: S, inside: (value: unknown, p
   return { ...shape, inside: (value, path, reading) => withStop(inside(value, path, reading)) }
 }
 
+/** `shape`; of a value that is none, `instead` may know what it is. */
+/* @__NO_SIDE_EFFECTS__ */
+export function withInstead<S extends Shape>(shape: S, instead: (value: unknown, path: string) => string | undefined): S {
+  return { ...shape, instead }
+}
+
 /**
  * An object of these fields. It may have others, which are carried unseen. `relied` are those that readers of a log of another version rely on;
  * a message that was stored must not vanish because of a detail that only a model cares about.

@@ -8,7 +8,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { anything, aText, listOf, options, type Shape } from '../../contract/shape/shape.ts'
 import type { TurnChanges, UpcomingTurn } from '../../types/run/turn.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
-import { aTool } from '../check-config.ts'
+import { toolList } from '../check-config.ts'
 import { hookFailed } from '../hooks.ts'
 import type { LoopConfig } from '../loop-config.ts'
 import type { LoopState } from '../loop-state.ts'
@@ -74,7 +74,7 @@ const turnChanges: Shape = options<TurnChanges>({
   ...settingFields,
   model: aModel,
   thinking: thinkingLevel,
-  tools: listOf(aTool),
+  tools: toolList,
   activeTools: listOf(aText),
   systemPrompt: aText,
   messages: listOf(anything),

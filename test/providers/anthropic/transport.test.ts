@@ -119,8 +119,8 @@ describe('the connection', () => {
   )
 
   it('that yields another page names its content type', async () => {
-    const fetch: typeof globalThis.fetch = async () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })
-    expect((await failure(fetch)).message).toMatch(/message_stop.*text\/html.*baseUrl/)
+    const fetch: typeof globalThis.fetch = async () => new Response('<feed/>', { headers: { 'content-type': 'application/xml' } })
+    expect((await failure(fetch)).message).toMatch(/message_stop.*application\/xml.*baseUrl/)
   })
 })
 

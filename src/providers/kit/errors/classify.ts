@@ -91,8 +91,15 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
  * what is left of one that was cut off must still be recognised.
  */
 function quote(text: string, credential: Failure['credential']): string {
-  const line = text.slice(0, maxRead).replace(/\s+/g, ' ').trim()
+  const line = withoutPage(text.slice(0, maxRead).replace(/\s+/g, ' ').trim())
   let quoted = withoutSecret(line, credential)
   if (quoted.length > maxQuote) quoted = `${quoted.slice(0, maxQuote)}…`
   return quoted === '' || /[.!?…]$/.test(quoted) ? quoted : `${quoted}.`
+}
+
+/** A web page as what it is, with its title: servers on the way to the service answer with one. Nobody reads its text in an error. */
+function withoutPage(line: string): string {
+  if (!/^(?:<!--.{0,200}?--> ?)?<(?:!doctype html|html|head|body)\b/i.test(line)) return line
+  const title = /<title[^>]{0,100}>([^<]{0,100})/i.exec(line)?.[1]?.trim() ?? ''
+  return title === '' ? 'a web page, which is not of the API' : `a web page called "${title}", which is not of the API`
 }

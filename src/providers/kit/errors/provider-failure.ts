@@ -59,7 +59,8 @@ function causeOf({ exchange, stage, error, response, body, stall }: FailedCall):
   if (error === undefined) return incomplete(exchange, response)
   const text = transportText(error, exchange.call.url)
   if (stage === 'decode') return new ProviderError('other', `Reading the answer of ${service} failed: ${text}`)
-  if (stage === 'read') return new ProviderError('network', `The connection to ${service} broke: ${text}`)
+  if (stage === 'read')
+    return new ProviderError('network', `The connection to ${service} broke: ${text.replace(/\.$/, '')}. Such breaks pass: ask again.`)
   return isRefusedHere(error, exchange.call.url) ? notRunning(exchange) : unreachable(exchange, text, error)
 }
 
@@ -126,6 +127,10 @@ function unreachable({ service, call, browserHint }: Exchange, text: string, err
 
 function incomplete({ service, decoder }: Exchange, response: Response | undefined): ProviderError {
   const type = response?.headers.get('content-type')
+  if (!decoder.builder.isStarted && /^text\/html\b/i.test(type ?? '')) {
+    const message = `${service} answered with a web page (text/html) in place of a stream. Check baseUrl, and whether something on the way asks for a login.`
+    return new ProviderError('network', message, { isRetryable: false })
+  }
   const was = decoder.builder.isStarted || typeof type !== 'string' ? '' : ` (content-type ${type.slice(0, 100)}: is baseUrl right?)`
   return new ProviderError('network', `The answer of ${service} ended without ${decoder.terminal}${was}.`)
 }

@@ -1,0 +1,320 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { Agent, type AgentOptions, defineTool, fileContent, memorySessionStore } from '../src/index.ts'
+import { type AnthropicOptions, anthropic } from '../src/providers/anthropic/index.ts'
+import { local, openai } from '../src/providers/openai/index.ts'
+import { scripted } from '../src/providers/scripted/index.ts'
+
+// What goes wrong in the first hour with the package, and the sentence that a newcomer reads: what failed, with which value, what to do next.
+
+type Fetch = NonNullable<AnthropicOptions['fetch']>
+const answering =
+  (status: number, body: unknown, type = 'application/json'): Fetch =>
+  async () =>
+    new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers: { 'content-type': type } })
+const refusing = (type: string, message: string) => ({ type: 'error', error: { type, message } })
+const failing =
+  (error: Error): Fetch =>
+  async () =>
+    Promise.reject(error)
+const page = (title: string) => `<!doctype html>\n<html><head><title>${title}</title></head><body>nginx</body></html>`
+
+const model = scripted(() => ({ text: 'ok' }))
+const parameters = { type: 'object', properties: {} } as const
+const add = { name: 'add', description: 'Adds.', parameters, execute: () => '3' }
+const agentWith = (options: object) => new Agent({ model, ...options } as AgentOptions)
+const saying = (block: object) => agentWith({}).prompt({ role: 'user', content: [block] } as never)
+const ask = (fetch: Fetch, options: object = {}) =>
+  new Agent({ model: anthropic('claude-sonnet-4-6', { apiKey: 'k', fetch, ...options }), retry: false, logger: false }).prompt('hi').text()
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('a mistake in the program is told where it is made', () => {
+  it.each<[string, () => unknown, string]>([
+    [
+      'no key',
+      () => agentWith({ model: anthropic('claude-sonnet-4-6') }).prompt('hi'),
+      'The key of model "claude-sonnet-4-6" is missing, or empty: pass it as apiKey. Most people keep it in the environment variable ANTHROPIC_API_KEY, which this package does not read by itself: in Node, apiKey: process.env.ANTHROPIC_API_KEY.',
+    ],
+    ['a key in quotes', () => anthropic('m', { apiKey: '"sk-x"' }), 'apiKey has quotes around it. Pass the key alone'],
+    [
+      'an address without a scheme',
+      () => anthropic('m', { apiKey: 'k', baseUrl: '127.0.0.1:7801' }),
+      'baseUrl "127.0.0.1:7801" is no absolute URL. Begin it with https:// or http://',
+    ],
+    [
+      'the id of a model in place of a model',
+      () => agentWith({ model: 'claude-sonnet-4-6' }),
+      'model is "claude-sonnet-4-6"; it must be what a factory makes',
+    ],
+    ['a setting out of range', () => agentWith({ temperature: 5 }), 'temperature is 5; it must be'],
+    [
+      'no object schema',
+      () => defineTool({ ...add, parameters: z.string() } as never),
+      'Tool "add": parameters must be an object schema ("type": "object" at the root).',
+    ],
+    [
+      'a date in a schema',
+      () => defineTool({ ...add, parameters: z.object({ at: z.date() }) } as never),
+      'take a text, such as z.iso.datetime(), and make the date in execute.',
+    ],
+    [
+      'a schema of zod 3',
+      () =>
+        defineTool({
+          ...add,
+          parameters: { _def: {}, parse: () => 1, '~standard': { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) } },
+        } as never),
+      'Pass one as "jsonSchema", or use zod 4.2 or newer.',
+    ],
+    [
+      'inputSchema',
+      () => defineTool({ ...add, parameters: undefined, inputSchema: parameters } as never),
+      'inputSchema (an object) is no option of Tool "add". Did you mean parameters?',
+    ],
+    [
+      'needApproval',
+      () => defineTool({ ...add, needApproval: true } as never),
+      'needApproval (true) is no option of Tool "add". Did you mean needsApproval?',
+    ],
+    ['no execute', () => defineTool({ ...add, execute: undefined } as never), 'Tool "add" needs an execute function.'],
+    [
+      'a name with a blank',
+      () => defineTool({ ...add, name: 'my tool!' }),
+      'Tool name "my tool!": use 1 to 64 letters, digits, "_" or "-".',
+    ],
+    [
+      'two tools of one name',
+      () => agentWith({ tools: [defineTool(add), defineTool(add)] }),
+      'Two tools are called "add"; tool names must be unique.',
+    ],
+    [
+      "a tool in OpenAI's form",
+      () => agentWith({ tools: [{ type: 'function', function: add }] }),
+      "tools[0] is a tool in the form of OpenAI's API",
+    ],
+    [
+      "tools in the AI SDK's form",
+      () => agentWith({ tools: { add: { ...add, name: undefined } } }),
+      'tools has its tools by their names, as the AI SDK does. Here it is a list: [defineTool({ name: "add", … }), …], with parameters for inputSchema.',
+    ],
+    [
+      'a tool of the service',
+      () => agentWith({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }),
+      'tools[0] is a tool that the service runs (type "web_search_20250305"). Give it to the factory of the model: serverTools: [ … ], not to tools.',
+    ],
+    ['maxTurns at the top', () => agentWith({ maxTurns: 3 }), 'maxTurns (3) is no option. Did you mean limits.maxTurns?'],
+    ['maxTurn', () => agentWith({ limits: { maxTurn: 3 } }), 'maxTurn (3) is no option of limits. Did you mean maxTurns?'],
+    ['system', () => agentWith({ system: 'x' }), 'system ("x") is no option. Did you mean systemPrompt?'],
+    ['instructions', () => agentWith({ instructions: 'x' }), 'instructions ("x") is no option. Did you mean systemPrompt?'],
+    [
+      'a limit of money without prices',
+      () => agentWith({ model: openai('mine', { apiKey: 'k' }), limits: { maxCost: 1 } }),
+      'limits.maxCost is 1, but the model "mine" has no prices: nothing would ever be counted. Pass cost',
+    ],
+    ['an id with a blank', () => agentWith({ sessionId: 'a b/c' }), 'sessionId is "a b/c"; it must be an id of 1 to 200 characters'],
+    [
+      'a store under another name',
+      () => agentWith({ sessionStore: memorySessionStore() }),
+      'sessionStore (an object) is no option. Did you mean session?',
+    ],
+    [
+      'a number as signal',
+      () => agentWith({}).prompt('x', { signal: 5000 } as never),
+      'signal is 5000; it must be an AbortSignal, such as controller.signal.',
+    ],
+    ['an empty prompt', () => agentWith({}).prompt(''), 'The prompt is empty. Pass some text or an image.'],
+    [
+      'a block in place of a message',
+      () => agentWith({}).prompt([{ type: 'image', data: '', mimeType: 'image/png' }] as never),
+      'prompt[0] is a block of type "image", not a message. Put blocks into one: { role: \'user\', content: [ … ] }.',
+    ],
+    [
+      'a data: address',
+      () => saying({ type: 'image', data: 'data:image/png;base64,iVBORw0KGgo=', mimeType: 'image/png' }),
+      'prompt.content[0].data begins with "data:". Give the base64 alone',
+    ],
+    [
+      'an address as data',
+      () => saying({ type: 'image', data: 'https://example.com/a.png', mimeType: 'image/png' }),
+      'prompt.content[0].data is an address. Give it as url in place of data.',
+    ],
+    [
+      'a path as data',
+      () => saying({ type: 'file', data: 'file:///a.pdf', mimeType: 'application/pdf' }),
+      'prompt.content[0].data is an address. Read it, and give the bytes as base64.',
+    ],
+    [
+      'an empty file',
+      () => saying({ type: 'file', data: '', mimeType: 'application/pdf' }),
+      'prompt.content[0].data is empty: there is nothing to send.',
+    ],
+    [
+      "OpenAI's picture",
+      () => saying({ type: 'image_url', image_url: { url: 'https://x.test/y.png' } }),
+      "prompt.content[0] is a block of type \"image_url\", which others have. Here it is { type: 'image', url: 'https://…', mimeType: 'image/png' }",
+    ],
+    [
+      "Anthropic's result",
+      () => saying({ type: 'tool_result', tool_use_id: 'x', content: 'y' }),
+      "Here it is a message of its own: { role: 'toolResult', ",
+    ],
+  ])('%s', (_, make, sentence) => {
+    expect(make).toThrow(sentence)
+  })
+
+  it('a second prompt during a run', async () => {
+    const agent = agentWith({})
+    const run = agent.prompt('one')
+    expect(() => agent.prompt('two')).toThrow(
+      'The agent is already running. Use steer() or followUp(), abort() it, or await run.result first.',
+    )
+    await run.result
+  })
+
+  it('an empty file of a page', async () => {
+    await expect(fileContent(new Blob([], { type: 'application/pdf' }))).rejects.toThrow('The file is empty: there is nothing to send.')
+  })
+
+  it('text without brackets says that it is a method', async () => {
+    const run = agentWith({}).prompt('hi')
+    expect(`${run.text}`).toBe('text() is a method: await run.text()')
+    expect(run.text.name).toBe('text() is a method: await run.text()')
+    expect(await run.text()).toBe('ok')
+  })
+})
+
+describe('a failure of the service says what to do', () => {
+  it.each<[string, Fetch, string]>([
+    [
+      'a wrong key',
+      answering(401, refusing('authentication_error', 'invalid x-api-key')),
+      'Anthropic rejected the API key (401). Check the key and what it may access.',
+    ],
+    [
+      'a wrong model',
+      answering(404, refusing('not_found_error', 'model: missing')),
+      'Anthropic found nothing there (404): model: missing. Check the model id and baseUrl.',
+    ],
+    [
+      'too many requests',
+      answering(429, refusing('rate_limit_error', 'Slow down')),
+      'Anthropic is limiting the rate of requests (429): Slow down. Wait before asking again, ask less often, or raise the limit of the account.',
+    ],
+    [
+      'no credit',
+      answering(429, { error: { code: 'insufficient_quota', message: 'You exceeded your current quota' } }),
+      'the quota or credit of this account is used up (429): You exceeded your current quota. Check its plan and billing.',
+    ],
+    [
+      'overload',
+      answering(529, refusing('overloaded_error', 'Overloaded')),
+      'Anthropic reported an error (529): Overloaded. Such errors pass: ask again later.',
+    ],
+    [
+      'no such host',
+      failing(new TypeError('fetch failed', { cause: new Error('getaddrinfo ENOTFOUND api.invalid') })),
+      'Anthropic could not be reached at https://api.anthropic.com: fetch failed (getaddrinfo ENOTFOUND api.invalid). Check the network and baseUrl.',
+    ],
+    [
+      'a login page',
+      answering(200, page('Sign in'), 'text/html; charset=utf-8'),
+      'Anthropic answered with a web page (text/html) in place of a stream. Check baseUrl, and whether something on the way asks for a login.',
+    ],
+    [
+      'a page of a server on the way',
+      answering(404, page('404 Not found'), 'text/html'),
+      'Anthropic found nothing there (404): a web page called "404 Not found", which is not of the API. Check the model id and baseUrl.',
+    ],
+    [
+      'a page without a title',
+      answering(503, '<html><body>down</body></html>', 'text/html'),
+      'Anthropic reported an error (503): a web page, which is not of the API. Such errors pass: ask again later.',
+    ],
+  ])('%s', async (_, fetch, sentence) => {
+    await expect(ask(fetch)).rejects.toThrow(sentence)
+  })
+
+  it('a login page is not asked for again', async () => {
+    const calls: unknown[] = []
+    const answer = answering(200, page('Sign in'), 'text/html')
+    const counted: Fetch = async (...args) => {
+      calls.push(args)
+      return answer(...args)
+    }
+    const agent = new Agent({ model: anthropic('m', { apiKey: 'k', fetch: counted }), logger: false })
+    await expect(agent.prompt('hi').text()).rejects.toThrow('web page')
+    expect(calls).toHaveLength(1)
+  })
+
+  it('a connection that breaks', async () => {
+    const body = new ReadableStream({
+      start: (controller) => controller.error(new TypeError('terminated', { cause: new Error('other side closed') })),
+    })
+    const broken: Fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+    await expect(ask(broken)).rejects.toThrow(
+      'The connection to Anthropic broke: terminated (other side closed). Such breaks pass: ask again.',
+    )
+  })
+
+  it('a local server that does not run, asked once', async () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    const calls: unknown[] = []
+    const fetch: Fetch = async (...args) => {
+      calls.push(args)
+      throw new TypeError('fetch failed', { cause: refused })
+    }
+    const agent = new Agent({ model: local('qwen3', { fetch }), logger: false })
+    await expect(agent.prompt('hi').text()).rejects.toThrow(
+      'The local server is not running: nothing listens at http://localhost:11434. Start it, or check baseUrl.',
+    )
+    expect(calls).toHaveLength(1)
+  })
+})
+
+describe('what nobody would see is told once on the console', () => {
+  const told = () => vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+  const call = [{ toolCalls: [{ name: 'add', arguments: {} }] }, { text: 'Done.' }]
+
+  it('a run that fails while nobody asks how it ended', async () => {
+    const warn = told()
+    const failing401 = scripted([{ fail: { code: 'auth', message: 'The key is wrong.' } }])
+    for await (const _ of new Agent({ model: failing401 }).prompt('hi')) void _
+    await vi.waitFor(() =>
+      expect(warn.mock.calls.flat().join(' ')).toMatch(/runFailed\. The key is wrong\. Nobody asked how the run ended: await run\.result/),
+    )
+    expect(warn).toHaveBeenCalledTimes(1)
+  })
+
+  it('a tool that throws, and arguments that are wrong', async () => {
+    const warn = told()
+    const tools = [
+      defineTool({
+        ...add,
+        execute: () => {
+          throw new Error('db is down')
+        },
+      }),
+    ]
+    await new Agent({ model: scripted(call), tools }).prompt('hi').text()
+    expect(warn.mock.calls.flat().join(' ')).toContain('Tool "add" threw: db is down. The model was told, and the run goes on.')
+    const strict = [defineTool({ ...add, parameters: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } })]
+    await new Agent({ model: scripted(call), tools: strict }).prompt('hi').text()
+    expect(warn.mock.calls.flat().join(' ')).toContain(
+      'The model called "add" with invalid arguments: a: is required. It was told, and may call again.',
+    )
+  })
+
+  it('an answer that was cut', async () => {
+    const warn = told()
+    await new Agent({ model: scripted([{ text: 'A long answ', stopReason: 'length' }]) }).prompt('hi').text()
+    expect(warn.mock.calls.flat().join(' ')).toMatch(/The answer was cut after .*Raise maxTokens of the agent, or ask the model to go on\./)
+  })
+
+  it('a question that nobody hears ends the run, paused', async () => {
+    const agent = new Agent({ model: scripted(call), tools: [defineTool({ ...add, needsApproval: true })] })
+    await expect(agent.prompt('hi').text()).rejects.toThrow(
+      'The run is paused: calls of add wait for an approval. Continue it with agent.continueLoop() and decide.',
+    )
+  })
+})
