@@ -157,7 +157,7 @@ describe('a mistake in the program is told where it is made', () => {
     [
       "Anthropic's result",
       () => saying({ type: 'tool_result', tool_use_id: 'x', content: 'y' }),
-      "Here it is a message of its own: { role: 'toolResult', ",
+      "Here it is a message: { role: 'toolResult', ",
     ],
   ])('%s', (_, make, sentence) => {
     expect(make).toThrow(sentence)

@@ -29,12 +29,11 @@ export function namesFor(name: string): string[] {
 
 /** What others call our blocks of content, and how each is written here. */
 const foreignBlocks: readonly (readonly [theirs: string, here: string])[] = [
-  ['image_url input_image', "{ type: 'image', url: 'https://…', mimeType: 'image/png' }, or data with the base64 in place of url"],
-  ['document input_file inline_data', "{ type: 'file', data: '…base64…', mimeType: 'application/pdf' }, or url in place of data"],
+  ['image_url input_image', "{ type: 'image', url: 'https://…', mimeType: 'image/png' }, or data with base64 for url"],
+  ['document input_file', "{ type: 'file', data: 'base64', mimeType: 'application/pdf' }, or url for data"],
   ['input_text output_text', "{ type: 'text', text }"],
-  ['reasoning redacted_thinking', "{ type: 'thinking', … }, as answers hold it"],
-  ['tool_use tool-call function_call', "{ type: 'toolCall', id, name, arguments }"],
-  ['tool_result tool-result function_call_output', "a message of its own: { role: 'toolResult', toolCallId, toolName, content, isError }"],
+  ['tool_use tool-call', "{ type: 'toolCall', id, name, arguments }"],
+  ['tool_result tool-result', "a message: { role: 'toolResult', toolCallId, toolName, content, isError }"],
 ]
 
 /** What to say of a block at `path` that is in the form of somebody else; undefined for any other value. */
