@@ -10,6 +10,7 @@ import type { Codec, DecoderContext, EncodedCall, Recovery } from './codec.ts'
 import { readyMedia } from './history/ready-media.ts'
 import { type TransportOptions, transportTable } from './provider-options.ts'
 import { withExtraFields } from './settings/extra-body.ts'
+import { withoutKnown, withoutRefusedSettings } from './settings/refused-settings.ts'
 import { withModelSettings } from './settings/write-settings.ts'
 import { mergeHeaders, redactedHeaders } from './transport/endpoint.ts'
 import type { Exchange } from './transport/exchange.ts'
@@ -50,18 +51,34 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
   return {
     api,
     ...(transport?.fetch !== undefined && { fetch: transport.fetch }),
-    encode: async (request) => publicForm(await encoded(definition, withModelSettings(request))),
+    encode: async (asked) => {
+      const warnings: string[] = []
+      const request = withoutKnown(withModelSettings(asked), warnings)
+      return publicForm(warned(await encoded(definition, request), warnings))
+    },
     stream: async (asked, emit, signal) => {
       const request = withModelSettings(asked)
       try {
-        const encoding = encoded(definition, request)
-        const call = encoding instanceof Promise ? await encoding : encoding
-        return await callService(definition, call, contextOf(definition, request, emit), signal)
+        return await withoutRefusedSettings(request, signal, async (taken, warnings, onRefusal) => {
+          const encoding = encoded(definition, taken)
+          const call = warned(encoding instanceof Promise ? await encoding : encoding, warnings)
+          return callService(definition, call, { ...contextOf(definition, taken, emit), onRefusal }, signal)
+        })
       } catch (error) {
         throw codec.explain !== undefined && ProviderError.isInstance(error) ? codec.explain(error, request) : error
       }
     },
   }
+}
+
+/** What a decoder is made for, and who is told what the service refused. */
+interface CallContext extends DecoderContext {
+  onRefusal: (body: unknown) => void
+}
+
+/** The call with what was left out before it was encoded. */
+function warned<Call extends EncodedCall>(call: Call, warnings: readonly string[]): Call {
+  return warnings.length === 0 ? call : { ...call, warnings: [...call.warnings, ...warnings] }
 }
 
 function contextOf<Call extends EncodedCall>(
@@ -76,7 +93,7 @@ function contextOf<Call extends EncodedCall>(
 function callService<Call extends EncodedCall>(
   definition: ProviderDefinition<Call>,
   call: Call,
-  context: DecoderContext,
+  context: CallContext,
   signal: AbortSignal,
 ): Promise<AssistantMessage> {
   const exchange = exchangeOf(definition, call, context, signal)
@@ -89,12 +106,13 @@ async function sendRecoverably<Call extends EncodedCall>(
   definition: ProviderDefinition<Call>,
   exchange: Exchange,
   call: Call,
-  context: DecoderContext,
+  context: CallContext,
 ): Promise<AssistantMessage> {
   const { signal } = exchange
   let refused: { body: unknown } | undefined
   const onRefusal = (body: unknown): void => {
     refused = { body }
+    context.onRefusal(body)
   }
   let recovery: Recovery<Call> | undefined
   try {
@@ -113,7 +131,7 @@ async function sendRecoverably<Call extends EncodedCall>(
 function exchangeOf<Call extends EncodedCall>(
   { codec, transport = {}, browserHint }: ProviderDefinition<Call>,
   call: Call,
-  context: DecoderContext,
+  context: CallContext,
   signal: AbortSignal,
 ): Exchange {
   const { credential } = context.request
@@ -121,7 +139,8 @@ function exchangeOf<Call extends EncodedCall>(
   const secrets = () => [...known, ...secretsIn(call.url, call.headers)]
   const { provider, id: model } = context.request.model
   const onRateLimits = (limits: RateLimits) => context.emit({ type: 'rateLimits', of: { provider, model }, limits })
-  return { service: context.service, call, secrets, decoder: codec.decoder(call, context), signal, transport, browserHint, onRateLimits }
+  const told = { onRateLimits, onRefusal: context.onRefusal }
+  return { service: context.service, call, secrets, decoder: codec.decoder(call, context), signal, transport, browserHint, ...told }
 }
 
 /** What goes wrong while encoding, such as arguments that are no JSON, is an error of the call like any other. */

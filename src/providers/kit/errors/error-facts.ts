@@ -4,6 +4,10 @@ export interface ErrorFacts {
   status?: number
   /** The message of the service; the raw body where it has no known shape. */
   text: string
+  /** All that it said, as text. */
+  raw: string
+  /** The field that is wrong, where the service names it apart from its words. */
+  param?: string
   /** Types and codes of the error, to search in. */
   names: string
   /** Too many requests or tokens per minute, by the status or by the name of the error: AWS also throttles with 400. */
@@ -124,12 +128,15 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
   const mayBeKey = status === undefined || status === 400 || status === 404 || status === 422
   const facts: ErrorFacts = {
     text,
+    raw,
     names: names.filter((name) => typeof name === 'string').join(' '),
     isThrottled: status === 429 || (nameStatus === 429 && status !== 413) || /please wait before trying again/i.test(text),
     isBadKey: mayBeKey && (nameStatus === 401 || nameStatus === 403 || badKey.test(`${text} ${names.join(' ')}`) || badKey.test(raw)),
     isExhausted: status === 402 || exhausted.test(raw),
   }
   if (status !== undefined) facts.status = status
+  const param = firstString(inner.param, outer.param)
+  if (param !== undefined) facts.param = param
   const delay = /"retryDelay":\s*"([\d.]+s)"/.exec(raw)?.[1]
   if (delay !== undefined) facts.retryDelay = delay
   return facts
