@@ -4,7 +4,7 @@ import type { ContextState } from '../contract/context/context-change.ts'
 import { ConfigError, SessionError } from '../contract/errors.ts'
 import { toEntry, toHistory } from '../contract/message/history.ts'
 import { newId } from '../contract/message/ids.ts'
-import { type AgentMessage, isReport, type MessageInput, now } from '../contract/message/message.ts'
+import { type AgentMessage, lastSaidAt, type MessageInput, now } from '../contract/message/message.ts'
 import { toRecord } from '../contract/model/request-settings.ts'
 import type { PendingApproval } from '../contract/run/run-facts.ts'
 import type { SessionFormation } from '../contract/session/session.ts'
@@ -71,7 +71,7 @@ export class Conversation {
   /** Where the user message with this id stands. Throws `ConfigError` `unknownMessage`. */
   userMessageAt(messageId: string): number {
     const at = this.#indexOf(messageId)
-    if (this.context.messages[at]?.role === 'user') return at
+    if (lastSaidAt(this.context.messages, at) === at) return at
     throw unknownMessage(`${quoted(messageId)} is not what a user said`)
   }
 
@@ -79,7 +79,7 @@ export class Conversation {
   lastSaidBy(messageId: string | undefined): number {
     const { messages } = this.context
     const until = messageId === undefined ? messages.length : this.#indexOf(messageId)
-    return messages.findLastIndex((message, at) => message.role === 'user' && !isReport(message) && at <= until)
+    return lastSaidAt(messages, until)
   }
 
   #indexOf(messageId: string): number {

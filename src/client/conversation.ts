@@ -1,4 +1,4 @@
-import type { AgentMessage } from '../contract/message/message.ts'
+import { type AgentMessage, lastSaidAt } from '../contract/message/message.ts'
 import type { AgentEvent, AgentStartEvent } from '../contract/run/event.ts'
 import type { PendingApproval } from '../contract/run/run-facts.ts'
 
@@ -46,7 +46,7 @@ export class Conversation {
 export function beforeAnswer(messageId?: string): Rewind {
   return (messages) => {
     const until = messageId === undefined ? messages.length : messages.findIndex(({ id }) => id === messageId)
-    return until < 0 ? messages : messages.slice(0, messages.findLastIndex(({ role }, at) => role === 'user' && at <= until) + 1)
+    return until < 0 ? messages : messages.slice(0, lastSaidAt(messages, until) + 1)
   }
 }
 

@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { type SubAgentOptions, SubAgentTool } from '../../src/agent/index.ts'
 import { emptyUsage } from '../../src/context/index.ts'
-import { Agent, type AgentEvent, type AgentMessage, type AgentOptions, ConfigError, textOf } from '../../src/index.ts'
+import {
+  Agent,
+  type AgentEvent,
+  type AgentMessage,
+  type AgentOptions,
+  ConfigError,
+  type ToolContext,
+  type ToolResult,
+  textOf,
+} from '../../src/index.ts'
+import type { BackgroundTask, BackgroundTasks } from '../../src/loop/index.ts'
 import type { Script } from '../../src/providers/scripted/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
@@ -225,11 +235,31 @@ describe('a sub-agent in the background', () => {
     const { agent, events, held } = setup([begin(), { text: 'waiting' }, { text: 'done' }], { forward: 'events' })
     agent.subscribe((event) => void (event.type === 'turnEnd' && event.turnIndex === 1 && held.open()))
     const { messages } = await agent.prompt('go').result
+    expect(ofType(events, 'progressMessage')).toMatchObject([{ toolCallId: 'p1', text: 'calling tool: hold' }])
     const inner = ofType(events, 'childEvent')
     expect(new Set(inner.map(({ toolCallId }) => toolCallId))).toEqual(new Set(['p1']))
     expect(inner.filter(({ event }) => event.type === 'agentEnd')).toHaveLength(1)
     expect(ofType(events, 'backgroundEnd')[0]?.childLoopId).toBe(inner[0]?.event.loopId)
     sound(events, messages)
+  })
+
+  it('its tools come along with those that a hook gives one turn', async () => {
+    const { agent, model, held, helper } = setup([{ text: 'a' }])
+    held.open()
+    agent.setTools([])
+    agent.configure({ hooks: { prepareTurn: () => ({ tools: [helper] }) } })
+    await agent.prompt('go').result
+    expect(model.provider.requests[0]?.tools).toHaveLength(4)
+  })
+
+  it('nobody has said its report: it is neither answered again nor edited', async () => {
+    const { agent, held } = setup([begin(), { text: 'waiting' }, { text: 'done' }, { text: 'again' }])
+    held.open()
+    const { messages } = await agent.prompt('go').result
+    const report = messages.find((message) => message.role === 'user' && message.provenanceHint?.kind === 'background')
+    expect(() => agent.editAndResend(report?.id ?? '', 'other words')).toThrow('is not what a user said')
+    await agent.regenerate().result
+    expect(said(agent.messages)).toEqual(['user: go', 'assistant: again'])
   })
 
   it('a name that its tools have is taken', () => {
@@ -299,5 +329,57 @@ describe('the tools of a model that has begun something in the background', () =
     expect(status).toBe('completed')
     expect(reportsIn(messages)).toEqual([expect.stringContaining('It was stopped, as you asked.')])
     sound(events, messages)
+  })
+})
+
+describe('a tool of somebody else that leaves work behind', () => {
+  const task = (work: () => Promise<ToolResult>): BackgroundTask => ({
+    ...{ task: 'Wait.', onRunEnd: 'wait', maxRunning: 2, steer: () => false },
+    work,
+  })
+  const answer = (words: string): ToolResult => ({ content: [{ type: 'text', text: words }] })
+  async function play(leave: (tasks: BackgroundTasks | undefined, ctx: ToolContext) => ToolResult | Promise<ToolResult>) {
+    const later = tool('later', async (_args, ctx) => leave(await ctx.background?.(), ctx), { isBackground: true })
+    const { agent, events } = setup([callOf('later', {}), { text: 'waiting' }, { text: 'done' }])
+    agent.setTools([later])
+    const { messages } = await agent.prompt('go').result
+    sound(events, messages)
+    return { agent, messages, events }
+  }
+
+  it('has its report told like any other', async () => {
+    const { messages } = await play((tasks) => tasks?.start(task(async () => answer('It rang.'))) ?? answer(''))
+    expect(reportsIn(messages)).toEqual([expect.stringContaining('It rang.')])
+  })
+
+  it('may begin one thing in a call, and nothing when the call is over', async () => {
+    const faults: string[] = []
+    let kept: BackgroundTasks | undefined
+    const attempt = (act: () => void) => {
+      try {
+        act()
+      } catch (error) {
+        faults.push(String(error))
+      }
+    }
+    await play((tasks) => {
+      kept = tasks
+      const started = tasks?.start(task(async () => answer('one'))) ?? answer('')
+      attempt(() => tasks?.start(task(async () => answer('two'))))
+      return started
+    })
+    attempt(() => kept?.start(task(async () => answer('three'))))
+    attempt(() => kept?.steer('later-1', 'x'))
+    expect(faults).toEqual([
+      expect.stringContaining('This call of "later" can begin nothing more.'),
+      expect.stringContaining('This call of "later" can begin nothing more.'),
+      expect.stringContaining('"later-1" has ended.'),
+    ])
+  })
+
+  it('what it throws is its report', async () => {
+    const { messages, events } = await play((tasks) => tasks?.start(task(() => Promise.reject(new Error('no bell')))) ?? answer(''))
+    expect(ofType(events, 'backgroundEnd')).toMatchObject([{ isError: true }])
+    expect(reportsIn(messages)).toEqual([expect.stringMatching(/"later-1" has failed[\s\S]*no bell/)])
   })
 })

@@ -236,6 +236,16 @@ export const scenarios: Record<string, () => Promise<RecordedRun>> = {
       { tools: [helper([{ toolCalls: [call('pay', { amount: 9 })] }, { text: 'Paid.' }], [asks], true)] },
       approveAll,
     ),
+  'the report of a sub-agent that the run before did not wait for': async () => {
+    const child = new SubAgentTool({
+      ...{ name: 'helper', description: 'Helps.', model: scripted([{ text: 'Helped.' }]) },
+      background: { onRunEnd: 'stop' },
+    })
+    const model = scripted([{ toolCalls: [call('helper', { task: 'help' })] }, { text: 'Begun.' }, { text: 'I see.' }])
+    const agent = new Agent({ model, tools: [child] })
+    await agent.prompt('go').result
+    return recordRun(agent, (agent) => agent.prompt('And now?'))
+  },
   'a sub-agent that fails': () =>
     played([{ toolCalls: [call('helper', { task: 'x' })] }, { text: 'It did not.' }], {
       tools: [helper([{ fail: { code: 'auth', message: 'no' } }])],

@@ -12,9 +12,13 @@ export function sessionMarkdown(session: Session): string {
 }
 
 function section(message: LlmMessage): string {
-  const heading =
-    message.role === 'toolResult' ? `### ${message.toolName} answered` : `## ${message.role === 'user' ? 'User' : message.model}`
+  const heading = message.role === 'toolResult' ? `### ${message.toolName} answered` : `## ${speaker(message)}`
   return `${heading}\n\n${message.content.map((block) => blockText(block, message)).join('\n\n')}\n`
+}
+
+function speaker(message: Exclude<LlmMessage, { role: 'toolResult' }>): string {
+  if (message.role === 'assistant') return message.model
+  return message.provenanceHint?.kind === 'background' ? 'Background' : 'User'
 }
 
 function blockText(block: LlmMessage['content'][number], { role }: LlmMessage): string {

@@ -18,18 +18,22 @@ const freeUnits = 16_384
  * **Contract**
  * - A partial result replaces the one before, so each holds all the text so far. They come when the text has grown by a quarter, and at
  *   tool calls: all together a small multiple of the text, however long it gets.
+ * - Beside the run, the tools it calls are status lines as well.
  * - `flush` reports what was held back.
  */
 export class ChildReports {
   readonly #ctx: ToolContext
   readonly #passEvents: boolean
+  /** Its call is over: there is nothing to show partial results of. */
+  readonly #isBeside: boolean
   #text = ''
   #shown = 0
   #sent = 0
 
-  constructor(ctx: ToolContext, passEvents: boolean) {
+  constructor(ctx: ToolContext, passEvents: boolean, isBeside: boolean) {
     this.#ctx = ctx
     this.#passEvents = passEvents
+    this.#isBeside = isBeside
   }
 
   /** Receives the events of the child. */
@@ -44,6 +48,7 @@ export class ChildReports {
         break
       case 'toolExecutionStart':
         this.#note(`[sub-agent calling tool: ${event.toolName}]`)
+        if (this.#isBeside) this.#ctx.progress(`calling tool: ${event.toolName}`)
         break
       case 'progressMessage':
         this.#ctx.progress(event.text)

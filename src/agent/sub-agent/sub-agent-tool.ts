@@ -226,7 +226,7 @@ export class SubAgentTool implements AgentTool {
       loopId: `${sessionId}.sub.1`,
       parentLoopId: ctx.loopId,
     }
-    const reports = new ChildReports(ctx, this.#passEvents)
+    const reports = new ChildReports(ctx, this.#passEvents, steering !== undefined)
     const journal = this.#session?.journal({ spawnRef: spawnRefOf(ctx) })
     const { guards, signal, budget } = ctx
     const config: LoopConfig = {

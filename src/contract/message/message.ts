@@ -250,6 +250,11 @@ export function isReport({ provenanceHint }: Pick<MessageEnvelope, 'provenanceHi
   return provenanceHint?.kind === 'background'
 }
 
+/** Where the last thing stands that a user said, at `until` or before; -1 for nothing. */
+export function lastSaidAt(messages: readonly AgentMessage[], until = messages.length): number {
+  return messages.findLastIndex((message, at) => message.role === 'user' && !isReport(message) && at <= until)
+}
+
 /** The text blocks of `content`, joined without a separator. */
 export function textOf(content: readonly Content[]): string {
   let text = ''

@@ -4,6 +4,7 @@ import type { Content, ServiceToolContent, ToolCallContent } from '../../contrac
 import {
   type AgentMessage,
   type AssistantMessage,
+  isReport,
   type MessageEnvelope,
   type ToolResultMessage,
   textOf,
@@ -69,7 +70,8 @@ export function readAnswers(messages: readonly AgentMessage[], { approvals, cost
       if (answer?.takesIn(message) === true) continue
       answer?.close()
       answer = undefined
-      shown.push({ id: message.id, role: 'user', parts: partsOf(message.content) })
+      // A report that an earlier run was not told: nobody has said it.
+      if (!isReport(message)) shown.push({ id: message.id, role: 'user', parts: partsOf(message.content) })
     } else if (message.role === 'toolResult') answer?.result(message)
     else {
       if (answer === undefined) {

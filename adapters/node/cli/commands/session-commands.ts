@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { type AgentMessage, ConfigError, textOf } from '../../../../src/index.ts'
+import { isReport, lastSaidAt } from '../../../../src/internal.ts'
 import {
   childrenOf,
   exportSession,
@@ -59,7 +60,8 @@ export const resume: Command = {
     meter.begin(assistant.agent)
     screen.line(plain(`  session ${assistant.agent.sessionId}, ${assistant.agent.messages.length} messages`))
     for (const note of notes) screen.line(paint('yellow', `  ${note}`))
-    const last = assistant.agent.messages.findLast(({ role }) => role === 'user')
+    const { messages } = assistant.agent
+    const last = messages[lastSaidAt(messages)]
     if (last !== undefined) screen.line(paint('dim', `  last said: ${firstLine(last)}`))
   },
 }
@@ -133,7 +135,7 @@ async function exported({ assistant: { agent, store } }: CommandHost, path: stri
 }
 
 function asMarkdown(message: AgentMessage): string {
-  if (message.role === 'user') return `## You\n\n${textOf(message.content)}\n`
+  if (message.role === 'user') return `## ${isReport(message) ? 'Background' : 'You'}\n\n${textOf(message.content)}\n`
   if (message.role === 'toolResult') return `${fenced(textOf(message.content))}\n`
   if (message.role !== 'assistant') return ''
   const parts = message.content.map((block) => {
