@@ -103,7 +103,8 @@ function writeTypes(): void {
 
 /** Writes a file for each optional peer, and has all others import the peer from there. Run after the code is written. */
 function writePeers(): void {
-  const { peerDependencies }: { peerDependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
+  type Manifest = Record<'peerDependencies' | 'devDependencies', Record<string, string>>
+  const { peerDependencies, devDependencies }: Manifest = JSON.parse(readFileSync('package.json', 'utf8'))
   for (const peer of Object.keys(peerDependencies)) {
     const target = join(folder, 'npm-install', `${peer}.js`)
     const passedOn = new Set<string>()
@@ -124,7 +125,14 @@ function writePeers(): void {
       if (written !== code) writeFileSync(path, written)
     }
     mkdirSync(dirname(target), { recursive: true })
-    writeFileSync(target, `${distinct(passedOn).join('\n')}\n`)
+    // Where a name is missing in an older version, Node shows the line.
+    const tried = ` // Tried with: npm install ${peer}@${devDependencies[peer]}`
+    writeFileSync(
+      target,
+      distinct(passedOn)
+        .map((line) => `${line}${tried}\n`)
+        .join(''),
+    )
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -7,7 +7,7 @@ import { rollup } from '@rollup/wasm-node'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import webpack from 'webpack'
-import { installIn, pack, run } from './harness/packed.ts'
+import { installIn, type Packed, pack, run } from './harness/packed.ts'
 import { publicEntries } from './harness/public-entries.ts'
 
 /** The packages beside the package's own dependencies without which an entry does not bundle. An entry that is not named needs none. */
@@ -97,8 +97,10 @@ console.log('kept: ' + sessions.map(({ sessionId }) => sessionId))
 
 const temporary = mkdtempSync(join(tmpdir(), 'phi-bundles-'))
 let project = ''
+let packed: Packed = { tarball: '', files: [], size: 0 }
 beforeAll(() => {
-  project = installIn(temporary, pack(temporary))
+  packed = pack(temporary)
+  project = installIn(temporary, packed)
 }, 120_000)
 afterAll(() => rmSync(temporary, { recursive: true, force: true }))
 
@@ -120,6 +122,30 @@ it.each(Object.entries(needed).filter(([subpath]) => subpath !== './adapters/clo
     expect(load).toThrow(`phi-core/dist/npm-install/${peer}.js`)
   },
 )
+
+it('installs beside older versions of its peers; what cannot work with one says which version it was tried with', () => {
+  const older = { zod: '3.25.76', hono: '3.12.12', ajv: '6.12.6', '@modelcontextprotocol/sdk': '1.4.1', '@opentelemetry/api': '1.4.1' }
+  const beside = Object.entries(older).map(([name, version]) => `${name}@${version}`)
+  const dated = installIn(temporary, packed, beside)
+  const loading = (subpath: string) => () => {
+    writeFileSync(join(dated, 'dated.js'), `import '${subpath}'\n`)
+    return run(process.execPath, ['dated.js'], dated)
+  }
+  expect(loading('phi-core/adapters/node')()).toBe('')
+  expect(loading('phi-core/config')).toThrow(
+    'phi-core/config needs zod 4.2 or newer, and another version is installed. Run: npm install zod@4',
+  )
+  const { devDependencies }: { devDependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
+  for (const [subpath, peer] of [
+    ['phi-core/adapters/mcp', '@modelcontextprotocol/sdk'],
+    ['phi-core/adapters/ajv', 'ajv'],
+  ] as const) {
+    expect(loading(subpath)).toThrow(`npm-install/${peer}.js`)
+    expect(readFileSync(join(dated, `node_modules/phi-core/dist/npm-install/${peer}.js`), 'utf8')).toContain(
+      `// Tried with: npm install ${peer}@${devDependencies[peer]}`,
+    )
+  }
+}, 60_000)
 
 describe.each(Object.keys(bundlers))('%s, in a project without any optional peer', (name) => {
   const bundleWith = bundlers[name] as (bundle: Bundle) => Promise<void> // the name is one of its keys
