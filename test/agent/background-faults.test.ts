@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { SubAgentTool } from '../../src/agent/index.ts'
 import {
@@ -8,11 +9,13 @@ import {
   memorySessionStore,
   resumeAgent,
   type SessionStore,
+  ToolError,
   textOf,
 } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { gate, ofType, tool } from '../support/play.ts'
+import { runs } from '../support/runs.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -254,3 +257,65 @@ describe('after a crash', () => {
     sound(events, messages)
   })
 })
+
+describe('whatever happens when', () => {
+  const anyRun = fc.record({
+    /** Of each sub-agent: whether the run waits for it, how many microtasks its tool takes, whether it fails. */
+    children: fc.array(fc.record({ waits: fc.boolean(), tasks: fc.nat(120), fails: fc.boolean() }), { minLength: 1, maxLength: 4 }),
+    /** Turns that the model takes with a tool of its own. */
+    turns: fc.nat(4),
+    abortAfter: fc.option(fc.nat(300), { nil: undefined }),
+    steerAfter: fc.option(fc.nat(300), { nil: undefined }),
+  })
+
+  it('each sub-agent ends once, and its model is told once, in this run or the next', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyRun, async ({ children, turns, abortAfter, steerAfter }) => {
+        const helpers = children.map(({ waits, tasks, fails }, at) => {
+          const work = tool('work', async () => {
+            await microtasks(tasks)
+            if (fails) throw new ToolError('failed', 'no')
+            return 'worked'
+          })
+          const model = scripted([callOf('work'), { text: `report ${at}` }])
+          const background = { onRunEnd: waits ? ('wait' as const) : ('stop' as const) }
+          return new SubAgentTool({ name: `helper${at}`, description: 'Helps.', model, tools: [work], background })
+        })
+        const calls = helpers.map(({ name }) => ({ id: name, name, arguments: { task: 'Look.' } }))
+        const own = Array.from({ length: turns }, () => callOf('own'))
+        // As many answers as there may be reports, one by one, and words of a person.
+        const rest = Array.from({ length: children.length + 5 }, () => ({ text: 'ok' }))
+        const model = scripted([{ toolCalls: calls }, ...own, ...rest])
+        const { agent, events } = agentWith({ model, tools: [...helpers, tool('own', async () => 'done')] })
+        const run = agent.prompt('go')
+        if (abortAfter !== undefined) void microtasks(abortAfter).then(() => run.abort())
+        if (steerAfter !== undefined) void microtasks(steerAfter).then(() => run.followUp('And?'))
+        const { messages, status } = await run.result
+        sound(events, messages)
+        const started = ofType(events, 'backgroundStart').map(({ backgroundId }) => backgroundId)
+        expect(
+          ofType(events, 'backgroundEnd')
+            .map(({ backgroundId }) => backgroundId)
+            .toSorted(),
+        ).toEqual(started.toSorted())
+        if (status === 'completed') {
+          const waitedFor = children.flatMap(({ waits }, at) => (waits ? [`helper${at}`] : []))
+          for (const name of waitedFor) expect(reportsIn(messages).join()).toContain(`"${name}-`)
+        }
+        // The second one, where a run that was stopped at once has left the beginning to the first.
+        await agent.prompt('And now?').result
+        await agent.prompt('And then?').result
+        const told = reportsIn(agent.messages)
+        const begun = agent.messages.flatMap((message) =>
+          message.role === 'toolResult' && message.backgroundId ? [message.backgroundId] : [],
+        )
+        expect(told.map((report) => /"(helper\d-\d)"/.exec(report)?.[1]).toSorted()).toEqual(begun.toSorted())
+      }),
+      { numRuns: runs(60, 3000) },
+    )
+  })
+})
+
+async function microtasks(tasks: number): Promise<void> {
+  for (let task = 0; task < tasks; task += 1) await undefined
+}

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../src/contract/run/event.ts'
+import type { ToolResult } from '../../src/contract/tool/tool-result.ts'
 import { allMessages, initialState, type RunState, reduce } from '../../src/store/index.ts'
 import { anyRun, coalesce } from './arbitrary-run.ts'
 import { agentEnd, agentStart, asRun, assistant, type EventBody, end, start, textDelta, turnStart } from './events.ts'
@@ -128,6 +129,38 @@ describe('reduce: tools', () => {
   it('cancels what is still open when the run ends, but not what a paused run waits for', () => {
     expect(stateOf(...asked, ran, agentEnd('aborted')).tools.c1?.status).toBe('cancelled')
     expect(stateOf(...asked, approval, agentEnd('paused')).tools.c1?.status).toBe('pendingApproval')
+  })
+})
+
+describe('reduce: what goes on beside the run', () => {
+  const begun = { type: 'backgroundStart', ...call, backgroundId: 'search-1', task: 'Look.' } as const
+  const started = { type: 'toolExecutionStart', ...call, args: {} } as const
+  const shown: ToolResult = { content: [{ type: 'text', text: 'Started.' }] }
+  const answered: EventBody = { type: 'toolExecutionEnd', ...call, result: shown, isError: false }
+  const report = { content: [{ type: 'text' as const, text: 'Bees.' }] }
+
+  it('runs on when its call is over, and ends with its report', () => {
+    const running = stateOf(started, begun, answered)
+    expect(running.tools.c1).toMatchObject({ status: 'done', background: { backgroundId: 'search-1', task: 'Look.', status: 'running' } })
+    const ended = stateOf(started, begun, answered, {
+      type: 'backgroundEnd',
+      ...call,
+      backgroundId: 'search-1',
+      result: report,
+      isError: false,
+    })
+    expect(ended.tools.c1?.background).toMatchObject({ status: 'done', result: report, durationMs: expect.any(Number) })
+    expect(ended.tools.c1?.result).toEqual(shown)
+  })
+
+  it('that of another call of the same id changes nothing', () => {
+    const other = { type: 'backgroundEnd', ...call, backgroundId: 'search-9', result: report, isError: true } as const
+    expect(stateOf(started, begun, answered, other).tools.c1?.background?.status).toBe('running')
+  })
+
+  it('is cancelled where the run ended without its end', () => {
+    expect(stateOf(started, begun, answered, agentEnd()).tools.c1).toMatchObject({ status: 'done', background: { status: 'cancelled' } })
+    expect(stateOf(started, begun, agentEnd()).tools.c1).toMatchObject({ status: 'cancelled', background: { status: 'cancelled' } })
   })
 })
 
