@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type IndexedDbSessionOptions, indexedDbSessionStore } from '../../adapters/browser/index.ts'
 import { patient } from '../support/patience.ts'
+import { versionsIn, wholeVersion } from '../support/session-versions.ts'
 import { codeOf, said, textsOf } from './said.ts'
 import type { WorkerAnswer, WorkerTask } from './session-worker.ts'
 
@@ -151,6 +152,41 @@ describe('two tabs', () => {
     expect(first.takenOver).toEqual(['s'])
     expect(await first.store.openIds()).toEqual([])
   })
+
+  it('without BroadcastChannel, too, the first is refused and told', async () => {
+    vi.stubGlobal('BroadcastChannel', undefined)
+    const name = newName()
+    const [first, second] = [tab(name), tab(name)]
+    const loser = await first.store.open('s', agent)
+    await loser.append([said('one')])
+    const winner = await second.store.open('s', agent)
+    expect(await codeOf(loser.append([said('lost')]))).toBe('conflict')
+    await winner.append([said('two')])
+    expect([first.takenOver, await textsOf(first.store, 's'), await first.store.listIds()]).toEqual([['s'], ['one', 'two'], ['s']])
+    expect(await second.store.delete('s')).toBe(true)
+  })
+
+  it('without both, and where both are refused, sessions are recorded', async () => {
+    const refused = new DOMException('Not in this frame.', 'SecurityError')
+    class RefusedChannel {
+      constructor() {
+        throw refused
+      }
+    }
+    const locks = { request: () => Promise.reject(refused), query: () => Promise.reject(refused) }
+    for (const [channel, held] of [
+      [undefined, undefined],
+      [RefusedChannel, locks],
+    ]) {
+      vi.stubGlobal('BroadcastChannel', channel)
+      vi.stubGlobal('navigator', { storage: navigator.storage, locks: held })
+      const { store } = tab(newName())
+      const writer = await store.open('s', agent)
+      await writer.append([said('one')])
+      await writer.close()
+      expect([await textsOf(store, 's'), await store.openIds()]).toEqual([['one'], []])
+    }
+  })
 })
 
 describe('a worker', () => {
@@ -190,5 +226,22 @@ describe('a worker', () => {
     expect(writer.records.length).toBeGreaterThanOrEqual(acknowledged)
     const texts = await textsOf(store, 's')
     expect(texts).toEqual(texts.map((_, index) => `worker ${index}`))
+  })
+
+  it('that is killed while it imports leaves one imported session or the next, whole', async () => {
+    const name = newName()
+    const { store } = tab(name)
+    let version = 0
+    for (let round = 1; round <= 5; round++) {
+      const { answers, send, kill } = startWorker()
+      send({ type: 'import', database: name, sessionId: 's', from: version + 1 })
+      await expect.poll(() => count(answers, 'acknowledged'), patient).toBeGreaterThanOrEqual(round)
+      const acknowledged = version + count(answers, 'acknowledged')
+      kill()
+      const { records } = await store.tail('s')
+      version = versionsIn(records)[0] ?? 0
+      expect(versionsIn(records)).toEqual(wholeVersion(version))
+      expect(version).toBeGreaterThanOrEqual(acknowledged)
+    }
   })
 })

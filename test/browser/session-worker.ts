@@ -1,11 +1,15 @@
 import { indexedDbSessionStore } from '../../adapters/browser/index.ts'
 import type { SessionWriter } from '../../src/types/session/session-store.ts'
+import { importVersion } from '../support/session-versions.ts'
 import { said } from './said.ts'
 
 /** What a test asks of a worker: a thread with a connection and locks of its own, as another tab has. */
-export type WorkerTask = { type: 'open'; database: string; sessionId: string } | { type: 'append'; count: number }
+export type WorkerTask =
+  | { type: 'open'; database: string; sessionId: string }
+  | { type: 'append'; count: number }
+  | { type: 'import'; database: string; sessionId: string; from: number }
 
-/** What it answers: `records`, how many there were at `open`; `acknowledged`, after each append; `failed`, with the code; `takenOver`. */
+/** What it answers: `records`, how many there were at `open`; `acknowledged`, after each append and import; `failed`, with the code; `takenOver`. */
 export type WorkerAnswer =
   | { type: 'records'; count: number }
   | { type: 'acknowledged' }
@@ -24,6 +28,14 @@ async function run(task: WorkerTask): Promise<void> {
     writer = await indexedDbSessionStore({ name: task.database, onTakenOver }).open(task.sessionId, { agentId: 'worker' })
     answer({ type: 'records', count: writer.records.length })
     return
+  }
+  if (task.type === 'import') {
+    const store = indexedDbSessionStore({ name: task.database })
+    // Until the worker is killed.
+    for (let version = task.from; ; version++) {
+      await importVersion(store, task.sessionId, version)
+      answer({ type: 'acknowledged' })
+    }
   }
   for (let index = 0; index < task.count; index++) {
     await writer?.append([said(`worker ${index}`)])

@@ -1,5 +1,6 @@
 /** A Worker that is killed: it writes to sessions in Durable Objects, and says of each record when it is acknowledged. */
 import { durableObjectSessionStore, type ObjectNamespace } from '../../adapters/cloudflare/index.ts'
+import { importVersion, versionsIn } from '../support/session-versions.ts'
 
 export { IndexObject, SessionObject } from '../../adapters/cloudflare/index.ts'
 
@@ -19,7 +20,9 @@ export default {
     const sessionId = searchParams.get('session') ?? ''
     if (pathname === '/list') return Response.json(await store.listIds())
     if (pathname === '/write') return new Response(writing(store, sessionId))
+    if (pathname === '/import') return new Response(importing(store, sessionId, Number(searchParams.get('from'))))
     const { records, damage } = await store.tail(sessionId)
+    if (pathname === '/versions') return Response.json({ damage, versions: versionsIn(records) })
     const seen = records.map(({ entry, seq }) =>
       entry.type === 'input' && entry.message.role === 'extension' ? [seq, entry.message.data] : [seq],
     )
@@ -39,6 +42,18 @@ function writing(store: ReturnType<typeof durableObjectSessionStore>, sessionId:
       const data = `${seq} ${'x'.repeat(sizes[seq % sizes.length] ?? 0)}`
       await writer.append([{ entry: { type: 'input', message: { role: 'extension', id: `m${seq}`, kind: 'note', data } } }])
       controller.enqueue(encoder.encode(`${seq}\n`))
+    },
+  })
+}
+
+/** A line per version of a session that was imported in place of the one before, without end. */
+function importing(store: ReturnType<typeof durableObjectSessionStore>, sessionId: string, from: number): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let version = from
+  return new ReadableStream({
+    async pull(controller) {
+      await importVersion(store, sessionId, version)
+      controller.enqueue(encoder.encode(`${version++}\n`))
     },
   })
 }

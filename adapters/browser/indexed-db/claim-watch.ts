@@ -20,11 +20,20 @@ function holdLock(database: string, sessionId: string, onStolen: () => void): ()
   return free
 }
 
-/** Ids of the sessions that somebody alive holds. Empty where there are no Web Locks. */
+/** Ids of the sessions that somebody alive holds. Empty where there are no Web Locks, or none that may be asked. */
 export async function lockedSessions(database: string): Promise<string[]> {
   const prefix = prefixOf(database)
-  const { held = [] } = (await navigator.locks?.query()) ?? {}
+  const { held = [] } = (await navigator.locks?.query().catch(() => undefined)) ?? {}
   return held.flatMap(({ name = '' }) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []))
+}
+
+/** Some embedded browsers have none, or refuse it: then other tabs are not heard, and writers find out when they write. */
+function channelOf(database: string): BroadcastChannel | undefined {
+  try {
+    return typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(`phi-core/${database}`)
+  } catch {
+    return undefined
+  }
 }
 
 /** Who wants to know what happens to the sessions of a database. */
@@ -103,10 +112,8 @@ export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListene
 
   return {
     listen() {
-      // Some embedded browsers have none: then other tabs are not heard, and writers find out when they write.
-      if (channel !== undefined || typeof BroadcastChannel === 'undefined') return
-      channel = new BroadcastChannel(`phi-core/${name}`)
-      channel.onmessage = heard
+      channel ??= channelOf(name)
+      if (channel !== undefined) channel.onmessage = heard
     },
     claimed(claim, isCurrent) {
       // This tab has taken over from itself.

@@ -8,6 +8,7 @@ import { nodeFileOperations } from '../../../../adapters/node/session/file-opera
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
 import { logSessionStore } from '../../../../src/session/index.ts'
 import { sessionStoreSuite } from '../../../../src/testing/index.ts'
+import { note, notesIn } from '../../../../src/testing/session-store/session-samples.ts'
 
 describe('on the disk', () => {
   let directory = ''
@@ -49,5 +50,28 @@ describe('on the disk', () => {
     const { records } = await fileSessionStore(directory).tail('s1')
     expect(records.map(({ entry }) => entry)).toEqual([{ type: 'input', message }])
     expect(readdirSync(join(directory, 's1'))).toEqual(['log.1'])
+  })
+
+  it('goes on with a log that an editor has saved with Windows line breaks and a byte order mark', async () => {
+    const store = create()
+    for (const text of ['one', 'two']) {
+      const writer = await store.open('s1', { agentId: 'agent-1' })
+      await writer.append([note(text)])
+      await writer.close()
+    }
+    for (const name of readdirSync(join(directory, 's1'))) {
+      const path = join(directory, 's1', name)
+      writeFileSync(path, `\ufeff${readFileSync(path, 'utf8').replaceAll('\n', '\r\n')}`)
+    }
+    const again = fileSessionStore(directory)
+    const { sessions } = await again.list()
+    expect(sessions.map(({ sessionId, messages, error }) => [sessionId, messages, error])).toEqual([['s1', 2, undefined]])
+    const writer = await again.open('s1', { agentId: 'agent-1', after: 1 })
+    expect(notesIn(writer.records)).toEqual(['two'])
+    await writer.append([note('three')])
+    await writer.close()
+    const { records, damage } = await fileSessionStore(directory).tail('s1')
+    expect([notesIn(records), damage]).toEqual([['one', 'two', 'three'], undefined])
+    expect(notesIn((await again.tail('s1', { after: 2 })).records)).toEqual(['three'])
   })
 })
