@@ -21,6 +21,7 @@ import {
   listOf,
   logWarning,
   mcpErrorCode,
+  namedPage,
   type OptionTable,
   oneOf,
   options as optionsOf,
@@ -223,11 +224,11 @@ class Connection implements McpConnection {
     try {
       this.#client = await this.#connect()
     } catch (error) {
-      if (this.#attempt > 0 || this.#route.isOther?.(error) !== true) throw await this.#failure(error, 'Cannot connect: ')
+      if (this.#attempt > 0 || this.#route.isOther?.(error) !== true) throw await this.#unreached(error)
       this.#attempt = 1
       this.#client = await this.#connect().catch(async (second) => {
         this.#attempt = 0
-        throw await this.#failure(second, 'Cannot connect: ')
+        throw await this.#unreached(second, error)
       })
     }
     if (this.#isClosed) {
@@ -252,10 +253,11 @@ class Connection implements McpConnection {
     if (onElicit) client.setRequestHandler(ElicitRequestSchema, (request, { signal }) => this.#elicit(request.params, signal))
     if (onSample) client.setRequestHandler(CreateMessageRequestSchema, (request, { signal }) => onSample(request.params, signal))
     client.fallbackNotificationHandler = async (notification) => this.fallbackNotificationHandler?.(notification)
-    client.onerror = (error) => void this.#logError(error)
     const transport = await this.#route.open(this.#attempt)
     try {
       await client.connect(transport, { timeout: timerMs(connectTimeoutMs) })
+      // What goes wrong before is what this rejects with.
+      client.onerror = (error) => void this.#logError(error)
     } catch (error) {
       await transport.close().catch(() => undefined)
       throw error
@@ -273,6 +275,16 @@ class Connection implements McpConnection {
     return this.#asking.pausing(() => onElicit(params, signal), signal)
   }
 
+  /** Nothing was connected; `first` is how the other transport failed, where one was tried before. */
+  async #unreached(error: unknown, first?: unknown): Promise<unknown> {
+    if (McpError.isInstance(error)) return error
+    const code = mcpErrorCode(error)
+    const why = await this.#clean(error)
+    if (code !== 'connection') return new McpError(code, `Cannot connect: ${why}`)
+    const tried = first === undefined ? why : `neither Streamable HTTP (${await this.#clean(first)}) nor SSE (${why}) is spoken there`
+    return new McpError(code, `Cannot connect: ${tried.replace(/\.$/, '')}. Check the address of the server.`)
+  }
+
   /** Without the cause: nobody knows what an SDK keeps in its errors. */
   async #failure(error: unknown, before = ''): Promise<unknown> {
     if (McpError.isInstance(error)) return error
@@ -280,9 +292,8 @@ class Connection implements McpConnection {
   }
 
   async #clean(error: unknown): Promise<string> {
-    const words = error instanceof Error ? error.message || error.name : String(error)
     const secrets = (await this.#route.secrets?.()) ?? []
-    return escapeControls(withoutSecrets(words, secrets).slice(0, 2000))
+    return escapeControls(withoutSecrets(wordsOf(error), secrets).slice(0, 2000))
   }
 
   async #logError(error: Error): Promise<void> {
@@ -294,6 +305,15 @@ class Connection implements McpConnection {
   #log(event: string, fields: { error?: string }): void {
     logWarning(this.#options.logger, event, fields)
   }
+}
+
+/** What an error of the SDK says, with the HTTP status that it may keep beside its words, and a web page as what it is. */
+function wordsOf(error: unknown): string {
+  const said = error instanceof Error ? error.message || error.name : String(error)
+  const at = said.search(/<(?:!doctype html|html|head|body)\b/i)
+  const words = at < 0 ? said : said.slice(0, at) + namedPage(said.slice(at, at + 8192).replace(/\s+/g, ' '))
+  const status: unknown = Object(error).code
+  return typeof status === 'number' && status >= 400 && !words.includes(String(status)) ? `${words} (${status})` : words
 }
 
 /**

@@ -36,6 +36,37 @@ describe('connectMcp', () => {
     else json(response, answer)
   }
 
+  it.each([
+    ['nothing', 404, 'text/plain', 'Not found', /neither Streamable HTTP \(.*404.*\) nor SSE \(.*404.*\)/],
+    [
+      'a page',
+      404,
+      'text/html',
+      '<!doctype html><title>Lost</title><p>long text',
+      /Streamable HTTP \(.*a web page called "Lost".*\) nor SSE \(/,
+    ],
+    [
+      'another page',
+      500,
+      'text/html',
+      '<html><head><title>Oops</title></head></html>',
+      /a web page called "Oops", which is not of the API/,
+    ],
+  ])('says in one sentence that an address leads to %s, and that alone', async (_, status, type, body, sentence) => {
+    const { url } = await webServer((_heard, response) => response.writeHead(status, { 'content-type': type }).end(body))
+    const warnings: unknown[] = []
+    const logger = { warn: (...all: unknown[]) => void warnings.push(all) }
+    const failure: unknown = await connectMcp({ url: `${url}/mcp`, logger }).catch((error: unknown) => error)
+    expect(failure).toMatchObject({
+      name: 'McpError',
+      code: 'connection',
+      message: expect.stringMatching(/^Cannot connect: .*Check the address of the server\.$/),
+    })
+    expect(failure).toMatchObject({ message: expect.stringMatching(sentence) })
+    expect(String(failure)).not.toMatch(/<\w/)
+    expect(warnings).toEqual([])
+  })
+
   it('begins a forgotten session again, once, and calls again', async () => {
     let sessions = 0
     let current = ''

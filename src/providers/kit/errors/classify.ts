@@ -1,5 +1,6 @@
 import { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 import { withoutSecret } from '../../../base/text/redact.ts'
+import { namedPage } from '../../../base/text/web-page.ts'
 import { ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from '../../../contract/errors.ts'
 import { type ErrorFacts, readErrorFacts } from './error-facts.ts'
 import { retryAfterMs } from './retry-after.ts'
@@ -91,15 +92,8 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
  * what is left of one that was cut off must still be recognised.
  */
 function quote(text: string, credential: Failure['credential']): string {
-  const line = withoutPage(text.slice(0, maxRead).replace(/\s+/g, ' ').trim())
+  const line = namedPage(text.slice(0, maxRead).replace(/\s+/g, ' ').trim())
   let quoted = withoutSecret(line, credential)
   if (quoted.length > maxQuote) quoted = `${quoted.slice(0, maxQuote)}…`
   return quoted === '' || /[.!?…]$/.test(quoted) ? quoted : `${quoted}.`
-}
-
-/** A web page as what it is, with its title: servers on the way to the service answer with one. Nobody reads its text in an error. */
-function withoutPage(line: string): string {
-  if (!/^(?:<!--.{0,200}?--> ?)?<(?:!doctype html|html|head|body)\b/i.test(line)) return line
-  const title = /<title[^>]{0,100}>([^<]{0,100})/i.exec(line)?.[1]?.trim() ?? ''
-  return title === '' ? 'a web page, which is not of the API' : `a web page called "${title}", which is not of the API`
 }
