@@ -77,7 +77,8 @@ export const provenance: fc.Arbitrary<BlockProvenance> = fc.oneof(
 
 const extras = {
   turnId: record({ loopId: word, turnIndex: integer }),
-  provenanceHint: provenance,
+  // Rust ignores the key: what it does not know stays.
+  provenanceHint: fc.oneof(provenance, record({ kind: literal('background'), backgroundId: word, toolName: word })),
   nodeId: integer,
   parentId: integer,
   tags: fc.array(nodeTag, { minLength: 1, maxLength: 2 }),

@@ -40,6 +40,18 @@ describe('annotatedRequestCodec', () => {
     for (const key of ['provider', 'api', 'maxTokens', 'responseFormat', 'http']) expect(request).not.toHaveProperty(key)
   })
 
+  it('tells Rust of a report what it knows: a kind of ours would make the file unreadable there', () => {
+    const message = { role: 'user' as const, content: [], timestamp: 0 }
+    const request: AnnotatedRequest = {
+      ...annotatedRequestCodec.decode({ ...payload, messages: [] }),
+      provider: 'p',
+      api: 'googleVertex',
+      messages: [message, message],
+      provenance: [{ kind: 'steering' }, { kind: 'background', backgroundId: 'helper-1', toolName: 'helper' }],
+    }
+    expect(annotatedRequestCodec.encode(request)).toMatchObject({ provenance: [{ kind: 'steering' }, { kind: 'follow-up' }] })
+  })
+
   it('makes up no ids for messages, and keeps those they have', () => {
     const decoded = annotatedRequestCodec.decode({
       ...payload,

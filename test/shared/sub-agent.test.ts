@@ -26,6 +26,19 @@ describe('sub-agent', () => {
     expect(request).not.toContain('Not for the helper.')
   })
 
+  it.each(wires)('%s: works beside the run that called it, and reports', async (wire) => {
+    const { model } = fixtureModel(wire, 'text')
+    const helper = new SubAgentTool({ name: 'helper', description, model, background: true })
+    const agent = new Agent({ model: scripted([asking, { text: 'waiting' }, { text: 'thanks' }]), tools: [helper] })
+    const run = agent.prompt('go')
+    const events = await eventsOf(run)
+    expect(grammarFaults(events)).toEqual([])
+    expect(ofType(events, 'backgroundEnd')).toMatchObject([
+      { isError: false, result: { content: [{ type: 'text', text: 'Hello, world.' }] } },
+    ])
+    expect(await run.text()).toBe('thanks')
+  })
+
   it.each(wires)('%s: stops with the run that called it', async (wire) => {
     const { model, idle } = fixtureModel(wire, 'hang')
     const helper = new SubAgentTool({ name: 'helper', description, model })

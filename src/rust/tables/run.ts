@@ -4,7 +4,7 @@ import { llmMessageInput } from '../../contract/message/message.ts'
 import { knownApi } from '../../contract/model/model-config.ts'
 import { cacheStrategy, responseFormat, streamDelta } from '../../contract/model/request.ts'
 import { type AgentEndEvent, type AgentEvent, agentEvent } from '../../contract/run/event.ts'
-import { annotatedRequest } from '../../contract/run/request-capture.ts'
+import { type AnnotatedRequest, annotatedRequest } from '../../contract/run/request-capture.ts'
 import { continuationKind, type LoopConfigSnapshot, type RunStatus, turnTrigger } from '../../contract/run/run-facts.ts'
 import { limitFields, toolExecution } from '../../contract/run/settings.ts'
 import { loopRecordFields } from '../../contract/session/session.ts'
@@ -18,6 +18,13 @@ const orNull = { absent: null } as const
 const fromZero = { ...extra, missing: () => 0 } as const
 
 /** What a loop ran with, as far as it is known. */
+/** Rust knows no reports of the background: a kind of ours would make the file unreadable there. In a message, where it ignores the key, the kind stays. */
+function withKnownProvenance(json: JsonObject, { provenance }: AnnotatedRequest): JsonObject {
+  if (!provenance.some(({ kind }) => kind === 'background') || !Array.isArray(json.provenance)) return json
+  const known = json.provenance.map((spec, at) => (provenance[at]?.kind === 'background' ? { kind: 'follow-up' } : spec))
+  return { ...json, provenance: known }
+}
+
 export const configSnapshot = loopRecordFields.config
 /** When a run stops. */
 export const executionLimits = fieldsOf(limitFields)
@@ -157,6 +164,7 @@ export const runSpellings: readonly Entry[] = [
       responseFormat: { absent: { kind: 'text' } },
       http: extra,
     },
+    write: withKnownProvenance,
   }),
   ...spelledTagged(responseFormat, 'type', {
     tag: 'kind',
