@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { escapeControls } from '../../src/store/index.ts'
+import { escapeControls, escapeInvisible } from '../../src/store/index.ts'
 
 describe('escapeControls', () => {
   it.each([
@@ -17,5 +17,29 @@ describe('escapeControls', () => {
     const text = 'a\tb\nzwölf 日本語 עברית فارسی‌ها 👨‍👩‍👧 é'
     expect(escapeControls(text)).toBe(text)
     expect(escapeControls('one\r\ntwo')).toBe('one\ntwo')
+  })
+})
+
+describe('escapeInvisible', () => {
+  it.each([
+    ['soft hyphen', '\u00ad'],
+    ['grapheme joiner', '\u034f'],
+    ['Hangul fillers', '\u115f\u1160\u3164\uffa0'],
+    ['Mongolian vowel separator', '\u180e'],
+    ['joiners and marks of direction', '\u200b\u200c\u200d\u200e\u202e\u2066'],
+    ['invisible operators', '\u2061\u2064'],
+    ['blank Braille', '\u2800'],
+    ['variation selectors', '\ufe0f\u{e0100}'],
+    ['tags', '\u{e0041}'],
+    ['odd spaces and lines', '\u00a0\u2003\u3000\n\t\r\u2028'],
+    ['lone surrogates and private use', '\ud800\ue000'],
+  ])('shows each of the %s', (_, hidden) => {
+    const shown = escapeInvisible(`rm${hidden} -rf`)
+    expect(shown).toBe(`rm${[...hidden].map((each) => `\\u{${(each.codePointAt(0) ?? 0).toString(16)}}`).join('')} -rf`)
+    expect(shown).toMatch(/^[\x20-\x7e]+$/)
+  })
+
+  it('leaves what is seen alone', () => {
+    expect(escapeInvisible('zwölf 日本語 עברית é 👨')).toBe('zwölf 日本語 עברית é 👨')
   })
 })
