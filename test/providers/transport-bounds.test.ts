@@ -76,3 +76,27 @@ it('of a refusal 64 KiB are read', async () => {
   // One more may be under way.
   expect([4, 5]).toContain(pulls)
 })
+
+describe('an answer without end', () => {
+  const mebibyte = 1024 * 1024
+  const words = data({ id: '1', choices: [{ index: 0, delta: { content: 'x'.repeat(mebibyte - 100) } }] })
+  it.each([
+    ['of text', words],
+    ['of lines that mean nothing', utf8(`: ${'x'.repeat(mebibyte - 3)}\n`)],
+    ['of one line that means nothing', utf8('x'.repeat(mebibyte))],
+  ])('%s is read up to 256 MiB', async (_, piece) => {
+    let pulls = 0
+    const pieces = function* () {
+      for (;;) {
+        pulls++
+        yield piece
+      }
+    }
+    const { body, outcome } = answered(pieces())
+    const { error } = await outcome
+    expect(error).toMatchObject({ code: 'network', isRetryable: false, message: expect.stringContaining('grew beyond 268435456 bytes') })
+    expect(body.isCancelled()).toBe(true)
+    expect(pulls).toBeGreaterThan(255)
+    expect(pulls).toBeLessThan(260)
+  })
+})

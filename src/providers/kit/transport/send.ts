@@ -18,6 +18,8 @@ const maxDrainMs = 1_000
 const maxErrorBody = 64 * 1024
 /** Characters of an answer that came whole. */
 const maxWhole = 16 * 1024 * 1024
+/** Most bytes of one answer: many times what the longest answers of services take, with all that stands around each of their words. */
+const maxAnswerBytes = 256 * 1024 * 1024
 const [openBrace, openBracket] = [0x7b, 0x5b]
 /** Given as the reason, because without one every call would build an exception with a stack. Nobody sees it: see {@link toProviderError}. */
 const isOver = 'the call is over'
@@ -162,10 +164,11 @@ class Call {
   }
 
   async #read(reader: Reader, isStreamed: boolean): Promise<void> {
-    const { decoder, signal } = this.#exchange
+    const { decoder, signal, service } = this.#exchange
     const failed = this.#failed
     let progress = decoder.progress
     let isStream = isStreamed
+    let bytes = 0
     while (!decoder.isDone) {
       let chunk: ReadableStreamReadResult<Uint8Array>
       try {
@@ -181,6 +184,11 @@ class Call {
       }
       if (chunk.done) return this.#end()
       this.#clock.touch()
+      bytes += chunk.value.length
+      if (bytes > maxAnswerBytes) {
+        if (decoder.isComplete && decoder.owed !== 'content') return
+        throw endless(service)
+      }
       if (!isStream) {
         const first = chunk.value.find(isInk)
         isStream = first !== undefined
@@ -268,4 +276,13 @@ function isErrorObject(text: string): boolean {
   } catch {
     return false
   }
+}
+
+/** It may be text without end, or what no decoder looks at: either way nobody waits for it, or keeps it. */
+function endless(service: string): ProviderError {
+  return new ProviderError(
+    'network',
+    `The answer of ${service} grew beyond ${maxAnswerBytes} bytes without ending. Check baseUrl, and what stands before the service.`,
+    { isRetryable: false },
+  )
 }
