@@ -185,10 +185,7 @@ class Call {
       if (chunk.done) return this.#end()
       this.#clock.touch()
       bytes += chunk.value.length
-      if (bytes > maxAnswerBytes) {
-        if (decoder.isComplete && decoder.owed !== 'content') return
-        throw endless(service)
-      }
+      if (bytes > maxAnswerBytes) throw endless(service)
       if (!isStream) {
         const first = chunk.value.find(isInk)
         isStream = first !== undefined
@@ -280,9 +277,7 @@ function isErrorObject(text: string): boolean {
 
 /** It may be text without end, or what no decoder looks at: either way nobody waits for it, or keeps it. */
 function endless(service: string): ProviderError {
-  return new ProviderError(
-    'network',
-    `The answer of ${service} grew beyond ${maxAnswerBytes} bytes without ending. Check baseUrl, and what stands before the service.`,
-    { isRetryable: false },
-  )
+  return new ProviderError('network', `The answer of ${service} grew beyond ${maxAnswerBytes} bytes. Check baseUrl.`, {
+    isRetryable: false,
+  })
 }
