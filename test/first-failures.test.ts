@@ -51,7 +51,7 @@ describe('a mistake in the program is told where it is made', () => {
     [
       'no object schema',
       () => defineTool({ ...add, parameters: z.string() } as never),
-      'Tool "add": parameters must be an object schema ("type": "object" at the root).',
+      'Tool "add": parameters must be an object schema ("type": "object" at the root, as z.object({ … }) makes it).',
     ],
     [
       'a date in a schema',
@@ -96,7 +96,7 @@ describe('a mistake in the program is told where it is made', () => {
     [
       "tools in the AI SDK's form",
       () => agentWith({ tools: { add: { ...add, name: undefined } } }),
-      'tools has its tools by their names, as the AI SDK does. Here it is a list: [defineTool({ name: "add", … }), …], with parameters for inputSchema.',
+      'tools has its tools by their names, as the AI SDK does. Here it is a list: [defineTool({ name: "add", … }), …].',
     ],
     [
       'a tool of the service',
@@ -123,6 +123,25 @@ describe('a mistake in the program is told where it is made', () => {
       () => agentWith({}).prompt('x', { signal: 5000 } as never),
       'signal is 5000; it must be an AbortSignal, such as controller.signal.',
     ],
+    ['a word that is none', () => agentWith({ thinking: 'meduim' }), 'Did you mean medium?'],
+    [
+      'the role of others',
+      () => agentWith({}).prompt([{ role: 'tool', content: 'x' }] as never),
+      'prompt[0].role is "tool"; it must be "user" or "assistant" or "toolResult" or "extension". Did you mean toolResult?',
+    ],
+    [
+      'no message',
+      () => agentWith({}).prompt(5 as never),
+      "prompt is 5; it must be a text, or a message such as { role: 'user', content: 'hi' }.",
+    ],
+    ['the name of an event for a listener', () => agentWith({}).subscribe('text' as never), 'listener is "text"; it must be a function.'],
+    ['stop', () => agentWith({ stop: ['x'] }), 'stop (a list) is no option. Did you mean stopSequences?'],
+    [
+      'the fields of a zod object',
+      () => defineTool({ ...add, parameters: { city: z.string() } } as never),
+      '("type": "object" at the root, as z.object({ … }) makes it).',
+    ],
+    ['a script of texts', () => scripted(['hi'] as never), 'script[0] is "hi"; it must be an answer, such as { text: \'hi\' }.'],
     ['an empty prompt', () => agentWith({}).prompt(''), 'The prompt is empty. Pass some text or an image.'],
     [
       'a block in place of a message',

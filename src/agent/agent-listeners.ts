@@ -1,4 +1,6 @@
 import type { AgentEvent } from '../contract/run/event.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aFunction } from '../contract/shape/shape.ts'
 import type { RunHandle } from './run-handle.ts'
 
 type Listener = (event: AgentEvent) => void
@@ -9,6 +11,7 @@ export class AgentListeners implements Iterable<Listener> {
 
   /** Adds `listener`, to `run` that is on too; returns how to stop. */
   add(listener: Listener, run: RunHandle | undefined): () => void {
+    checkOptions(listener, aFunction, 'listener')
     let isActive = true
     // A function of its own, so that the same listener may be added twice, and a run it was handed to hears no more of it once it stops.
     const heard = (event: AgentEvent) => (isActive ? listener(event) : undefined)

@@ -1,6 +1,8 @@
 import { logWarning } from '../base/log-warning.ts'
 import { errorText } from '../contract/errors.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aFunction } from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
 import { type AgentRun, RunError, type RunResult } from '../types/run/run.ts'
 import { EventLog } from './event-log.ts'
@@ -33,6 +35,7 @@ export abstract class LoggedRun
   }
 
   subscribe(listener: (event: AgentEvent) => void): () => void {
+    checkOptions(listener, aFunction, 'listener')
     return this.log.subscribe(listener)
   }
 

@@ -21,7 +21,10 @@ export function toolJsonSchema(tool: AgentTool): JsonSchema {
   if (schema === undefined) {
     schema = readSchema(tool)
     if (schema.type !== 'object') {
-      throw new ConfigError('invalidTool', `Tool "${tool.name}": parameters must be an object schema ("type": "object" at the root).`)
+      throw new ConfigError(
+        'invalidTool',
+        `Tool "${tool.name}": parameters must be an object schema ("type": "object" at the root, as z.object({ … }) makes it).`,
+      )
     }
     schemas.set(tool, schema)
   }

@@ -19,6 +19,7 @@ import {
   type Shape,
   type ShapeOf,
   tagged,
+  toldAs,
   written,
 } from '../shape/shape.ts'
 import { type Content, content, type ImageContent, providerState, type TextContent, type ToolCallContent } from './content.ts'
@@ -205,10 +206,10 @@ const llmInputs = {
 /** One that a model may see, with those extras that it has. */
 export const llmMessageInput = tagged('role', llmInputs)
 /** One entry of a history that may have no id yet; a caller may leave out what can be filled in. */
-export const messageInput = tagged('role', {
-  ...llmInputs,
-  extension: fieldsOf({ ...extensionFields, id: anyEnvelope.id }),
-})
+export const messageInput = toldAs(
+  tagged('role', { ...llmInputs, extension: fieldsOf({ ...extensionFields, id: anyEnvelope.id }) }),
+  "a text, or a message such as { role: 'user', content: 'hi' }",
+)
 
 /**
  * A message as people write it: `{ role: 'user', content: 'hi' }`. What is left out is filled in: an id, the time, `stopReason`, `usage` of zero, and

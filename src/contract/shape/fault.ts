@@ -133,7 +133,10 @@ export function toldCaller({ kind, path, value, shape }: Fault, name: string): s
   if (kind === 'inside') return shape.inside?.(value, place, 'given') ?? ''
   if (kind === 'instead') return shape.instead?.(value, place) ?? ''
   if (kind === 'prototype') return `${place} is ${shown(value, place)}; there must be no such key.`
-  if (kind === 'misfit') return `${place || 'options'} is ${shown(value, place)}; it must be ${shape.expected}.`
+  if (kind === 'misfit') {
+    const near = shape.form.of === 'word' && typeof value === 'string' ? meant(value, shape.form.words) : undefined
+    return `${place || 'options'} is ${shown(value, place)}; it must be ${shape.expected}.${near === undefined ? '' : ` Did you mean ${near}?`}`
+  }
   const key = path.slice(path.lastIndexOf('.') + 1)
   const within = placeOf(name, path.slice(0, path.lastIndexOf('.')))
   return `${key} (${shown(value, key)}) is no option${within && ` of ${within}`}. ${nearest(key, namesIn(shape))}`

@@ -17,6 +17,7 @@ const foreignNames: readonly (readonly [ours: string, theirs: string])[] = [
   ['session', 'store sessionstore checkpointer memory'],
   ['sessionId', 'threadid conversationid chatid'],
   ['signal', 'abortsignal abortcontroller abort'],
+  ['stopSequences', 'stop'],
   ['headers', 'defaultheaders extraheaders'],
   ['model id', 'modelid modelname deployment'],
   ['api', 'protocol'],
@@ -30,9 +31,8 @@ export function namesFor(name: string): string[] {
 /** What others call our blocks of content, and how each is written here. */
 const foreignBlocks: readonly (readonly [theirs: string, here: string])[] = [
   ['image_url input_image', "{ type: 'image', url: 'https://…', mimeType: 'image/png' }, or data with base64 for url"],
-  ['document input_file', "{ type: 'file', data: 'base64', mimeType: 'application/pdf' }, or url for data"],
+  ['document input_file', "{ type: 'file', data: 'base64', mimeType: 'application/pdf' }"],
   ['input_text output_text', "{ type: 'text', text }"],
-  ['tool_use tool-call', "{ type: 'toolCall', id, name, arguments }"],
   ['tool_result tool-result', "a message: { role: 'toolResult', toolCallId, toolName, content, isError }"],
 ]
 
@@ -48,7 +48,7 @@ export function foreignTool(value: unknown, path: string): string | undefined {
   const { type, execute, parameters }: { type?: unknown; execute?: unknown; parameters?: unknown } = Object(value)
   if (typeof type !== 'string' || typeof execute === 'function') return undefined
   if (type === 'function')
-    return `${path} is a tool in the form of OpenAI's API, which does not say what runs. Make one of its name, description and parameters: defineTool({ name, description, parameters, execute }).`
+    return `${path} is a tool in the form of OpenAI's API, which does not say what runs. Make it with defineTool({ name, description, parameters, execute }).`
   if (parameters !== undefined) return undefined
   return `${path} is a tool that the service runs (type "${type.slice(0, 60)}"). Give it to the factory of the model: serverTools: [ … ], not to tools.`
 }
@@ -58,5 +58,5 @@ export function foreignTools(value: unknown, path: string): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const [[name, tool] = []] = Object.entries(value)
   if (name === undefined || typeof tool !== 'object') return undefined
-  return `${path} has its tools by their names, as the AI SDK does. Here it is a list: [defineTool({ name: ${JSON.stringify(name.slice(0, 60))}, … }), …], with parameters for inputSchema.`
+  return `${path} has its tools by their names, as the AI SDK does. Here it is a list: [defineTool({ name: ${JSON.stringify(name.slice(0, 60))}, … }), …].`
 }

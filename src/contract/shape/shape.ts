@@ -286,6 +286,12 @@ export function withInside<S extends Shape>(shape: S, inside: (value: unknown, p
   return { ...shape, inside: (value, path, reading) => withStop(inside(value, path, reading)) }
 }
 
+/** `shape`, which a caller is told of as `expected`. */
+/* @__NO_SIDE_EFFECTS__ */
+export function toldAs<S extends Shape>(shape: S, expected: string): S {
+  return { ...shape, expected }
+}
+
 /** `shape`; of a value that is none, `instead` may know what it is. */
 /* @__NO_SIDE_EFFECTS__ */
 export function withInstead<S extends Shape>(shape: S, instead: (value: unknown, path: string) => string | undefined): S {

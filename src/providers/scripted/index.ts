@@ -23,6 +23,7 @@ import {
   listOf,
   options,
   required,
+  toldAs,
   wholeFrom,
 } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
@@ -50,7 +51,7 @@ export interface ScriptedOptions {
 }
 
 const texts = either(aText, listOf(aText))
-const aStep = options<ScriptedStep>({
+const anAnswer = options<ScriptedStep>({
   thinking: texts,
   text: texts,
   citations: listOf(citation),
@@ -69,7 +70,7 @@ const aStep = options<ScriptedStep>({
     afterText: aFlag,
   }),
 })
-const aScript = either(aFunction, listOf(aStep))
+const aScript = either(aFunction, listOf(toldAs(anAnswer, "an answer, such as { text: 'hi' }")))
 const scriptedOptions = options<ScriptedOptions>({
   id: aText,
   name: aText,
