@@ -101,7 +101,7 @@ describe('a mistake in the program is told where it is made', () => {
     [
       'a tool of the service',
       () => agentWith({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }),
-      'tools[0] is a tool that the service runs (type "web_search_20250305"). Give it to the factory of the model: serverTools: [ … ], not to tools.',
+      'tools[0] is a tool of the service (type "web_search_20250305"). Give it to the factory of the model, as serverTools.',
     ],
     ['maxTurns at the top', () => agentWith({ maxTurns: 3 }), 'maxTurns (3) is no option. Did you mean limits.maxTurns?'],
     ['maxTurn', () => agentWith({ limits: { maxTurn: 3 } }), 'maxTurn (3) is no option of limits. Did you mean maxTurns?'],
@@ -156,12 +156,12 @@ describe('a mistake in the program is told where it is made', () => {
     [
       'an address as data',
       () => saying({ type: 'image', data: 'https://example.com/a.png', mimeType: 'image/png' }),
-      'prompt.content[0].data is an address. Give it as url in place of data.',
+      'prompt.content[0].data is an address. Give an https one as url, else the bytes as base64.',
     ],
     [
       'a path as data',
       () => saying({ type: 'file', data: 'file:///a.pdf', mimeType: 'application/pdf' }),
-      'prompt.content[0].data is an address. Read it, and give the bytes as base64.',
+      'prompt.content[0].data is an address. Give an https one as url, else the bytes as base64.',
     ],
     [
       'an empty file',
@@ -197,7 +197,6 @@ describe('a mistake in the program is told where it is made', () => {
 
   it('text without brackets says that it is a method', async () => {
     const run = agentWith({}).prompt('hi')
-    expect(`${run.text}`).toBe('text() is a method: await run.text()')
     expect(run.text.name).toBe('text() is a method: await run.text()')
     expect(await run.text()).toBe('ok')
   })

@@ -80,9 +80,8 @@ export abstract class LoggedRun
   }
 }
 
-// Whoever forgets the brackets sees what is missing, in a log and in a template.
-const hint = 'text() is a method: await run.text()'
-Object.defineProperties(LoggedRun.prototype.text, { name: { value: hint }, toString: { value: () => hint } })
+// Whoever logs it without brackets sees what is missing.
+Object.defineProperty(LoggedRun.prototype.text, 'name', { value: 'text() is a method: await run.text()' })
 
 function completed(result: RunResult): RunResult {
   if (result.status !== 'completed') throw new RunError(result)

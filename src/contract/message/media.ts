@@ -56,8 +56,7 @@ function dataFault(data: string, mimeType: string, path: string): string | undef
     return `${path}.data has about ${Math.floor(data.length * 0.75)} bytes, and no service takes more than ${maxInlineBytes} of a file within a request. Upload it, or send a part`
   if (/^data:/i.test(data))
     return `${path}.data begins with "data:". Give the base64 alone, which stands behind the comma, and the type as mimeType`
-  if (/^(?:https?|file|blob):/i.test(data))
-    return `${path}.data is an address. ${/^https:/i.test(data) ? 'Give it as url in place of data' : 'Read it, and give the bytes as base64'}`
+  if (/^(?:https?|file|blob):/i.test(data)) return `${path}.data is an address. Give an https one as url, else the bytes as base64`
   if (data === '') return `${path}.data is empty: there is nothing to send`
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
     return `${path}.data is no base64. Encode the bytes, with padding and without line breaks`

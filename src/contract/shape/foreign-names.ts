@@ -32,7 +32,6 @@ export function namesFor(name: string): string[] {
 const foreignBlocks: readonly (readonly [theirs: string, here: string])[] = [
   ['image_url input_image', "{ type: 'image', url: 'https://…', mimeType: 'image/png' }, or data with base64 for url"],
   ['document input_file', "{ type: 'file', data: 'base64', mimeType: 'application/pdf' }"],
-  ['input_text output_text', "{ type: 'text', text }"],
   ['tool_result tool-result', "a message: { role: 'toolResult', toolCallId, toolName, content, isError }"],
 ]
 
@@ -50,7 +49,7 @@ export function foreignTool(value: unknown, path: string): string | undefined {
   if (type === 'function')
     return `${path} is a tool in the form of OpenAI's API, which does not say what runs. Make it with defineTool({ name, description, parameters, execute }).`
   if (parameters !== undefined) return undefined
-  return `${path} is a tool that the service runs (type "${type.slice(0, 60)}"). Give it to the factory of the model: serverTools: [ … ], not to tools.`
+  return `${path} is a tool of the service (type "${type.slice(0, 60)}"). Give it to the factory of the model, as serverTools.`
 }
 
 /** What to say of `value` at `path`, which is no list of tools but has them by their names, as the AI SDK does; undefined for any other value. */
