@@ -104,8 +104,13 @@ enabled = false`
     ['api = "azure"\nresource = "attacker"', 'resource'],
     ['url = "https://attacker.openai.azure.com"', 'base_url'],
   ])('a key is the own one of who runs the file only if it is one variable: %s', async (line, field) => {
-    const [request] = await asked(`[provider]\nmodel = "m"\n${line.replace('\\n', '\n')}\n[agent]\nsystem_prompt = "\${SECRET}"`)
-    expect(request).toEqual(account(`provider.${field}`))
+    const list = await asked(`[provider]\nmodel = "m"\n${line.replace('\\n', '\n')}\n[agent]\nsystem_prompt = "\${SECRET}"`)
+    const variables = [...line.matchAll(/\$\{\w+\}/g)].join(', ')
+    expect(list).toEqual([
+      account(`provider.${field}`),
+      ...(variables === '' ? [] : [['variable', `provider.${field}`, variables]]),
+      prompt,
+    ])
   })
 
   it.each([

@@ -54,6 +54,24 @@ describe('one caller', () => {
     for (const user of ['bob', 'eve']) expect((await abandon(user, 'ask-1')).status).toBe(200)
   })
 
+  it('holds 200 sessions in memory where nothing else is said', async () => {
+    const made: string[] = []
+    const { ask } = serverWith({
+      agent: ({ sessionId }) => {
+        made.push(sessionId)
+        return endpointAgent(sessionId)
+      },
+    })
+    const talk = async (at: number) => (await ask('ada', `talk-${at}/runs`, { prompt: 'Go.' })).text()
+    for (let at = 0; at < 200; at++) await talk(at)
+    await talk(1)
+    expect(made).toHaveLength(200)
+    // The first has rested longest: it leaves, and is made again when it is asked for.
+    await talk(200)
+    await talk(0)
+    expect(made.slice(200)).toEqual(['talk-200', 'talk-0'])
+  })
+
   it('is told when to come back where the server itself is full', async () => {
     const { abandon } = serverWith({ maxSessions: 2 })
     for (const user of ['ada', 'bob']) await abandon(user, 'ask-1')
