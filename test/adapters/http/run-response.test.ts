@@ -2,7 +2,7 @@ import { readUIMessageStream, type UIMessageChunk } from 'ai'
 import { createParser } from 'eventsource-parser'
 import { expect, it } from 'vitest'
 import { runResponse } from '../../../adapters/http/index.ts'
-import { Agent, ConfigError } from '../../../src/index.ts'
+import { Agent, ConfigError, defineTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { allFrames } from './read-sse.ts'
 
@@ -53,3 +53,35 @@ it('refuses what is no option, and the run goes on', async () => {
   expect(() => runResponse(run, { protocol: 'ai-sdk' as never })).toThrow(ConfigError)
   expect(await run.text()).toBe('one two')
 })
+
+it.each(['aiSdk', 'agUi'] as const)(
+  'whoever joins by %s after a decision gets the rest, also where events come one at a time',
+  async (protocol) => {
+    const send = defineTool({
+      name: 'send',
+      description: 'Sends.',
+      parameters: { type: 'object' },
+      needsApproval: true,
+      execute: () => 'Sent.',
+    })
+    const model = scripted([{ toolCalls: [{ name: 'send', arguments: {} }] }, { text: 'All done.' }])
+    const run = new Agent({ model, tools: [send] }).prompt('Go.')
+    for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
+    await run.result
+    // As the events of a run on another machine, which never tells what is there already.
+    const slow = async function* () {
+      for await (const event of run.events({ after: 0 })) {
+        await new Promise((resolve) => setImmediate(resolve))
+        yield event
+      }
+    }
+    const remote = new Proxy(run, {
+      get: (target, name) => {
+        if (name === Symbol.asyncIterator) return slow
+        const value: unknown = Reflect.get(target, name, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    expect(await runResponse(remote, { protocol }).text()).toContain('All done.')
+  },
+)
