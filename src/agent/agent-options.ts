@@ -27,7 +27,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../contract/shape/shape.ts'
-import { checkCostLimit, settingTable, toolList } from '../loop/check-config.ts'
+import { checkCostLimit, checkToolNames, settingTable, toolList } from '../loop/check-config.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import type { Model } from '../types/model/model.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
@@ -223,15 +223,4 @@ const newSessionOptions = options<NewSessionOptions>({ afterIdleMs: aNumberFromZ
 /** As {@link checkPromptOptions}, for `newSession`. */
 export function checkNewSession(given: NewSessionOptions): void {
   checkOptions(given, newSessionOptions)
-}
-
-/** Throws `ConfigError` `invalidTool` for two tools of one name. */
-export function checkToolNames(tools: readonly AgentTool[]): void {
-  const seen = new Set<string>()
-  // Tools may come with the same companions, which may also be named.
-  const companions = new Set(tools.flatMap((tool) => tool.companions ?? []).filter((tool) => !tools.includes(tool)))
-  for (const { name } of [...tools, ...companions]) {
-    if (seen.has(name)) throw new ConfigError('invalidTool', `Two tools are called "${name}"; tool names must be unique.`)
-    seen.add(name)
-  }
 }

@@ -41,6 +41,7 @@ import type { Model } from '../types/model/model.ts'
 import type { Budget } from '../types/run/budget.ts'
 import type { LoopHooks } from '../types/run/turn.ts'
 import type { OffloadOptions } from '../types/tool/offload.ts'
+import type { AgentTool } from '../types/tool/tool.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 
 const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')
@@ -65,6 +66,17 @@ export const aTool: Shape = {
 
 /** What an agent may use. */
 export const toolList: Shape = withInstead(listOf(aTool), foreignTools)
+
+/** Throws `ConfigError` `invalidTool` for two tools of one name. */
+export function checkToolNames(tools: readonly AgentTool[]): void {
+  const seen = new Set<string>()
+  // Tools may come with the same companions, which may also be named.
+  const companions = new Set(tools.flatMap((tool) => tool.companions ?? []).filter((tool) => !tools.includes(tool)))
+  for (const { name } of [...tools, ...companions]) {
+    if (seen.has(name)) throw new ConfigError('invalidTool', `Two tools are called "${name}"; tool names must be unique.`)
+    seen.add(name)
+  }
+}
 
 const { maxTurns: _ofOneLoop, maxSameRefusals: _asWell, ...shared } = limitFields
 /** Limits of several loops together. */

@@ -60,6 +60,12 @@ describe('prepareTurn', () => {
     ['gives an option that there is not', () => ({ temprature: 1 }), /temprature/],
     ['names a tool that there is not', () => ({ activeTools: ['mul'] }), /activeTools names "mul"; the turn has add/],
     ['gives no model', () => ({ model: 'gpt' }), /model/],
+    ['gives two tools of one name', () => ({ tools: [add, { ...add }] }), /prepareTurn hook failed: Two tools are called "add"/],
+    [
+      'gives a tool called as one that comes with another',
+      () => ({ tools: [add, { ...tool('sub', () => '-1'), companions: [{ ...add }] }] }),
+      /Two tools are called "add"/,
+    ],
   ])('one that %s ends the run before anything is sent', async (_name, prepareTurn, message) => {
     const hooks = { prepareTurn: prepareTurn as () => TurnChanges }
     const { model, result } = await play([{ text: 'never' }], { tools: [add], hooks, logger: false })

@@ -8,7 +8,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { anything, aText, listOf, options, type Shape } from '../../contract/shape/shape.ts'
 import type { TurnChanges, UpcomingTurn } from '../../types/run/turn.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
-import { toolList } from '../check-config.ts'
+import { checkToolNames, toolList } from '../check-config.ts'
 import { hookFailed } from '../hooks.ts'
 import type { LoopConfig } from '../loop-config.ts'
 import type { LoopState } from '../loop-state.ts'
@@ -63,7 +63,9 @@ async function askedChanges(
     const answer: unknown = await loop.stop.race((async () => hook({ ...loop.hooks.origin(), ...upcoming(loop) }))())
     if (answer === undefined || answer === null) return undefined
     checkOptions(answer, turnChanges, 'prepareTurn()')
-    return answer as TurnChanges // just checked
+    const changes = answer as TurnChanges // just checked
+    if (changes.tools !== undefined) checkToolNames(changes.tools)
+    return changes
   } catch (error) {
     if (loop.stop.aborted) throw error
     throw hookFailed('The prepareTurn hook', error)

@@ -32,7 +32,7 @@ export interface TurnChanges extends RequestSettings {
   model?: Model
   /** How deep the model thinks. */
   thinking?: ThinkingLevel
-  /** The tools of this turn. */
+  /** The tools of this turn. Two of one name end the run, as a hook that throws does. */
   tools?: readonly AgentTool[]
   /** Names of those that are offered. A call of another one is answered as a tool that there is not. */
   activeTools?: readonly string[]
