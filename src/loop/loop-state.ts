@@ -92,6 +92,8 @@ export class LoopState {
     this.config = config
     this.options = options
     this.agentId = ids.agentId
+    // Before the watches: one that fails at once is told without the keys of this model.
+    this.turn = plainTurn(this)
     this.stop = new AbortScope(options.signal)
     this.budget = new ExecutionBudget(config.limits, options.budget)
     this.refusals = new Refusals(config.limits)
@@ -104,7 +106,6 @@ export class LoopState {
       (message) => this.warn('watchFailed', { message }),
     )
     this.media = config.resolveMedia && mediaOf(config.resolveMedia, this.stop)
-    this.turn = plainTurn(this)
     const { contextWindow, maxTokens } = config.model.config
     const { systemPrompt } = context
     this.contextLimits = resolveContext(config.contextConfig, { contextWindow, maxTokens: config.maxTokens ?? maxTokens }, { systemPrompt })

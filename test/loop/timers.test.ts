@@ -8,7 +8,10 @@ const tenDaysMs = 10 * 24 * 3_600_000
 const maxMs = 2 ** 31
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
-afterEach(() => void vi.useRealTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  vi.restoreAllMocks()
+})
 
 /** Starts a run and lets ten days pass after its first event of `type`. */
 async function wait(type: AgentEvent['type'], script: Script, options: Partial<AgentOptions>) {
@@ -39,6 +42,8 @@ describe.each([maxMs, Number.POSITIVE_INFINITY])('a time of %d ms, longer than t
   })
 
   it('does not repeat a model call at once', async () => {
+    // Any part of the delay is waited for, each as likely.
+    vi.spyOn(Math, 'random').mockReturnValue(0.99)
     const retry = { maxRetries: 1, initialDelayMs: ms, backoffMultiplier: 1, maxDelayMs: ms }
     const { agent, run } = await wait('providerRetry', [{ fail: { code: 'network', message: 'cut' } }, { text: 'ok' }], { retry })
     expect(agent.isStreaming).toBe(true)

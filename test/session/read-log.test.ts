@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { SessionRecord } from '../../src/contract/session/session-record.ts'
+import { digestOf } from '../../src/session/log/digest.ts'
 import { readLog } from '../../src/session/log/read-log.ts'
 import { encodeLine, encodeRecord, lineStart } from '../../src/session/log/record-codec.ts'
 
@@ -79,6 +80,16 @@ describe('a log without damage', () => {
     const { records, replaced } = readLog(mixed)
     expect(whose(records)).toBe('b.1 b.2')
     expect(replaced).toMatchObject({ kind: 'forked', afterSeq: 0 })
+  })
+
+  it('knows what all writers before a cursor amount to', () => {
+    const written = [...lines(1, 1, 2), ...lines(2, 3, 3), ...lines(5, 4, 6, { base: 'w2' })]
+    for (let after = 0; after <= 7; after++) {
+      const { passed, records, replaced } = readLog(written, after)
+      expect(digestOf(records, passed)).toEqual(digestOf(readLog(written).records))
+      expect(passed.messages).toBe(Math.min(after, 6))
+      expect(replaced).toBe(undefined)
+    }
   })
 
   it('gives what comes after a cursor, whether or not the rest is there', () => {

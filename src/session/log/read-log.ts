@@ -204,7 +204,8 @@ function chainOf(newestFirst: readonly Part[], after: number): Link[] {
     const found: Part | undefined = byWriter.get(base ?? '')
     const isFound = found !== undefined && found.place.epoch < epoch
     chain.push({ part, end, goesOn: isFound || from === 1 })
-    if (whole !== undefined || from <= after + 1) break
+    // Those up to the cursor may have been left out.
+    if (whole !== undefined || (!isFound && from <= after + 1)) break
     // Where nothing can be read of what it went on from, what is before that can only be in older parts.
     while ((newestFirst[older]?.place.epoch ?? 0) >= epoch) older++
     part = isFound ? found : newestFirst[older]

@@ -69,7 +69,7 @@ describe('what cannot be read', () => {
 
   it('an answer without events says what came instead', async () => {
     const fetch: typeof globalThis.fetch = async () => new Response('<html></html>', { headers: { 'content-type': 'text/html' } })
-    expect((await failure(fetch)).message).toMatch(/finishReason.*text\/html.*baseUrl/)
+    expect((await failure(fetch)).message).toMatch(/web page \(text\/html\).*Check baseUrl/)
   })
 })
 
