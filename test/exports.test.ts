@@ -72,13 +72,13 @@ const expected: Record<string, string> = {
     LoadSkillsOptions ParsedSkill Skill SkillErrorCode SkillProblem SkillProblemCode SkillSet`,
   './session': `
     JournalError SessionError assertSessionId checkSession childrenOf exportSession exportSessionLines getLoop importSession logSessionStore loopChainTo
-    memoryDriver openInTime parallelSiblings parseMessages parseSession parseSnapshot recordsOf replayEvents rootLoops salvageSession
+    messagesWithBytes memoryDriver openInTime parallelSiblings parseMessages parseSession parseSnapshot recordsOf replayEvents rootLoops salvageSession
     scopedSessionStore serializeMessages sessionJournal sessionOf snapshotOf totalUsage withEvents withTaskHooks
-    AgentSnapshot BegunCall CaughtUp ChildLoopRef CopiedSessionRecord DroppedLine EventKeeping ImportSessionOptions Journal
+    AgentSnapshot BegunCall BlobDriver CaughtUp ChildLoopRef CopiedSessionRecord DroppedLine EventKeeping ImportSessionOptions Journal
     JournalEntry JournalRecord JournaledConversation LogClaim LogDamage LogDriver LogLine LogQuery LoopEvent LoopPlace LoopRecord
     LoopStatus NewSessionRecord NodeTag ParallelGroupRecord ReplayOptions ResumableSnapshot ResumePoint SalvagedSession Session
     SessionDigest SessionEntry SessionErrorCode SessionFormation SessionJournal SessionJournalOptions SessionListOptions SessionOpenOptions SessionPage
-    SessionRecord SessionScope SessionSummary SessionTail SessionWriter SpawnRef StorePromises TagKind TaskHooks Turn UnfinishedCalls
+    SessionRecord SessionScope SessionSummary SessionTail SessionWriter SpawnRef StorePromises StoredBytes TagKind TaskHooks Turn UnfinishedCalls
     UnknownEntry`,
   './context': `
     ContextTracker PartialJson cacheHitRate combineUsage compactMessages defaultCompaction defaultContextTranslation deriveView diffTurnRequests

@@ -26,9 +26,6 @@ interface Bindings {
   INDEX: ObjectNamespace
 }
 
-/** Sessions that are handed over come in one piece, with their events. */
-const maxBodyBytes = 16 * 1024 * 1024
-
 const clock = defineTool({
   name: 'current_time',
   label: 'Current time',
@@ -62,7 +59,6 @@ export class Conversation extends LiveSessionObject<Bindings> {
   protected override readonly turnRequests = true
   protected override readonly imports = true
   protected override readonly keptEvents = { includeStreamingEvents: true }
-  protected override readonly maxBodyBytes = maxBodyBytes
 
   protected agentOptions(): LiveAgentOptions {
     const { tools = [], ...rest } = agentOf(this.env)
@@ -84,7 +80,6 @@ const app = createWorker<Bindings>({
   agent: (env) => new Agent(agentOf(env)),
   sessions: (env) => objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX }),
   authorize,
-  maxBodyBytes,
 })
 
 /** What the playground says of the model, before it has asked it anything. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { defaultMaxBodyBytes } from './access/body.ts'
 export { maxAttempts } from './live/live-session-host.ts'
 export { progressOf } from './live/unfinished-run.ts'
 export { liveSessionRoutes } from './routes/session-routes.ts'

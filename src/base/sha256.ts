@@ -7,7 +7,18 @@ const constants = fractions(64, 1 / 3)
  * Source: FIPS 180-4 §6.2.
  */
 export function sha256(text: string): string {
-  const words = padded(new TextEncoder().encode(text))
+  return digested(new TextEncoder().encode(text))
+}
+
+/** SHA-256 of `bytes`, in hex: by the platform where it has WebCrypto, which does not hold up the page. */
+export async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const subtle: SubtleCrypto | undefined = crypto.subtle // missing on pages that were not loaded over https
+  if (subtle === undefined) return digested(bytes)
+  return Array.from(new Uint8Array(await subtle.digest('SHA-256', bytes)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+function digested(bytes: Uint8Array): string {
+  const words = padded(bytes)
   const state = Int32Array.from(initial)
   const schedule = new Int32Array(64)
   for (let at = 0; at < words.length; at += 16) mix(state, schedule, words, at)

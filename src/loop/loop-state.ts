@@ -56,7 +56,7 @@ export class LoopState {
   meter: PromptMeter
   /** What of the history is sent; `undefined` while that is all of it. See `loadView`. */
   view: RequestView | undefined
-  /** Fetches media that the service does not fetch itself. */
+  /** Fetches media that the service does not fetch itself, and reads those that the session keeps. */
   readonly media: MediaWithBytes | undefined
   /** What this loop has added to the history. */
   readonly added: AgentMessage[] = []
@@ -105,7 +105,7 @@ export class LoopState {
       () => ({ ...ids, ...(options.agentName !== undefined && { agentName: options.agentName }), model: config.model.config }),
       (message) => this.warn('watchFailed', { message }),
     )
-    this.media = config.resolveMedia && mediaOf(config.resolveMedia, this.stop)
+    this.media = mediaOf(config, ids.sessionId, this.stop)
     const { contextWindow, maxTokens } = config.model.config
     const { systemPrompt } = context
     this.contextLimits = resolveContext(config.contextConfig, { contextWindow, maxTokens: config.maxTokens ?? maxTokens }, { systemPrompt })

@@ -4,34 +4,43 @@ import { ConfigError } from '../contract/errors.ts'
 import type { FileContent, ImageContent } from '../contract/message/content.ts'
 import { defaultMaxMediaBytes, sourceFault } from '../contract/message/media.ts'
 import { kindOf } from '../contract/shape/json-fault.ts'
-import type { MediaWithBytes, ResolveMedia } from '../types/model/media.ts'
+import type { MediaWithBytes } from '../types/model/media.ts'
+import type { LoopConfig } from './loop-config.ts'
 
 type Media = ImageContent | FileContent
+type MediaSources = Pick<LoopConfig, 'resolveMedia' | 'journal'>
 
-/** What each resolver gave so far. Another one may refuse what this one fetched. */
-const resolved = new WeakMap<ResolveMedia, WeakMap<Media, Media>>()
+/** What was got so far from each that was asked. Another one may refuse what this one fetched. */
+const resolved = new WeakMap<object, WeakMap<Media, Media>>()
 
-/** `resolve` for one run that `stop` stops: each block is asked for once, and what failed is not asked for again. */
-export function mediaOf(resolve: ResolveMedia, stop: AbortScope): MediaWithBytes {
-  const known = resolved.get(resolve) ?? new WeakMap<Media, Media>()
-  resolved.set(resolve, known)
+/**
+ * Who has the bytes of media, for one run that `stop` stops: the session of its journal, and `resolveMedia`. Each block is asked for once, and what
+ * failed is not asked for again. `undefined` where there is nobody.
+ */
+export function mediaOf(sources: MediaSources, sessionId: string, stop: AbortScope): MediaWithBytes | undefined {
+  const asks = sources.resolveMedia ?? sources.journal?.media
+  if (asks === undefined) return undefined
+  const known = resolved.get(asks) ?? new WeakMap<Media, Media>()
+  resolved.set(asks, known)
   const asked = new WeakMap<Media, Promise<Media>>()
   return (block) => {
     const made = known.get(block)
     let answer = made === undefined ? asked.get(block) : Promise.resolve(made)
     if (answer === undefined) {
-      answer = fetched(block, resolve, stop)
+      answer = fetched(block, sources, sessionId, stop)
       asked.set(block, answer)
-      answer.then((found) => known.set(block, found)).catch(() => undefined)
+      answer.then((found) => found !== block && known.set(block, found)).catch(() => undefined)
     }
     return answer
   }
 }
 
-async function fetched(block: Media, resolve: ResolveMedia, stop: AbortScope): Promise<Media> {
-  const { url = '', ...rest } = block
+async function fetched(block: Media, { resolveMedia, journal }: MediaSources, sessionId: string, stop: AbortScope): Promise<Media> {
+  const { url, ...rest } = block
+  if (block.blob) return stop.race(journal?.media?.(sessionId, block) ?? Promise.resolve(block))
+  if (!resolveMedia || !url) return block
   // An async function, so that one that throws at once is a rejection too.
-  const given: unknown = await stop.race((async () => resolve({ url, mimeType: block.mimeType, signal: stop.signal }))())
+  const given: unknown = await stop.race((async () => resolveMedia({ url, mimeType: block.mimeType, signal: stop.signal }))())
   if (!(given instanceof Uint8Array) && !(given instanceof Blob)) refuse(`resolveMedia gave ${kindOf(given)} instead of a Blob or bytes`)
   const size = given instanceof Blob ? given.size : given.length
   if (size > defaultMaxMediaBytes) refuse(`it has ${size} bytes, and at most ${defaultMaxMediaBytes} are sent`)

@@ -10,6 +10,7 @@
 
 export { JournalError, SessionError, type SessionErrorCode } from '../contract/errors.ts'
 export { parseMessages, serializeMessages } from '../contract/message/history.ts'
+export type { StoredBytes } from '../contract/message/media.ts'
 export type { JournalEntry } from '../contract/session/journal-entry.ts'
 export type { NodeTag, TagKind } from '../contract/session/node-tag.ts'
 export { checkSession, parseSession } from '../contract/session/read-session.ts'
@@ -30,6 +31,7 @@ export type { LogDamage, SessionEntry, SessionRecord, UnknownEntry } from '../co
 export { type AgentSnapshot, parseSnapshot } from '../contract/session/snapshot.ts'
 export type { Journal, JournaledConversation, JournalRecord } from '../types/session/journal.ts'
 export type {
+  BlobDriver,
   CaughtUp,
   CopiedSessionRecord,
   DroppedLine,
@@ -61,6 +63,7 @@ export { openInTime } from './log/open-in-time.ts'
 export { salvageSession } from './log/salvage.ts'
 export { scopedSessionStore } from './log/scoped-session-store.ts'
 export { exportSession, exportSessionLines, type ImportSessionOptions, importSession } from './log/transfer.ts'
+export { messagesWithBytes } from './media/kept-media.ts'
 export { childrenOf, getLoop, loopChainTo, parallelSiblings, rootLoops, totalUsage } from './views/navigation.ts'
 export { type ReplayOptions, replayEvents } from './views/replay-events.ts'
 export { recordsOf, sessionOf } from './views/session-tree.ts'

@@ -42,12 +42,17 @@ function numbersOf(type: string): fc.Arbitrary<number> | undefined {
   return first === undefined ? undefined : fc.integer({ min: Number(first), max: 1_000_000 })
 }
 
-const sources = fc.constantFrom<object>({ data: 'AAAA' }, { url: 'https://a.example/b' }, { fileId: 'f', api: 'somebody' })
+const sources = fc.constantFrom<object>(
+  { data: 'AAAA' },
+  { url: 'https://a.example/b' },
+  { fileId: 'f', api: 'somebody' },
+  { blob: { hash: '0'.repeat(64), bytes: 3 } },
+)
 
 /** Media have exactly one source. */
 function withSource(value: object, source: object): object {
   const rest = { ...value, mimeType: 'text/plain' }
-  for (const name of ['data', 'url', 'fileId', 'api']) Reflect.deleteProperty(rest, name)
+  for (const name of ['data', 'url', 'fileId', 'api', 'blob']) Reflect.deleteProperty(rest, name)
   return { ...rest, ...source }
 }
 

@@ -171,7 +171,7 @@ describe('what this version does not know', () => {
 
   it('is everything of a newer version', () => {
     const line = lineOf({ at: 1, entry: { type: 'turnStart', triggeredBy: 'user' } })
-    const newer = sealed(line.slice(0, -18).replace('{"v":1,', '{"v":2,"more":{"body":1},'))
+    const newer = sealed(line.slice(0, -18).replace('{"v":1,', '{"v":3,"more":{"body":1},'))
     const { record, isNewer } = decoded(newer)
     expect(isNewer).toBe(true)
     expect(record).toEqual({ epoch: 2, seq: 7, at: 1, entry: { type: 'unknown', name: 'turnStart', body: { triggeredBy: 'user' } } })

@@ -82,12 +82,12 @@ export class LiveSession {
 
   /** Whether anything was ever said. */
   async isKnown(): Promise<boolean> {
-    return (await this.#records()).length > 0
+    return (await this.records()).length > 0
   }
 
   /** Whether the message with this id was ever said, also where the conversation has left it since. */
   async wasSaid(id: string): Promise<boolean> {
-    return (await this.#records()).some(({ entry }) => 'message' in entry && entry.message.id === id)
+    return (await this.records()).some(({ entry }) => 'message' in entry && entry.message.id === id)
   }
 
   /** Whether a run is on, as far as this process knows. */
@@ -103,7 +103,7 @@ export class LiveSession {
     return this.#begunByKey.get(key, async () => {
       const agent = await this.agent()
       const isSaid = agent.messages.some(({ id }) => id === key)
-      const said = isSaid ? (await this.#records()).findLast(({ entry }) => 'message' in entry && entry.message.id === key) : undefined
+      const said = isSaid ? (await this.records()).findLast(({ entry }) => 'message' in entry && entry.message.id === key) : undefined
       return said?.loopId ?? (await this.start(begin, place)).loopId
     })
   }
@@ -128,7 +128,7 @@ export class LiveSession {
   /** What was said: up to the end of this loop, by default so far. Throws `ProblemError` 404 for a loop that is none of the session. */
   async history(loopId?: string): Promise<History> {
     const agent = await this.agent()
-    if (loopId !== undefined && agent.lastLoopId !== loopId) return historyAt(await this.#records(), loopId, agent)
+    if (loopId !== undefined && agent.lastLoopId !== loopId) return historyAt(await this.records(), loopId, agent)
     return { messages: agent.messages, approvals: agent.pendingApprovals() }
   }
 
@@ -162,6 +162,16 @@ export class LiveSession {
     return latest?.run === run ? latest.agent.messages.slice(0, latest.length) : []
   }
 
+  /** What its store has of the session, media by name; nothing where nothing was said. */
+  async records(): Promise<readonly SessionRecord[]> {
+    try {
+      return (await this.#host.store.tail(this.#host.sessionId)).records
+    } catch (error) {
+      if (SessionError.isInstance(error) && error.code === 'notFound') return []
+      throw error
+    }
+  }
+
   /** The run that is on, or the one that was on last in this process. */
   async latestRun(): Promise<AgentRun | undefined> {
     return (await this.currentRun()) ?? this.#latest?.run
@@ -183,7 +193,7 @@ export class LiveSession {
   /** What the log says of a loop that is not in memory: whether it is known, and which one goes on with it. */
   async trace(loopId: string): Promise<{ continuedBy?: string } | undefined> {
     const running = (await this.currentRun())?.loopId
-    const records = await this.#records()
+    const records = await this.records()
     if (!records.some((record) => record.loopId === loopId)) return undefined
     const continuedBy = continuationOf(records, loopId, running)
     return continuedBy === undefined ? {} : { continuedBy }
@@ -195,7 +205,7 @@ export class LiveSession {
       const run = (await this.#agent?.catch(() => undefined))?.currentRun
       run?.abort()
       await run?.result
-      const unfinished = unfinishedRun(await this.#records())
+      const unfinished = unfinishedRun(await this.records())
       if (unfinished === undefined) return
       await this.#end(unfinished, { status: 'aborted' })
       // It does not know that end.
@@ -280,7 +290,7 @@ export class LiveSession {
     const before = await this.#agent?.catch(() => undefined)
     if (before?.lastLoopId === loopId) return this.#start(begin)
     // Before an agent is made, which may open connections.
-    assertLoop(await this.#records(), loopId)
+    assertLoop(await this.records(), loopId)
     const agent = await this.#make({ loopId })
     // Its writer would be a second one.
     await before?.close()
@@ -304,7 +314,7 @@ export class LiveSession {
   }
 
   async #open(): Promise<Agent> {
-    const records = await this.#records()
+    const records = await this.records()
     this.#knownHolder = this.#host.otherHolder?.()
     const unfinished = this.#knownHolder === undefined ? unfinishedRun(records) : undefined
     if (unfinished === undefined) return this.#make(records.length > 0 ? {} : undefined)
@@ -377,15 +387,6 @@ export class LiveSession {
     if (holder === undefined || holder === this.#knownHolder || current === undefined) return
     const agent = await current.catch(() => undefined)
     if (agent?.isStreaming !== true) this.#drop(current)
-  }
-
-  async #records(): Promise<readonly SessionRecord[]> {
-    try {
-      return (await this.#host.store.tail(this.#host.sessionId)).records
-    } catch (error) {
-      if (SessionError.isInstance(error) && error.code === 'notFound') return []
-      throw error
-    }
   }
 
   #drop(agent: Promise<Agent>): void {

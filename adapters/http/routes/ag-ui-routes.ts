@@ -1,5 +1,6 @@
 import type { ClientSettings } from '../../../src/client/index.ts'
 import type { AgentRun } from '../../../src/index.ts'
+import { messagesWithBytes } from '../../../src/session/index.ts'
 import { agUiEncoder, agUiHeaders, type RunInput, readRunInput } from '../../../src/ui/ag-ui/index.ts'
 import { isObject, readJsonObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
@@ -28,7 +29,8 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { live } = c.env
     const { run, isSeen, restate = false } = await runFor(live, input, settings)
     const { threadId, runId } = input
-    const encoder = agUiEncoder({ history: live.historyBefore(run), restate, threadId, runId })
+    const history = await messagesWithBytes(live.store, live.sessionId, live.historyBefore(run))
+    const encoder = agUiEncoder({ history, restate, threadId, runId })
     return eventStream(
       run,
       { ...options, caller: live.caller },

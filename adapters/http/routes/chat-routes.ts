@@ -1,5 +1,6 @@
 import type { ClientSettings } from '../../../src/client/index.ts'
 import type { AgentRun } from '../../../src/index.ts'
+import { messagesWithBytes } from '../../../src/session/index.ts'
 import { type ChatRequest, readChatRequest, toUiMessages, uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
 import { readJsonObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
@@ -22,7 +23,8 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { live } = c.env
     const approvals = await pendingApprovals(live)
     const messages = (await live.isKnown()) ? (await live.agent()).messages : []
-    return c.json({ messages: toUiMessages(messages, { approvals }) })
+    const shown = await messagesWithBytes(live.store, live.sessionId, messages)
+    return c.json({ messages: toUiMessages(shown, { approvals }) })
   })
   app.post('/chat', async (c) => {
     const body = await readJsonObject(c, options.body)
@@ -60,13 +62,14 @@ interface ChatStream {
   restate?: boolean
 }
 
-function chatStream(
+async function chatStream(
   live: LiveSession,
   run: AgentRun,
   options: SessionRouteOptions,
   { isSeen, restate = false }: ChatStream = {},
-): Response {
-  const encoder = uiMessageEncoder({ history: live.historyBefore(run), restate })
+): Promise<Response> {
+  const history = await messagesWithBytes(live.store, live.sessionId, live.historyBefore(run))
+  const encoder = uiMessageEncoder({ history, restate })
   return eventStream(
     run,
     { ...options, caller: live.caller },

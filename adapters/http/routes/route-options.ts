@@ -13,7 +13,7 @@ import {
   options as optionsOf,
   wholeFrom,
 } from '../../../src/internal.ts'
-import type { BodyLimits } from '../access/body.ts'
+import { type BodyLimits, defaultMaxBodyBytes } from '../access/body.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { OpenStreams } from '../stream/open-streams.ts'
 import type { RunStreamOptions } from '../stream/run-stream.ts'
@@ -21,7 +21,7 @@ import type { ClientSettingName } from './client-settings.ts'
 
 /** What routes may cost, and what they show. */
 export interface RouteOptions {
-  /** Largest request body in bytes. Default 1 MiB. */
+  /** Largest request body in bytes. Default 16 MiB: a prompt with a PDF of 12 MB. */
   maxBodyBytes?: number
   /** Milliseconds in which a body must be there. Default 30,000. */
   bodyTimeoutMs?: number
@@ -72,7 +72,7 @@ export function checkedRoutes(options: RouteOptions): SessionRouteOptions {
 
 /** Fills in the defaults of what was checked. */
 export function resolvedRoutes({
-  maxBodyBytes = 1024 * 1024,
+  maxBodyBytes = defaultMaxBodyBytes,
   bodyTimeoutMs = 30_000,
   maxOpenStreams,
   pingMs = 15_000,

@@ -1,6 +1,4 @@
-import type { Agent, AgentRun, JsonObject, SessionStore } from '../../../src/index.ts'
-import { isWithheld } from '../../../src/internal.ts'
-import { type Session, SessionError, type Turn } from '../../../src/session/index.ts'
+import type { Agent, AgentRun, JsonObject } from '../../../src/index.ts'
 import { answerProblems, newApp } from '../access/answer-problems.ts'
 import { readJsonObject, readSharedText } from '../access/body.ts'
 import { ProblemError, refuse } from '../access/problem.ts'
@@ -11,6 +9,7 @@ import { cursorOf, eventStream, eventsAfter, runStream } from '../stream/run-str
 import { addAgUiRoutes } from './ag-ui-routes.ts'
 import { addChatRoutes } from './chat-routes.ts'
 import { settingsFrom } from './client-settings.ts'
+import { addHistoryRoutes, refuseUnknown } from './history-routes.ts'
 import { keyOf, promptOf, withKey } from './prompt-body.ts'
 import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext, type SessionRouteOptions } from './route-options.ts'
 
@@ -38,33 +37,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   addTreeRoutes(app, options)
   addChatRoutes(app, options)
   addAgUiRoutes(app, options)
-  app.get('/', async (c) => {
-    const { live } = c.env
-    const run = await live.currentRun()
-    const session = await sessionIn(live.store, live.sessionId)
-    if (session === undefined) return refuseUnknown()
-    const shown = c.req.query('events') === 'false' ? outlineOf(session) : forClients(session, options)
-    return c.json({ session: shown, ...(run !== undefined && { runningLoopId: run.loopId }) })
-  })
-  app.get('/history', async (c) => {
-    const { live } = c.env
-    const run = await live.currentRun()
-    const place = c.req.query('loopId')
-    if (run === undefined && !(await live.isKnown())) return place === undefined ? c.json({ messages: [], approvals: [] }) : refuseUnknown()
-    const loopId = place ?? (await live.agent()).lastLoopId
-    const { messages, approvals } = await live.history(loopId)
-    const after = c.req.query('after')
-    const at = after === undefined ? -1 : messages.findLastIndex(({ id }) => id === after)
-    const queued = live.queued.waiting().map(({ kind, loopId: ofRun, receipt: { message } }) => ({ kind, loopId: ofRun, message }))
-    return c.json({
-      messages: messages.slice(at + 1),
-      approvals,
-      ...(at >= 0 && { after }),
-      ...(loopId !== undefined && { loopId }),
-      ...(run !== undefined && { runningLoopId: run.loopId }),
-      ...(queued.length > 0 && { queued }),
-    })
-  })
+  addHistoryRoutes(app, options)
   app.post('/title', async (c) => {
     const { title } = await readJsonObject(c, options.body)
     if (typeof title !== 'string' || title.trim() === '' || title.length > 100)
@@ -271,35 +244,4 @@ async function runOf(live: LiveSession, loopId: string): Promise<AgentRun> {
   const next = trace.continuedBy === undefined ? '' : ' Then read the events of the loop that goes on with it.'
   const detail = `The events of this run are gone; what came of it is in the session.${next}`
   throw new ProblemError({ status: 410, code: 'gone', detail, loopId, ...trace })
-}
-
-function refuseUnknown(): never {
-  refuse(404, 'notFound', 'Nothing was said in this session yet. Send a prompt to …/runs.')
-}
-
-async function sessionIn(store: SessionStore, sessionId: string): Promise<Session | undefined> {
-  try {
-    return await store.load(sessionId)
-  } catch (error) {
-    if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
-    throw error
-  }
-}
-
-/** What the model was sent holds the system prompt; it stays on the server, as in the stream of events. */
-function forClients(session: Session, shown: Pick<SessionRouteOptions, 'turnRequests'>): Session {
-  const loops = session.loops.map((loop) => {
-    const events = loop.events.filter(({ event }) => !isWithheld(event, shown))
-    return { ...loop, events, turns: shown.turnRequests ? loop.turns : loop.turns.map(withoutRequest) }
-  })
-  return { ...session, loops }
-}
-
-/** The same without events and requests, which are most of it. */
-function outlineOf(session: Session): Session {
-  return { ...session, loops: session.loops.map((loop) => ({ ...loop, events: [], turns: loop.turns.map(withoutRequest) })) }
-}
-
-function withoutRequest({ requestPayload: _withheld, ...turn }: Turn): Turn {
-  return turn
 }

@@ -7,14 +7,17 @@ import type { FileOperations } from './file-operations.ts'
  *   a row of segments.
  * - `snapshot.N`: everything that counts of the epochs before N, in place of their files. `snapshot.N.F`: of those from F on; older files stay.
  * - `deleted.N`: the session was deleted; epochs up to N do not count. It is empty, and stays until their files are gone and no writer is left.
- * - `snapshot.N.tmp`: a snapshot that is not finished, or never will be.
+ * - `blob.N.<hash>`: bytes that the writer of epoch N keeps beside the log. They are of no line, and count as long as one names them.
+ * - `….tmp`: a snapshot or bytes that are not finished, or never will be.
  */
 export interface EpochFile {
-  kind: 'log' | 'snapshot' | 'deleted' | 'unfinished'
+  kind: 'log' | 'snapshot' | 'deleted' | 'blob' | 'unfinished'
   epoch: number
   /** The first epoch that it stands for; 0 where it stands for all that are older. */
   from: number
   name: string
+  /** Of bytes. */
+  hash?: string
 }
 
 /** A file that counts, and how much of it. */
@@ -28,6 +31,8 @@ const pieceChars = 8 * 1024 * 1024
 
 const pattern = /^(log|snapshot|deleted)\.([1-9]\d{0,14})(?:(?<=snapshot\.\d+)\.([1-9]\d{0,14}))?(\.tmp)?$/
 
+const blobPattern = /^blob\.([1-9]\d{0,14})\.([0-9a-f]{64})(\.tmp)?$/
+
 /** The epoch files in a session's folder; `undefined` when there is no such folder. Other names are left out. */
 export async function listEpochs(operations: FileOperations, folder: string): Promise<EpochFile[] | undefined> {
   try {
@@ -39,6 +44,11 @@ export async function listEpochs(operations: FileOperations, folder: string): Pr
 }
 
 function epochFile(name: string): EpochFile[] {
+  const [, writer, hash, rest] = blobPattern.exec(name) ?? []
+  if (hash !== undefined) {
+    const epoch = Number(writer)
+    return [rest === undefined ? { kind: 'blob', epoch, from: epoch, name, hash } : { kind: 'unfinished', epoch, from: epoch, name }]
+  }
   const [, kind, digits, start, unfinished] = pattern.exec(name) ?? []
   if (kind === undefined) return []
   const epoch = Number(digits)

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { LogClaim, LogDriver, SessionDigest } from '../../../src/session/index.ts'
+import { getBlob, keepBlobs, putBlob } from './blob-files.ts'
 import { claimLog } from './claim.ts'
 import { deleteFiles } from './delete-session.ts'
 import { syncPathTo } from './durable-directory.ts'
@@ -171,6 +172,23 @@ export function fileDriver(
         await index.forget(folderOf(sessionId))
         return existed
       }),
+    blobs: {
+      async put(claim, hash, bytes) {
+        const log = writing.get(claim)
+        if (log === undefined) throw takenOver(claim.sessionId, claim.epoch)
+        try {
+          await putBlob(operations, log, hash, bytes)
+        } catch (error) {
+          if (isAbsent(error)) throw takenOver(claim.sessionId, claim.epoch)
+          throw sessionFailure(error, `write to session ${claim.sessionId}`)
+        }
+      },
+      get: (sessionId, hash) => reported(`read session ${sessionId}`, () => getBlob(operations, folder(sessionId), hash)),
+      async keep(claim, hashes) {
+        const log = writing.get(claim)
+        if (log !== undefined) await reported(`tidy session ${claim.sessionId}`, () => keepBlobs(operations, log, hashes))
+      },
+    },
   }
 }
 

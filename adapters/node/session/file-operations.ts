@@ -12,14 +12,15 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rmdir, stat, u
 export interface FileOperations {
   /** Creates an empty file that only its owner may read; of several that try, exactly one succeeds and the others get `EEXIST`. */
   createExclusive(path: string): Promise<void>
-  /** Adds to the end of a file that is there. A crash may leave any part of `text`. */
-  append(path: string, text: string): Promise<void>
+  /** Adds to the end of a file that is there. A crash may leave any part of `data`. */
+  append(path: string, data: string | Uint8Array<ArrayBuffer>): Promise<void>
   sync(path: string): Promise<void>
   syncDirectory(path: string): Promise<void>
   /** The file as text, from byte `from` on; bytes that are not UTF-8 become U+FFFD. With `bytes` only so many, or more. */
   read(path: string, part?: { from?: number; bytes?: number }): Promise<string>
   /** Whole lines from byte `from` on, a megabyte of them or one: a file may be longer than any string. */
   readLines(path: string, part: FilePart): Promise<LinesRead>
+  readBytes(path: string): Promise<Uint8Array<ArrayBuffer>>
   /** The names in a directory, in any order. */
   list(directory: string): Promise<string[]>
   /** Replaces `to` at once: whoever looks sees the one or the other. */
@@ -79,10 +80,11 @@ export function nodeFileOperations(): Required<FileOperations> {
     async createExclusive(path) {
       held.set(path, await createPrivate(path))
     },
-    async append(path, text) {
+    readBytes: (path) => readFile(path),
+    async append(path, data) {
       const handle = held.get(path)
-      if (handle === undefined) await using(path, appendOnly, (opened) => opened.appendFile(text))
-      else await handle.appendFile(text)
+      if (handle === undefined) await using(path, appendOnly, (opened) => opened.appendFile(data))
+      else await handle.appendFile(data)
     },
     async sync(path) {
       const handle = held.get(path)

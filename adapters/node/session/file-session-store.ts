@@ -16,6 +16,7 @@ const aDirectory = kind('the path of a directory', (value) => typeof value === '
  * - `<directory>/<id>/log.<epoch>` holds the records of one writer, one line of JSON each. A file of 64 MiB is full, the writer goes on in the next
  *   one. When short logs have outgrown it, `snapshot.<epoch>` takes the place of older ones. A long log is read piece by piece. A deleted session leaves no folder; `.deleted` says which epochs do not come again. `.summaries/<id>` is what
  *   lists tell; the logs say it too.
+ * - `<directory>/<id>/blob.<epoch>.<sha256>` holds the bytes of a picture or a file of more than 48 KiB, as they are.
  * - Files and folders are made for their owner alone (0600, 0700), those above `directory` that are missing too.
  * - Ids that differ in case alone have different folders, also where the file system ignores case: upper-case letters are written in lower
  *   case and noted behind a `+`.

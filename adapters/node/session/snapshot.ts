@@ -44,7 +44,7 @@ export function snapshotStart(files: readonly SizedFile[], { segmentBytes }: Log
  */
 export async function takeSnapshot(operations: FileOperations, { folder, epoch }: HeldLog, from: number): Promise<void> {
   const files = (await listEpochs(operations, folder)) ?? []
-  const replaced = files.filter((file) => file.epoch < epoch && file.from >= from)
+  const replaced = files.filter((file) => file.kind !== 'blob' && file.epoch < epoch && file.from >= from)
   const older = await sizesOf(
     operations,
     folder,

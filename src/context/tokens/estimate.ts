@@ -1,5 +1,5 @@
 import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
-import { byteLengthOf, isMediaOf, isTextType } from '../../contract/message/media.ts'
+import { isMediaOf, isTextType, mediaBytes } from '../../contract/message/media.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
 
@@ -57,7 +57,7 @@ function mediaOf(block: Content, media: Parameters<typeof counterBy>[0]): number
 function blockTokens(block: Content): number {
   if (block.type === 'text') return estimateTokens(block.text)
   if (block.type === 'thinking') return estimateTokens(block.thinking)
-  if (block.type === 'image') return Math.min(Math.max(Math.floor(byteLengthOf(block.data ?? '') / 750), 85), 16_000)
+  if (block.type === 'image') return Math.min(Math.max(Math.floor(mediaBytes(block) / 750), 85), 16_000)
   if (block.type === 'file') return fileTokens(block)
   if (block.type === 'serviceTool') return estimateTokens(JSON.stringify(block.providerState?.payload ?? block.output ?? '')) + 8
   if (block.type === 'opaque') return estimateTokens(JSON.stringify(block.providerState?.payload ?? ''))
@@ -65,8 +65,9 @@ function blockTokens(block: Content): number {
 }
 
 /** Text as text; of a PDF about 50 kB are a page of 2,500 tokens, of sound and video 16 kB are a second of 32. */
-function fileTokens({ data = '', mimeType }: FileContent): number {
-  const bytes = byteLengthOf(data)
+function fileTokens(file: FileContent): number {
+  const { mimeType } = file
+  const bytes = mediaBytes(file)
   if (isTextType(mimeType)) return Math.ceil(bytes / 4)
   if (isMediaOf(mimeType, ['audio/*', 'video/*'])) return Math.max(32, Math.ceil(bytes / 500))
   return Math.max(2500, Math.ceil(bytes / 20))

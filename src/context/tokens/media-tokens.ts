@@ -1,5 +1,5 @@
 import type { FileContent, ImageContent } from '../../contract/message/content.ts'
-import { byteLengthOf, isMediaOf, isTextType } from '../../contract/message/media.ts'
+import { isMediaOf, isTextType, mediaBytes } from '../../contract/message/media.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
 import { counterBy, heuristicTokenCounter } from './estimate.ts'
 import { type ImageSize, imageSize, mediaSeconds, pdfPages } from './media-size.ts'
@@ -67,15 +67,16 @@ export function tokenCounterFor(modelId: string): TokenCounter {
 function mediaTokens(block: ImageContent | FileContent, rule: MediaTokenRule): number {
   const { data, mimeType } = block
   if (block.type === 'image' || isMediaOf(mimeType, ['image/*'])) return rule.image((data && imageSize(data)) || usualImage)
-  const bytes = byteLengthOf(data ?? '')
+  const bytes = mediaBytes(block)
   if (isTextType(mimeType)) return Math.ceil(bytes / 4)
   const isVideo = isMediaOf(mimeType, ['video/*'])
   if (isVideo || isMediaOf(mimeType, ['audio/*'])) {
-    const seconds = data === undefined ? usualSeconds : (mediaSeconds(data) ?? bytes / (isVideo ? videoBytes : audioBytes))
+    const seconds =
+      bytes === 0 ? usualSeconds : ((data === undefined ? undefined : mediaSeconds(data)) ?? bytes / (isVideo ? videoBytes : audioBytes))
     return Math.ceil(Math.max(1, seconds) * (isVideo ? rule.video : rule.audio))
   }
   const isPdf = isMediaOf(mimeType, ['application/pdf'])
-  const pages = data === undefined ? usualPages : ((isPdf ? pdfPages(data) : undefined) ?? Math.ceil(bytes / pageBytes))
+  const pages = bytes === 0 ? usualPages : ((isPdf && data !== undefined ? pdfPages(data) : undefined) ?? Math.ceil(bytes / pageBytes))
   return pages * rule.page
 }
 

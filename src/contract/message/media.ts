@@ -1,7 +1,21 @@
 import { type ApiProtocol, apiProtocol } from '../model/model-config.ts'
-import { aNumber, aText, optional, type Reading } from '../shape/shape.ts'
+import { aNumber, aText, type FieldsOf, object, optional, type Reading, type ShapeOf } from '../shape/shape.ts'
 
-/** Where the bytes of a picture or a file are: exactly one of `data`, `url` and `fileId` is there. */
+const storedBytesFields = {
+  /** SHA-256 of the bytes, in hex. */
+  hash: aText,
+  /** How many there are. */
+  bytes: aNumber,
+}
+
+/** Bytes that a session keeps beside its log; `SessionStore.blob` gives them. Source: docs/concepts/sessions.md */
+export interface StoredBytes extends FieldsOf<typeof storedBytesFields> {}
+const storedBytes: ShapeOf<StoredBytes> = object<StoredBytes>(storedBytesFields)
+
+/** Media with more characters of base64 than this are kept beside a log, once, under their hash. */
+export const inlineMediaChars = 64 * 1024
+
+/** Where the bytes of a picture or a file are: exactly one of `data`, `url`, `fileId` and `blob` is there. */
 export const sourceFields = {
   /** The bytes, as base64 without a `data:` prefix. */
   data: optional(aText),
@@ -10,6 +24,8 @@ export const sourceFields = {
   /** The name under which a service keeps an uploaded file; `api` says which service. */
   fileId: optional(aText),
   api: optional(apiProtocol),
+  /** In what was read of a session: its store has the bytes. For no other session, and no client of a server can hand it in. */
+  blob: optional(storedBytes),
   /** When the service forgets an uploaded file, epoch ms. Absent: nobody said. */
   expiresAt: optional(aNumber),
 }
@@ -21,6 +37,7 @@ interface MediaFields {
   url?: string | undefined
   fileId?: string | undefined
   api?: ApiProtocol | undefined
+  blob?: StoredBytes | undefined
   name?: string | undefined
 }
 
@@ -30,7 +47,7 @@ export type MediaSource =
   | { type: 'url'; url: string }
   | { type: 'fileId'; fileId: string; api: ApiProtocol }
 
-/** Where the bytes of `block` are. Of a block of another version that has none, no bytes. */
+/** Where the bytes of `block` are. Of a block of another version, or one that `readyMedia` has yet to replace, no bytes. */
 export function sourceOf({ data, url, fileId, api }: MediaFields): MediaSource {
   if (data !== undefined) return { type: 'data', data }
   if (url !== undefined) return { type: 'url', url }
@@ -40,8 +57,8 @@ export function sourceOf({ data, url, fileId, api }: MediaFields): MediaSource {
 /** What is wrong with the source of a block at `path`; `undefined` where nothing is. What a caller hands in is also looked at inside. */
 export function sourceFault(block: unknown, path: string, reading: Reading): string | undefined {
   if (reading === 'logged') return undefined
-  const { data, url, fileId, api, mimeType = '' } = Object(block) as Partial<MediaFields> // its fields were checked
-  const given = [data, url, fileId].filter((source) => source !== undefined)
+  const { data, url, fileId, api, blob, mimeType = '' } = Object(block) as Partial<MediaFields> // its fields were checked
+  const given = [data, url, fileId, blob].filter((source) => source !== undefined)
   if (given.length !== 1) return `${path} has ${given.length} of data, url and fileId; exactly one says where the bytes are`
   if (url !== undefined && !/^https:\/\/[^/]/i.test(url))
     return `${path}.url is no https address. Pass the bytes as data, or an address that begins with https://`
@@ -109,6 +126,11 @@ export function addressOf(block: MediaFields): string {
 /** Bytes that `data`, base64, stands for. */
 export function byteLengthOf(data: string): number {
   return Math.floor((data.length * 3) / 4) - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0)
+}
+
+/** How many bytes a block has, as far as it says so. */
+export function mediaBytes({ data, blob }: Pick<MediaFields, 'data' | 'blob'>): number {
+  return blob?.bytes ?? byteLengthOf(data ?? '')
 }
 
 /** Whether `mimeType` is one of `accepted`, each a type or a family such as `image/*`. */

@@ -1,8 +1,10 @@
+import { toBase64 } from '../../base/base64.ts'
+import { SessionError } from '../../contract/errors.ts'
 import type { SessionJournal, SessionJournalOptions, SessionStore } from '../../types/session/session-store.ts'
 import { SessionLog } from './session-log.ts'
 
 /**
- * The journal of a store: what `SessionStore.journal` gives, written over its `open` and `tail`. For who makes a store of their own.
+ * The journal of a store: what `SessionStore.journal` gives, written over its `open`, `tail` and `blob`. For who makes a store of their own.
  *
  * @example
  * ```ts
@@ -10,7 +12,7 @@ import { SessionLog } from './session-log.ts'
  * ```
  */
 export function sessionJournal(
-  store: Pick<SessionStore, 'open' | 'tail'>,
+  store: Pick<SessionStore, 'open' | 'tail' | 'blob'>,
   { spawnRef, resume }: SessionJournalOptions = {},
 ): SessionJournal {
   const logs = new Map<string, SessionLog>()
@@ -19,7 +21,11 @@ export function sessionJournal(
     const known = logs.get(sessionId)
     if (known !== undefined) return known
     for (const log of logs.values()) log.rest()
-    const log = new SessionLog(store, sessionId, { spawnRef, resume: resume?.sessionId === sessionId ? resume : undefined })
+    const log = new SessionLog(store, sessionId, {
+      spawnRef,
+      resume: resume?.sessionId === sessionId ? resume : undefined,
+      mediaFrom: () => [...logs.keys()].filter((id) => id !== sessionId),
+    })
     logs.set(sessionId, log)
     return log
   }
@@ -29,8 +35,26 @@ export function sessionJournal(
   return {
     open: (place, conversation) => logOf(place.sessionId).open(place, conversation),
     append: (record, conversation) => logOf(record.sessionId).append(record, conversation),
+    media: async (sessionId, { blob, ...block }) => {
+      const bytes = await blobOf(store, new Set([sessionId, ...logs.keys()]), blob?.hash ?? '')
+      return { ...block, data: toBase64(bytes) }
+    },
     close: async () => {
       await Promise.all([...logs.values()].map((log) => log.close()))
     },
   }
+}
+
+/** From the first of these sessions that has it: one that begins with the history of another names what that keeps, until it is written. */
+async function blobOf(store: Pick<SessionStore, 'blob'>, sessionIds: ReadonlySet<string>, hash: string): Promise<Uint8Array<ArrayBuffer>> {
+  let failure: unknown
+  for (const id of sessionIds) {
+    try {
+      return await store.blob(id, hash)
+    } catch (error) {
+      if (!SessionError.isInstance(error) || error.code !== 'notFound') throw error
+      failure ??= error
+    }
+  }
+  throw failure
 }

@@ -36,6 +36,7 @@ export class SessionLog {
   readonly #store: Pick<SessionStore, 'open' | 'tail'>
   readonly #sessionId: string
   readonly #spawnRef: SpawnRef | undefined
+  readonly #mediaFrom: () => readonly string[]
   #known: KnownLog
   readonly #cutOff = new CutOffLoops()
   #writer: Promise<SessionWriter> | undefined
@@ -62,8 +63,13 @@ export class SessionLog {
   constructor(
     store: Pick<SessionStore, 'open' | 'tail'>,
     sessionId: string,
-    { spawnRef, resume }: { spawnRef: SpawnRef | undefined; resume: ResumePoint | undefined },
+    {
+      spawnRef,
+      resume,
+      mediaFrom,
+    }: { spawnRef: SpawnRef | undefined; resume: ResumePoint | undefined; mediaFrom: () => readonly string[] },
   ) {
+    this.#mediaFrom = mediaFrom
     this.#store = store
     this.#sessionId = sessionId
     this.#spawnRef = spawnRef
@@ -201,7 +207,8 @@ export class SessionLog {
       await this.#closing?.catch(() => undefined)
       await this.#assertFree(onProgress)
       if (isLate()) throw this.#changed()
-      return this.#store.open(this.#sessionId, { agentId, onProgress, ...(this.#knownBefore > 0 && { after: this.#knownBefore }) })
+      const after = this.#knownBefore > 0 ? { after: this.#knownBefore } : {}
+      return this.#store.open(this.#sessionId, { agentId, onProgress, mediaFrom: this.#mediaFrom(), ...after })
     }
     const writer = await openInTime(subject, open, (late) => late.close())
     try {

@@ -41,6 +41,7 @@ export function withTaskHooks<Store extends SessionStore>(store: Store, hooks: T
       const begun = new Set<string>()
       return {
         ...(journal.event !== undefined && { event: (event: AgentEvent) => journal.event?.(event) }),
+        media: (sessionId, block) => journal.media(sessionId, block),
         open: (place, conversation) => journal.open(place, conversation),
         async append(record, conversation) {
           const { sessionId, loopId, entry } = record

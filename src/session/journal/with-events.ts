@@ -83,6 +83,10 @@ class EventKeeper implements SessionJournal {
     return written
   }
 
+  media(...asked: Parameters<SessionJournal['media']>): ReturnType<SessionJournal['media']> {
+    return this.#journal.media(...asked)
+  }
+
   async close(): Promise<void> {
     for (const loop of this.#loops.values()) this.#write(loop)
     await this.#journal.close()

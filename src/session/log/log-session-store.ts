@@ -3,14 +3,16 @@ import { checkSession } from '../../contract/session/read-session.ts'
 import { type Session, sessionId } from '../../contract/session/session.ts'
 import type { LogDamage } from '../../contract/session/session-record.ts'
 import { fits } from '../../contract/shape/read.ts'
-import type { LogClaim, LogDriver, LogQuery, SessionStore, SessionTail } from '../../types/session/session-store.ts'
+import type { LogClaim, LogDriver, LogQuery, SessionOpenOptions, SessionStore, SessionTail } from '../../types/session/session-store.ts'
 import { sessionJournal } from '../journal/session-journal.ts'
+import { encodeDetached } from '../media/detached.ts'
+import { hashesIn, readBlob, withBytes } from '../media/kept-media.ts'
+import { MediaKeeper } from '../media/media-keeper.ts'
 import { recordsOf, sessionOf } from '../views/session-tree.ts'
 import { digestOf, emptyDigest, toTitle } from './digest.ts'
 import { openInTime } from './open-in-time.ts'
 import { LogReader, type LogReading } from './read-log.ts'
 import { readClaimed, readStored } from './read-stored.ts'
-import { encodeRecord } from './record-codec.ts'
 import { salvageSession } from './salvage.ts'
 import { listIds, listPage } from './session-list.ts'
 import { LogSessionWriter, sessionErrorOf } from './session-writer.ts'
@@ -41,20 +43,27 @@ export function assertSessionId(id: string): void {
 export function logSessionStore(driver: LogDriver): SessionStore {
   const find = (query: LogQuery) => attempt('The list of sessions', () => driver.list(query))
   return {
-    promises: driver.promises,
-    open: async (sessionId, { agentId, after = 0, onProgress }) => {
+    promises: { ...driver.promises, ...(driver.blobs !== undefined && { media: 'beside' }) },
+    open: async (sessionId, options) => {
       assertSessionId(sessionId)
-      const { claim, reading } = await claimLog(driver, sessionId, agentId, { after, told: onProgress })
-      return new LogSessionWriter(driver, claim, reading)
+      return openLog(driver, sessionId, options)
     },
     tail: async (sessionId, { after = 0, onProgress } = {}) => {
       assertSessionId(sessionId)
       return tailOf(driver, await readSession(driver, sessionId, after, onProgress))
     },
+    blob: async (sessionId, hash) => {
+      assertSessionId(sessionId)
+      return attempt(`Session ${sessionId}`, () => readBlob(driver, sessionId, hash))
+    },
     load: async (sessionId) => {
       assertSessionId(sessionId)
       const reading = await readSession(driver, sessionId, 0)
-      if (reading.records.length > 0) return sessionOf(reading.records, sessionId)
+      if (reading.records.length > 0)
+        return sessionOf(
+          await attempt(`Session ${sessionId}`, () => withBytes((hash) => readBlob(driver, sessionId, hash), reading.records)),
+          sessionId,
+        )
       const { kind: found, reason = 'it has no records.' } = reading.damage ?? {}
       throw new SessionError(
         found === 'newerSchema' ? found : 'invalidSession',
@@ -63,7 +72,9 @@ export function logSessionStore(driver: LogDriver): SessionStore {
     },
     salvage: async (sessionId) => {
       assertSessionId(sessionId)
-      return salvageSession(await allLines(driver, sessionId), sessionId)
+      const { dropped, records: found } = salvageSession(await allLines(driver, sessionId), sessionId)
+      const records = await attempt(`Session ${sessionId}`, () => withBytes((hash) => readBlob(driver, sessionId, hash), found))
+      return { session: sessionOf(records, sessionId), records, dropped }
     },
     save: async (session) => {
       assertSessionId(checkSession(session).sessionId)
@@ -145,6 +156,18 @@ function notFound(sessionId: string): SessionError {
   return new SessionError('notFound', `There is no session ${sessionId}. Use an id of listIds(), or open it to begin one.`)
 }
 
+/** A writer for a session, which knows what it found. */
+async function openLog(driver: LogDriver, sessionId: string, options: SessionOpenOptions): Promise<LogSessionWriter> {
+  const { agentId, after = 0, onProgress, mediaFrom } = options
+  const { claim, reading } = await claimLog(driver, sessionId, agentId, { after, told: onProgress })
+  if (driver.blobs === undefined) return new LogSessionWriter(driver, claim, reading)
+  // What was not read, or could not be, may name bytes, too.
+  const isWhole = after === 0 && reading.damage === undefined && reading.replaced === undefined
+  const isWholly = isWhole && driver.promises.readAfterWrite === 'immediate'
+  const found = { hashes: hashesIn(reading.records), mediaFrom, collects: isWholly }
+  return new LogSessionWriter(driver, claim, reading, new MediaKeeper(driver, claim, found))
+}
+
 async function claimLog(
   driver: LogDriver,
   sessionId: string,
@@ -184,13 +207,13 @@ function tailOf(driver: LogDriver, reading: LogReading): SessionTail {
 async function saveSession(driver: LogDriver, session: Session): Promise<void> {
   // Before anything is awaited: what the caller changes from now on does not count.
   const records = recordsOf(session)
-  const encoded = records.map(encodeRecord)
+  const asIs = driver.blobs === undefined
+  const encoded = records.map((record) => encodeDetached(record, asIs))
   const digest = digestOf(records)
-  const { claim, reading } = await claimLog(driver, session.sessionId, session.agentId)
-  const unknown = reading.records.filter((record) => record.entry.type === 'unknown')
-  const writer = new LogSessionWriter(driver, claim, reading)
+  const writer = await openLog(driver, session.sessionId, { agentId: session.agentId })
+  const unknown = writer.records.filter((record) => record.entry.type === 'unknown')
   try {
-    await writer.replaceEncoded([...encoded, ...unknown.map(encodeRecord)], digest)
+    await writer.replaceEncoded([...encoded, ...unknown.map((record) => encodeDetached(record, asIs))], digest)
   } finally {
     await writer.close()
   }
@@ -198,8 +221,7 @@ async function saveSession(driver: LogDriver, session: Session): Promise<void> {
 
 async function renameSession(driver: LogDriver, sessionId: string, title: string): Promise<void> {
   const { agentId = '' } = digestOf((await readSession(driver, sessionId, 0)).records)
-  const { claim, reading } = await claimLog(driver, sessionId, agentId)
-  const writer = new LogSessionWriter(driver, claim, reading)
+  const writer = await openLog(driver, sessionId, { agentId })
   try {
     await writer.append([{ entry: { type: 'title', title } }])
   } finally {

@@ -15,6 +15,8 @@ interface MemoryLog {
   lastActiveAt: number
   digest: SessionDigest
   lines: LogLine[]
+  /** Bytes beside it by their hash, and who put them there. */
+  blobs: Map<string, { bytes: Uint8Array<ArrayBuffer>; epoch: number }>
 }
 
 const unwritten = { createdAt: 0, lastActiveAt: 0, digest: emptyDigest }
@@ -43,7 +45,7 @@ export function memoryDriver(): LogDriver {
     promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'nothing' },
     claim: async (sessionId, agentId) => {
       epochs++
-      const log = logs.get(sessionId) ?? { ...unwritten, lines: [], agentId, claimant: agentId, epoch: epochs }
+      const log = logs.get(sessionId) ?? { ...unwritten, lines: [], blobs: new Map(), agentId, claimant: agentId, epoch: epochs }
       log.epoch = epochs
       log.claimant = agentId
       logs.set(sessionId, log)
@@ -63,7 +65,9 @@ export function memoryDriver(): LogDriver {
     },
     discardOlder: async (claim) => {
       const log = claimed(claim)
-      if (log !== undefined) log.lines = log.lines.filter((line) => line.epoch >= claim.epoch)
+      if (log === undefined) return
+      log.lines = log.lines.filter((line) => line.epoch >= claim.epoch)
+      for (const [hash, { epoch }] of log.blobs) if (epoch < claim.epoch) log.blobs.delete(hash)
     },
     release: async (claim) => {
       if (claimed(claim)?.lines.length === 0) logs.delete(claim.sessionId)
@@ -81,6 +85,18 @@ export function memoryDriver(): LogDriver {
       const existed = written(logs.get(sessionId))
       logs.delete(sessionId)
       return existed
+    },
+    blobs: {
+      put: async (claim, hash, bytes) => {
+        const log = claimed(claim)
+        if (log === undefined) throw takenOver(claim.sessionId)
+        log.blobs.set(hash, { bytes: bytes.slice(), epoch: claim.epoch })
+      },
+      get: async (sessionId, hash) => logs.get(sessionId)?.blobs.get(hash)?.bytes.slice(),
+      keep: async (claim, hashes) => {
+        const blobs = claimed(claim)?.blobs
+        for (const [hash, { epoch }] of blobs ?? []) if (epoch < claim.epoch && !hashes.has(hash)) blobs?.delete(hash)
+      },
     },
   }
 }

@@ -5,8 +5,9 @@ import type { SessionEntry, SessionRecord, UnknownEntry } from '../../contract/s
 import { sessionEntry } from '../../contract/session/session-record.ts'
 import { fitsLog } from '../../contract/shape/read.ts'
 
-/** The version of the lines written here. A line of a higher one is kept, but a log that has one is not written to. */
-const version = 1
+/** The versions of lines. A line of a higher one is kept, but a log that has one is not written to. */
+const versions = { plain: 1, withMedia: 2 }
+const newest = versions.withMedia
 
 /** A record of any kind that has no place in a log yet. */
 export interface UnplacedRecord {
@@ -85,9 +86,10 @@ function oneLine(json: string): string {
   return json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }
 
-/** What all lines of one writer begin with. */
-export function lineStart({ epoch, writer, from, base, whole }: Omit<LinePlace, 'seq'>): string {
-  return `{${fieldsOf({ v: version, epoch, writer, from, base, whole })}`
+/** What all lines of one writer begin with; those that name bytes beside the log, in another way: who does not know of such must not pass over them. */
+export function lineStart({ epoch, writer, from, base, whole }: Omit<LinePlace, 'seq'>, withMedia = false): string {
+  const v = withMedia ? versions.withMedia : versions.plain
+  return `{${fieldsOf({ v, epoch, writer, from, base, whole })}`
 }
 
 /** The line of what `encodeRecord` gave, with its checksum: JSON without a line break. `start` is that of `lineStart`. */
@@ -152,9 +154,10 @@ function decodeOwn(line: string): DecodedLine | LineDamage {
 function isOfNewerVersion(line: string): boolean {
   const [start = '', digits] = versionForm.exec(line) ?? []
   const written = Number(digits ?? versionIn(line))
-  if (!(written > version)) return false
-  const text = `{"v":${version}${line.slice(start.length, -checksumLength)}`
-  return digits === undefined || line.slice(-10, -2) !== checksumOf(text)
+  if (!(written > newest)) return false
+  if (digits === undefined) return true
+  const rest = line.slice(start.length, -checksumLength)
+  return Object.values(versions).every((known) => line.slice(-10, -2) !== checksumOf(`{"v":${known}${rest}`))
 }
 
 /** Of a line that begins in another way but is JSON. */
@@ -175,7 +178,7 @@ function decodeValue(value: unknown, text: string): DecodedLine | undefined {
   if (place === undefined || !isCount(v) || typeof at !== 'number' || typeof type !== 'string' || body === undefined) return undefined
   if (loopId !== undefined && typeof loopId !== 'string') return undefined
   if (turnIndex !== undefined && typeof turnIndex !== 'number') return undefined
-  const isNewer = v > version
+  const isNewer = v > newest
   const json = body as JsonValue // it comes from JSON.parse
   const entry: SessionRecord['entry'] = isNewer ? { type: 'unknown', name: type, body: json } : entryOf(type, json, text)
   const record: SessionRecord = { epoch: place.epoch, seq: place.seq, at, entry }

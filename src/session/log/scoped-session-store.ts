@@ -43,8 +43,9 @@ class ScopedSessionStore implements SessionStore {
     this.#prefix = owner === undefined ? undefined : prefixOf(owner)
   }
 
-  async open(sessionId: string, options: SessionOpenOptions): Promise<SessionWriter> {
-    const writer = await this.#within(sessionId, (id) => this.#store.open(id, options))
+  async open(sessionId: string, { mediaFrom = [], ...options }: SessionOpenOptions): Promise<SessionWriter> {
+    const others = mediaFrom.map((id) => this.#storedId(id))
+    const writer = await this.#within(sessionId, (id) => this.#store.open(id, { ...options, mediaFrom: others }))
     return {
       sessionId,
       epoch: writer.epoch,
@@ -58,6 +59,10 @@ class ScopedSessionStore implements SessionStore {
 
   tail(sessionId: string, options: { after?: number; onProgress?: () => void } = {}) {
     return this.#within(sessionId, (id) => this.#store.tail(id, options))
+  }
+
+  blob(sessionId: string, hash: string) {
+    return this.#within(sessionId, (id) => this.#store.blob(id, hash))
   }
 
   journal(options: Parameters<SessionStore['journal']>[0] = {}) {
@@ -118,18 +123,22 @@ class ScopedSessionStore implements SessionStore {
     return id.startsWith(prefix) ? id.slice(prefix.length) : undefined
   }
 
+  /** The id that the store knows. Throws `invalidId` for one that could reach somebody else. */
+  #storedId(sessionId: string): string {
+    assertSessionId(sessionId)
+    if (this.#prefix !== undefined) return this.#prefix + sessionId
+    if (prefixForm.test(sessionId)) throw new SessionError('invalidId', 'Session ids do not begin like that of a user. Take another one.')
+    return sessionId
+  }
+
   /** Does something to a session of the owner. Errors name it as the owner does. */
   async #within<Value>(sessionId: string, act: (id: string) => Promise<Value>): Promise<Value> {
-    assertSessionId(sessionId)
+    const id = this.#storedId(sessionId)
     const prefix = this.#prefix
-    if (prefix === undefined) {
-      if (prefixForm.test(sessionId)) throw new SessionError('invalidId', 'Session ids do not begin like that of a user. Take another one.')
-      return act(sessionId)
-    }
     try {
-      return await act(prefix + sessionId)
+      return await act(id)
     } catch (error) {
-      if (!SessionError.isInstance(error)) throw error
+      if (prefix === undefined || !SessionError.isInstance(error)) throw error
       throw new SessionError(error.code, error.message.replaceAll(prefix, ''), { cause: error.cause })
     }
   }

@@ -10,14 +10,23 @@ import type {
   SessionDigest,
   SessionWriter,
 } from '../../types/session/session-store.ts'
+import { type EncodedRecord, hasMedia } from '../media/detached.ts'
+import { MediaKeeper } from '../media/media-keeper.ts'
 import { advanceDigest, digestOf } from './digest.ts'
 import { LogReader, type LogReading } from './read-log.ts'
 import { readStored } from './read-stored.ts'
 import { encodeLine, encodeRecord, type LinePlace, lineStart } from './record-codec.ts'
 
+/** A line whose place is known, and whose bytes are not kept yet. */
+interface PlacedRecord {
+  seq: number
+  whole?: number | undefined
+  encoded: EncodedRecord
+}
+
 /** Records that wait for their write. */
 interface Waiting {
-  lines: LogLine[]
+  placed: readonly PlacedRecord[]
   /** What lists say once they are stored. */
   digest: SessionDigest
   resolve: () => void
@@ -31,6 +40,7 @@ interface Waiting {
  * - Records are copied as text when `append` is called, and numbered in the order of the calls.
  * - One write is on its way at a time. What is appended meanwhile goes into the next one together.
  * - The first failure is final: it rejects what waits and every later `append`.
+ * - Bytes are durable before a record that names them is written.
  */
 export class LogSessionWriter implements SessionWriter {
   readonly sessionId: string
@@ -40,7 +50,9 @@ export class LogSessionWriter implements SessionWriter {
   readonly #driver: LogDriver
   readonly #claim: LogClaim
   readonly #place: Omit<LinePlace, 'seq'>
-  readonly #start: string
+  readonly #media: MediaKeeper
+  /** What lines begin with, by what they are. */
+  readonly #starts = new Map<string, string>()
   #next: number
   #digest: SessionDigest
   #waiting: Waiting[] = []
@@ -48,7 +60,8 @@ export class LogSessionWriter implements SessionWriter {
   #refusal: SessionError | undefined
   #closing: Promise<void> | undefined
 
-  constructor(driver: LogDriver, claim: LogClaim, { records, passed, damage, cursor, writer }: LogReading) {
+  constructor(driver: LogDriver, claim: LogClaim, reading: LogReading, media = new MediaKeeper(driver, claim)) {
+    const { records, passed, damage, cursor, writer } = reading
     this.#driver = driver
     this.#claim = claim
     this.sessionId = claim.sessionId
@@ -56,7 +69,7 @@ export class LogSessionWriter implements SessionWriter {
     this.records = records
     if (damage !== undefined) this.damage = damage
     this.#place = { epoch: claim.epoch, writer: newId().slice(0, 8), from: cursor + 1, ...(writer !== undefined && { base: writer }) }
-    this.#start = lineStart(this.#place)
+    this.#media = media
     this.#next = this.#place.from
     this.#digest = digestOf(records, passed)
   }
@@ -67,14 +80,19 @@ export class LogSessionWriter implements SessionWriter {
   }
 
   async replace(records: readonly CopiedSessionRecord[]): Promise<void> {
-    await this.replaceEncoded(records.map(encodeRecord), digestOf(records))
+    await this.replaceEncoded(
+      records.map((record) => this.#media.encode(record)),
+      digestOf(records),
+    )
   }
 
-  /** `replace` with what `encodeRecord` gave. */
-  async replaceEncoded(encoded: readonly string[], digest: SessionDigest): Promise<void> {
+  /** `replace` with what `encodeDetached` gave. */
+  async replaceEncoded(encoded: readonly EncodedRecord[], digest: SessionDigest): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal
     this.#digest = digest
     const from = this.#next
+    // Bytes of older writers go with what they wrote.
+    this.#media.forget()
     await this.#enqueue(this.#number(encoded, from + encoded.length - 1))
     if (!(await this.#isStored(encoded, from))) return
     // The session is stored; room that is not given back now is given back by the next one that replaces it.
@@ -82,7 +100,7 @@ export class LogSessionWriter implements SessionWriter {
   }
 
   /** Whether what replaces the session is read back as it was written; `false` where a store that is `eventual` does not show it yet. */
-  async #isStored(encoded: readonly string[], from: number): Promise<boolean> {
+  async #isStored(encoded: readonly EncodedRecord[], from: number): Promise<boolean> {
     const subject = `Session ${this.sessionId}`
     const reader = new LogReader(0)
     await readStored(this.#driver, this.sessionId, 0, (line) => reader.add(line)).catch((error: unknown) => {
@@ -90,7 +108,7 @@ export class LogSessionWriter implements SessionWriter {
     })
     const { records } = reader.end()
     const isSame =
-      records.length === encoded.length && records[0]?.seq === from && records.every((each, at) => encodeRecord(each) === encoded[at])
+      records.length === encoded.length && records[0]?.seq === from && records.every((each, at) => encodeRecord(each) === encoded[at]?.text)
     if (isSame || this.#driver.promises.readAfterWrite === 'eventual') return isSame
     throw new SessionError('io', `${subject} is read back otherwise than it was written. What it was to replace is still there: try again.`)
   }
@@ -106,11 +124,11 @@ export class LogSessionWriter implements SessionWriter {
     await this.#driver.release(this.#claim)
   }
 
-  #encode(records: readonly (NewSessionRecord | CopiedSessionRecord)[]): LogLine[] {
+  #encode(records: readonly (NewSessionRecord | CopiedSessionRecord)[]): PlacedRecord[] {
     try {
-      const lines = this.#number(records.map(encodeRecord))
+      const placed = this.#number(records.map((record) => this.#media.encode(record)))
       this.#digest = records.reduce(advanceDigest, this.#digest)
-      return lines
+      return placed
     } catch (error) {
       // What comes after a record that is missing would not be what happened.
       this.#refusal = sessionErrorOf(error, `Session ${this.sessionId}`)
@@ -118,17 +136,13 @@ export class LogSessionWriter implements SessionWriter {
     }
   }
 
-  #number(encoded: readonly string[], whole?: number): LogLine[] {
-    const start = whole === undefined ? this.#start : lineStart({ ...this.#place, whole })
-    return encoded.map((record) => {
-      const seq = this.#next++
-      return { epoch: this.epoch, seq, text: encodeLine(start, seq, record), ...(whole !== undefined && { whole }) }
-    })
+  #number(encoded: readonly EncodedRecord[], whole?: number): PlacedRecord[] {
+    return encoded.map((each) => ({ seq: this.#next++, whole, encoded: each }))
   }
 
-  #enqueue(lines: LogLine[]): Promise<void> {
+  #enqueue(placed: readonly PlacedRecord[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ lines, digest: this.#digest, resolve, reject })
+      this.#waiting.push({ placed, digest: this.#digest, resolve, reject })
       this.#writing ??= this.#write()
     })
   }
@@ -141,21 +155,35 @@ export class LogSessionWriter implements SessionWriter {
       const batch = this.#waiting
       this.#waiting = []
       const failure = await this.#writeBatch(batch)
-      if (failure === undefined) for (const each of batch) each.resolve()
-      else this.#fail(failure, batch)
+      if (failure !== undefined) {
+        this.#fail(failure, batch)
+        continue
+      }
+      for (const each of batch) each.resolve()
+      await this.#media.collect()
     }
     this.#writing = undefined
   }
 
   async #writeBatch(batch: readonly Waiting[]): Promise<SessionError | undefined> {
-    const lines = batch.flatMap((each) => each.lines)
-    if (lines.length === 0) return undefined
+    const placed = batch.flatMap((each) => each.placed)
+    if (placed.length === 0) return undefined
     try {
+      for (const { encoded } of placed) if (hasMedia(encoded)) await this.#media.keep(encoded)
+      const lines = placed.map((each) => this.#lineOf(each))
       await this.#driver.append(this.#claim, lines, batch.at(-1)?.digest)
       return undefined
     } catch (error) {
       return sessionErrorOf(error, `Session ${this.sessionId}`)
     }
+  }
+
+  #lineOf({ seq, whole, encoded }: PlacedRecord): LogLine {
+    const place = { ...this.#place, ...(whole !== undefined && { whole }) }
+    const key = `${whole} ${hasMedia(encoded)}`
+    const start = this.#starts.get(key) ?? lineStart(place, hasMedia(encoded))
+    this.#starts.set(key, start)
+    return { epoch: this.epoch, seq, text: encodeLine(start, seq, encoded.text), ...(whole !== undefined && { whole }) }
   }
 
   #fail(failure: SessionError, batch: readonly Waiting[]): void {

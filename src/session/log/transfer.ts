@@ -1,22 +1,28 @@
+import { isBase64, toBase64 } from '../../base/base64.ts'
 import { SessionError } from '../../contract/errors.ts'
+import type { StoredBytes } from '../../contract/message/media.ts'
 import type { SessionRecord } from '../../contract/session/session-record.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, aText, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
+import { bytesOfBase64, isBytesOf } from '../media/detached.ts'
+import { hashesIn, isLost, withData } from '../media/kept-media.ts'
+import { mediaIn } from '../media/media-blocks.ts'
 import { LogReader } from './read-log.ts'
 import { encodeLine, encodeRecord, lineStart } from './record-codec.ts'
 
 /** What the first line of an exported session says. */
 interface ExportHead {
   format: typeof format
-  version: typeof version
+  version: number
   sessionId: string
   agentId: string
   records: number
 }
 
 const format = 'phi-core session'
-const version = 1
+/** Without bytes beside the records an export is as older versions know it. */
+const versions = { plain: 1, withMedia: 2 }
 /** Exports have no writer of their own, so that equal records give equal text. */
 const writer = 'export'
 
@@ -37,12 +43,13 @@ const importOptions = optionsOf<ImportSessionOptions>({ sessionId: aText, replac
  * **Contract**
  * - The same records give the same text, in every store and on every runtime.
  * - Close the agent that writes the session first (`agent.close()`): what it has not written yet is not in it.
+ * - Bytes beside the log stand once, as base64, before the first record that names them. Where they are lost, the text says so.
  * - Rejects with `SessionError` `notFound`; `invalidSession` where the log is damaged: salvage it first; `quota` where the text is longer than a string
  *   may be (in V8 512 Mi units): take `exportSessionLines`.
  *
  * Source: docs/concepts/sessions.md
  */
-export async function exportSession(store: Pick<SessionStore, 'tail'>, sessionId: string): Promise<string> {
+export async function exportSession(store: Pick<SessionStore, 'tail' | 'blob'>, sessionId: string): Promise<string> {
   const lines: string[] = []
   for await (const line of exportSessionLines(store, sessionId)) lines.push(line)
   try {
@@ -60,15 +67,25 @@ export async function exportSession(store: Pick<SessionStore, 'tail'>, sessionId
  *
  * Source: docs/concepts/sessions.md
  */
-export async function* exportSessionLines(store: Pick<SessionStore, 'tail'>, sessionId: string): AsyncGenerator<string, void, undefined> {
+export async function* exportSessionLines(
+  store: Pick<SessionStore, 'tail' | 'blob'>,
+  sessionId: string,
+): AsyncGenerator<string, void, undefined> {
   const { records, damage } = await store.tail(sessionId)
   if (damage !== undefined) {
     throw new SessionError('invalidSession', `Session ${sessionId} is damaged: ${damage.reason} Salvage it, and export what that gives.`)
   }
+  const version = hashesIn(records).size > 0 ? versions.withMedia : versions.plain
   const head: ExportHead = { format, version, sessionId, agentId: agentOf(records), records: records.length }
   yield `${JSON.stringify(head)}\n`
-  const start = lineStart({ epoch: 1, writer, from: 1, whole: records.length })
-  for (const [at, record] of records.entries()) yield `${encodeLine(start, at + 1, encodeRecord(record))}\n`
+  const place = { epoch: 1, writer, from: 1, whole: records.length }
+  const told = new Set<string>()
+  for (const [at, record] of records.entries()) {
+    const media = mediaIn(record).flatMap(({ blob }) => blob ?? [])
+    for (const blob of media) if (!told.has(blob.hash)) yield await blobLine(store, sessionId, blob)
+    for (const { hash } of media) told.add(hash)
+    yield `${encodeLine(lineStart(place, media.length > 0), at + 1, encodeRecord(record))}\n`
+  }
 }
 
 /**
@@ -91,14 +108,14 @@ export async function importSession(
   options: ImportSessionOptions = {},
 ): Promise<string> {
   checkOptions(options, importOptions)
-  const { head, records } = await parseExport(typeof text === 'string' ? [text] : text)
+  const { head, records, blobs } = await parseExport(typeof text === 'string' ? [text] : text)
   const { sessionId = head.sessionId, replace = false } = options
   const target = await store.open(sessionId, { agentId: head.agentId })
   try {
     if (target.records.length > 0 && !replace) {
       throw new SessionError('conflict', `There is a session ${sessionId} already. Import it under another id, or with replace: true.`)
     }
-    await target.replace(records.map(({ epoch: _epoch, seq: _seq, ...record }) => record))
+    await target.replace(records.map(({ epoch: _epoch, seq: _seq, ...record }) => withData(record, blobs)))
   } finally {
     await target.close()
   }
@@ -106,11 +123,15 @@ export async function importSession(
 }
 
 /** Reads an export. Rejects with `SessionError` `invalidSession` and `newerSchema`. */
-async function parseExport(pieces: Iterable<string> | AsyncIterable<string>): Promise<{ head: ExportHead; records: SessionRecord[] }> {
+async function parseExport(
+  pieces: Iterable<string> | AsyncIterable<string>,
+): Promise<{ head: ExportHead; records: SessionRecord[]; blobs: ReadonlyMap<string, string | undefined> }> {
   let head: ExportHead | undefined
   const reader = new LogReader(0)
+  const blobs = new Map<string, string | undefined>()
   for await (const line of linesOf(pieces)) {
     if (head === undefined) head = headOf(line)
+    else if (head.version === versions.withMedia && line.startsWith('{"blob":')) blobs.set(...(await readBlobLine(line)))
     else reader.add(line)
   }
   head ??= headOf('')
@@ -120,7 +141,8 @@ async function parseExport(pieces: Iterable<string> | AsyncIterable<string>): Pr
   if (damage !== undefined || records.length !== head.records) {
     throw invalid(damage?.reason ?? `it has ${records.length} of ${head.records} records.`)
   }
-  return { head, records }
+  for (const hash of hashesIn(records)) if (!blobs.has(hash)) throw invalid(`the bytes ${hash.slice(0, 64)} are missing.`)
+  return { head, records, blobs }
 }
 
 /** The lines of a text, without those that are empty. */
@@ -148,11 +170,37 @@ function headOf(line: string): ExportHead {
     value = undefined
   }
   if (!isRecord(value) || value.format !== format) throw invalid('its first line is not that of an exported session.')
-  if (value.version !== version) throw newer()
-  const { sessionId, agentId, records } = value
+  const { version, sessionId, agentId, records } = value
+  if (version !== versions.plain && version !== versions.withMedia) throw newer()
   if (typeof sessionId !== 'string' || typeof agentId !== 'string' || !Number.isSafeInteger(records))
     throw invalid('its first line is incomplete.')
   return { format, version, sessionId, agentId, records: Number(records) }
+}
+
+/** A line with bytes, which their hash protects; or one that says that they are lost. */
+async function blobLine(store: Pick<SessionStore, 'blob'>, sessionId: string, { hash, bytes }: StoredBytes): Promise<string> {
+  const blob = { hash, bytes }
+  try {
+    return `${JSON.stringify({ blob, data: toBase64(await store.blob(sessionId, hash)) })}\n`
+  } catch (error) {
+    if (isLost(error)) return `${JSON.stringify({ blob, lost: true })}\n`
+    throw error
+  }
+}
+
+async function readBlobLine(line: string): Promise<[hash: string, data: string | undefined]> {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    value = undefined
+  }
+  const { blob, data, lost } = Object(value) as { blob?: unknown; data?: unknown; lost?: unknown } // checked below
+  if (!isRecord(blob) || typeof blob.hash !== 'string') throw invalid('a line with bytes is cut or changed.')
+  if (lost === true && data === undefined) return [blob.hash, undefined]
+  const isWhole = typeof data === 'string' && isBase64(data) && (await isBytesOf(blob.hash, bytesOfBase64(data)))
+  if (!isWhole) throw invalid(`the bytes ${blob.hash.slice(0, 64)} are cut or changed.`)
+  return [blob.hash, data]
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

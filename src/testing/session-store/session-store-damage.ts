@@ -84,7 +84,7 @@ function readingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     const { store } = await storesOf(options)
     await writeThree(store)
     await damage('s1', (lines) =>
-      lines.map((line, index) => (index === 2 ? sealed(line.slice(0, -checksumLength).replace('"v":1', '"v":2')) : line)),
+      lines.map((line, index) => (index === 2 ? sealed(line.slice(0, -checksumLength).replace('"v":1', '"v":3')) : line)),
     )
     expect(await refusalOf(store.open('s1', agent))).toBe('newerSchema')
     expect(await refusalOf(store.save(sampleSession('s1')))).toBe('newerSchema')
@@ -97,10 +97,10 @@ function readingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
 
 function newerLayoutTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions, damage: Damage): void {
   const layouts = {
-    'names of its own': () => '{"v":2,"n":3,"p":[1,2],"t":"note","sum":"00000000"}',
+    'names of its own': () => '{"v":3,"n":3,"p":[1,2],"t":"note","sum":"00000000"}',
     'the same end': () => sealed('{"v":3,"place":[1,3],"what":{}'),
-    'its version elsewhere': () => '{"n":3,"v":2}',
-    'an end that is cut': () => '{"v":2,"n":3,"p":[1,',
+    'its version elsewhere': () => '{"n":3,"v":3}',
+    'an end that is cut': () => '{"v":3,"n":3,"p":[1,',
   }
   for (const [name, line] of Object.entries(layouts)) {
     it(`does not take lines of a newer version for damage: ${name}`, async () => {

@@ -3,6 +3,7 @@ import { damageTests } from './session-store-damage.ts'
 import type { SessionStoreSuiteOptions } from './session-store-harness.ts'
 import { importTests } from './session-store-imports.ts'
 import { logTests } from './session-store-logs.ts'
+import { mediaTests } from './session-store-media.ts'
 import { sessionTests } from './session-store-sessions.ts'
 import { takeoverByAgentTests } from './session-store-takeover.ts'
 import { writerTests } from './session-store-writers.ts'
@@ -20,5 +21,6 @@ export function sessionStoreSuite(runner: TestRunner, options: SessionStoreSuite
     takeoverByAgentTests(runner, options)
     importTests(runner, options)
     damageTests(runner, options)
+    mediaTests(runner, options)
   })
 }

@@ -23,5 +23,5 @@ export interface MediaQuery {
  */
 export type ResolveMedia = (query: MediaQuery) => Blob | Uint8Array | Promise<Blob | Uint8Array>
 
-/** The same block, with its bytes in place of its address; the same object at each call. Rejects with why there is none. */
+/** The same block, with its bytes in place of its address or its `blob`; the same object at each call, the block itself where nobody has them. Rejects with why not. */
 export type MediaWithBytes = (block: ImageContent | FileContent) => Promise<ImageContent | FileContent>

@@ -1,4 +1,5 @@
 import type { ContextState } from '../../contract/context/context-change.ts'
+import type { FileContent, ImageContent } from '../../contract/message/content.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { JournalEntry } from '../../contract/session/journal-entry.ts'
@@ -42,4 +43,9 @@ export interface Journal {
   append(record: JournalRecord, conversation: JournaledConversation): Promise<void>
   /** Told of every event of the loops it records, as it is emitted, where it has this; nothing waits for it. */
   event?(event: AgentEvent): void
+  /**
+   * A block of media that has a `blob`, with its bytes in its place; kept as long as the block. Rejects with `SessionError`: `notFound` where they are not there,
+   * `invalidSession` where they are damaged. A line then stands for the block in a request, and a warning says why.
+   */
+  media?(sessionId: string, block: ImageContent | FileContent): Promise<ImageContent | FileContent>
 }

@@ -1,5 +1,6 @@
 import type { ContextState } from '../../contract/context/context-change.ts'
 import type { SessionErrorCode } from '../../contract/errors.ts'
+import type { FileContent, ImageContent } from '../../contract/message/content.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { Session, SpawnRef } from '../../contract/session/session.ts'
 import type { LogDamage, SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
@@ -16,6 +17,8 @@ export interface StorePromises {
   list: 'immediate' | 'eventual'
   /** What an acknowledged record survives: nothing, the end of the process or tab, or a power cut as well. */
   survives: 'nothing' | 'crash' | 'powerCut'
+  /** Large media are kept beside the log. Absent: within it, as base64. */
+  media?: 'beside'
 }
 
 /** What a writer knows of its session without looking at what is stored: lists show it. Source: docs/concepts/sessions.md */
@@ -126,6 +129,8 @@ export interface SessionOpenOptions {
   after?: number
   /** Called as often as a part of a long log was read. */
   onProgress?: () => void
+  /** Other sessions of this store: bytes that a record names and this session has not got are copied from there. Default: none. */
+  mediaFrom?: readonly string[]
 }
 
 /**
@@ -145,6 +150,10 @@ export interface SessionOpenOptions {
  * - A log with records of a newer version rejects `open`, `save` and `rename` with `newerSchema`; what this version understands can be read.
  * - `salvage` reads every record that is whole, also those behind a damaged one, where `load` and `tail` end, and changes nothing. What it gives
  *   can be saved, best under another id. Rejects with `notFound`, and with `newerSchema` for what only a newer version can read.
+ * - Media of more than 64 KiB of base64 are kept beside the log, each once, under the SHA-256 of their bytes: written before the record that names
+ *   them, removed with the last that does. `tail`, and `records` of a writer, name them (`blob`) instead of holding them, so that a list, an open and
+ *   a first page read none. `blob` reads one: it rejects with `notFound` where there is none, with `invalidSession` where what is kept is not what
+ *   the hash says. `load` and `salvage` give messages with their bytes; what cannot be read stays a `blob`.
  * - Ids match `[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}`; another id rejects with `invalidId`.
  *
  * - `journal` gives what records an agent here. A store brings it along, so that an agent without one carries none of it; a store of your own
@@ -156,6 +165,7 @@ export interface SessionStore {
   readonly promises: StorePromises
   open(sessionId: string, options: SessionOpenOptions): Promise<SessionWriter>
   tail(sessionId: string, options?: { after?: number; onProgress?: () => void }): Promise<SessionTail>
+  blob(sessionId: string, hash: string): Promise<Uint8Array<ArrayBuffer>>
   journal(options?: SessionJournalOptions): SessionJournal
   load(sessionId: string): Promise<Session>
   salvage(sessionId: string): Promise<SalvagedSession>
@@ -226,6 +236,7 @@ export interface SessionJournal extends Journal {
    * added; `undefined` where it is as it was. When it rejects, the `loopStart` of the conversation is refused too.
    */
   open(place: LoopPlace, conversation: JournaledConversation): Promise<CaughtUp | undefined>
+  media(sessionId: string, block: ImageContent | FileContent): Promise<ImageContent | FileContent>
   /** Writes what was appended and gives the right to write back; the next loop takes it again. */
   close(): Promise<void>
 }
@@ -270,10 +281,12 @@ export interface LogQuery {
  * - Whatever takes long calls `onProgress` now and then: `claim` counts as blocked when nothing was heard of it for 5 s.
  * - `list` gives the most recently active first. It may leave out what `query` does not ask for, and need not. A session that cannot be read
  *   costs its own entry and no other: it is listed with `error`.
+ * - `blobs` keeps bytes beside logs. A driver without it gets them in its lines, as base64: they are then as long as what is said.
  * - Ids were checked already.
  */
 export interface LogDriver {
-  readonly promises: StorePromises
+  /** `media` follows from `blobs`. */
+  readonly promises: Omit<StorePromises, 'media'>
   claim(sessionId: string, agentId: string, onProgress?: () => void): Promise<LogClaim>
   append(claim: LogClaim, lines: readonly LogLine[], digest?: SessionDigest): Promise<void>
   /** Called when what older epochs wrote no longer counts, because a whole session was stored again: it may be deleted. */
@@ -282,5 +295,24 @@ export interface LogDriver {
   read(sessionId: string, after: number, onProgress?: () => void): Promise<readonly string[] | undefined>
   stream?(sessionId: string, after: number): Promise<AsyncIterable<readonly string[]> | undefined>
   list(query?: LogQuery): Promise<SessionSummary[]>
+  /** Bytes beside the log go with it. */
   delete(sessionId: string): Promise<boolean>
+  readonly blobs?: BlobDriver
+}
+
+/**
+ * What a platform must do to keep bytes beside the logs of sessions.
+ *
+ * **Contract**
+ * - `put` resolves when `bytes` are durable under `hash`, and whoever reads finds all of them or none. They belong to the epoch of `claim`: what an
+ *   older epoch has put under the same hash stays beside them until `discardOlder`, which removes all bytes of older epochs.
+ * - `get` gives the newest of them; `undefined` where there are none.
+ * - `keep` removes what older epochs have put, but for `hashes`: writers that ended before their record was stored leave such bytes. Nothing that
+ *   `claim` itself has put, and nothing of a newer epoch. It is called once, after a first `append` of the claim was acknowledged.
+ * - Nobody looks into bytes; `hash` was checked, it is 64 characters of `0-9a-f`. Rejects with `SessionError` `conflict`, `quota` or `io`.
+ */
+export interface BlobDriver {
+  put(claim: LogClaim, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>
+  get(sessionId: string, hash: string): Promise<Uint8Array<ArrayBuffer> | undefined>
+  keep(claim: LogClaim, hashes: ReadonlySet<string>): Promise<void>
 }

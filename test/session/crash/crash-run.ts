@@ -5,8 +5,9 @@ import { type LogLimits, logLimits } from '../../../adapters/node/session/segmen
 import type { JournalEntry } from '../../../src/contract/session/journal-entry.ts'
 import type { Session } from '../../../src/contract/session/session.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
+import { mediaIn } from '../../../src/session/media/media-blocks.ts'
 import { note, notesIn, sampleSession } from '../../../src/testing/session-store/session-samples.ts'
-import type { ResumePoint, SessionStore, SessionWriter } from '../../../src/types/session/session-store.ts'
+import type { NewSessionRecord, ResumePoint, SessionStore, SessionWriter } from '../../../src/types/session/session-store.ts'
 import type { Flaw } from './seeded-flaws.ts'
 import { SimulatedMachine, type SimulatedProcess } from './simulated-machine.ts'
 
@@ -31,9 +32,13 @@ class CrashRun {
   readonly #padding: string
   readonly #journals: boolean
   readonly #limits: LogLimits
+  /** Whether records bring bytes that are kept beside the log; several the same. */
+  readonly #media: boolean
+  readonly #lostBytes: string[] = []
   #records = 0
 
-  constructor(seed: number, flaw: Flaw, { journals = false } = {}) {
+  constructor(seed: number, flaw: Flaw, { journals = false, media = false } = {}) {
+    this.#media = media
     this.#machine = new SimulatedMachine(seed)
     this.#flaw = flaw
     this.#journals = journals
@@ -48,7 +53,9 @@ class CrashRun {
     for (let crash = 0; crash < crashes; crash++) {
       const writers = 1 + this.#machine.pick(3)
       for (let index = 0; index < writers; index++) void this.#keepWriting()
-      await this.#machine.run(10 + this.#machine.pick(150))
+      // A round ends where nobody wants a step: while a digest is made.
+      const rounds = this.#media ? 10 : 1
+      for (let round = 0; round < rounds; round++) await this.#machine.run(10 + this.#machine.pick(150))
       await this.#machine.cutPower()
       const found = await this.#read()
       const problems = this.#problems(found)
@@ -84,7 +91,7 @@ class CrashRun {
 
   async #append(writer: SessionWriter, acknowledged: string[]): Promise<void> {
     const texts = Array.from({ length: 1 + this.#machine.pick(2) }, () => `${this.#records++}${this.#padding}`)
-    await writer.append(texts.map(note))
+    await writer.append([...texts.map(note), ...(this.#media ? [picture(this.#machine.pick(6))] : [])])
     acknowledged.push(...texts)
   }
 
@@ -118,15 +125,21 @@ class CrashRun {
   }
 
   async #read(): Promise<string[]> {
-    const reading = storeIn(this.#machine.process(), (operations) => operations, this.#limits).tail('s')
-    const found = reading.then(({ records }) => notesIn(records.filter(({ entry }) => entry.type === 'input')).map(String)).catch(() => [])
-    await this.#machine.run(enough, { calm: true })
-    return found
+    const store = storeIn(this.#machine.process(), (operations) => operations, this.#limits)
+    const found = store.tail('s').then(
+      async ({ records }) => {
+        for (const { blob } of mediaIn(records)) await store.blob('s', blob?.hash ?? '').catch(() => this.#lostBytes.push(blob?.hash ?? ''))
+        return notesIn(records.filter(({ entry }) => entry.type === 'input' && entry.message.role === 'extension')).map(String)
+      },
+      () => [],
+    )
+    return this.#machine.calmUntil(found)
   }
 
   #problems(found: readonly string[]): string[] {
     const places = new Map(found.map((text, index) => [text, index]))
     const problems = places.size < found.length ? ['a record is there twice'] : []
+    for (const hash of this.#lostBytes) problems.push(`bytes ${hash.slice(0, 8)} are lost`)
     for (const texts of this.#acknowledged) {
       const lost = texts.filter((text) => !places.has(text)).map((text) => `${text.slice(0, 9)} is lost`)
       const inOrder = texts.every((text, index) => index === 0 || (places.get(texts[index - 1] ?? '') ?? 0) < (places.get(text) ?? enough))
@@ -146,6 +159,17 @@ export async function lossesOfJournals(seed: number, flaw: Flaw = (operations) =
   return new CrashRun(seed, flaw, { journals: true }).losses()
 }
 
+/** The same where records name bytes beside the log: of a record that counts they are there. */
+export function lossesOfMedia(seed: number, flaw: Flaw = (operations) => operations): Promise<string[]> {
+  return new CrashRun(seed, flaw, { media: true }).losses()
+}
+
+/** One of a few files that are kept beside the log. */
+function picture(which: number): NewSessionRecord {
+  const file = { type: 'file' as const, mimeType: 'application/octet-stream', data: String.fromCharCode(65 + which).repeat(66_000) }
+  return { loopId: 'l', entry: { type: 'input', message: { role: 'user', id: 'm', content: [file], timestamp: 1 } } }
+}
+
 /** The same for whole sessions: after each power cut it is there as some save has left it, none older than the last acknowledged one. */
 export async function lossesOfSaves(seed: number, flaw: Flaw = (operations) => operations): Promise<string[]> {
   const machine = new SimulatedMachine(seed)
@@ -156,8 +180,7 @@ export async function lossesOfSaves(seed: number, flaw: Flaw = (operations) => o
     await machine.cutPower()
     const loading = storeIn(machine.process(), (operations) => operations, limitsOf(seed)).load('s')
     const loaded = loading.catch(() => undefined)
-    await machine.run(enough, { calm: true })
-    const session = await loaded
+    const session = await machine.calmUntil(loaded)
     if (!possible(versions).some((each) => isDeepStrictEqual(each, session))) return [`version ${versions.acknowledged} is lost`]
   }
   return []
@@ -174,7 +197,7 @@ async function keepSaving(
     const store = storeOf(process)
     while (process.isAlive) {
       const version = ++versions.tried
-      const isSaved = await store.save(sampleSession('s', `version ${version}`)).then(
+      const isSaved = await store.save(versionOf(version)).then(
         () => true,
         () => false,
       )
@@ -185,6 +208,14 @@ async function keepSaving(
 
 /** Every session that may be there: all of one, or none where none was acknowledged. */
 function possible({ tried, acknowledged }: { tried: number; acknowledged: number }): (Session | undefined)[] {
-  const versions = Array.from({ length: tried - acknowledged + 1 }, (_, index) => sampleSession('s', `version ${acknowledged + index}`))
+  const versions = Array.from({ length: tried - acknowledged + 1 }, (_, index) => versionOf(acknowledged + index))
   return acknowledged > 0 ? versions : [undefined, ...versions]
+}
+
+/** Every third one has a file, which is that of another. */
+function versionOf(version: number): Session {
+  const session = sampleSession('s', `version ${version}`)
+  const { entry } = picture(version % 2)
+  if (version % 3 === 0 && entry.type === 'input') session.loops[0]?.messages.push(entry.message)
+  return session
 }

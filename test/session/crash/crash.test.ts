@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../support/runs.ts'
-import { lossesOf, lossesOfJournals, lossesOfSaves } from './crash-run.ts'
+import { lossesOf, lossesOfJournals, lossesOfMedia, lossesOfSaves } from './crash-run.ts'
 import { flaws } from './seeded-flaws.ts'
 
 const seeds = runs(300, 10_000)
@@ -28,6 +28,14 @@ describe('the file driver on a disk that forgets and tears what was not synced',
     'loses nothing that was acknowledged together with other records of a turn',
     async () => {
       expect(await firstLoss(seeds, lossesOfJournals)).toBe(undefined)
+    },
+    10 * minute,
+  )
+
+  it(
+    'has the bytes of every record that counts',
+    async () => {
+      expect(await firstLoss(seeds / 3, lossesOfMedia)).toBe(undefined)
     },
     10 * minute,
   )

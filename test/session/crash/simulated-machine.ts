@@ -65,6 +65,17 @@ export class SimulatedMachine {
     }
   }
 
+  /** Lets nothing go wrong until `promise` has settled: what is no step, such as a digest, takes its time. */
+  async calmUntil<T>(promise: Promise<T>): Promise<T> {
+    let isOver = false
+    const over = () => {
+      isOver = true
+    }
+    promise.then(over, over)
+    while (!isOver) await this.run(100_000, { calm: true })
+    return promise
+  }
+
   /** Ends all processes and forgets what was not synced. */
   async cutPower(): Promise<void> {
     this.boots++
@@ -103,7 +114,8 @@ export class SimulatedProcess {
     const open = (path: string) => held.get(path) ?? disk.file(path)
     this.operations = {
       createExclusive: (path) => this.#step(() => void held.set(path, disk.create(path))),
-      append: (path, text) => this.#append(() => open(path), text),
+      // A byte of a file that is no text is one character.
+      append: (path, data) => this.#append(() => open(path), typeof data === 'string' ? data : String.fromCharCode(...data)),
       sync: (path) =>
         this.#step(() => {
           const file = open(path)
@@ -111,6 +123,7 @@ export class SimulatedProcess {
         }),
       syncDirectory: (path) => this.#step(() => disk.directory(path).sync()),
       read: (path, { from = 0, bytes = Number.POSITIVE_INFINITY } = {}) => this.#step(() => disk.file(path).text.slice(from, from + bytes)),
+      readBytes: (path) => this.#step(() => Uint8Array.from(disk.file(path).text, (char) => char.charCodeAt(0))),
       readLines: (path, { from, to }) => this.#step(() => ({ lines: disk.file(path).text.slice(from, to).split('\n'), next: to })),
       list: (path) => this.#step(() => [...disk.directory(path).names.keys()]),
       rename: (from, to) =>

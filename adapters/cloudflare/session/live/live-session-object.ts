@@ -1,7 +1,7 @@
 import type { Agent, Logger } from '../../../../src/index.ts'
 import { type EventKeeping, logSessionStore, withEvents } from '../../../../src/session/index.ts'
 import { type LiveAgentOptions, LiveSession, type SessionRoutes } from '../../../http/index.ts'
-import { liveSessionRoutes } from '../../../http/internal.ts'
+import { defaultMaxBodyBytes, liveSessionRoutes } from '../../../http/internal.ts'
 import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
 import { SessionIndex } from '../object/index-object.ts'
 import { localLog, objectLogDriver } from '../object/object-log-driver.ts'
@@ -55,7 +55,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   /** Milliseconds between the alarms of a run. */
   protected readonly keepAliveMs: number = 20_000
   /** Largest body of a request, in bytes. */
-  protected readonly maxBodyBytes: number = 1024 * 1024
+  protected readonly maxBodyBytes: number = defaultMaxBodyBytes
   /** Milliseconds in which a body must be there. */
   protected readonly bodyTimeoutMs: number = 30_000
   /** Answers that stream at once of one session. */

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { type AgentMessage, ConfigError, type FileContent, type ImageContent } from '../../../../src/index.ts'
+import { type AgentMessage, ConfigError, type Content, type FileContent, type ImageContent } from '../../../../src/index.ts'
 import { nameByType } from '../../../../src/internal.ts'
+import { messagesWithBytes } from '../../../../src/session/index.ts'
 import type { Command } from './command.ts'
 
 /** `/save`: the pictures and files of the last answer that has some, in the directory phi was opened in. */
@@ -9,8 +10,9 @@ export const save: Command = {
   argument: '[FILE]',
   help: 'write the pictures and files of the last answer',
   isAnytime: true,
-  async run({ assistant: { agent }, screen }, path) {
-    const media = agent.messages.map(inlineMedia).findLast((found) => found.length > 0) ?? []
+  async run({ assistant: { agent, store }, screen }, path) {
+    const last = agent.messages.findLast((message) => hasMedia(message))
+    const media = inlineMedia(await messagesWithBytes(store, agent.sessionId, last === undefined ? [] : [last]))
     if (media.length === 0) throw new ConfigError('invalidOption', 'No answer has a picture or a file whose bytes are here.')
     if (path !== '' && media.length > 1)
       throw new ConfigError('invalidOption', `The answer has ${media.length} pictures and files: leave ${path} out, and each gets a name.`)
@@ -27,11 +29,18 @@ export const save: Command = {
 
 type Inline = (ImageContent | FileContent) & { data: string }
 
-function inlineMedia(message: AgentMessage): Inline[] {
-  if (message.role !== 'assistant') return []
-  return message.content.flatMap((block) =>
-    (block.type === 'image' || block.type === 'file') && block.data !== undefined ? [{ ...block, data: block.data }] : [],
-  )
+/** Whether its bytes are here, in the history or beside it. */
+function hasMedia(message: AgentMessage): boolean {
+  return message.role === 'assistant' && message.content.some((block) => isMedia(block) && (block.data ?? block.blob) !== undefined)
+}
+
+function inlineMedia(messages: readonly AgentMessage[]): Inline[] {
+  const blocks = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []))
+  return blocks.flatMap((block) => (isMedia(block) && block.data !== undefined ? [{ ...block, data: block.data }] : []))
+}
+
+function isMedia(block: Content): block is ImageContent | FileContent {
+  return block.type === 'image' || block.type === 'file'
 }
 
 /** A model names files: the name alone, of plain characters, and never a hidden file. */

@@ -1,6 +1,6 @@
 import { mediaName } from '../../../contract/message/block-words.ts'
 import type { Content, FileContent, ImageContent, TextContent } from '../../../contract/message/content.ts'
-import { byteLengthOf, isMediaOf, isTextType, sourceOf } from '../../../contract/message/media.ts'
+import { isMediaOf, isTextType, mediaBytes, sourceOf } from '../../../contract/message/media.ts'
 import { text } from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelCapabilities } from '../../../contract/model/model-config.ts'
 import { perObject } from '../encode/per-object.ts'
@@ -99,6 +99,7 @@ function whyNot(
   if (source.type === 'url' && !isMediaOf(block.mimeType, mediaByUrl)) {
     return `this service does not fetch ${mediaName(block)} from an address`
   }
+  if (block.blob !== undefined && isMediaOf(block.mimeType, media)) return `nobody could read ${mediaName(block)} from its session`
   if (isMediaOf(block.mimeType, media)) return files === undefined ? undefined : whyTooMuch(block, files, others)
   return media.length === 0 ? 'this model takes text only' : `this model does not take ${mediaName(block)}`
 }
@@ -109,7 +110,7 @@ function whyTooMuch(
   others: readonly Content[],
 ): string | undefined {
   if (block.type !== 'file' || !isMediaOf(block.mimeType, types)) return undefined
-  const bytes = byteLengthOf(block.data ?? '')
+  const bytes = mediaBytes(block)
   if (bytes > maxBytes && !isMediaOf(block.mimeType, unlimited))
     return `${mediaName(block)} has ${bytes} bytes, and this service takes ${maxBytes} of such a file`
   const counted = others.filter((each) => each.type === 'file' && isMediaOf(each.mimeType, types))

@@ -17,7 +17,7 @@ export interface MediaTarget {
   codec: { media?(model: ModelConfig): MediaRules }
 }
 
-/** How many addresses are asked for at a time. */
+/** How many blocks are asked for at a time. */
 const maxFetches = 4
 /** Characters of why something could not be fetched. */
 const maxReason = 500
@@ -27,7 +27,7 @@ const maxReason = 500
  *
  * **Contract**
  * - Media in user messages and results that the model takes, and whose address its service does not fetch, are fetched by `resolveMedia` where there is
- *   one. A line stands for what that refused, and says why.
+ *   one; it reads those that a session keeps, too. A line stands for what it refused, and says why.
  * - A line stands for an uploaded file that its service has forgotten by now, too. In what is new since the last answer it is an error: whoever sent it can
  *   upload it again.
  * - Throws, or rejects with, `ProviderError` `unsupportedMedia` where all media are required and one is left out: it names the block, the model and what
@@ -38,10 +38,10 @@ export function readyMedia(request: StreamRequest, target: MediaTarget): StreamR
   const { model, messages, resolveMedia, requireMedia = model.requireMedia } = request
   const gone = forgotten(request)
   const ready = gone === undefined ? request : { ...request, messages: replaced(messages, gone) }
-  const mayFetch = resolveMedia !== undefined && messages.some((message) => mediaOf(message).some(isByUrl))
+  const mayFetch = resolveMedia !== undefined && messages.some((message) => mediaOf(message).some(({ url, blob }) => url ?? blob))
   const rules = mayFetch || requireMedia === true ? target.codec.media?.(model) : undefined
   if (rules === undefined) return ready
-  const open = mayFetch ? unfetched(messages, rules) : []
+  const open = mayFetch ? unfetched(messages, rules, target.api) : []
   if (resolveMedia === undefined || open.length === 0) return checked(ready, rules, target)
   return fetchAll(open, resolveMedia).then((fetched) => {
     const found = new Map<Content, Content>([...(gone ?? []), ...fetched])
@@ -87,17 +87,15 @@ function isMedia(block: Content): block is Media {
   return block.type === 'image' || block.type === 'file'
 }
 
-function isByUrl({ url }: Media): boolean {
-  return url !== undefined
-}
-
-/** What somebody has to fetch. A text file is sent as text where the model takes no such file. */
-function unfetched(messages: readonly Message[], { media, mediaByUrl }: MediaRules): Media[] {
-  const spoken = messages.filter(({ role }) => role !== 'assistant')
-  const byUrl = new Set(spoken.flatMap((message) => mediaOf(message).filter(isByUrl)))
-  return [...byUrl].filter(
-    ({ type, mimeType }) => !isMediaOf(mimeType, mediaByUrl) && (isMediaOf(mimeType, media) || (type === 'file' && isTextType(mimeType))),
+/** What somebody has to fetch, or read. A text file is sent as text where the model takes no such file; what a service has made goes back to it. */
+function unfetched(messages: readonly Message[], { media, mediaByUrl }: MediaRules, api: ApiProtocol): Media[] {
+  const open = messages.flatMap((message) =>
+    mediaOf(message).filter(({ type, mimeType, url, blob, providerState }) => {
+      if (!blob && (!url || message.role === 'assistant' || isMediaOf(mimeType, mediaByUrl))) return false
+      return isMediaOf(mimeType, media) || (type === 'file' && isTextType(mimeType)) || providerState?.api === api
+    }),
   )
+  return [...new Set(open)]
 }
 
 /** What came of each block: the block with its bytes, or a line that says why there are none. Never rejects. */
@@ -109,7 +107,8 @@ async function fetchAll(blocks: readonly Media[], resolve: MediaWithBytes): Prom
       try {
         found.set(block, await resolve(block))
       } catch (error) {
-        found.set(block, leftOutFor(block, `${mediaName(block)} could not be fetched: ${errorText(error).slice(0, maxReason)}`))
+        const from = block.blob ? 'read from its session' : 'fetched'
+        found.set(block, leftOutFor(block, `${mediaName(block)} could not be ${from}: ${errorText(error).slice(0, maxReason)}`))
       }
     }
   }

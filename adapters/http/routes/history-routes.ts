@@ -1,0 +1,118 @@
+import type { FileContent, ImageContent, SessionStore } from '../../../src/index.ts'
+import { baseType, isWithheld, mediaIn } from '../../../src/internal.ts'
+import { messagesWithBytes, type Session, SessionError, type Turn } from '../../../src/session/index.ts'
+import { refuse } from '../access/problem.ts'
+import type { SessionApp, SessionRouteOptions } from './route-options.ts'
+
+/**
+ * What was said in a session: `GET /` with everything that its store has, `GET /history` with the messages, and `GET /blobs/:hash` with bytes that
+ * the store keeps beside them.
+ *
+ * Source: docs/http-and-workers.md
+ */
+export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions): void {
+  app.get('/', async (c) => {
+    const { live } = c.env
+    const run = await live.currentRun()
+    const session = await sessionIn(live.store, live.sessionId)
+    if (session === undefined) return refuseUnknown()
+    const shown = c.req.query('events') === 'false' ? outlineOf(session) : forClients(session, options)
+    return c.json({ session: shown, ...(run !== undefined && { runningLoopId: run.loopId }) })
+  })
+  app.get('/history', async (c) => {
+    const { live } = c.env
+    const run = await live.currentRun()
+    const place = c.req.query('loopId')
+    if (run === undefined && !(await live.isKnown())) return place === undefined ? c.json({ messages: [], approvals: [] }) : refuseUnknown()
+    const loopId = place ?? (await live.agent()).lastLoopId
+    const { messages, approvals } = await live.history(loopId)
+    const after = c.req.query('after')
+    const at = after === undefined ? -1 : messages.findLastIndex(({ id }) => id === after)
+    const queued = live.queued.waiting().map(({ kind, loopId: ofRun, receipt: { message } }) => ({ kind, loopId: ofRun, message }))
+    const asked = messages.slice(at + 1)
+    return c.json({
+      messages: c.req.query('media') === 'names' ? asked : await messagesWithBytes(live.store, live.sessionId, asked),
+      approvals,
+      ...(at >= 0 && { after }),
+      ...(loopId !== undefined && { loopId }),
+      ...(run !== undefined && { runningLoopId: run.loopId }),
+      ...(queued.length > 0 && { queued }),
+    })
+  })
+  app.get('/blobs/:hash', async (c) => {
+    const { live } = c.env
+    const hash = c.req.param('hash')
+    // Bytes that no record names are nobody's: those of a write that was cut off.
+    const block = mediaIn(await live.records()).find(({ blob }) => blob?.hash === hash)
+    if (block === undefined) return refuseBlob()
+    const headers = { ...unsafeHeaders, 'content-type': typeOf(block.mimeType), 'content-disposition': attachment(block) }
+    return c.body(await bytesIn(live.store, live.sessionId, hash), 200, headers)
+  })
+}
+
+/** They come from users, tools and models: no browser may run them. Those of a hash never change. */
+const unsafeHeaders = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; sandbox",
+  'cache-control': 'private, max-age=31536000, immutable',
+}
+
+function typeOf(mimeType: string): string {
+  const type = baseType(mimeType)
+  return /^[\w.+-]+\/[\w.+-]+$/.test(type) ? type : 'application/octet-stream'
+}
+
+/** A name as RFC 8187 spells it. */
+function attachment(block: ImageContent | FileContent): string {
+  // Half of a surrogate pair has no UTF-8 form.
+  const name = block.type === 'file' ? (block.name ?? '').slice(0, 200).replace(/\p{Surrogate}/gu, '') : ''
+  const encoded = encodeURIComponent(name).replace(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  return encoded === '' ? 'attachment' : `attachment; filename*=UTF-8''${encoded}`
+}
+
+async function bytesIn(store: SessionStore, sessionId: string, hash: string): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    return await store.blob(sessionId, hash)
+  } catch (error) {
+    if (!SessionError.isInstance(error)) throw error
+    if (error.code === 'notFound') return refuseBlob()
+    if (error.code === 'invalidSession') refuse(410, 'gone', 'These bytes are damaged in the store. Send the file again.')
+    throw error
+  }
+}
+
+function refuseBlob(): never {
+  refuse(404, 'notFound', 'The session keeps no such bytes. Take the hash from a block of …/history?media=names.')
+}
+
+/** Refuses with 404. */
+export function refuseUnknown(): never {
+  refuse(404, 'notFound', 'Nothing was said in this session yet. Send a prompt to …/runs.')
+}
+
+async function sessionIn(store: SessionStore, sessionId: string): Promise<Session | undefined> {
+  try {
+    return await store.load(sessionId)
+  } catch (error) {
+    if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
+    throw error
+  }
+}
+
+/** What the model was sent holds the system prompt; it stays on the server, as in the stream of events. */
+function forClients(session: Session, shown: Pick<SessionRouteOptions, 'turnRequests'>): Session {
+  const loops = session.loops.map((loop) => {
+    const events = loop.events.filter(({ event }) => !isWithheld(event, shown))
+    return { ...loop, events, turns: shown.turnRequests ? loop.turns : loop.turns.map(withoutRequest) }
+  })
+  return { ...session, loops }
+}
+
+/** The same without events and requests, which are most of it. */
+function outlineOf(session: Session): Session {
+  return { ...session, loops: session.loops.map((loop) => ({ ...loop, events: [], turns: loop.turns.map(withoutRequest) })) }
+}
+
+function withoutRequest({ requestPayload: _withheld, ...turn }: Turn): Turn {
+  return turn
+}

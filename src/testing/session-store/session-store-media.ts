@@ -1,0 +1,174 @@
+import { toBase64 } from '../../base/base64.ts'
+import { sha256Of } from '../../base/sha256.ts'
+import type { FileContent } from '../../contract/message/content.ts'
+import { inlineMediaChars } from '../../contract/message/media.ts'
+import { exportSession, importSession } from '../../session/log/transfer.ts'
+import { mediaIn } from '../../session/media/media-blocks.ts'
+import type { NewSessionRecord } from '../../types/session/session-store.ts'
+import type { TestRunner } from '../test-runner.ts'
+import { sampleSession } from './session-samples.ts'
+import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
+
+/** Pictures and files, whose bytes are kept beside the log. */
+export function mediaTests(runner: TestRunner, options: SessionStoreSuiteOptions): void {
+  keepingTests(runner, options)
+  lateWriterTests(runner, options)
+  movingTests(runner, options)
+}
+
+function keepingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
+  it('keeps the bytes of media beside the log, once, and names them in its records', async () => {
+    const { store, other, written } = await storesOf(options)
+    const { bytes, block, hash } = await sampleFile(3_000_000)
+    const writer = await store.open('s1', { agentId: 'agent-1' })
+    await writer.append([said(block), said({ ...block, name: 'again.bin' })])
+    await writer.append([said(block)])
+    await writer.close()
+    await written()
+    const { data: _kept, ...rest } = block
+    const named = { ...rest, blob: { hash, bytes: bytes.length } }
+    const { records, damage } = await other.tail('s1')
+    if (store.promises.media === undefined) {
+      expect(mediaIn(records)).toEqual([block, { ...block, name: 'again.bin' }, block])
+      return
+    }
+    expect([mediaIn(records), damage]).toEqual([[named, { ...named, name: 'again.bin' }, named], undefined])
+    expect(sameBytes(await other.blob('s1', hash), bytes)).toBe(true)
+    expect(await refusalOf(other.blob('s1', '0'.repeat(64)))).toBe('notFound')
+    expect(await refusalOf(other.blob('s1', '../../s1'))).toBe('notFound')
+    expect(await refusalOf(other.blob('s2', hash))).toBe('notFound')
+  })
+
+  it('leaves small media, and what is no base64, where they are', async () => {
+    const { store, other, written } = await storesOf(options)
+    const { block } = await sampleFile((inlineMediaChars / 4) * 3)
+    const foreign: FileContent = { type: 'file', mimeType: 'application/x-old', data: '?'.repeat(inlineMediaChars + 4) }
+    const writer = await store.open('s1', { agentId: 'agent-1' })
+    await writer.append([said(block), said(foreign)])
+    await writer.close()
+    await written()
+    expect(mediaIn((await other.tail('s1')).records)).toEqual([block, foreign])
+  })
+
+  it('gives a whole session with its bytes, and takes it back', async () => {
+    const { store, other, written } = await storesOf(options)
+    const { block, hash } = await sampleFile(100_000)
+    const session = sampleSession('s1')
+    session.loops[0]?.messages.push({ role: 'user', id: 'm9', content: [block], timestamp: 9 })
+    await store.save(session)
+    await written()
+    const loaded = await other.load('s1')
+    expect(loaded).toEqual(session)
+    await store.save({ ...loaded, sessionId: 's2' })
+    await written()
+    expect(mediaIn(await other.load('s2'))).toEqual([block])
+    await store.save(sampleSession('s2'))
+    await written()
+    // What nothing names is gone.
+    const isKept = store.promises.media === 'beside' ? 'fulfilled' : 'notFound'
+    expect([await refusalOf(other.blob('s2', hash)), await refusalOf(other.blob('s1', hash))]).toEqual(['notFound', isKept])
+  })
+
+  it('goes on from a session with media, and deletes their bytes with it', async () => {
+    const { store, other, written } = await storesOf(options)
+    if (store.promises.media === undefined) return
+    const { block, bytes, hash } = await sampleFile(100_000)
+    await append(store, 's1', said(block))
+    await written()
+    const writer = await other.open('s1', { agentId: 'agent-1' })
+    await writer.append(writer.records.map(({ epoch: _epoch, seq: _seq, ...record }) => record))
+    await writer.close()
+    await written()
+    expect(mediaIn((await store.tail('s1')).records).map(({ blob }) => blob?.hash)).toEqual([hash, hash])
+    expect(sameBytes(await store.blob('s1', hash), bytes)).toBe(true)
+    expect(await store.delete('s1')).toBe(true)
+    await written()
+    expect(await refusalOf(other.blob('s1', hash))).toBe('notFound')
+  })
+}
+
+function lateWriterTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
+  it('keeps bytes that a writer which has read the end alone does not see', async () => {
+    const { store, other, written } = await storesOf(options)
+    if (store.promises.media === undefined) return
+    const { block, bytes, hash } = await sampleFile(100_000)
+    await append(store, 's1', said(block), said({ ...block, data: 'AAAA' }))
+    await written()
+    for (const after of [1, 0]) {
+      const writer = await other.open('s1', { agentId: 'agent-1', after })
+      expect(mediaIn(writer.records).some(({ blob }) => blob?.hash === hash)).toBe(after === 0)
+      await writer.append([said({ ...block, data: 'BBBB' })])
+      await writer.close()
+      await written()
+      expect(sameBytes(await store.blob('s1', hash), bytes)).toBe(true)
+    }
+  })
+}
+
+function movingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
+  it('takes media from a session that it goes on from', async () => {
+    const { store, other, written } = await storesOf(options)
+    if (store.promises.media === undefined) return
+    const { block, bytes, hash } = await sampleFile(100_000)
+    await append(store, 's1', said(block))
+    await written()
+    const [record] = (await store.tail('s1')).records
+    if (record === undefined) throw new Error('The record is there.')
+    const { epoch: _epoch, seq: _seq, ...copied } = record
+    const writer = await store.open('s2', { agentId: 'agent-1', mediaFrom: ['s1'] })
+    await writer.append([copied])
+    await writer.close()
+    await store.delete('s1')
+    await written()
+    expect(sameBytes(await other.blob('s2', hash), bytes)).toBe(true)
+  })
+
+  it('gives a session with media as text, and takes in all of it or nothing', async () => {
+    const { store, other, written } = await storesOf(options)
+    const { block, bytes, hash } = await sampleFile(100_000)
+    await append(store, 's1', said(block), said(block))
+    await written()
+    const text = await exportSession(store, 's1')
+    await importSession(other, text, { sessionId: 's2' })
+    await importSession(other, text, { replace: true })
+    await written()
+    expect(await exportSession(store, 's1')).toBe(text)
+    expect(mediaIn(await store.load('s2'))).toEqual([block, block])
+    if (store.promises.media === undefined) return
+    expect(text.split(block.data ?? '').length).toBe(2)
+    expect(sameBytes(await store.blob('s2', hash), bytes)).toBe(true)
+    const [head = '', blob = '', ...records] = text.trimEnd().split('\n')
+    const changed = blob.replace('"data":"', '"data":"AAAA')
+    for (const lines of [
+      [head, ...records],
+      [head, changed, ...records],
+      [head, blob, ...records.slice(1)],
+    ]) {
+      const call = importSession(other, lines.join('\n'), { sessionId: 's3' })
+      expect(await refusalOf(call)).toBe('invalidSession')
+    }
+    expect(await refusalOf(other.load('s3'))).toBe('notFound')
+  })
+}
+
+async function append(store: Parameters<typeof importSession>[0], sessionId: string, ...records: NewSessionRecord[]): Promise<void> {
+  const writer = await store.open(sessionId, { agentId: 'agent-1' })
+  await writer.append(records)
+  await writer.close()
+}
+
+/** A file of bytes that no text could be. */
+async function sampleFile(length: number): Promise<{ bytes: Uint8Array<ArrayBuffer>; block: FileContent; hash: string }> {
+  const bytes = Uint8Array.from({ length }, (_, at) => (at * 31 + (at >> 8)) & 255)
+  const block: FileContent = { type: 'file', mimeType: 'application/octet-stream', data: toBase64(bytes), name: 'sample.bin' }
+  return { bytes, block, hash: await sha256Of(bytes) }
+}
+
+function said(block: FileContent): NewSessionRecord {
+  const message = { role: 'user' as const, id: 'm', content: [block], timestamp: 1 }
+  return { loopId: 'l', turnIndex: 0, at: 1, entry: { type: 'input', message } }
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at])
+}

@@ -1,0 +1,121 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { fileSessionStore } from '../../adapters/node/index.ts'
+import { toBase64 } from '../../src/base/base64.ts'
+import { Agent, type Model, memorySessionStore, resumeAgent, type SessionStore } from '../../src/index.ts'
+import { google } from '../../src/providers/google/index.ts'
+import { messagesWithBytes, scopedSessionStore, withEvents } from '../../src/session/index.ts'
+
+const pdf = new Uint8Array(200_000).fill(7)
+pdf.set(new TextEncoder().encode('%PDF-1.7\n'))
+const data = toBase64(pdf)
+const question = { role: 'user' as const, content: [{ type: 'file' as const, mimeType: 'application/pdf', data, name: 'a.pdf' }] }
+
+let directory = ''
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'stored-media-'))
+})
+afterEach(() => rm(directory, { recursive: true, force: true }))
+
+/** A model that answers, and what it was sent. */
+function listening(): { model: Model; bodies: string[] } {
+  const bodies: string[] = []
+  const answer = { candidates: [{ content: { role: 'model', parts: [{ text: 'Read.' }] }, finishReason: 'STOP' }] }
+  const service: typeof fetch = async (_input, init) => {
+    bodies.push(String(init?.body))
+    return new Response(`data: ${JSON.stringify(answer)}\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+  }
+  return { model: google('gemini-3-pro', { apiKey: 'k', fetch: service }), bodies }
+}
+
+async function asked(session: SessionStore, sessionId = 's1'): Promise<void> {
+  const agent = new Agent({ model: listening().model, session, sessionId })
+  await agent.prompt(question).result
+  await agent.close()
+}
+
+describe('media of a session that is resumed', () => {
+  const stores: [string, () => SessionStore][] = [
+    ['memory', () => memorySessionStore()],
+    ['files', () => fileSessionStore(directory)],
+    ['somebody’s own', () => scopedSessionStore(memorySessionStore(), 'ada')],
+    ['with events', () => withEvents(memorySessionStore())],
+  ]
+
+  it.each(stores)('are names until a request needs their bytes, and then sent: %s', async (_name, storeOf) => {
+    const store = storeOf()
+    await asked(store)
+    const { model, bodies } = listening()
+    const agent = await resumeAgent(store, 's1', { model })
+    expect(agent.messages[0]?.role === 'user' && agent.messages[0].content[0]).toMatchObject({ type: 'file', blob: { bytes: pdf.length } })
+    await agent.prompt('And now?').result
+    await agent.prompt('And then?').result
+    expect(bodies.map((body) => body.split(data).length)).toEqual([2, 2])
+    await agent.close()
+    expect(JSON.stringify((await store.tail('s1')).records)).not.toContain(data)
+    expect(JSON.stringify(await store.load('s1'))).toContain(data)
+  })
+
+  it('go with the history into a new session', async () => {
+    const store = memorySessionStore()
+    await asked(store)
+    const { model, bodies } = listening()
+    const agent = await resumeAgent(store, 's1', { model })
+    const sessionId = agent.newSession()
+    await agent.prompt('Again?').result
+    await agent.close()
+    await store.delete('s1')
+    const next = await resumeAgent(store, sessionId, { model })
+    await next.prompt('And again?').result
+    expect(bodies.map((body) => body.includes(data))).toEqual([true, true])
+  })
+
+  it('are left out with their reason where their bytes are damaged or gone, and nothing else fails', async () => {
+    const warnings: string[] = []
+    const logger = { warn: (_name: string, fields?: Record<string, unknown>) => void warnings.push(String(fields?.message)) }
+    for (const isGone of [false, true]) {
+      await asked(fileSessionStore(directory), `s${isGone}`)
+      const folder = (await readdir(directory)).find((name) => name.startsWith(`s${isGone}`)) ?? ''
+      const blob = (await readdir(join(directory, folder))).find((name) => name.startsWith('blob.')) ?? ''
+      const path = join(directory, folder, blob)
+      await (isGone ? rm(path) : writeFile(path, 'other'))
+      const { model, bodies } = listening()
+      const agent = await resumeAgent(fileSessionStore(directory), `s${isGone}`, { model, logger })
+      const { status } = await agent.prompt('And now?').result
+      await agent.close()
+      expect([status, bodies[0]?.includes('file left out: a.pdf (application/pdf) could not be read from its session')]).toEqual([
+        'completed',
+        true,
+      ])
+      expect(JSON.stringify(await fileSessionStore(directory).load(`s${isGone}`))).toContain('"blob"')
+    }
+    expect(warnings.join('\n')).toMatch(/is damaged[\s\S]*keeps no bytes/)
+  })
+
+  it('have their bytes again for a page or another agent', async () => {
+    const store = memorySessionStore()
+    await asked(store)
+    const { model, bodies } = listening()
+    const { messages } = await resumeAgent(store, 's1', { model })
+    const whole = await messagesWithBytes(store, 's1', messages)
+    expect([whole[0]?.role === 'user' && whole[0].content, whole[1] === messages[1]]).toEqual([question.content, true])
+    const other = new Agent({ model, messages: whole })
+    await other.prompt('And now?').result
+    expect(bodies[0]).toContain(data)
+  })
+
+  it('are known by name in their own session alone', async () => {
+    const store = memorySessionStore()
+    await asked(store)
+    const { model, bodies } = listening()
+    const { messages } = await resumeAgent(store, 's1', { model })
+    for (const session of [undefined, store]) {
+      const agent = new Agent({ model, messages: [...messages], ...(session !== undefined && { session, sessionId: 's2' }) })
+      const { status } = await agent.prompt('And now?').result
+      await agent.close()
+      expect([status, bodies.at(-1)?.includes(data), bodies.at(-1)?.includes('file left out')]).toEqual(['completed', false, true])
+    }
+  })
+})
