@@ -7,6 +7,7 @@
 export { logWarning } from './base/log-warning.ts'
 export { aLogger } from './base/port-kinds.ts'
 export { isLoopbackHost, mayLeadTo } from './base/private-host.ts'
+export { isRedirect } from './base/redirect.ts'
 export { headerSecrets, withoutSecrets } from './base/text/secrets.ts'
 export { namedPage } from './base/text/web-page.ts'
 export { startTimer, timerMs } from './base/timer.ts'

@@ -2,6 +2,7 @@ import { AbortScope } from '../base/abort.ts'
 import { toBase64 } from '../base/base64.ts'
 import { isLoopbackHost, isPrivateHost } from '../base/private-host.ts'
 import { readBytes } from '../base/read-bytes.ts'
+import { isRedirect } from '../base/redirect.ts'
 import { bareUrl } from '../base/text/url-secrets.ts'
 import { startTimer } from '../base/timer.ts'
 import { errorText } from '../contract/errors.ts'
@@ -118,7 +119,7 @@ function redirectOf(response: Response, from: URL): string | undefined {
   if (response.type === 'opaqueredirect') {
     throw new MediaError('refused', `${shownUrl(from.href)} leads elsewhere, and a page may not see where. Pass the address it leads to.`)
   }
-  const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null
+  const location = isRedirect(response) ? response.headers.get('location') : null
   return location === null ? undefined : (URL.parse(location, from)?.href ?? location)
 }
 

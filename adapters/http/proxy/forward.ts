@@ -1,5 +1,5 @@
 import type { Context, Env } from 'hono'
-import { bedrockAuthHeaders } from '../../../src/internal.ts'
+import { bedrockAuthHeaders, isRedirect } from '../../../src/internal.ts'
 import { mergeHeaders, secretsIn, withoutSecret } from '../../../src/provider-kit.ts'
 import { refuse } from '../access/problem.ts'
 import { type PathCall, protocols } from './protocols.ts'
@@ -62,9 +62,11 @@ async function attempt<E extends Env>(call: Outgoing<E>): Promise<Answer> {
   // A local, because fetch must not be called as a method of another object.
   const send = call.fetch
   const response = await answerTo(call, () => send(url, { method: 'POST', headers, body, redirect: 'manual', signal }))
-  const { status, type } = response
-  if (type !== 'opaqueredirect' && (status < 300 || status >= 400)) return { response, secrets }
+  const { status } = response
+  const isElsewhere = isRedirect(response)
+  if (!isElsewhere && (status < 300 || status >= 400)) return { response, secrets }
   response.body?.cancel().catch(() => undefined)
+  if (!isElsewhere) refuse(502, 'upstreamUnreachable', `${name} answered ${status}, which is no answer to a call. Check its baseUrl.`)
   refuse(502, 'upstreamRedirected', `${name} redirected the call. Redirects are refused, because the key would go along.`)
 }
 

@@ -89,7 +89,9 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
     options.streams.assertRoom(c.env.live.caller)
     const loopId = c.req.query('loopId')
     const closed = new AbortController()
-    const events = loopId === undefined ? undefined : eventsAfter(await runOf(c.env.live, loopId), cursorOf(c.req.query('after') ?? '0'))
+    const after = cursorOf(c.req.query('after') ?? '0')
+    if (after > 0 && loopId === undefined) refuse(400, 'invalidCursor', 'after counts the events of one loop. Send its loopId too.')
+    const events = loopId === undefined ? undefined : eventsAfter(await runOf(c.env.live, loopId), after)
     return eventStream(
       c.env.live.follow(closed.signal, events),
       { ...options, caller: c.env.live.caller },

@@ -66,7 +66,8 @@ export function waitsForPerson(run: AgentRun): () => boolean {
 
 /** The number that a cursor is. */
 export function cursorOf(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) refuse(400, 'invalidCursor', 'Last-Event-ID is no cursor. Send the last id you received.')
+  if (!/^\d{1,15}$/.test(text))
+    refuse(400, 'invalidCursor', `${JSON.stringify(text.slice(0, 40))} is no cursor. Send the last id you received.`)
   return Number(text)
 }
 

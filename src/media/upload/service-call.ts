@@ -1,4 +1,5 @@
 import { readBytes } from '../../base/read-bytes.ts'
+import { isRedirect } from '../../base/redirect.ts'
 import { withoutSecret } from '../../base/text/redact.ts'
 import { secretsIn } from '../../base/text/url-secrets.ts'
 import { errorText, ProviderError } from '../../contract/errors.ts'
@@ -64,7 +65,7 @@ export async function callService(access: ServiceAccess, url: string, init: Requ
     const { bytes } = await readBytes(response, maxAnswer)
     const body = new TextDecoder().decode(bytes)
     if (response.ok) return { json: jsonOf(body, service), headers: response.headers }
-    if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) throw redirected(service, response.status)
+    if (isRedirect(response)) throw redirected(service, response.status)
     throw classifyError({ service, status: response.status, headers: response.headers, body, credential: secrets })
   } catch (error) {
     if (signal.aborted) throw signal.reason

@@ -1,4 +1,5 @@
 import { AbortScope } from '../../base/abort.ts'
+import { isRedirect } from '../../base/redirect.ts'
 import { headerSecrets, isSecretHeader, withoutSecrets } from '../../base/text/secrets.ts'
 import { startTimer } from '../../base/timer.ts'
 import { errorText, PhiError, ToolError } from '../../contract/errors.ts'
@@ -32,7 +33,7 @@ const maxRedirects = 5
 export function redirectOf(response: Response, from: URL, hops: number): Redirect | undefined {
   if (response.type === 'opaqueredirect') return { to: undefined, location: '', isFollowed: false }
   const location = response.headers.get('location')
-  if (location === null || ![301, 302, 303, 307, 308].includes(response.status)) return undefined
+  if (location === null || !isRedirect(response)) return undefined
   const to = URL.parse(location, from) ?? undefined
   const isHere = to?.origin === from.origin && to.username === '' && to.password === ''
   return { to, location, isFollowed: isHere && hops < maxRedirects }

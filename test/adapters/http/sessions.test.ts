@@ -61,6 +61,9 @@ describe('the events of a run', () => {
       [`${path}?after=-1`, 400, { code: 'invalidCursor' }],
       [`${path}?after=1e3`, 400, { code: 'invalidCursor' }],
       [`${path}?after=1`, 410, { code: 'cursorExpired' }],
+      [`/s/events?after=abc`, 400, { code: 'invalidCursor', detail: expect.stringContaining('"abc"') }],
+      [`/s/events?after=1`, 400, { code: 'invalidCursor', detail: expect.stringContaining('loopId') }],
+      [`/s/events?after=abc&loopId=${data.loopId}`, 400, { code: 'invalidCursor' }],
     ]
     for (const [url, status, body] of cases) {
       const response = await ask(url)

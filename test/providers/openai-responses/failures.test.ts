@@ -28,7 +28,7 @@ function serving(...responses: (() => Response)[]): { fetch: typeof fetch; bodie
 }
 
 const refusing =
-  (status: number, body: string, headers: Record<string, string> = {}): (() => Response) =>
+  (status: number, body: string | null, headers: Record<string, string> = {}): (() => Response) =>
   () =>
     new Response(body, { status, headers })
 const streaming = (bytes: Uint8Array) => () => new Response(bytes.slice(), { headers: stream })
@@ -69,6 +69,12 @@ describe('a refusal', () => {
 
   it('by redirect is not followed', async () => {
     expect(await failure(refusing(307, '', { location: 'https://elsewhere.example' }))).toMatchObject({ code: 'api', status: 307 })
+  })
+
+  it('by another status of the same hundred is no redirect', async () => {
+    const error = await failure(refusing(304, null))
+    expect(error).toMatchObject({ code: 'api', status: 304, isRetryable: false, message: expect.stringContaining('(304)') })
+    expect(error.message).not.toMatch(/redirect/i)
   })
 
   it('names the service', async () => {

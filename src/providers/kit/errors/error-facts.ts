@@ -124,7 +124,7 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
   const upstream = upstreamText(fieldsOf(inner.metadata ?? outer.metadata))
   const text = upstream === '' || said.includes(upstream) ? said : `${said}: ${upstream}`
   const nameStatus = statusOf(names) ?? baseStatus[String(base.status_code)]
-  const status = httpStatus !== undefined && httpStatus >= 400 ? httpStatus : nameStatus
+  const status = httpStatus !== undefined && httpStatus >= 300 ? httpStatus : nameStatus
   const mayBeKey = status === undefined || status === 400 || status === 404 || status === 422
   const facts: ErrorFacts = {
     text,

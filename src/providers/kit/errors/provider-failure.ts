@@ -1,4 +1,5 @@
 import { isLoopbackHost } from '../../../base/private-host.ts'
+import { isRedirect } from '../../../base/redirect.ts'
 import { withoutSecret } from '../../../base/text/redact.ts'
 import { errorText, ProviderError, type ProviderErrorOptions } from '../../../contract/errors.ts'
 import type { RateLimits } from '../../../contract/model/rate-limits.ts'
@@ -73,7 +74,7 @@ function stalled(service: string, stall: string): ProviderError {
 
 function refused(exchange: Exchange, response: Response, body: string): ProviderError {
   const { status } = response
-  if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) return redirected(exchange.service, status)
+  if (isRedirect(response)) return redirected(exchange.service, status)
   const failure = failureFrom(exchange, body)
   if (!response.ok) failure.status = status
   failure.headers = response.headers

@@ -24,7 +24,7 @@ export function retryAfterMs(
     if (!Number.isNaN(at)) return Math.max(0, at - clock)
   }
   const seconds = count(header) ?? count(retryDelay?.replace('s', ''))
-  if (seconds !== undefined) return Math.round(seconds * 1000)
+  if (seconds !== undefined) return wholeMs(seconds * 1000)
   return durationIn(inWords.exec(text)?.[1]) ?? (isLimited && headers !== undefined ? untilReset(headers, clock) : undefined)
 }
 
@@ -52,7 +52,7 @@ function untilReset(headers: Headers, clock: number): number | undefined {
 export function untilMs(value: string, clock: number): number | undefined {
   const number = count(value)
   if (number === undefined) return /\d-\d\d-\d\dT/.test(value) ? after(Date.parse(value), clock) : durationIn(value)
-  if (number < 1e8) return Math.round(number * 1000)
+  if (number < 1e8) return wholeMs(number * 1000)
   return after(number < 1e11 ? number * 1000 : number, clock)
 }
 
@@ -65,10 +65,15 @@ function durationIn(text: string | undefined): number | undefined {
   for (const [, number, unit = ''] of (text ?? '').matchAll(/(\d+(?:\.\d+)?) ?(mil|ms|[smhd])/gi)) {
     ms = (ms ?? 0) + Number(number) * (units[unit.toLowerCase()] ?? 1)
   }
-  return ms === undefined ? undefined : Math.round(ms)
+  return ms === undefined ? undefined : wholeMs(ms)
 }
 
+/** A number as headers have it: digits, with or without a fraction. Of what is beyond every count, the largest. */
 export function count(text: string | null | undefined): number | undefined {
-  const value = text === null || text === undefined || text.trim() === '' ? Number.NaN : Number(text)
-  return Number.isFinite(value) && value >= 0 ? value : undefined
+  return /^\s*\d+(\.\d+)?\s*$/.test(text ?? '') ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined
+}
+
+/** People read it, and a sum with it stays a number. */
+function wholeMs(ms: number): number {
+  return Math.min(Math.round(ms), Number.MAX_SAFE_INTEGER)
 }

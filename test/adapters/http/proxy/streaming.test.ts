@@ -186,6 +186,13 @@ describe('an error of the service', () => {
     expect(canary.seen).toEqual([])
   })
 
+  it.each([300, 304, 305])('%d is no redirect, and no answer', async (status) => {
+    const service = await fakeUpstream((_, response) => void response.writeHead(status).end())
+    const response = await proxyTo(upstreamOf(service)).app.request(path, chat())
+    expect(response.status).toBe(502)
+    expect(await response.json()).toMatchObject({ code: 'upstreamUnreachable', detail: expect.stringContaining(`answered ${status}`) })
+  })
+
   it('is told where there is no service, without its address', async () => {
     const { app, reports } = proxyTo({ api: 'openAiCompletions', baseUrl: 'http://127.0.0.1:1/v1?key=hunter2' })
     const response = await app.request(path, chat())
