@@ -77,6 +77,31 @@ it('of a refusal 64 KiB are read', async () => {
   expect([4, 5]).toContain(pulls)
 })
 
+it('the arguments of a call are read up to 16 Mi characters', async () => {
+  const mebibyte = 1024 * 1024
+  const call = (delta: object) => data({ id: '1', choices: [{ index: 0, delta: { tool_calls: [{ index: 0, ...delta }] } }] })
+  const begin = call({ id: 'c1', function: { name: 'write', arguments: '{"text":"' } })
+  const more = call({ function: { arguments: 'x'.repeat(mebibyte) } })
+  let pulls = 0
+  const pieces = function* () {
+    yield begin
+    for (;;) {
+      pulls++
+      yield more
+    }
+  }
+  const { body, outcome } = answered(pieces())
+  const { error } = await outcome
+  expect(error).toMatchObject({
+    code: 'api',
+    isRetryable: false,
+    message: 'The arguments of a call of "write" grew beyond 16777216 characters. Let the tool take what is long in parts.',
+    partial: { content: [{ type: 'toolCall', name: 'write', arguments: {}, invalidArguments: expect.any(String) }] },
+  })
+  expect(body.isCancelled()).toBe(true)
+  expect(pulls).toBeLessThan(20)
+})
+
 describe('an answer without end', () => {
   const mebibyte = 1024 * 1024
   const words = data({ id: '1', choices: [{ index: 0, delta: { content: 'x'.repeat(mebibyte - 100) } }] })

@@ -1,4 +1,5 @@
 import { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
+import { ProviderError } from '../../../contract/errors.ts'
 import type { Citation, ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
 import { type AssistantMessage, callsToAnswer, now, type StopReason } from '../../../contract/message/message.ts'
@@ -7,6 +8,9 @@ import { combineUsage, contextTokensOf, emptyUsage, type Usage } from '../../../
 import type { StreamEvent } from '../../../types/model/provider.ts'
 import { type BlockKey, type IgnoredSlot, ignored, type Slot, type ThinkingSlot, type ToolCallSlot, type WholeBlock } from './slots.ts'
 import { nameIn, textIn } from './wire-value.ts'
+
+/** Characters of one call. */
+const maxArguments = 16 * 1024 * 1024
 
 /**
  * Grows one assistant message from the fragments of a stream, the same for every protocol.
@@ -18,6 +22,7 @@ import { nameIn, textIn } from './wire-value.ts'
  * - Fragments of a call whose id or name is still unknown are held back; every delta carries the final id and name.
  * - Ids are unique within the message: missing and repeated ones are generated.
  * - A fragment that is empty is passed over; one that is no text, whatever its type says, is an error of the call.
+ * - Arguments of more than 16 Mi characters fail the answer with `ProviderError`.
  * - A call that never got a name has no arguments of its own: another call may lack them, so none is run.
  * - What a codec does not know becomes an opaque block (`unknown`), never nothing; `warn` says what could not be kept.
  * - Keys are the codec's own and shared by all kinds of block.
@@ -195,6 +200,7 @@ export class AssistantBuilder {
     }
     if (slot?.kind !== 'toolCall') return
     slot.raw += delta
+    if (slot.raw.length > maxArguments) throw tooLong(slot.block.name)
     const { id, name } = slot.block
     if (id !== '' && name !== '' && slot.held === '') {
       this.#emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
@@ -340,6 +346,12 @@ export class AssistantBuilder {
       else slot.block.arguments = parsed.arguments
     }
   }
+}
+
+/** Its model writes on and on, and would do so again: no tool takes that much, and each copy of it costs memory. */
+function tooLong(name: string): ProviderError {
+  const words = `The arguments of a call of ${JSON.stringify(name)} grew beyond ${maxArguments} characters.`
+  return new ProviderError('api', `${words} Let the tool take what is long in parts.`, { isRetryable: false })
 }
 
 function serviceKey(id: string): string {
