@@ -1,7 +1,7 @@
 /**
- * Whether an answer sends its caller elsewhere. Of the other 3xx none does: 304 says that nothing has changed. A browser that follows none shows no
- * status either.
+ * Whether an answer sends its caller elsewhere. Of the other 3xx none does: 304 says that nothing has changed. 0 is what a browser shows of an answer
+ * that it does not follow.
  */
-export function isRedirect({ type, status }: Pick<Response, 'type' | 'status'>): boolean {
-  return type === 'opaqueredirect' || [301, 302, 303, 307, 308].includes(status)
+export function isRedirect({ status }: Pick<Response, 'status'>): boolean {
+  return [0, 301, 302, 303, 307, 308].includes(status)
 }

@@ -95,7 +95,7 @@ it('the arguments of a call are read up to 16 Mi characters', async () => {
   expect(error).toMatchObject({
     code: 'api',
     isRetryable: false,
-    message: 'The arguments of a call of "write" grew beyond 16777216 characters. Let the tool take what is long in parts.',
+    message: 'The arguments of a call grew beyond 16777216 characters. Let the tool take them in parts.',
     partial: { content: [{ type: 'toolCall', name: 'write', arguments: {}, invalidArguments: expect.any(String) }] },
   })
   expect(body.isCancelled()).toBe(true)

@@ -11,6 +11,7 @@ import { nameIn, textIn } from './wire-value.ts'
 
 /** Characters of one call. */
 const maxArguments = 16 * 1024 * 1024
+const tooLong = `The arguments of a call grew beyond ${maxArguments} characters. Let the tool take them in parts.`
 
 /**
  * Grows one assistant message from the fragments of a stream, the same for every protocol.
@@ -200,7 +201,8 @@ export class AssistantBuilder {
     }
     if (slot?.kind !== 'toolCall') return
     slot.raw += delta
-    if (slot.raw.length > maxArguments) throw tooLong(slot.block.name)
+    // Not repeated: a model that writes on and on would do so again.
+    if (slot.raw.length > maxArguments) throw new ProviderError('api', tooLong)
     const { id, name } = slot.block
     if (id !== '' && name !== '' && slot.held === '') {
       this.#emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
@@ -346,12 +348,6 @@ export class AssistantBuilder {
       else slot.block.arguments = parsed.arguments
     }
   }
-}
-
-/** Its model writes on and on, and would do so again: no tool takes that much, and each copy of it costs memory. */
-function tooLong(name: string): ProviderError {
-  const words = `The arguments of a call of ${JSON.stringify(name)} grew beyond ${maxArguments} characters.`
-  return new ProviderError('api', `${words} Let the tool take what is long in parts.`, { isRetryable: false })
 }
 
 function serviceKey(id: string): string {

@@ -92,8 +92,7 @@ function failureFrom({ service, secrets, call, onRefusal }: Exchange, body: unkn
 
 /** The error for a redirect: none is followed. */
 export function redirected(service: string, status: number): ProviderError {
-  const options: ProviderErrorOptions = status === 0 ? { isRetryable: false } : { isRetryable: false, status }
-  const where = status === 0 ? '' : ` (${status})`
+  const [where, options] = status === 0 ? [''] : [` (${status})`, { status }]
   return new ProviderError(
     'api',
     `${service} redirected the request${where}. Redirects are refused, because the key would go along: set baseUrl to the final address.`,

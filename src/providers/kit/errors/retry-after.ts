@@ -2,7 +2,7 @@ import type { ErrorFacts } from './error-facts.ts'
 
 /** `try again in 11.2s`, `retry after 20 seconds`, `wait 2m30s`. */
 const inWords =
-  /(?:again in|retry (?:after|in)|wait(?: for)?) (?:about )?((?:\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)(?![a-z]) ?)+)/i
+  /(?:again in|retry (?:after|in)|wait(?: for)?) (?:about )?((?:\d{1,15}(?:\.\d+)? ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?)(?![a-z]) ?)+)/i
 const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
@@ -24,7 +24,7 @@ export function retryAfterMs(
     if (!Number.isNaN(at)) return Math.max(0, at - clock)
   }
   const seconds = count(header) ?? count(retryDelay?.replace('s', ''))
-  if (seconds !== undefined) return wholeMs(seconds * 1000)
+  if (seconds !== undefined) return Math.round(seconds * 1000)
   return durationIn(inWords.exec(text)?.[1]) ?? (isLimited && headers !== undefined ? untilReset(headers, clock) : undefined)
 }
 
@@ -52,7 +52,7 @@ function untilReset(headers: Headers, clock: number): number | undefined {
 export function untilMs(value: string, clock: number): number | undefined {
   const number = count(value)
   if (number === undefined) return /\d-\d\d-\d\dT/.test(value) ? after(Date.parse(value), clock) : durationIn(value)
-  if (number < 1e8) return wholeMs(number * 1000)
+  if (number < 1e8) return Math.round(number * 1000)
   return after(number < 1e11 ? number * 1000 : number, clock)
 }
 
@@ -62,18 +62,13 @@ function after(at: number, clock: number): number | undefined {
 
 function durationIn(text: string | undefined): number | undefined {
   let ms: number | undefined
-  for (const [, number, unit = ''] of (text ?? '').matchAll(/(\d+(?:\.\d+)?) ?(mil|ms|[smhd])/gi)) {
+  for (const [, number, unit = ''] of (text ?? '').matchAll(/(\d{1,15}(?:\.\d+)?) ?(mil|ms|[smhd])/gi)) {
     ms = (ms ?? 0) + Number(number) * (units[unit.toLowerCase()] ?? 1)
   }
-  return ms === undefined ? undefined : wholeMs(ms)
+  return ms === undefined ? undefined : Math.round(ms)
 }
 
-/** A number as headers have it: digits, with or without a fraction. Of what is beyond every count, the largest. */
+/** A number as headers have it: no more digits than a sum with it can hold, with or without a fraction. */
 export function count(text: string | null | undefined): number | undefined {
-  return /^\s*\d+(\.\d+)?\s*$/.test(text ?? '') ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : undefined
-}
-
-/** People read it, and a sum with it stays a number. */
-function wholeMs(ms: number): number {
-  return Math.min(Math.round(ms), Number.MAX_SAFE_INTEGER)
+  return /^\d{1,15}(\.\d+)?$/.test(text ?? '') ? Number(text) : undefined
 }
