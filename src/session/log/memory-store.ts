@@ -90,7 +90,7 @@ export function memoryDriver(): LogDriver {
       put: async (claim, hash, bytes) => {
         const log = claimed(claim)
         if (log === undefined) throw takenOver(claim.sessionId)
-        log.blobs.set(hash, { bytes: bytes.slice(), epoch: claim.epoch })
+        log.blobs.set(hash, { bytes, epoch: claim.epoch })
       },
       get: async (sessionId, hash) => logs.get(sessionId)?.blobs.get(hash)?.bytes.slice(),
       keep: async (claim, hashes) => {

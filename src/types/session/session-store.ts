@@ -309,7 +309,8 @@ export interface LogDriver {
  * - `get` gives the newest of them; `undefined` where there are none.
  * - `keep` removes what older epochs have put, but for `hashes`: writers that ended before their record was stored leave such bytes. Nothing that
  *   `claim` itself has put, and nothing of a newer epoch. It is called once, after a first `append` of the claim was acknowledged.
- * - Nobody looks into bytes; `hash` was checked, it is 64 characters of `0-9a-f`. Rejects with `SessionError` `conflict`, `quota` or `io`.
+ * - The bytes that `put` got, and those that `get` gave, are changed by nobody else from then on. Nobody looks into them;
+ *   `hash` was checked, it is 64 characters of `0-9a-f`. Rejects with `SessionError` `conflict`, `quota` or `io`.
  */
 export interface BlobDriver {
   put(claim: LogClaim, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>

@@ -1,5 +1,5 @@
 import { type AgentEvent, type Content, type RunStatus, type ServiceToolContent, textOf } from '../../../../src/index.ts'
-import { byteLengthOf, mediaName } from '../../../../src/internal.ts'
+import { mediaBytes, mediaName } from '../../../../src/internal.ts'
 import type {
   AgentEndEvent,
   BackgroundEndEvent,
@@ -18,8 +18,8 @@ import { MarkdownLines } from './markdown.ts'
 function besidesLines(content: readonly Content[], { paint, plain }: Painter): Painted[] {
   const media = content.flatMap((block) => {
     if (block.type !== 'image' && block.type !== 'file') return []
-    const { data, url } = block
-    const where = data === undefined ? (url ?? 'kept by the service') : `${shortCount(byteLengthOf(data))} bytes; /save writes it to a file`
+    const isKept = (block.data ?? block.blob) !== undefined
+    const where = isKept ? `${shortCount(mediaBytes(block))} bytes; /save writes it to a file` : (block.url ?? 'kept by the service')
     return [joined(paint('cyan', `▣ ${mediaName(block)}`), paint('dim', `  ${where}`))]
   })
   const sources = sourcesOf(content).map((source, at) =>

@@ -1,4 +1,4 @@
-import { truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { mentionOf } from '../../../../adapters/node/cli/modes/prompt-files.ts'
 import { directory, environment, piped } from './command.ts'
 import { modelServer, saidIn } from './model-server.ts'
+import { inTerminal, pty } from './terminal.ts'
 
 const pdf = '%PDF-1.7 the report'
 const base64 = Buffer.from(pdf).toString('base64')
@@ -82,8 +83,8 @@ describe('files that a prompt names', () => {
 })
 
 /** A service whose answer is a picture. */
-async function drawing(): Promise<Record<string, string>> {
-  const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }]
+async function drawing(picture = png): Promise<Record<string, string>> {
+  const images = [{ type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } }]
   const chunks = [
     { choices: [{ index: 0, delta: { content: 'Here.', images } }] },
     { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
@@ -102,5 +103,19 @@ describe('pictures of an answer', () => {
     const { stderr, stdout } = await piped(['--model', 'openai/test', '-p', 'Draw.'], { env: environment(await drawing()) })
     expect(stdout).toContain('Here.')
     expect(stderr + stdout).toContain('▣ image/png  69 bytes; /save writes it to a file')
+  })
+
+  it.skipIf(pty === undefined)('are written by /save, also those of a session that is resumed', async () => {
+    const picture = Buffer.concat([Buffer.from(png, 'base64'), Buffer.alloc(100_000, 7)])
+    const shared = { env: environment(await drawing(picture.toString('base64'))), cwd: directory() }
+    const asking = ['--model', 'openai/test', '--no-sandbox']
+    await piped([...asking, '-p', 'Draw.'], shared)
+    const resumed = inTerminal([...asking, '--resume'], shared)
+    await resumed.shows('› ')
+    resumed.type('/save out.png\r')
+    await resumed.shows('out.png, image/png')
+    expect(readFileSync(join(shared.cwd, 'out.png')).equals(picture)).toBe(true)
+    resumed.kill('SIGKILL')
+    await resumed.ended
   })
 })
