@@ -5,11 +5,15 @@ import type { PendingApproval } from '../contract/run/run-facts.ts'
 /** What goes back in the history before a run begins. */
 export type Rewind = (messages: readonly AgentMessage[]) => readonly AgentMessage[]
 
-/** What was said, as far as this side has heard. */
+/** What was said, as far as this side has heard, and where in the session that is. */
 export class Conversation {
   messages: readonly AgentMessage[] = []
   /** Calls that a run has left waiting. */
   approvals: readonly PendingApproval[] = []
+  /** The loop from whose end the next run goes on, where that is not the newest one. */
+  place: string | undefined
+  /** The loop that it ends with, where that is known. */
+  #lastLoopId: string | undefined
   /** Of the run that is on. */
   #ofRun = new Set<string>()
 
@@ -17,6 +21,21 @@ export class Conversation {
   replace(messages: readonly AgentMessage[], approvals: readonly PendingApproval[]): void {
     this.messages = messages
     this.approvals = approvals
+  }
+
+  /** It ends with this loop; `place` says that the next run goes on from there though there is a newer one. */
+  endsWith(loopId: string | undefined, place?: string): void {
+    this.#lastLoopId = loopId
+    this.place = place
+  }
+
+  /** Whether the run that somebody else begins with `start` goes on from something else than what was heard here. */
+  isLeftBy({ continuationKind, loopId, parentLoopId }: AgentStartEvent): boolean {
+    if (this.place !== undefined) return true
+    const lastLoopId = this.#lastLoopId
+    if (loopId === lastLoopId) return false
+    const goesBack = continuationKind.kind === 'rerun' || continuationKind.kind === 'branch'
+    return goesBack || (lastLoopId !== undefined && parentLoopId !== lastLoopId)
   }
 
   /** Another run begins; of the one before nothing more will come. */
@@ -56,13 +75,6 @@ export function before(messageId: string): Rewind {
     const at = messages.findIndex(({ id }) => id === messageId)
     return at < 0 ? messages : messages.slice(0, at)
   }
-}
-
-/** Whether a run that somebody else has begun goes on from something else than the end of `lastLoopId`, where that is known. */
-export function goesElsewhere({ continuationKind, loopId, parentLoopId }: AgentStartEvent, lastLoopId: string | undefined): boolean {
-  if (loopId === lastLoopId) return false
-  const goesBack = continuationKind.kind === 'rerun' || continuationKind.kind === 'branch'
-  return goesBack || (lastLoopId !== undefined && parentLoopId !== lastLoopId)
 }
 
 /** All of it: what the run goes on from was read. */

@@ -9,17 +9,17 @@ import type { PendingApproval } from '../contract/run/run-facts.ts'
 import type { ChatAgent, ChatOptions } from '../types/run/chat-agent.ts'
 import type { ApprovalRef } from '../types/run/question.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
-import { asRead, before, beforeAnswer, Conversation, goesElsewhere, type Rewind } from './conversation.ts'
+import { asRead, before, beforeAnswer, Conversation, type Rewind } from './conversation.ts'
 import { continueElsewhere, readHistory, readSession } from './recorded.ts'
 import { codeOf, RemoteError } from './remote-error.ts'
 import type { RemoteSessionOptions } from './remote-options.ts'
 import { decide, Outbox, type QueuedReceipt } from './run/outbox.ts'
 import { RemoteRun, type RunHost } from './run/remote-run.ts'
 import { endIn } from './run/run-progress.ts'
+import { startRun } from './run/start-run.ts'
 import { type Said, saidIn } from './said.ts'
 import { type FeedOwner, SessionFeed } from './session-feed.ts'
-import type { EventStream } from './wire/event-stream.ts'
-import { type Ask, Wire } from './wire/wire.ts'
+import { Wire } from './wire/wire.ts'
 
 /** How a run begins. */
 interface Beginning {
@@ -40,10 +40,6 @@ export class LiveRemoteSession implements ChatAgent {
   readonly #ended = new Set<string>()
   readonly #stopped = new WeakSet<RemoteRun>()
   #run: RemoteRun | undefined
-  /** The loop that the history here ends with, where it is known. */
-  #lastLoopId: string | undefined
-  /** The loop from whose end the next run goes on, where that is not the newest one. */
-  #place: string | undefined
   /** Settles when the server has the run that begins, or has refused it. */
   #starting: Promise<void> | undefined
   readonly #outbox: Outbox
@@ -152,8 +148,7 @@ export class LiveRemoteSession implements ChatAgent {
     if (place !== undefined && (this.#run !== undefined || runningLoopId !== undefined)) throw busyElsewhere()
     this.#conversation.replace(messages, approvals)
     this.#hasWatched = true
-    this.#lastLoopId = loopId
-    this.#place = place
+    this.#conversation.endsWith(loopId, place)
     if (runningLoopId !== undefined) this.#attach(runningLoopId)
     const run = this.#run
     for (const { kind, message, loopId: of } of queued) {
@@ -188,15 +183,19 @@ export class LiveRemoteSession implements ChatAgent {
     if (this.#run !== undefined) throw new AgentBusyError()
     const run = this.#newRun(said?.messages, rewind)
     if (signal !== undefined) follow(signal, run)
-    const place = this.#place === undefined ? {} : { from: this.#place }
+    const { place } = this.#conversation
     const asked: JsonObject = Object.keys(settings).length === 0 ? {} : { settings: JSON.parse(JSON.stringify(settings)) }
     const json = {
       ...body,
-      ...place,
+      ...(place !== undefined && { from: place }),
       ...asked,
       ...(said !== undefined && { prompt: said.prompt, ...(metadata !== undefined && { metadata }) }),
     }
-    const starting = this.#start(run, path, json, said?.key ?? newId()).then(() => {
+    const starting = startRun({
+      ...{ run, path, body: json, key: said?.key ?? newId(), wire: this.#wire, feed: this.#feed },
+      isStopped: () => this.#stopped.has(run),
+      adopted: (loopId) => this.#conversation.endsWith(loopId),
+    }).then(() => {
       if (this.#starting === starting) this.#starting = undefined
     })
     this.#starting = starting
@@ -212,49 +211,10 @@ export class LiveRemoteSession implements ChatAgent {
       this.#conversation.add(event, rewindOnce)
       if (event.type === 'agentStart') rewindOnce = undefined
       // A run that was refused has an end alone.
-      if (event.type !== 'agentEnd') this.#isIn(event.loopId)
+      if (event.type !== 'agentEnd') this.#conversation.endsWith(event.loopId)
     })
     for (const listener of this.#listeners) run.subscribe(listener)
     return run
-  }
-
-  /** The conversation goes on in this loop. */
-  #isIn(loopId: string): void {
-    this.#lastLoopId = loopId
-    this.#place = undefined
-  }
-
-  /** Sends what begins the run until the server has said what came of it. */
-  async #start(run: RemoteRun, path: string, body: JsonObject, key: string): Promise<void> {
-    // Whoever begins it may subscribe, and stop it, first.
-    await undefined
-    if (this.#stopped.has(run)) return run.refuse(undefined)
-    const since = this.#feed.connection
-    for (let failures = 1; !run.hasEnded; failures++) {
-      try {
-        return await this.#startOnce(run, { method: 'POST', path, key, body }, since)
-      } catch (error) {
-        await this.#wire.pause(failures, error).catch((final: unknown) => run.refuse({ code: codeOf(final), message: errorText(final) }))
-      }
-    }
-  }
-
-  async #startOnce(run: RemoteRun, ask: Ask, since: EventStream | undefined): Promise<void> {
-    let stream: EventStream | undefined
-    try {
-      stream = await this.#wire.stream(ask)
-      const batch = await stream.next()
-      if (batch === undefined) throw new RemoteError('connectionLost', 'The answer ended before the first event.', { isRetryable: true })
-      for (const event of batch) run.accept(event)
-      this.#feed.readOn(stream, since)
-    } catch (error) {
-      stream?.close()
-      // An earlier attempt was accepted, and the server restarted since.
-      if (!RemoteError.isInstance(error) || error.code !== 'gone' || error.loopId === undefined) throw error
-      run.adopt(error.loopId)
-      this.#isIn(error.loopId)
-      this.#feed.reopen()
-    }
   }
 
   #ranOut(run: RemoteRun): void {
@@ -321,8 +281,7 @@ export class LiveRemoteSession implements ChatAgent {
     // It may be the one that begins: its own answer says.
     if (this.#starting !== undefined) return this.#starting.then(() => this.#take(event))
     if (run !== undefined) throw new RemoteError('gone', 'Another run has begun before this one was seen to end.', { isRetryable: true })
-    if (event.type === 'agentStart' && (this.#place !== undefined || goesElsewhere(event, this.#lastLoopId)))
-      return this.#followElsewhere(event)
+    if (event.type === 'agentStart' && this.#conversation.isLeftBy(event)) return this.#followElsewhere(event)
     this.#newRun().accept(event)
     return undefined
   }
@@ -339,7 +298,7 @@ export class LiveRemoteSession implements ChatAgent {
   async #opened(): Promise<boolean> {
     if (this.#listeners.size === 0 || this.#cursor() !== undefined || this.#starting !== undefined) return true
     // Who has gone back to a loop misses nothing of what came after it.
-    if (this.#place !== undefined) return true
+    if (this.#conversation.place !== undefined) return true
     const isFirst = !this.#hasWatched && this.messages.length === 0
     const after = isFirst ? undefined : this.messages.at(-1)?.id
     const { messages, approvals, isRest, loopId } = await readHistory(this.#wire, { after })
@@ -355,7 +314,7 @@ export class LiveRemoteSession implements ChatAgent {
     if (!isFirst && missed.size > 0) await this.#tell(missed)
     if (this.#run !== undefined) return false
     this.#conversation.replace(isRest ? this.messages : messages, approvals)
-    this.#lastLoopId = loopId
+    this.#conversation.endsWith(loopId, this.#conversation.place)
     return true
   }
 

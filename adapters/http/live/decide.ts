@@ -14,7 +14,7 @@ export interface Decision {
 
 /** The calls of a session that wait for a person: in the run that is on, or since the last one ended. */
 export async function pendingApprovals(live: LiveSession): Promise<PendingApproval[]> {
-  if ((await live.currentRun()) === undefined && !(await live.isKnown())) return []
+  if ((await live.currentRun()) === undefined && !(await live.recorded.isKnown())) return []
   return (await live.agent()).pendingApprovals()
 }
 

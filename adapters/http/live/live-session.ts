@@ -9,14 +9,14 @@ import {
   type SessionStore,
 } from '../../../src/index.ts'
 import { logWarning } from '../../../src/internal.ts'
-import { exportSession, type ImportSessionOptions, importSession, SessionError, type SessionRecord } from '../../../src/session/index.ts'
+import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
-import { assertLoop, type History, historyAt } from './history-at.ts'
 import { type LiveSessionHost, maxAttempts } from './live-session-host.ts'
 import { KeptByKey, type QueuedInput, QueuedInputs } from './queued-inputs.ts'
+import { type History, RecordedSession } from './recorded-session.ts'
 import { RunFollowers } from './run-followers.ts'
-import { continuationOf, endRun, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
+import { type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
 /** Where in a session a run begins. Default: where it was said last. */
 export interface Place {
@@ -41,6 +41,8 @@ interface BegunRun {
  */
 export class LiveSession {
   readonly #host: LiveSessionHost
+  /** What its store has of the session. */
+  readonly recorded: RecordedSession
   #agent: Promise<Agent> | undefined
   /** Who else held the session when the agent was made. */
   #knownHolder: string | undefined
@@ -56,6 +58,7 @@ export class LiveSession {
 
   constructor(host: LiveSessionHost) {
     this.#host = host
+    this.recorded = new RecordedSession(host.store, host.sessionId)
   }
 
   get sessionId(): string {
@@ -80,16 +83,6 @@ export class LiveSession {
     return agent
   }
 
-  /** Whether anything was ever said. */
-  async isKnown(): Promise<boolean> {
-    return (await this.records()).length > 0
-  }
-
-  /** Whether the message with this id was ever said, also where the conversation has left it since. */
-  async wasSaid(id: string): Promise<boolean> {
-    return (await this.records()).some(({ entry }) => 'message' in entry && entry.message.id === id)
-  }
-
   /** Whether a run is on, as far as this process knows. */
   async isRunning(): Promise<boolean> {
     return (await this.#agent?.catch(() => undefined))?.isStreaming === true
@@ -103,8 +96,8 @@ export class LiveSession {
     return this.#begunByKey.get(key, async () => {
       const agent = await this.agent()
       const isSaid = agent.messages.some(({ id }) => id === key)
-      const said = isSaid ? (await this.records()).findLast(({ entry }) => 'message' in entry && entry.message.id === key) : undefined
-      return said?.loopId ?? (await this.start(begin, place)).loopId
+      const begun = isSaid ? await this.recorded.loopOf(key) : undefined
+      return begun ?? (await this.start(begin, place)).loopId
     })
   }
 
@@ -128,7 +121,7 @@ export class LiveSession {
   /** What was said: up to the end of this loop, by default so far. Throws `ProblemError` 404 for a loop that is none of the session. */
   async history(loopId?: string): Promise<History> {
     const agent = await this.agent()
-    if (loopId !== undefined && agent.lastLoopId !== loopId) return historyAt(await this.records(), loopId, agent)
+    if (loopId !== undefined && agent.lastLoopId !== loopId) return this.recorded.historyAt(loopId, agent)
     return { messages: agent.messages, approvals: agent.pendingApprovals() }
   }
 
@@ -142,7 +135,7 @@ export class LiveSession {
 
   /** The run that is on; after a restart, the one that is on again. Undefined also where no agent can be made: `logger` learns why. */
   async currentRun(): Promise<AgentRun | undefined> {
-    if (this.#agent === undefined && !(await this.isKnown())) return undefined
+    if (this.#agent === undefined && !(await this.recorded.isKnown())) return undefined
     try {
       return (await this.agent()).currentRun
     } catch (error) {
@@ -160,16 +153,6 @@ export class LiveSession {
   historyBefore(run: AgentRun): readonly AgentMessage[] {
     const latest = this.#latest
     return latest?.run === run ? latest.agent.messages.slice(0, latest.length) : []
-  }
-
-  /** What its store has of the session, media by name; nothing where nothing was said. */
-  async records(): Promise<readonly SessionRecord[]> {
-    try {
-      return (await this.#host.store.tail(this.#host.sessionId)).records
-    } catch (error) {
-      if (SessionError.isInstance(error) && error.code === 'notFound') return []
-      throw error
-    }
   }
 
   /** The run that is on, or the one that was on last in this process. */
@@ -192,11 +175,7 @@ export class LiveSession {
 
   /** What the log says of a loop that is not in memory: whether it is known, and which one goes on with it. */
   async trace(loopId: string): Promise<{ continuedBy?: string } | undefined> {
-    const running = (await this.currentRun())?.loopId
-    const records = await this.records()
-    if (!records.some((record) => record.loopId === loopId)) return undefined
-    const continuedBy = continuationOf(records, loopId, running)
-    return continuedBy === undefined ? {} : { continuedBy }
+    return this.recorded.trace(loopId, (await this.currentRun())?.loopId)
   }
 
   /** Stops the run that is on. Of one that was cut off, or is on elsewhere, the end is written: it is not taken up again. */
@@ -205,9 +184,9 @@ export class LiveSession {
       const run = (await this.#agent?.catch(() => undefined))?.currentRun
       run?.abort()
       await run?.result
-      const unfinished = unfinishedRun(await this.records())
+      const unfinished = await this.recorded.unfinished()
       if (unfinished === undefined) return
-      await this.#end(unfinished, { status: 'aborted' })
+      await this.recorded.end(unfinished, { status: 'aborted' })
       // It does not know that end.
       this.#agent = undefined
     })
@@ -290,7 +269,7 @@ export class LiveSession {
     const before = await this.#agent?.catch(() => undefined)
     if (before?.lastLoopId === loopId) return this.#start(begin)
     // Before an agent is made, which may open connections.
-    assertLoop(await this.records(), loopId)
+    await this.recorded.assertLoop(loopId)
     const agent = await this.#make({ loopId })
     // Its writer would be a second one.
     await before?.close()
@@ -314,13 +293,13 @@ export class LiveSession {
   }
 
   async #open(): Promise<Agent> {
-    const records = await this.records()
+    const records = await this.recorded.records()
     this.#knownHolder = this.#host.otherHolder?.()
     const unfinished = this.#knownHolder === undefined ? unfinishedRun(records) : undefined
     if (unfinished === undefined) return this.#make(records.length > 0 ? {} : undefined)
     if (await this.#host.attempts.begin(records)) return this.#goOn(unfinished)
     const message = `The run was cut off and taken up ${maxAttempts} times, and completed no turn. It is not taken up again.`
-    await this.#end(unfinished, { status: 'error', error: { code: 'interrupted', message } })
+    await this.recorded.end(unfinished, { status: 'error', error: { code: 'interrupted', message } })
     return this.#make({})
   }
 
@@ -340,15 +319,11 @@ export class LiveSession {
     }
     // Nothing is left to do: only its end is missing, or it never got its input.
     const message = 'The process ended before the input of this run was stored. Send it again.'
-    await this.#end(
+    await this.recorded.end(
       unfinished,
       unfinished.isAnswered ? { status: 'completed' } : { status: 'error', error: { code: 'interrupted', message } },
     )
     return this.#make({})
-  }
-
-  #end(unfinished: UnfinishedRun, outcome: Parameters<typeof endRun>[3]): Promise<void> {
-    return endRun(this.#host.store, this.#host.sessionId, unfinished, outcome)
   }
 
   /** An agent for the session as it is in the log; without `known`, for one in which nothing was said. */

@@ -1,6 +1,3 @@
-import { combineUsage, emptyUsage } from '../../../src/context/index.ts'
-import type { RunStatus, SessionStore } from '../../../src/index.ts'
-import type { RunFailure } from '../../../src/loop/index.ts'
 import type { SessionRecord } from '../../../src/session/index.ts'
 
 /** A loop that began and whose end is not in the log: its process ended first. */
@@ -48,24 +45,6 @@ export function continuationOf(records: readonly SessionRecord[], loopId: string
   }
   if (running !== undefined && !hasEnded(records, last)) last = running
   return last === loopId ? undefined : last
-}
-
-/** Writes the end that the process of a run could not write. */
-export async function endRun(
-  store: SessionStore,
-  sessionId: string,
-  run: UnfinishedRun,
-  outcome: { status: RunStatus; error?: RunFailure },
-): Promise<void> {
-  const writer = await store.open(sessionId, { agentId: run.agentId })
-  const answers = writer.records.flatMap(({ loopId, entry }) =>
-    loopId === run.loopId && entry.type === 'assistant' && entry.message.role === 'assistant' ? [entry.message.usage] : [],
-  )
-  try {
-    await writer.append([{ loopId: run.loopId, entry: { type: 'loopEnd', usage: answers.reduce(combineUsage, emptyUsage()), ...outcome } }])
-  } finally {
-    await writer.close()
-  }
 }
 
 function hasEnded(records: readonly SessionRecord[], loopId: string): boolean {

@@ -22,7 +22,7 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
   app.get('/chat', async (c) => {
     const { live } = c.env
     const approvals = await pendingApprovals(live)
-    const messages = (await live.isKnown()) ? (await live.agent()).messages : []
+    const messages = (await live.recorded.isKnown()) ? (await live.agent()).messages : []
     const shown = await messagesWithBytes(live.store, live.sessionId, messages)
     return c.json({ messages: toUiMessages(shown, { approvals }) })
   })
@@ -83,7 +83,7 @@ async function begin(live: LiveSession, { trigger, message, messageId }: ChatReq
   const known = [messageId, message?.id].find((id) => id !== undefined && messages.some((each) => each.id === id))
   if (trigger === 'regenerate-message') {
     if (known !== undefined) return beginForPerson(live, (agent) => agent.regenerate({ messageId: known, ...settings }))
-    if (message === undefined || (await live.wasSaid(message.id))) refuseStale()
+    if (message === undefined || (await live.recorded.wasSaid(message.id))) refuseStale()
   }
   if (message === undefined) refuseStale()
   // Also what was sent before and whose answer was lost: it is not said twice.

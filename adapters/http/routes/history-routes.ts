@@ -23,7 +23,8 @@ export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions):
     const { live } = c.env
     const run = await live.currentRun()
     const place = c.req.query('loopId')
-    if (run === undefined && !(await live.isKnown())) return place === undefined ? c.json({ messages: [], approvals: [] }) : refuseUnknown()
+    if (run === undefined && !(await live.recorded.isKnown()))
+      return place === undefined ? c.json({ messages: [], approvals: [] }) : refuseUnknown()
     const loopId = place ?? (await live.agent()).lastLoopId
     const { messages, approvals } = await live.history(loopId)
     const after = c.req.query('after')
@@ -43,7 +44,7 @@ export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions):
     const { live } = c.env
     const hash = c.req.param('hash')
     // Bytes that no record names are nobody's: those of a write that was cut off.
-    const block = mediaIn(await live.records()).find(({ blob }) => blob?.hash === hash)
+    const block = mediaIn(await live.recorded.records()).find(({ blob }) => blob?.hash === hash)
     if (block === undefined) return refuseBlob()
     const headers = { ...unsafeHeaders, 'content-type': typeOf(block.mimeType), 'content-disposition': attachment(block) }
     return c.body(await bytesIn(live.store, live.sessionId, hash), 200, headers)

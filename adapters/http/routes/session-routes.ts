@@ -42,7 +42,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
     const { title } = await readJsonObject(c, options.body)
     if (typeof title !== 'string' || title.trim() === '' || title.length > 100)
       refuse(400, 'invalidBody', 'title must be a text of 1 to 100 characters.')
-    if (!(await c.env.live.isKnown())) return refuseUnknown()
+    if (!(await c.env.live.recorded.isKnown())) return refuseUnknown()
     await (await c.env.live.agent()).rename(title)
     return c.body(null, 204)
   })
@@ -100,7 +100,7 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
   })
   app.post('/stop', async (c) => {
     const { live } = c.env
-    if (!(await live.isKnown()) && !(await live.isRunning())) return refuseUnknown()
+    if (!(await live.recorded.isKnown()) && !(await live.isRunning())) return refuseUnknown()
     await live.stop()
     return c.body(null, 204)
   })
@@ -175,7 +175,7 @@ function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
 function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
   const bodyOf = async (c: SessionContext): Promise<JsonObject> => {
     const body = await readJsonObject(c, options.body)
-    if (!(await c.env.live.isKnown())) return refuseUnknown()
+    if (!(await c.env.live.recorded.isKnown())) return refuseUnknown()
     return body
   }
   app.post('/compact', async (c) => {

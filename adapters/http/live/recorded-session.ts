@@ -1,0 +1,97 @@
+import { combineUsage, emptyUsage } from '../../../src/context/index.ts'
+import type { Agent, AgentMessage, PendingApproval, RunStatus, SessionStore } from '../../../src/index.ts'
+import type { RunFailure } from '../../../src/loop/index.ts'
+import { SessionError, type SessionRecord, sessionOf, snapshotOf } from '../../../src/session/index.ts'
+import { ProblemError, unknownLoop } from '../access/problem.ts'
+import { continuationOf, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
+
+/** What was said, and the calls that wait for a person. */
+export interface History {
+  messages: readonly AgentMessage[]
+  approvals: PendingApproval[]
+}
+
+/** A session as its store has it. Reading it takes no right to write, and needs no agent, so it works where none can be made. */
+export class RecordedSession {
+  readonly #store: SessionStore
+  readonly #sessionId: string
+
+  constructor(store: SessionStore, sessionId: string) {
+    this.#store = store
+    this.#sessionId = sessionId
+  }
+
+  /** All of its records, media by name; nothing where nothing was said. */
+  async records(): Promise<readonly SessionRecord[]> {
+    try {
+      return (await this.#store.tail(this.#sessionId)).records
+    } catch (error) {
+      if (SessionError.isInstance(error) && error.code === 'notFound') return []
+      throw error
+    }
+  }
+
+  /** Whether anything was ever said. */
+  async isKnown(): Promise<boolean> {
+    return (await this.records()).length > 0
+  }
+
+  /** Whether the message with this id was ever said, also where the conversation has left it since. */
+  async wasSaid(id: string): Promise<boolean> {
+    return (await this.#recordOf(id)) !== undefined
+  }
+
+  /** The loop in which the message with this id was said last. */
+  async loopOf(id: string): Promise<string | undefined> {
+    return (await this.#recordOf(id))?.loopId
+  }
+
+  /** The history up to the end of this loop, as `agent` would go on with it. Throws as `assertLoop`. */
+  async historyAt(loopId: string, agent: Agent): Promise<History> {
+    const records = await this.records()
+    assertLoop(records, loopId)
+    const { messages } = snapshotOf(records, { sessionId: this.#sessionId, loopId })
+    return { messages, approvals: agent.with({ messages }).pendingApprovals() }
+  }
+
+  /** Throws `ProblemError` 404 for a loop that is none of the session. */
+  async assertLoop(loopId: string): Promise<void> {
+    assertLoop(await this.records(), loopId)
+  }
+
+  /** What it says of a loop: whether it is known, and which one goes on with it. `running` is the loop that is on. */
+  async trace(loopId: string, running: string | undefined): Promise<{ continuedBy?: string } | undefined> {
+    const records = await this.records()
+    if (!records.some((record) => record.loopId === loopId)) return undefined
+    const continuedBy = continuationOf(records, loopId, running)
+    return continuedBy === undefined ? {} : { continuedBy }
+  }
+
+  /** The run that was on when its process ended, if any. */
+  async unfinished(): Promise<UnfinishedRun | undefined> {
+    return unfinishedRun(await this.records())
+  }
+
+  /** Takes the right to write, and writes the end that the process of a run could not write. */
+  async end(run: UnfinishedRun, outcome: { status: RunStatus; error?: RunFailure }): Promise<void> {
+    const writer = await this.#store.open(this.#sessionId, { agentId: run.agentId })
+    const answers = writer.records.flatMap(({ loopId, entry }) =>
+      loopId === run.loopId && entry.type === 'assistant' && entry.message.role === 'assistant' ? [entry.message.usage] : [],
+    )
+    try {
+      await writer.append([
+        { loopId: run.loopId, entry: { type: 'loopEnd', usage: answers.reduce(combineUsage, emptyUsage()), ...outcome } },
+      ])
+    } finally {
+      await writer.close()
+    }
+  }
+
+  async #recordOf(messageId: string): Promise<SessionRecord | undefined> {
+    return (await this.records()).findLast(({ entry }) => 'message' in entry && entry.message.id === messageId)
+  }
+}
+
+function assertLoop(records: readonly SessionRecord[], loopId: string): void {
+  if (!sessionOf(records, '').loops.some((loop) => loop.loopId === loopId)) throw new ProblemError(unknownLoop)
+}

@@ -1,0 +1,56 @@
+import { errorText } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import { codeOf, RemoteError } from '../remote-error.ts'
+import type { SessionFeed } from '../session-feed.ts'
+import type { EventStream } from '../wire/event-stream.ts'
+import type { Wire } from '../wire/wire.ts'
+import type { RemoteRun } from './remote-run.ts'
+
+/** What begins a run, and where. */
+export interface Start {
+  run: RemoteRun
+  path: string
+  body: JsonObject
+  /** Under which the server knows it, however often it is sent. */
+  key: string
+  wire: Wire
+  feed: SessionFeed
+  /** Whether its caller has stopped it already. */
+  isStopped(): boolean
+  /** It is this loop, which an earlier attempt has begun. */
+  adopted(loopId: string): void
+}
+
+/** Sends what begins the run until the server has said what came of it: its first events, or the loop that it is; else the run is refused. */
+export async function startRun(start: Start): Promise<void> {
+  const { run, wire, feed } = start
+  // Whoever begins it may subscribe, and stop it, first.
+  await undefined
+  if (start.isStopped()) return run.refuse(undefined)
+  const since = feed.connection
+  for (let failures = 1; !run.hasEnded; failures++) {
+    try {
+      return await startOnce(start, since)
+    } catch (error) {
+      await wire.pause(failures, error).catch((final: unknown) => run.refuse({ code: codeOf(final), message: errorText(final) }))
+    }
+  }
+}
+
+async function startOnce({ run, path, body, key, wire, feed, adopted }: Start, since: EventStream | undefined): Promise<void> {
+  let stream: EventStream | undefined
+  try {
+    stream = await wire.stream({ method: 'POST', path, key, body })
+    const batch = await stream.next()
+    if (batch === undefined) throw new RemoteError('connectionLost', 'The answer ended before the first event.', { isRetryable: true })
+    for (const event of batch) run.accept(event)
+    feed.readOn(stream, since)
+  } catch (error) {
+    stream?.close()
+    // An earlier attempt was accepted, and the server restarted since.
+    if (!RemoteError.isInstance(error) || error.code !== 'gone' || error.loopId === undefined) throw error
+    run.adopt(error.loopId)
+    adopted(error.loopId)
+    feed.reopen()
+  }
+}
