@@ -7,7 +7,7 @@ import { type Export, exportsOf } from './harness/source.ts'
 const expected: Record<string, string> = {
   '.': `
     Agent AgentBusyError ConfigError CursorExpiredError PhiError ProviderError RunError ToolError defineTool estimatedCost fileContent imageContent
-    memorySessionStore parseOutput resumeAgent staticCredential textOf toolCallsOf userMessage
+    memorySessionStore parseOutput resumeAgent staticCredential textOf thinkingLevels toolCallsOf userMessage
     AgentEvent AgentMessage AgentOptions AgentRun AgentTool ApiKey AssistantMessage Citation Content CostConfig CredentialProvider
     DeepPartial ElementOf ExecutionLimits FileContent FileOptions ImageContent InputAnswer JsonObject JsonSchema JsonValue Logger MediaOptions Message MessageInput MisuseCode Model ModelConfig
     OpaqueContent ParseOutputOptions PendingApproval PendingInput PromptInput PromptOptions ProviderErrorCode Receipt ReceiptStatus ResumeOptions
@@ -81,7 +81,7 @@ const expected: Record<string, string> = {
     SessionRecord SessionScope SessionSummary SessionTail SessionWriter SpawnRef StorePromises StoredBytes TagKind TaskHooks Turn UnfinishedCalls
     UnknownEntry`,
   './context': `
-    ContextTracker PartialJson cacheHitRate combineUsage compactMessages defaultCompaction defaultContextTranslation deriveView diffTurnRequests
+    ContextTracker PartialJson cacheHitRate combineUsage compactMessages contextTokensOf defaultCompaction defaultContextTranslation deriveView diffTurnRequests
     contextLimitOf emptyUsage estimateTokens extensionMessage extractJson heuristicTokenCounter isContextOverflow isLlmMessage llmCompaction parsePartialJson
     messageTokens summaryMessage tokenCounterFor totalTokens turnsOf
     AnnotatedRequest BlockProvenance CapturedHttp CompactedSection CompactionConfig CompactionInput CompactionOverlay CompactionScope

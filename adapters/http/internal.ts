@@ -3,7 +3,9 @@
  *
  * @module
  */
-export { defaultMaxBodyBytes } from './access/body.ts'
+export { shareOfNamed } from './access/authorize.ts'
+export { soonMs } from './access/problem.ts'
 export { maxAttempts } from './live/live-session-host.ts'
 export { progressOf } from './live/unfinished-run.ts'
+export { routeDefaults } from './routes/route-options.ts'
 export { liveSessionRoutes } from './routes/session-routes.ts'

@@ -6,7 +6,7 @@ import type { JsonSchema } from '../contract/json.ts'
 import { isObject, pointerSegments } from '../validation/enforceable-schema.ts'
 import { field, isElsewhere, maxHops, type OpenApiDocument, parseDocument, shownRef } from './document.ts'
 import { OpenApiError } from './open-api-error.ts'
-import type { OpenApiResolver, OpenApiToolsOptions } from './options.ts'
+import { defaultTimeoutMs, type OpenApiResolver, type OpenApiToolsOptions } from './options.ts'
 import { setOwn } from './schema.ts'
 
 /** What a document may lead to: services with a file for each of 2,000 operations are far below. */
@@ -147,7 +147,7 @@ class Bundle {
   }
 
   async #read(place: string): Promise<unknown> {
-    const { resolve, timeoutMs = 30_000, maxYamlChars } = this.#options
+    const { resolve, timeoutMs = defaultTimeoutMs, maxYamlChars } = this.#options
     const scope = new AbortScope(this.#scope)
     const late = new OpenApiError('unavailable', `${nameOf(place)} cannot be had: resolve gave nothing within ${timeoutMs} ms.`)
     const stopTimer = startTimer(timeoutMs, () => scope.abort(late))

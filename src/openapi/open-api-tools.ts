@@ -13,6 +13,7 @@ import { OpenApiError } from './open-api-error.ts'
 import { operationsOf } from './operations.ts'
 import {
   aDocumentOrText,
+  defaultTimeoutMs,
   type FetchOpenApiOptions,
   fetchOptions,
   type OpenApiToolsOptions,
@@ -75,7 +76,7 @@ export async function fetchOpenApiTools(url: string | URL, options: FetchOpenApi
 
 async function downloaded(
   from: URL,
-  { timeoutMs = 30_000, fetch: send = fetch }: OpenApiToolsOptions,
+  { timeoutMs = defaultTimeoutMs, fetch: send = fetch }: OpenApiToolsOptions,
   limit: number,
   signal: AbortSignal | undefined,
 ): Promise<{ text: string; place: URL }> {

@@ -22,6 +22,9 @@ import {
 import type { Logger } from '../types/logger.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
 
+/** Milliseconds for a call, for a document, and for each of its files. */
+export const defaultTimeoutMs = 30_000
+
 /** A key, or where to get one at each call. A function gets the signal of the call. */
 export type OpenApiSecret = string | ((signal: AbortSignal) => string | Promise<string>)
 

@@ -1,5 +1,5 @@
 import type { Document, Scalar } from 'yaml'
-import { yamlParser } from '../base/late/yaml-parser.ts'
+import { maxAliasCount, yamlParser } from '../base/late/yaml-parser.ts'
 import { errorText, LoadError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { jsonFault } from '../contract/shape/json-fault.ts'
@@ -74,7 +74,7 @@ export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
     if (fault !== undefined) throw invalidYaml(`${fault.message}${placeOf(yaml, fault.pos[0])}`)
     if (!isMap(doc.contents)) throw invalidYaml('The frontmatter is no mapping: it must have the fields name and description.')
     visit(doc, { Scalar: (_, node) => endWithText(node, yaml) })
-    const fields: JsonObject = doc.toJS({ maxAliasCount: 100 })
+    const fields: JsonObject = doc.toJS({ maxAliasCount })
     const wrong = jsonFault(fields, 'frontmatter', 20)
     if (wrong !== undefined) throw invalidYaml(`${wrong}.`)
     return { fields, oddities: odditiesOf(doc, { visit, isMap, isScalar }) }

@@ -1,5 +1,6 @@
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonSchema } from '../contract/json.ts'
+import { maxJsonDepth } from '../contract/shape/json-fault.ts'
 import { patternFault } from './pattern-fault.ts'
 
 interface Walk {
@@ -9,8 +10,6 @@ interface Walk {
   copies: Set<object>
   refs: { ref: string; pointer: string }[]
 }
-
-const maxDepth = 200
 
 /**
  * A copy of `schema` with nothing in it but what a validator enforces: annotations are gone, every keyword left is known and well-formed.
@@ -49,7 +48,7 @@ function copySchema(node: unknown, pointer: string, walk: Walk, depth: number): 
   if (typeof node === 'boolean') return node
   if (!isObject(node)) throw refuse(pointer, 'a schema must be an object or a boolean')
   if (walk.open.has(node)) throw refuse(pointer, 'the schema contains itself. Use "$defs" and "$ref" for recursive schemas')
-  if (depth > maxDepth) throw refuse(pointer, `the schema is nested more than ${maxDepth} levels deep`)
+  if (depth > maxJsonDepth) throw refuse(pointer, `the schema is nested more than ${maxJsonDepth} levels deep`)
   walk.open.add(node)
   const copy: JsonSchema = {}
   walk.copies.add(copy)

@@ -1,6 +1,9 @@
 import { ConfigError } from '../contract/errors.ts'
 import { escaped, isPlain, patternFault } from './pattern-fault.ts'
 
+/** Steps that a check of a value may take: values looked at, and steps of patterns. Far more than any call of a tool needs, and well under a second. */
+export const maxCheckSteps = 5_000_000
+
 /**
  * A regular expression of a schema, matched in time proportional to the text whoever wrote them. The engine of the language backtracks: `^(a+)+$` on 33
  * characters of a model stops the thread for minutes. This one keeps the set of all states it may be in, as RE2 does, but with the meaning that JSON

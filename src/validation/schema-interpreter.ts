@@ -4,7 +4,7 @@ import { type EnforcedFormat, isObject, resolveRef } from './enforceable-schema.
 import { addIssue, type Found, notAllowed, type PlainKeywords, visitPlain } from './flat-schema.ts'
 import { describeFailure } from './format-issues.ts'
 import { formatChecks } from './formats.ts'
-import { type LinearPattern, linearPattern } from './linear-pattern.ts'
+import { type LinearPattern, linearPattern, maxCheckSteps } from './linear-pattern.ts'
 
 /** A schema of any shape, as `enforceableSchema` leaves it. */
 interface Schema extends PlainKeywords {
@@ -36,9 +36,6 @@ interface Schema extends PlainKeywords {
 }
 type Subschema = Schema | boolean
 
-/** Steps that one check may take: values looked at, and steps of patterns. Far more than any call of a tool needs, and well under a second. */
-const maxSteps = 5_000_000
-
 /**
  * How values differ from `root`, an enforceable schema of any shape; undefined when they do not. Interprets, so it also runs where code generation is
  * forbidden. `path` of an issue leads to the value, a missing or forbidden property included. Throws for what it cannot look at, `RangeError` where it
@@ -68,7 +65,7 @@ class Seen {
 class Check {
   readonly #root: JsonSchema
   readonly #patterns: Map<string, LinearPattern>
-  #left = maxSteps
+  #left = maxCheckSteps
 
   constructor(root: JsonSchema, patterns: Map<string, LinearPattern>) {
     this.#root = root

@@ -6,6 +6,7 @@ import { blankOut, readSources } from '../harness/source.ts'
 /** Lists and tables that have the same words as another and mean something else: where, one of the words, and why. */
 const allowed: readonly (readonly [path: string, word: string, reason: string])[] = [
   ['src/store/state.ts', 'done', 'where a call of ours stands: not every word is one of a service tool, and some are ours alone'],
+  ['playground/src/state/trace.ts', 'waiting', 'how far a stretch of time is, also of a loop or a turn'],
   ['src/mcp/client-like.ts', 'accept', 'what MCP calls the answers to an elicitation'],
   ['src/config/build/trust.ts', 'agent', 'a path in a file, as in entities.ts'],
   [
@@ -25,6 +26,17 @@ const allowed: readonly (readonly [path: string, word: string, reason: string])[
 
 const isAllowed = (path: string, words: readonly string[]): boolean =>
   allowed.some(([place, word]) => path.startsWith(place) && words.includes(word))
+
+/** Numbers that have the name and the value of another and mean something else: where, the name, and why. */
+const allowedNumbers: readonly (readonly [path: string, name: string, reason: string])[] = [
+  ['src/providers/', 'maxOutputTokens', 'the services say it of each of their models'],
+  ['src/providers/compose/route.ts', 'contextWindow', 'stands there until the first model was chosen'],
+  ['playground/src/settings/settings.ts', 'maxTotalTokens', 'what a visitor begins with, like the turns and minutes beside it'],
+  ['src/client/remote-options.ts', 'maxDelayMs', 'between attempts to reach our server, whatever a retry of a model waits'],
+  ['src/media/fetch-media.ts', 'timeoutMs', 'for one file'],
+  ['src/mcp/tool-set.ts', 'timeoutMs', 'for one call of a server'],
+  ['src/tools/', 'timeoutMs', 'for one walk through files'],
+]
 
 type Lists = ReadonlyMap<string, readonly string[]>
 
@@ -96,6 +108,41 @@ function tablesIn(path: string, code: string): Found[] {
   return found
 }
 
+/** `const maxDepth = 200`, `maxDepth: 200`, `options.maxDepth ?? 200`, `defaultMaxDepth = 2 * 100`. */
+const namedNumber = /(\w+)(?:: [\w<>]+)?(?: =|:| \?\?|\)) (\d[\d_]*(?: \*{1,2} \d[\d_]*)*)(?![\w.])/g
+
+/** Every number of three digits or more, or written as a product, and what it is called there. What HTTP calls its answers is HTTP's. */
+function numbersIn(path: string, code: string): Found[] {
+  return Array.from(blankOut(code).matchAll(namedNumber), ({ 1: called = '', 2: written = '', index }) => {
+    const value = written.split(' * ').reduce((product, factor) => product * power(factor), 1)
+    const name = called.replace(/^default(?=[A-Z])/, '').toLowerCase()
+    return {
+      path,
+      where: `${path}:${lineAt(code, index)}`,
+      words: name === 'status' || !/[ _]|\d{3}/.test(written) ? [] : [name, `${value}`],
+    }
+  }).filter(({ words }) => words.length > 0)
+}
+
+function power(written: string): number {
+  const [base = 0, exponent = 1] = written.split(' ** ').map((part) => Number(part.replaceAll('_', '')))
+  return base ** exponent
+}
+
+/** Numbers that are called the same and are the same in two files. */
+function sameNumbers(found: readonly Found[]): string[] {
+  const looked = found.filter(
+    ({ path, words }) =>
+      !path.startsWith('src/testing/') &&
+      !allowedNumbers.some(([place, name]) => path.startsWith(place) && words[0] === name.toLowerCase()),
+  )
+  const places = new Map<string, Found[]>()
+  for (const each of looked) places.set(each.words.join(' '), [...(places.get(each.words.join(' ')) ?? []), each])
+  return Array.from(places, ([name, same]) => `${name}: ${same.map(({ where }) => where).join(', ')}`).filter(
+    (_, index) => new Set([...places.values()][index]?.map(({ path }) => path)).size > 1,
+  )
+}
+
 function lineAt(code: string, index: number): number {
   return code.slice(0, index).split('\n').length
 }
@@ -125,7 +172,7 @@ function twice(found: readonly Found[]): string[] {
   )
 }
 
-const sources = readSources('src', 'adapters')
+const sources = readSources('src', 'adapters', 'playground/src')
 const all = (find: (path: string, code: string) => Found[]): Found[] => Array.from(sources).flatMap(([path, code]) => find(path, code))
 
 it('no list of words has a second home', async () => {
@@ -145,6 +192,12 @@ it('no table of fields has a second home', async () => {
   expect(twice(found)).toEqual([])
 })
 
+it('no number has a second home', () => {
+  const found = all(numbersIn)
+  expect(found.length).toBeGreaterThan(300)
+  expect(sameNumbers(found)).toEqual([])
+})
+
 it('a second home is found in another order, as a union, nested and in zod', () => {
   const homes = new Map([['stops', ['stop', 'length', 'toolUse', 'error']]])
   const union = wordListsIn('src/a.ts', "type Why =\n  | 'error'\n  | 'toolUse'\n  | 'length'\n  | 'stop'\n")
@@ -154,6 +207,9 @@ it('a second home is found in another order, as a union, nested and in zod', () 
   const nested =
     'const x = {\n  a: { b: z.object({ output: z.number(), input: z.number(), cacheWrite: z.number(), cacheRead: z.number() }) },\n}'
   expect(secondHomes(tablesIn('src/a.ts', nested), usage, 4)).toEqual(['src/a.ts:2 usage: input output cacheRead cacheWrite'])
+  const numbers = ['const maxBytes = 2 * 1024 * 1024', 'f(options.maxBytes ?? 2_097_152)', 'export const defaultMaxBytes: number = 2 ** 21']
+  const [same = '', ...others] = sameNumbers(numbers.flatMap((code, index) => numbersIn(`src/${index}.ts`, code)))
+  expect([same, ...others]).toEqual(['maxbytes 2097152: src/0.ts:1, src/1.ts:1, src/2.ts:1'])
 })
 
 it('what is allowed is there', () => {
@@ -162,5 +218,11 @@ it('what is allowed is there', () => {
     expect(
       found.some(({ path, words }) => path.startsWith(place) && words.includes(word)),
       place,
+    ).toBe(true)
+  const numbers = all(numbersIn)
+  for (const [place, name] of allowedNumbers)
+    expect(
+      numbers.some(({ path, words }) => path.startsWith(place) && words[0] === name.toLowerCase()),
+      `${place} ${name}`,
     ).toBe(true)
 })

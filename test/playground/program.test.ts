@@ -6,7 +6,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { serve } from '../../examples/node/serve.ts'
 import { serviceIds, services } from '../../playground/src/models/services.ts'
 import { programOf } from '../../playground/src/settings/program.ts'
-import { defaultSettings, type Settings, settingsFrom, thinkingLevels, toolNames } from '../../playground/src/settings/settings.ts'
+import { defaultSettings, type Settings, settingsFrom, toolNames } from '../../playground/src/settings/settings.ts'
+import { thinkingLevels } from '../../src/index.ts'
 import { anthropic } from '../harness/server/anthropic.ts'
 
 const run = promisify(execFile)

@@ -11,6 +11,7 @@ interface Bindings {
 
 export class Conversation extends LiveSessionObject<Bindings> {
   protected override readonly imports = true
+  protected override readonly clientSettings = ['thinking'] as const
   protected override readonly keptEvents = { includeStreamingEvents: true }
 
   protected agentOptions({ sessionId }: { sessionId: string }) {

@@ -4,12 +4,14 @@ import { refuse } from './problem.ts'
 
 /** The only user of a server shares with nobody. */
 const ofOnlyUser = 1000
+/** What one of many has, where nothing else is said. */
+export const shareOfNamed = 100
 
 /**
  * How much a caller may use at once of what all share (runs, streams, sessions in memory): what the server gives everybody, else `ofNamed`, or 1,000
  * for the only user there is.
  */
-export function shareOf({ identity }: Caller, given: number | undefined, ofNamed = 100): number {
+export function shareOf({ identity }: Caller, given: number | undefined, ofNamed = shareOfNamed): number {
   return given ?? (identity === undefined ? ofOnlyUser : ofNamed)
 }
 

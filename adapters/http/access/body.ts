@@ -11,9 +11,6 @@ export interface BodyLimits {
   timeoutMs: number
 }
 
-/** How long a body may be by default, in bytes: room for a PDF of 12 MB, as base64. A body is read once its caller was let in. */
-export const defaultMaxBodyBytes = 16 * 1024 * 1024
-
 /**
  * Refuses with 415 what is not sent as `application/json`, which a foreign web page cannot do without asking first, and what is compressed: it
  * could be longer than its limit.

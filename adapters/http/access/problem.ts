@@ -92,12 +92,15 @@ export const tooManyRuns: Problem = {
   retryAfterMs: 5000,
 }
 
+/** Milliseconds after which to ask again where something ends soon. */
+export const soonMs = 1000
+
 /** Who came in just before its session was closed. */
 export const leaving: Problem = {
   status: 503,
   code: 'unavailable',
   detail: 'The session has just left the memory of this server. Ask again.',
-  retryAfterMs: 1000,
+  retryAfterMs: soonMs,
 }
 
 /** A loop was named that the session does not have. */

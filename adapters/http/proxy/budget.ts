@@ -10,7 +10,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../../../src/internal.ts'
-import { ProblemError, refuse } from '../access/problem.ts'
+import { ProblemError, refuse, soonMs } from '../access/problem.ts'
 
 /** What one identity may use in one stretch of time. At least one limit makes sense; each is for all its calls together. */
 export interface BudgetWindow {
@@ -191,7 +191,7 @@ async function counted({ counter, identity }: Asking, charges: readonly Charge[]
 
 function tooMany(concurrent: number): ProblemError {
   const detail = `${concurrent} calls are under way, and no more are allowed at the same time. Wait for one to end.`
-  return new ProblemError({ status: 429, code: 'tooManyStreams', detail, retryAfterMs: 1000 })
+  return new ProblemError({ status: 429, code: 'tooManyStreams', detail, retryAfterMs: soonMs })
 }
 
 /** The limit that is the last to be lifted counts. */

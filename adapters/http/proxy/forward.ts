@@ -1,5 +1,5 @@
 import type { Context, Env } from 'hono'
-import { bedrockAuthHeaders, isRedirect } from '../../../src/internal.ts'
+import { bedrockAuthHeaders, isRedirect, maxErrorBody } from '../../../src/internal.ts'
 import { mergeHeaders, secretsIn, withoutSecret } from '../../../src/provider-kit.ts'
 import { refuse } from '../access/problem.ts'
 import { type PathCall, protocols } from './protocols.ts'
@@ -35,7 +35,6 @@ export const passedHeaders = [
   'x-amzn-errortype',
   'apim-request-id',
 ]
-const maxErrorBody = 64 * 1024
 
 /**
  * Makes a call of the server's own: its address, its key, its headers; of the client's only those that are listed.

@@ -13,11 +13,20 @@ import {
   options as optionsOf,
   wholeFrom,
 } from '../../../src/internal.ts'
-import { type BodyLimits, defaultMaxBodyBytes } from '../access/body.ts'
+import type { BodyLimits } from '../access/body.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { OpenStreams } from '../stream/open-streams.ts'
 import type { RunStreamOptions } from '../stream/run-stream.ts'
+import { defaultPingMs } from '../stream/sse-stream.ts'
 import type { ClientSettingName } from './client-settings.ts'
+
+/** What routes may cost where nothing else is said. */
+export const routeDefaults = {
+  /** Room for a PDF of 12 MB, as base64. A body is read once its caller was let in. */
+  maxBodyBytes: 16 * 1024 * 1024,
+  bodyTimeoutMs: 30_000,
+  pingMs: defaultPingMs,
+} as const
 
 /** What routes may cost, and what they show. */
 export interface RouteOptions {
@@ -72,10 +81,10 @@ export function checkedRoutes(options: RouteOptions): SessionRouteOptions {
 
 /** Fills in the defaults of what was checked. */
 export function resolvedRoutes({
-  maxBodyBytes = defaultMaxBodyBytes,
-  bodyTimeoutMs = 30_000,
+  maxBodyBytes = routeDefaults.maxBodyBytes,
+  bodyTimeoutMs = routeDefaults.bodyTimeoutMs,
   maxOpenStreams,
-  pingMs = 15_000,
+  pingMs = routeDefaults.pingMs,
   turnRequests = false,
   imports = false,
   clientSettings = [],

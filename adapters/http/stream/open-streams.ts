@@ -1,5 +1,5 @@
 import { type Caller, shareOf } from '../access/authorize.ts'
-import { refuse } from '../access/problem.ts'
+import { refuse, soonMs } from '../access/problem.ts'
 
 /** How many answers stream to each caller at once. Each holds a reader, and what its client has not taken yet. */
 export class OpenStreams {
@@ -14,7 +14,7 @@ export class OpenStreams {
   assertRoom(caller: Caller): void {
     const share = shareOf(caller, this.#given)
     if ((this.#openOf.get(caller.identity) ?? 0) < share) return
-    refuse(429, 'tooManyStreams', `${share} answers are streamed to you already. Close one, or raise maxOpenStreams on the server.`, 1000)
+    refuse(429, 'tooManyStreams', `${share} answers are streamed to you already. Close one, or raise maxOpenStreams on the server.`, soonMs)
   }
 
   /** Counts one more; returns what to call once it has ended. */

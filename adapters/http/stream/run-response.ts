@@ -4,7 +4,7 @@ import { agUiEncoder, agUiHeaders } from '../../../src/ui/ag-ui/index.ts'
 import { uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
 import { agUiFrames, type FrameWriter, nativeFrames, uiMessageFrames } from './frame-writer.ts'
 import { sseHeaders, waitsForPerson } from './run-stream.ts'
-import { sseStream } from './sse-stream.ts'
+import { defaultPingMs, sseStream } from './sse-stream.ts'
 
 const protocol = oneOf('native', 'aiSdk', 'agUi')
 
@@ -47,7 +47,7 @@ const runResponseOptions = optionsOf<RunResponseOptions>({
  */
 export function runResponse(run: AgentRun, options: RunResponseOptions = {}): Response {
   checkOptions(options, runResponseOptions)
-  const { protocol = 'native', history = [], stopOnLeave = true, turnRequests = false, pingMs = 15_000 } = options
+  const { protocol = 'native', history = [], stopOnLeave = true, turnRequests = false, pingMs = defaultPingMs } = options
   const onCancel = (reason: unknown) => (stopOnLeave ? run.abort(reason) : undefined)
   const { writer, headers } = speaking(protocol, { history, turnRequests })
   return new Response(sseStream(run, { writer, pingMs, waits: waitsForPerson(run), onCancel }), { headers })

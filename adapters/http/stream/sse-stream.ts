@@ -5,6 +5,9 @@ import type { FrameWriter } from './frame-writer.ts'
 const encoder = new TextEncoder()
 const ping = encoder.encode(':\n\n')
 
+/** Milliseconds between pings where nothing else is said. */
+export const defaultPingMs = 15_000
+
 /** How long nothing must happen until a run that probably waits for a person is taken to wait. */
 const stillMs = 250
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { PhiError } from '../../../src/index.ts'
-import { type HostPrograms, hostProgram } from '../policy/programs.ts'
+import { type HostPrograms, hostProgram, trialMs } from '../policy/programs.ts'
 import { sandboxArguments } from './profile.ts'
 import { seccompFilter } from './seccomp.ts'
 
@@ -62,7 +62,7 @@ function probe(program: string, filter: Uint8Array): string | undefined {
   const held = openSync('/usr/bin', 'r')
   const profile = { root: tmpdir(), access: 'read', readOnlyDescriptors: [{ path: '', descriptor: 3 }] } as const
   const args = [...sandboxArguments(profile), '--seccomp', '0', '--', '/bin/bash', '-c', 'exit 0']
-  const result = spawnSync(program, args, { env: {}, input: filter, timeout: 10_000, stdio: ['pipe', 'pipe', 'pipe', held] })
+  const result = spawnSync(program, args, { env: {}, input: filter, timeout: trialMs, stdio: ['pipe', 'pipe', 'pipe', held] })
   closeSync(held)
   if (result.status === 0) return undefined
   // What it says comes first: a program that ends before it reads its input makes writing fail too (EPIPE), which tells nothing.

@@ -15,6 +15,9 @@ export interface HostPrograms {
 
 export const hostPrograms: Shape = options<HostPrograms>({ bwrap: aText, bash: aText, rg: aText })
 
+/** Milliseconds for a program that is tried once, to see whether it works here. */
+export const trialMs = 10_000
+
 // Only the system's administrator (on macOS: the owner of Homebrew) puts programs there. Never PATH: `npm run` puts a directory of the
 // workspace first, and the commands of an agent can write to it.
 const systemDirectories: readonly string[] = [

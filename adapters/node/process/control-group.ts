@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isWithin } from '../policy/programs.ts'
+import { isWithin, trialMs } from '../policy/programs.ts'
 
 /** What all processes of one command may use together. */
 export interface GroupLimits {
@@ -47,7 +47,7 @@ export function openControlGroup(limits: GroupLimits): ControlGroup | undefined 
 export function canOpenControlGroup(shell: string): boolean {
   const group = openControlGroup({ memory: 2 ** 30, tasks: 64 })
   if (group === undefined) return false
-  const result = spawnSync(shell, [...enteringArguments(group.entrances), '/bin/sh', '-c', 'exit 0'], { env: {}, timeout: 10_000 })
+  const result = spawnSync(shell, [...enteringArguments(group.entrances), '/bin/sh', '-c', 'exit 0'], { env: {}, timeout: trialMs })
   void group.remove()
   return result.status === 0
 }

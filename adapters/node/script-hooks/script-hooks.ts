@@ -47,8 +47,8 @@ const scriptHookOptions = optionsOf<ScriptHookOptions>({
   interpreters: optionsOf<Interpreters>({ sh: aText, bash: aText, python3: aText, node: aText }),
 })
 
-/** Characters of a result or an answer that a script is shown. */
-const maxShown = 65_536
+/** Characters of a result or an answer that a script is given. */
+const maxGiven = 65_536
 
 /**
  * Hooks that are scripts: each call starts one, gives it JSON on its standard input, and waits for its end.
@@ -172,5 +172,5 @@ function countOf(messages: readonly AgentMessage[]): { messageCount: number } {
 }
 
 function shownText(text: string): { text: string; truncated?: true } {
-  return text.length <= maxShown ? { text } : { text: text.slice(0, maxShown), truncated: true }
+  return text.length <= maxGiven ? { text } : { text: text.slice(0, maxGiven), truncated: true }
 }

@@ -3,8 +3,8 @@ import type { WorkspaceStat } from '../../../src/tools/index.ts'
 import { isDirectory, notRegular } from './fs-errors.ts'
 import { openHeld, type Pinned } from './pin.ts'
 
-// Bytes per read call: an abort is noticed between two of them.
-const chunkBytes = 4 * 1024 * 1024
+/** Bytes per call that reads or writes: an abort is noticed between two of them. */
+export const chunkBytes = 4 * 1024 * 1024
 
 /** What a `Workspace` says about something held; `wrongKind` for what is neither file nor directory. */
 export async function statHeld(pinned: Pinned, path: string): Promise<WorkspaceStat> {

@@ -5,14 +5,12 @@ import type { WorkspacePolicy } from '../policy/workspace-policy.ts'
 import { conflict, isDirectory, notRegular, outside, systemCode } from './fs-errors.ts'
 import { holdParent, refuseProtected } from './parent.ts'
 import { entryOf, holding, type Pinned, relativeTo } from './pin.ts'
-import { versionOf } from './read.ts'
+import { chunkBytes, versionOf } from './read.ts'
 
 export interface WriteOptions {
   ifMatch?: string | null
   signal?: AbortSignal
 }
-
-const chunkBytes = 4 * 1024 * 1024
 
 /**
  * Replaces `path` by a new file with `data`: a temporary file beside it, fsync, rename. So a reader sees the old or the new content, and

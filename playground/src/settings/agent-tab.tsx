@@ -1,6 +1,7 @@
+import { thinkingLevels } from '../../../src/index.ts'
 import { Check, Field, NumberField } from './fields.tsx'
 import type { TabProps } from './model-tab.tsx'
-import { type Settings, thinkingLevels, toolNames } from './settings.ts'
+import { type Settings, toolNames } from './settings.ts'
 import { workspaceNote } from './workspace-note.ts'
 
 /** What the agent is told, what it may do, and when it stops. */

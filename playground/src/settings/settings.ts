@@ -1,7 +1,6 @@
-import type { ThinkingLevel } from '../../../src/index.ts'
+import { type ThinkingLevel, thinkingLevels } from '../../../src/index.ts'
 import { isServiceId, type ServiceId } from '../models/services.ts'
 
-export const thinkingLevels = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const satisfies readonly ThinkingLevel[]
 export const modelSources = ['scripted', 'direct', 'proxy', 'local'] as const
 export const toolNames = ['list_files', 'read_file', 'search', 'write_file', 'edit_file', 'prun', 'revert'] as const
 export type ToolName = (typeof toolNames)[number]

@@ -4,7 +4,7 @@ import type { JsonObject, JsonSchema } from '../../contract/json.ts'
 import { newId } from '../../contract/message/ids.ts'
 import { userMessage, withId } from '../../contract/message/message.ts'
 import { type RequestSettings, settingFields } from '../../contract/model/request-settings.ts'
-import { type ExecutionLimits, limitFields, type OnRunEnd, onRunEnd } from '../../contract/run/settings.ts'
+import { defaultLimits, type ExecutionLimits, limitFields, type OnRunEnd, onRunEnd } from '../../contract/run/settings.ts'
 import type { SpawnRef } from '../../contract/session/session.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import {
@@ -269,7 +269,7 @@ function checkSubAgent(name: string, tools: readonly AgentTool[]): void {
 function childConfig(
   settings: ChildSettings & Pick<SubAgentOptions, 'thinking' | 'maxTurns' | 'maxTotalTokens' | 'maxDurationMs'>,
 ): LoopConfig {
-  const { thinking = 'off', maxTurns = 10, maxTotalTokens = 1_000_000, maxDurationMs = 300_000, ...rest } = settings
+  const { thinking = 'off', maxTurns = 10, maxTotalTokens = defaultLimits.maxTotalTokens, maxDurationMs = 300_000, ...rest } = settings
   return {
     ...rest,
     thinkingLevel: thinking,

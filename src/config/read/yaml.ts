@@ -1,5 +1,5 @@
 import type { Document, LineCounter, Node, Pair } from 'yaml'
-import { yamlParser } from '../../base/late/yaml-parser.ts'
+import { maxAliasCount, yamlParser } from '../../base/late/yaml-parser.ts'
 import { escapeControls } from '../../base/text/escape-controls.ts'
 import { ConfigError, errorText, LoadError } from '../../contract/errors.ts'
 import type { Path, Place } from '../config-error.ts'
@@ -11,8 +11,6 @@ type Position = ReturnType<LineCounter['linePos']>
 /** Pieces of a text, as the lexer sees them: what is made of them takes time, and some of it more than in proportion. */
 const maxTokens = 6000
 const maxBrackets = 32
-/** How often aliases may multiply. */
-const maxAliasCount = 100
 
 /**
  * Reads YAML 1.2, its safe part: one document, no tags, no directives, no keys that are lists or objects. No merge keys (`<<`). Rejects with

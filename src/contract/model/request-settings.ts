@@ -27,6 +27,9 @@ export const thinkingLevel = oneOf('off', 'minimal', 'low', 'medium', 'high', 'x
 /** How deep a model should think. A model that does not know a level thinks at the nearest one that it knows. */
 export type ThinkingLevel = Infer<typeof thinkingLevel>
 
+/** The levels of thinking, the weakest first: for pages that let somebody pick one. Source: docs/concepts/request-settings.md */
+export const thinkingLevels: readonly ThinkingLevel[] = thinkingLevel.words
+
 /** What a model may, or must, do about tools, in words. */
 export const toolChoiceWord = oneOf('auto', 'none', 'required')
 const aToolName = fieldsOf({ tool: required(aText) })

@@ -105,7 +105,12 @@ function isPaidFor({ reportedCost, totalTokens, input, output }: Usage): boolean
   return reportedCost !== undefined || (totalTokens === 0 && input === 0 && output === 0)
 }
 
-/** Tokens of the last prompt and its answer: how much of the context window they took. */
+/**
+ * Tokens of the last prompt and its answer: how much of the context window they took. Of an answer that was continued in several calls, those of the
+ * last call; `usage` is their sum.
+ *
+ * Source: docs/concepts/context-and-compaction.md
+ */
 export function contextTokensOf({ contextTokens, input, cacheRead, cacheWrite, output }: Usage): number {
   return contextTokens ?? input + cacheRead + cacheWrite + output
 }

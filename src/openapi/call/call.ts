@@ -7,7 +7,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import { isObject } from '../../validation/enforceable-schema.ts'
 import { hasDotSegment, type Operation } from '../operations.ts'
-import { isHeaderValue, type OpenApiToolsOptions } from '../options.ts'
+import { defaultTimeoutMs, isHeaderValue, type OpenApiToolsOptions } from '../options.ts'
 import { readBody } from './answer.ts'
 import type { Inputs, Parameter } from './parameters.ts'
 
@@ -66,7 +66,7 @@ class Refusal extends Error {}
  */
 export async function callOperation(plan: CallPlan, args: unknown, signal: AbortSignal): Promise<ToolResult> {
   const { operation, options, baseUrl } = plan
-  const { timeoutMs = 30_000 } = options
+  const { timeoutMs = defaultTimeoutMs } = options
   const secrets = Object.entries(options.headers ?? {}).flatMap(([name, value]) => (isSecretHeader(name) ? headerSecrets(value) : []))
   const what = `${operation.method} ${baseUrl}${operation.path}`
   const scope = new AbortScope(signal)

@@ -2,6 +2,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, aText, either, type OptionTable, options as optionsOf, required } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
+import { claudeWindow } from '../kit/capabilities/claude-capabilities.ts'
 import { createModel } from '../kit/create-model.ts'
 import { defineProvider } from '../kit/define-provider.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
@@ -70,7 +71,7 @@ export function anthropic(id: string, options: AnthropicOptions = {}): Model {
     provider: 'anthropic',
     baseUrl: 'https://api.anthropic.com',
     reasoning: true,
-    contextWindow: 200_000,
+    contextWindow: claudeWindow,
     capabilities: anthropicCapabilities,
     apiKeyVariable: 'ANTHROPIC_API_KEY',
   } as const

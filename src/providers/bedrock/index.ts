@@ -3,6 +3,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aText, type OptionTable, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
+import { claudeWindow } from '../kit/capabilities/claude-capabilities.ts'
 import { createModel } from '../kit/create-model.ts'
 import { defineProvider } from '../kit/define-provider.ts'
 import {
@@ -79,7 +80,7 @@ export function bedrock(id: string, options: BedrockOptions = {}): Model {
     provider: 'bedrock',
     baseUrl: endpointOf(region),
     reasoning: true,
-    contextWindow: 200_000,
+    contextWindow: claudeWindow,
     capabilities: (config: ModelConfig) => bedrockProfile(config, options.underlyingModel).capabilities,
     apiKeyVariable: 'AWS_BEARER_TOKEN_BEDROCK (or AWS credentials as accessKeyId and secretAccessKey)',
   } as const

@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { ThinkingLevel } from '../../contract/model/request-settings.ts'
 import { aText, type Infer, listOf, type OptionTable, oneOf, options } from '../../contract/shape/shape.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
-import { effortFor } from '../kit/settings/effort.ts'
+import { answerRoom, effortFor, levelBudgets } from '../kit/settings/effort.ts'
 import { leaveOut, type SettingRules, settingFieldsOf, stopTexts } from '../kit/settings/write-settings.ts'
-import type { GeminiProfile } from './profile.ts'
+import { type GeminiProfile, usualBudget } from './profile.ts'
 
 const modality = oneOf('TEXT', 'IMAGE', 'AUDIO')
 
@@ -32,19 +31,6 @@ export const geminiOutputTable: OptionTable<GeminiOutputOptions> = {
 export function outputFields({ responseModalities, imageConfig }: GeminiOutputOptions): GeminiOutputOptions {
   return { ...(responseModalities !== undefined && { responseModalities }), ...(imageConfig !== undefined && { imageConfig }) }
 }
-
-/** Tokens per level, before the limits of the family. Source: docs/providers/google.md */
-const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = {
-  minimal: 128,
-  low: 512,
-  medium: 2048,
-  high: 8192,
-  xhigh: 16_384,
-  max: 24_576,
-}
-
-/** Room for the answer beside the thinking, where the limit that was asked for leaves none. */
-const answerRoom = 4096
 
 const rules: SettingRules = {
   temperature: { field: 'temperature' },
@@ -80,12 +66,12 @@ export function generationConfig(request: StreamRequest, profile: GeminiProfile,
 /** The tokens of thoughts count as output, so a budget must leave room for the answer. */
 function addBudget(fields: JsonObject, request: StreamRequest, { family, capabilities }: GeminiProfile, warnings: string[]): void {
   const { thinkingLevel: level, thinkingBudget: asked } = request
-  const { min, max } = family.budget ?? { min: 1, max: 24_576 }
+  const { min, max } = family.budget ?? usualBudget
   if (level === 'off' && asked === undefined) {
     fields.thinkingConfig = { thinkingBudget: capabilities.thinkingOff ? 0 : min }
     return
   }
-  const budget = asked ?? (level === 'off' ? min : budgets[level])
+  const budget = asked ?? (level === 'off' ? min : levelBudgets[level])
   const thinkingBudget = Math.min(max, Math.max(min, budget))
   if (asked !== undefined && asked !== thinkingBudget)
     warnings.push(`thinkingBudget changed from ${asked} to ${thinkingBudget}: ${request.model.id} takes ${min} to ${max}`)

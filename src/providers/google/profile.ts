@@ -1,5 +1,6 @@
 import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
 import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../kit/capabilities/capabilities.ts'
+import { levelBudgets } from '../kit/settings/effort.ts'
 
 /** What sets a family apart on the wire, beside its capabilities. */
 export interface GeminiFamily extends CapabilityRow {
@@ -25,6 +26,9 @@ const modern = { echoesCallIds: true, needsSignatures: true, toolsWithFormat: tr
 /** All that Gemini's models take. */
 const everything = ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif', 'application/pdf', 'audio/*', 'video/*']
 const seeing: ModelCapabilities = { ...plain, media: everything, mediaById: everything }
+
+/** What models take that count; level `max` is all that most of them take. Source: docs/providers/google.md */
+export const usualBudget = { min: 1, max: levelBudgets.max }
 
 /** "Penalty is not enabled for this model." */
 const refuses = ['frequencyPenalty', 'presencePenalty'] as const
@@ -56,8 +60,8 @@ const families: readonly GeminiFamily[] = [
   { ids: /gemini-2\.5-.*tts/, capabilities: { ...plain, maxOutputTokens: 16_384 }, ...old },
   { ids: /gemini-2\.5-.*image/, capabilities: { ...seeing, maxOutputTokens: 32_768 }, ...old },
   { ids: /gemini-2\.5-pro/, capabilities: { ...budget, thinkingOff: false }, budget: { min: 128, max: 32_768 }, ...old },
-  { ids: /gemini-2\.5-flash-lite/, capabilities: budget, budget: { min: 512, max: 24_576 }, ...old },
-  { ids: /gemini-2\./, capabilities: budget, budget: { min: 1, max: 24_576 }, ...old },
+  { ids: /gemini-2\.5-flash-lite/, capabilities: budget, budget: { ...usualBudget, min: 512 }, ...old },
+  { ids: /gemini-2\./, capabilities: budget, budget: usualBudget, ...old },
   { ids: /gemini-.*image/, capabilities: { ...seeing, mediaInToolResults: everything, maxOutputTokens: 32_768 }, ...modern },
   { ids: /gemini-3-pro/, capabilities: { ...level, efforts: ['low', 'high'] }, ...modern },
   { ids: /gemini-3(\.[0-6])?-flash/, capabilities: { ...level, efforts: ['minimal', ...upToHigh] }, ...modern },

@@ -1,21 +1,10 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { OpenAiCompat } from '../../contract/model/model-config.ts'
-import type { ThinkingLevel } from '../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
-import { effortFor } from '../kit/settings/effort.ts'
+import { effortFor, levelBudgets } from '../kit/settings/effort.ts'
 import { leaveOut } from '../kit/settings/write-settings.ts'
 import { isOpenAiModel, toolsAndEffort } from './capabilities.ts'
 import type { ChatProfile } from './profile.ts'
-
-/** Token budgets of backends that count instead of naming an effort. Source: docs/providers/openai.md */
-const budgets: { readonly [level in Exclude<ThinkingLevel, 'off'>]: number } = {
-  minimal: 128,
-  low: 512,
-  medium: 2048,
-  high: 8192,
-  xhigh: 16_384,
-  max: 24_576,
-}
 
 /** The fields that ask for reasoning, and what the encoder has to know about them. */
 export interface ReasoningRequest {
@@ -89,7 +78,7 @@ function bySwitch(request: StreamRequest, { compat, capabilities }: ChatProfile,
       return capabilities.thinkingOff ? { reasoning: { enabled: false } } : {}
     case 'qwen':
       return isOn
-        ? { enable_thinking: true, thinking_budget: thinkingBudget ?? budgets[level === 'off' ? 'medium' : level] }
+        ? { enable_thinking: true, thinking_budget: thinkingBudget ?? levelBudgets[level === 'off' ? 'medium' : level] }
         : { enable_thinking: false }
     case 'deepSeek': {
       const thinking = { type: isOn ? 'enabled' : 'disabled' }

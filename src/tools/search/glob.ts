@@ -13,7 +13,7 @@ interface CharacterClass {
 }
 
 const maxAlternatives = 64
-const maxLength = 1000
+const maxPattern = 1000
 // The longest path of the common systems has 4,096 characters; parts × characters stays at some milliseconds.
 const maxParts = 1500
 
@@ -27,7 +27,8 @@ const maxParts = 1500
  *   parts (characters, classes, stars) in all alternatives together.
  */
 export function compileGlob(pattern: string): (path: string) => boolean {
-  if (pattern.length > maxLength) throw new ToolError('invalidArguments', `The pattern is longer than ${maxLength} characters. Shorten it.`)
+  if (pattern.length > maxPattern)
+    throw new ToolError('invalidArguments', `The pattern is longer than ${maxPattern} characters. Shorten it.`)
   const parts = expandBraces(pattern.replace(/^(?:\.?\/)+/, '')).map(tokenize)
   if (parts.reduce((sum, tokens) => sum + tokens.length, 0) > maxParts) {
     throw new ToolError(

@@ -2,6 +2,7 @@ import { ConfigError } from '../../../../src/index.ts'
 import { anything, checkOptions, kind, options as optionsOf, required, withMethods } from '../../../../src/internal.ts'
 import { assertSessionId, SessionError } from '../../../../src/session/index.ts'
 import { type Problem, problemResponse } from '../../../http/index.ts'
+import { soonMs } from '../../../http/internal.ts'
 import type { ObjectNamespace } from '../object/durable-object.ts'
 import { isRetryable, retryDelay } from '../object/object-call.ts'
 import { addressed, defaultTenant, type ObjectAddress, objectName } from '../object/session-address.ts'
@@ -82,5 +83,5 @@ const unavailable: Problem = {
   status: 503,
   code: 'unavailable',
   detail: 'The session was ended while it was asked, or has too much to do. Read what it has done before you send this again.',
-  retryAfterMs: 1000,
+  retryAfterMs: soonMs,
 }

@@ -1,7 +1,7 @@
 import type { Agent, Logger } from '../../../../src/index.ts'
 import { type EventKeeping, logSessionStore, withEvents } from '../../../../src/session/index.ts'
-import { type LiveAgentOptions, LiveSession, type SessionRoutes } from '../../../http/index.ts'
-import { defaultMaxBodyBytes, liveSessionRoutes } from '../../../http/internal.ts'
+import { type LiveAgentOptions, LiveSession, type RouteOptions, type SessionRoutes } from '../../../http/index.ts'
+import { liveSessionRoutes, routeDefaults, shareOfNamed } from '../../../http/internal.ts'
 import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
 import { SessionIndex } from '../object/index-object.ts'
 import { localLog, objectLogDriver } from '../object/object-log-driver.ts'
@@ -55,19 +55,21 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   /** Milliseconds between the alarms of a run. */
   protected readonly keepAliveMs: number = 20_000
   /** Largest body of a request, in bytes. */
-  protected readonly maxBodyBytes: number = defaultMaxBodyBytes
+  protected readonly maxBodyBytes: number = routeDefaults.maxBodyBytes
   /** Milliseconds in which a body must be there. */
-  protected readonly bodyTimeoutMs: number = 30_000
+  protected readonly bodyTimeoutMs: number = routeDefaults.bodyTimeoutMs
   /** Answers that stream at once of one session. */
-  protected readonly maxOpenStreams: number = 100
+  protected readonly maxOpenStreams: number = shareOfNamed
   /** Whether `POST /import` takes in sessions from elsewhere, as for `createAgentApp`. */
   protected readonly imports: boolean = false
   /** Whether `turnRequest` events, which hold the system prompt, leave the server. */
   protected readonly turnRequests: boolean = false
+  /** Settings that clients may choose per prompt, as for `createAgentApp`. Default: none. */
+  protected readonly clientSettings: NonNullable<RouteOptions['clientSettings']> = []
   /** Which events of runs are kept with the session, for `replayEvents` and pages; see `withEvents`. Default: none. */
   protected readonly keptEvents: EventKeeping | undefined = undefined
   /** Milliseconds between the comments that keep an idle connection open. */
-  protected readonly pingMs: number = 15_000
+  protected readonly pingMs: number = routeDefaults.pingMs
   /** How many sessions of a tenant may have a run at once; a prompt beyond is answered with 429. Needs `index()`. Default: as many as come. */
   protected readonly maxOpenRuns: number | undefined = undefined
   #begun: Begun | undefined
@@ -131,7 +133,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const index = namespace && new SessionIndex(namespace, tenant)
     const log = logSessionStore(objectLogDriver(() => localLog(this.log, storage, () => this.deleteSession()), index))
     const store = this.keptEvents === undefined ? log : withEvents(log, this.keptEvents)
-    const { keepAliveMs, maxBodyBytes, bodyTimeoutMs, maxOpenRuns, maxOpenStreams, pingMs, imports, turnRequests } = this
+    const { keepAliveMs, maxBodyBytes, bodyTimeoutMs, maxOpenRuns, maxOpenStreams, pingMs, imports, turnRequests, clientSettings } = this
     const logger = this.logger()
     const runs = new OpenRuns(index, sessionId, { limit: maxOpenRuns, leaseMs: keepAliveMs * 3 })
     const live = new LiveSession({
@@ -144,7 +146,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
       keepAwake: () => this.#keepAwake(address),
       attempts: new ResumeAttempts(storage),
     })
-    const limits = { maxBodyBytes, bodyTimeoutMs, maxOpenStreams, pingMs, imports, turnRequests }
+    const limits = { maxBodyBytes, bodyTimeoutMs, maxOpenStreams, pingMs, imports, turnRequests, clientSettings }
     return { live, routes: liveSessionRoutes({ ...limits, ...(logger !== undefined && { logger }) }) }
   }
 

@@ -1,6 +1,6 @@
-import { combineUsage, emptyUsage } from '../../../../src/context/index.ts'
+import { combineUsage, contextTokensOf, emptyUsage } from '../../../../src/context/index.ts'
 import type { Agent, AgentEvent, Usage } from '../../../../src/index.ts'
-import { contextOf, costOf } from '../render/figures.ts'
+import { costOf } from '../render/figures.ts'
 
 /** What a session has used, and how full the model's window is. */
 export class Meter {
@@ -14,13 +14,13 @@ export class Meter {
     this.#before = answers.reduce((sum, { usage }) => combineUsage(sum, usage), emptyUsage())
     this.#running = emptyUsage()
     const last = answers.at(-1)
-    this.#context = last === undefined ? 0 : contextOf(last.usage)
+    this.#context = last === undefined ? 0 : contextTokensOf(last.usage)
   }
 
   event(event: AgentEvent): void {
     if (event.type === 'turnEnd') {
       this.#running = combineUsage(this.#running, event.usage)
-      this.#context = contextOf(event.usage) || this.#context
+      this.#context = contextTokensOf(event.usage) || this.#context
     } else if (event.type === 'compactionEnded') this.#context = event.estimatedTokensAfter
     else if (event.type === 'agentEnd') {
       this.#before = combineUsage(this.#before, event.totalUsage ?? event.usage)

@@ -21,8 +21,3 @@ export function costOf(usage: Usage, prices: CostConfig): string | undefined {
   const cost = estimatedCost(usage, prices)
   return `$${cost.toFixed(cost < 1 ? 4 : 2)}`
 }
-
-/** Tokens of a model call that the next one sends again. */
-export function contextOf({ input, cacheRead, cacheWrite, output }: Usage): number {
-  return input + cacheRead + cacheWrite + output
-}

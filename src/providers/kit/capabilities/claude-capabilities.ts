@@ -25,6 +25,9 @@ export const newestClaude: ModelCapabilities = {
   maxOutputTokens: 64_000,
 }
 
+/** Tokens of context that a Claude has at least, wherever it is served. A catalogue or an option knows more. */
+export const claudeWindow = 200_000
+
 /** The oldest generation still served; its tool results take images, its answers are not held to a schema. */
 const old: ModelCapabilities = {
   ...plain,

@@ -2,25 +2,13 @@ import type { JsonObject } from '../../../contract/json.ts'
 import type { ThinkingContent } from '../../../contract/message/content.ts'
 import type { Message } from '../../../contract/message/message.ts'
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
-import type { ThinkingLevel } from '../../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
-import { effortFor } from '../settings/effort.ts'
+import { answerRoom, effortFor, levelBudgets } from '../settings/effort.ts'
 import { leaveOut } from '../settings/write-settings.ts'
 import { outputLimit } from './capabilities.ts'
 
-/** Tokens per level; the service refuses less than 1024. Source: docs/providers/anthropic.md */
-const budgets: Record<Exclude<ThinkingLevel, 'off'>, number> = {
-  minimal: 1024,
-  low: 1024,
-  medium: 2048,
-  high: 8192,
-  xhigh: 16_384,
-  max: 24_576,
-}
+/** The service refuses less. Source: docs/providers/anthropic.md */
 const leastBudget = 1024
-
-/** Room for the answer beside the thinking. A budget plus this is below what any model with budgets can produce. */
-const answerRoom = 4096
 
 /** Whether Claude takes this reasoning back: without its signature it is refused. */
 export function isSigned(block: ThinkingContent): boolean {
@@ -47,7 +35,7 @@ export function generationFields(
   const { thinkingLevel: level, thinkingBudget } = request
   const fields: JsonObject = { max_tokens: outputLimit(request, capabilities) }
   if (capabilities.thinking === 'budget') {
-    const budget = thinkingBudget ?? (level === 'off' ? undefined : budgets[level])
+    const budget = thinkingBudget ?? (level === 'off' ? undefined : levelBudgets[level])
     if (budget !== undefined) addBudget(fields, request, Math.max(leastBudget, budget), hasUnsignedTurn, warnings)
   } else if (capabilities.thinking !== 'none') {
     if (thinkingBudget !== undefined) leaveOut(request, 'thinkingBudget', 'thinks by effort: set thinking', warnings)
@@ -71,6 +59,7 @@ function addBudget(fields: JsonObject, request: StreamRequest, budget: number, h
   }
   const wanted = Number(fields.max_tokens)
   if (wanted <= budget) {
+    // Below what any model with budgets can produce.
     fields.max_tokens = budget + Math.min(wanted, answerRoom)
     warnings.push(`max_tokens raised from ${wanted} to ${fields.max_tokens}: it must exceed the thinking budget of ${budget}`)
   }

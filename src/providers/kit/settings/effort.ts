@@ -1,5 +1,5 @@
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
-import { thinkingLevel } from '../../../contract/model/request-settings.ts'
+import { type ThinkingLevel, thinkingLevel } from '../../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import { adjusted } from './write-settings.ts'
 
@@ -20,3 +20,16 @@ export function effortFor(request: StreamRequest, { efforts, thinking }: ModelCa
   if (isWeaker) adjusted(request, `thinking lowered from ${level} to ${effort}: ${model.id} knows no more`, warnings)
   return effort
 }
+
+/** Tokens per level, for models that count what they think instead of knowing efforts, before the bounds of each. Source: docs/concepts/request-settings.md */
+export const levelBudgets: Readonly<Record<Exclude<ThinkingLevel, 'off'>, number>> = {
+  minimal: 128,
+  low: 512,
+  medium: 2048,
+  high: 8192,
+  xhigh: 16_384,
+  max: 24_576,
+}
+
+/** Room for the answer beside such a budget, where the limit that was asked for leaves none. */
+export const answerRoom = 4096

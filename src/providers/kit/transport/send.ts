@@ -10,12 +10,13 @@ import { StallClock } from './stall-clock.ts'
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
 /** How long trailing frames are waited for once the message is complete; what the protocol has promised, longer. */
-const graceMs = 2_000
+const trailingMs = 2_000
 const owedMs = 15_000
 /** How much is read of what follows the last event, and for how long: services end the body there, so it is mostly nothing. */
 const maxDrainBytes = 64 * 1024
 const maxDrainMs = 1_000
-const maxErrorBody = 64 * 1024
+/** Characters of the body of a refusal. */
+export const maxErrorBody = 64 * 1024
 /** Characters of an answer that came whole. */
 const maxWhole = 16 * 1024 * 1024
 /** Most bytes of one answer: many times what the longest answers of services take, with all that stands around each of their words. */
@@ -199,7 +200,7 @@ class Call {
         progress = decoder.progress
         this.#clock.touchContent()
       }
-      if (decoder.isComplete && decoder.owed !== 'content') this.#clock.shorten(decoder.owed === undefined ? graceMs : owedMs)
+      if (decoder.isComplete && decoder.owed !== 'content') this.#clock.shorten(decoder.owed === undefined ? trailingMs : owedMs)
     }
   }
 

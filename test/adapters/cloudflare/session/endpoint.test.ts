@@ -29,6 +29,18 @@ describe('one Durable Object', () => {
     expect(await kept('?events=false')).toEqual([])
   })
 
+  it('takes the settings that clients may choose, and refuses the others by name', async () => {
+    const prompt = (settings: { thinking: string } | { temperature: number }) =>
+      new EndpointClient(ask, 'talk').post('/runs', { prompt: 'Go.', settings })
+    expect(saidIn(await allEvents(await prompt({ thinking: 'high' })))).toBe('one two three four')
+    const refused = await prompt({ temperature: 1 })
+    expect(await refused.json()).toMatchObject({
+      status: 403,
+      code: 'settingNotAllowed',
+      detail: expect.stringContaining('lets them set thinking'),
+    })
+  })
+
   it('streams one run to 100 at once, and refuses the next', async () => {
     const client = new EndpointClient(ask, 'ask')
     const request = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
