@@ -4,7 +4,7 @@ import { maxServerDelayMs, retryDelayMs, startTimer } from '../base/timer.ts'
 import { ConfigError, callbackFailed, errorText, JournalError, ProviderError } from '../contract/errors.ts'
 import { definedFields } from '../contract/json.ts'
 import { type AssistantMessage, isEmptyAnswer } from '../contract/message/message.ts'
-import { emptyUsage, type Usage, usageBeyond } from '../contract/model/usage.ts'
+import { type Usage, usageBeyond } from '../contract/model/usage.ts'
 import { defaultMaxContinuations, defaultRetry, type RetryConfig } from '../contract/run/settings.ts'
 import { kindOf } from '../contract/shape/json-fault.ts'
 import type { CredentialProvider } from '../types/model/model.ts'
@@ -145,10 +145,16 @@ function continuation(request: StreamRequest, answered: AssistantMessage): Strea
 
 /** Charges what the paused answer has used. Whether it is continued: a limit may be reached by now. */
 function mayContinue(loop: LoopState, message: AssistantMessage, tries: Tries): boolean {
-  const { charged = emptyUsage(), times = 0 } = tries.paused ?? {}
-  loop.addUsage(usageBeyond(message.usage, charged), message)
+  const times = tries.paused?.times ?? 0
+  charge(loop, message, tries)
   tries.paused = { message, charged: message.usage, times: times + 1 }
   return times < continuationsOf(loop) && loop.budget.reached() === undefined
+}
+
+/** Charges what `message` has used since its paused part was charged. A continuation that is made again goes on from it. */
+function charge(loop: LoopState, message: AssistantMessage | AssistantEntry, { paused }: Tries): void {
+  loop.addUsage(paused === undefined ? message.usage : usageBeyond(message.usage, paused.charged), message)
+  if (paused !== undefined) paused.charged = message.usage
 }
 
 /** How often a paused answer is continued. */
@@ -165,7 +171,7 @@ function countEmpty(loop: LoopState, stream: AssistantStream, answered: Assistan
   }
   tries.hasBeenEmpty = true
   // What was shown counts when it goes into the history.
-  if (!stream.hasOutput) loop.addUsage(answered.usage, answered)
+  if (!stream.hasOutput) charge(loop, answered, tries)
   throw new ProviderError('api', message, { isRetryable: true, partial: answered })
 }
 
@@ -285,7 +291,7 @@ async function announceRetry(
 /** A failed message that was already shown stays in the history; no codec ever sends it. Rejects with `JournalError`. */
 async function keepFailed(loop: LoopState, entry: AssistantEntry, tries: Tries): Promise<void> {
   loop.append(entry)
-  loop.addUsage(tries.paused === undefined ? entry.usage : usageBeyond(entry.usage, tries.paused.charged), entry)
+  charge(loop, entry, tries)
   tries.paused = undefined
   try {
     await loop.record({ type: 'assistant', message: entry })

@@ -99,6 +99,15 @@ describe('an answer that its service paused', () => {
     expect(model.provider.requests.map(({ continues }) => continues !== undefined)).toEqual([false, true, true])
   })
 
+  it('is charged once when nothing comes of it, whose request is made once more', async () => {
+    const nothing: ScriptedStep = { stopReason: 'paused', usage: { input: 100, output: 10 } }
+    const steps: ScriptedStep[] = [nothing, { usage: { input: 1 } }, { text: 'Tea.', usage: { input: 1000 } }]
+    const { result, model } = await play(steps)
+    expect(result.text).toBe('Tea.')
+    expect(model.provider.requests).toHaveLength(3)
+    expect(result.usage).toMatchObject({ input: 1101, output: 10 })
+  })
+
   it('closes the message when a continuation fails in its middle, and asks the whole anew', async () => {
     const steps: ScriptedStep[] = [halfOne, { text: 'Te', fail: { code: 'network', message: 'cut', afterText: true } }, { text: 'Tea.' }]
     const { events, result } = await play(steps)
