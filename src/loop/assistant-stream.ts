@@ -22,9 +22,8 @@ export class AssistantStream {
   readonly #loop: LoopState
   readonly #id = newId()
   #entry: AssistantEntry | undefined
-  /** Tools of the service that this message has shown, and have not ended. */
-  readonly #running = new Map<string, string>()
-  readonly #ended = new Set<string>()
+  /** Names of the tools of the service that this message has shown, by id; `undefined` once one has ended. */
+  #shown: Map<string, string | undefined> | undefined
   #isOpen = true
   #hasBegun = false
   #hasOutput = false
@@ -104,19 +103,22 @@ export class AssistantStream {
   #close(entry: AssistantEntry): AssistantEntry {
     this.#isOpen = false
     if (!this.#hasBegun) this.#begin(entry)
-    for (const [toolCallId, toolName] of this.#running) this.#end({ toolCallId, toolName, outcome: 'open' })
+    for (const [toolCallId, toolName] of this.#shown ?? []) {
+      if (toolName !== undefined) this.#end({ toolCallId, toolName, outcome: 'open' })
+    }
     return entry
   }
 
   /** A tool of the service begins when it is seen first, and ends when it says so. */
   #follow({ id: toolCallId, name: toolName, status, error }: ServiceToolContent): void {
-    if (status === 'running' && this.#running.has(toolCallId)) return
-    if (!this.#running.has(toolCallId) && !this.#ended.has(toolCallId)) {
-      this.#running.set(toolCallId, toolName)
+    this.#shown ??= new Map()
+    const shown = this.#shown
+    if (!shown.has(toolCallId)) {
+      shown.set(toolCallId, toolName)
       this.#loop.events.emit({ type: 'serviceToolStart', messageId: this.#id, toolCallId, toolName })
     }
-    if (status === 'running' || !this.#running.delete(toolCallId)) return
-    this.#ended.add(toolCallId)
+    if (status === 'running' || shown.get(toolCallId) === undefined) return
+    shown.set(toolCallId, undefined)
     this.#end({ toolCallId, toolName, outcome: status, ...(error !== undefined && { error }) })
   }
 

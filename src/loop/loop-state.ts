@@ -9,6 +9,7 @@ import { PromptMeter } from '../context/tokens/prompt-size.ts'
 import { errorText, JournalError, toRunFailure } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { type AgentMessage, type AssistantMessage, now } from '../contract/message/message.ts'
+import { type RequestSettings, settingsIn } from '../contract/model/request-settings.ts'
 import { combineUsage, emptyUsage, type Usage } from '../contract/model/usage.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EndedBy, RunFailure } from '../contract/run/run-facts.ts'
@@ -62,6 +63,8 @@ export class LoopState {
   readonly added: AgentMessage[] = []
   turnIndex = 0
   readonly offered = new OfferedTools()
+  /** What each request says, unless its turn says otherwise. */
+  readonly settings: RequestSettings
   /** What the turn works with; made anew for each. */
   turn: TurnSetup
   /** The tool that ends the run after this turn. */
@@ -92,6 +95,7 @@ export class LoopState {
     this.config = config
     this.options = options
     this.agentId = ids.agentId
+    this.settings = settingsIn(config)
     // Before the watches: one that fails at once is told without the keys of this model.
     this.turn = plainTurn(this)
     this.stop = new AbortScope(options.signal)

@@ -122,18 +122,21 @@ async function streamAnswer(loop: LoopState, request: StreamRequest, stream: Ass
   return { message, charged, failure: { code: 'api', message: message.errorMessage ?? 'The model stopped with an error.' } }
 }
 
-async function streamOnce(loop: LoopState, request: StreamRequest, stream: AssistantStream): Promise<AssistantMessage> {
+/** One request. No promise for a key that is there. */
+function streamOnce(loop: LoopState, request: StreamRequest, stream: AssistantStream): Promise<AssistantMessage> {
   const { provider, credentials } = loop.turn.model
   const { stop } = loop
-  let sent = request
-  if (credentials !== undefined && !stop.aborted) {
-    const key = keyOf(loop, credentials)
-    const credential = typeof key === 'string' ? key : await key
-    loop.keys.add(credential)
-    sent = { ...request, credential }
+  const send = (sent: StreamRequest): Promise<AssistantMessage> => {
+    stop.throwIfAborted()
+    return stop.race(provider.stream(sent, stream.accept, stop.signal))
   }
-  stop.throwIfAborted()
-  return stop.race(provider.stream(sent, stream.accept, stop.signal))
+  const withKey = (credential: string): Promise<AssistantMessage> => {
+    loop.keys.add(credential)
+    return send({ ...request, credential })
+  }
+  if (credentials === undefined || stop.aborted) return send(request)
+  const key = keyOf(loop, credentials)
+  return typeof key === 'string' ? withKey(key) : key.then(withKey)
 }
 
 /** The same request, for the rest of an answer. */

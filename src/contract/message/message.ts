@@ -22,7 +22,15 @@ import {
   toldAs,
   written,
 } from '../shape/shape.ts'
-import { type Content, content, type ImageContent, providerState, type TextContent, type ToolCallContent } from './content.ts'
+import {
+  type Content,
+  content,
+  type ImageContent,
+  providerState,
+  type ServiceToolContent,
+  type TextContent,
+  type ToolCallContent,
+} from './content.ts'
 import { newId } from './ids.ts'
 import { blockProvenance } from './provenance.ts'
 
@@ -296,13 +304,17 @@ export interface AnswerableCall extends ToolCallContent {
 
 /** The calls of `content` that something of ours must answer, in order. */
 export function callsToAnswer(content: readonly Content[]): AnswerableCall[] {
-  return content.flatMap((block): AnswerableCall[] => {
-    if (block.type === 'toolCall') return [block]
-    if (block.type !== 'serviceTool' || block.needsApproval !== true) return []
-    const { id, name, input } = block
-    const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
-    return [{ type: 'toolCall', id, name, arguments: isObject ? input : { input: input ?? null }, isOfService: true }]
-  })
+  const calls: AnswerableCall[] = []
+  for (const block of content) {
+    if (block.type === 'toolCall') calls.push(block)
+    else if (block.type === 'serviceTool' && block.needsApproval === true) calls.push(callOfService(block))
+  }
+  return calls
+}
+
+function callOfService({ id, name, input }: ServiceToolContent): AnswerableCall {
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
+  return { type: 'toolCall', id, name, arguments: isObject ? input : { input: input ?? null }, isOfService: true }
 }
 
 /** The tool calls of `content`, in order. */

@@ -22,20 +22,24 @@ export interface TurnSetup {
 /** What a turn is made of. */
 interface TurnSource {
   config: LoopConfig
+  /** What `config` says of requests. */
+  settings: RequestSettings
   context: AgentContext
   hasCalled: boolean
   offered: OfferedTools
 }
 
 /** A turn as the agent's settings say, with its model or another. */
-export function plainTurn({ config, context, hasCalled, offered }: TurnSource, model: Model = config.model): TurnSetup {
-  const settings = { ...model.config.settings, ...settingsIn(config) }
+export function plainTurn(source: TurnSource, model: Model = source.config.model): TurnSetup {
+  const { config, context, hasCalled, offered } = source
+  const ofModel = model.config.settings
+  const settings = ofModel === undefined ? source.settings : settingsIn({ ...ofModel, ...source.settings })
   return {
     model,
     tools: offered.of(context.tools, context.messages),
     systemPrompt: context.systemPrompt,
-    thinkingLevel: config.thinkingLevel ?? model.config.settings?.thinking ?? 'off',
-    settings: settingsIn(hasCalled ? unforced(settings) : settings),
+    thinkingLevel: config.thinkingLevel ?? ofModel?.thinking ?? 'off',
+    settings: hasCalled ? unforced(settings) : settings,
   }
 }
 

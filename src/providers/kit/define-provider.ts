@@ -59,10 +59,11 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
     stream: async (asked, emit, signal) => {
       const request = withModelSettings(asked)
       try {
-        return await withoutRefusedSettings(request, signal, async (taken, warnings, onRefusal) => {
+        return await withoutRefusedSettings(request, signal, (taken, warnings, onRefusal) => {
+          const send = (call: Call) =>
+            callService(definition, warned(call, warnings), { ...contextOf(definition, taken, emit), onRefusal }, signal)
           const encoding = encoded(definition, taken)
-          const call = warned(encoding instanceof Promise ? await encoding : encoding, warnings)
-          return callService(definition, call, { ...contextOf(definition, taken, emit), onRefusal }, signal)
+          return encoding instanceof Promise ? encoding.then(send) : send(encoding)
         })
       } catch (error) {
         throw codec.explain !== undefined && ProviderError.isInstance(error) ? codec.explain(error, request) : error

@@ -14,11 +14,13 @@ const headerNames: readonly (readonly [limited: RateLimited, names: readonly str
 
 /** What the headers of an answer say of rate limits; `undefined` where they say nothing. */
 export function rateLimitsIn(headers: Headers): RateLimits | undefined {
+  const stated = statedLimits(headers)
+  if (stated === undefined) return undefined
   const clock = clockOf(headers)
   const limits: RateLimits = {}
   for (const [limited, names] of headerNames) {
     for (const name of names) {
-      const found = limitOf(headers, name, clock)
+      const found = limitOf(stated, name, clock)
       if (found === undefined) continue
       limits[limited] = found
       break
@@ -27,9 +29,20 @@ export function rateLimitsIn(headers: Headers): RateLimits | undefined {
   return Object.keys(limits).length === 0 ? undefined : limits
 }
 
+/** The headers that speak of limits. One look at all of them: asking for each name costs more than a short answer. */
+function statedLimits(headers: Headers): Map<string, string> | undefined {
+  let stated: Map<string, string> | undefined
+  headers.forEach((value, name) => {
+    if (!name.includes('ratelimit')) return
+    stated ??= new Map()
+    stated.set(name, value)
+  })
+  return stated
+}
+
 /** A reset alone says nothing: Azure sends it with a limit of -1, which is none. */
-function limitOf(headers: Headers, name: string, clock: number): RateLimit | undefined {
-  const part = (word: string) => headers.get(name.replace('*', word)) ?? undefined
+function limitOf(stated: ReadonlyMap<string, string>, name: string, clock: number): RateLimit | undefined {
+  const part = (word: string) => stated.get(name.replace('*', word))
   const limit = count(part('limit'))
   const remaining = count(part('remaining'))
   if (limit === undefined && remaining === undefined) return undefined

@@ -1,4 +1,5 @@
 import type { Message } from '../../../contract/message/message.ts'
+import { type Beginning, Beginnings, isSame } from './beginnings.ts'
 import { HistoryWalk, type NormaliseTarget } from './normalise.ts'
 
 /** Writes normalised messages as JSON text, one after the other. */
@@ -19,9 +20,7 @@ export interface WrittenHistory<Writer> {
 }
 
 /** What was made of the beginning of a conversation: of all before its last answer, because what follows an answer may still grow. */
-interface Beginning<Writer> {
-  /** As they were given, to compare by identity. */
-  messages: Message[]
+interface Written<Writer> extends Beginning {
   head: readonly string[]
   walk: HistoryWalk
   writer: Writer
@@ -31,15 +30,14 @@ interface Beginning<Writer> {
  * Normalises and writes histories for one target, and remembers what it made of the beginning of each: a turn costs what is new in it.
  *
  * **Contract**
- * - The result is that of a new memory, whatever was written before: a beginning is gone on with only where all of its messages stand
- *   unchanged, by identity, and in their places. Anything else (an edit, a branch, a compaction) is written from the first message.
- * - A beginning is remembered with its last message, and forgotten with it. Nothing else keeps a conversation alive.
+ * - The result is that of a new memory, whatever was written before. What does not go on from a known beginning (an edit, a branch, a compaction) is
+ *   written from the first message.
  * - `head` are the texts beside the messages that the writing depends on, such as a system prompt that reasoning is bound to.
  */
 export class HistoryMemory<Writer extends HistoryWriter> {
   readonly #target: NormaliseTarget
   readonly #begin: (head: readonly string[]) => Writer
-  readonly #beginnings = new WeakMap<Message, Beginning<Writer>>()
+  readonly #beginnings = new Beginnings<Written<Writer>>()
 
   constructor(target: NormaliseTarget, begin: (head: readonly string[]) => Writer) {
     this.#target = target
@@ -49,33 +47,19 @@ export class HistoryMemory<Writer extends HistoryWriter> {
   /** `messages`, normalised and written behind `head`. */
   write(messages: readonly Message[], head: readonly string[] = []): WrittenHistory<Writer> {
     const end = messages.findLastIndex(({ role }) => role === 'assistant')
-    const known = this.#take(messages, end, head)
+    const known = this.#beginnings.take(messages, end, (written) => isSame(written.head, head, head.length))
     const written = known === undefined ? undefined : this.#goOn(known, messages, end)
     if (written !== undefined) return written
     // A result that comes late belongs before what would be settled: then nothing is.
     return this.#goOn(this.#nothing(head), messages, end) ?? this.#whole(messages, head)
   }
 
-  /** Takes over the longest beginning that stands; it may not be used twice, because it goes on. */
-  #take(messages: readonly Message[], end: number, head: readonly string[]): Beginning<Writer> | undefined {
-    for (let at = end; at > 0; at--) {
-      if (messages[at]?.role !== 'assistant') continue
-      const last = messages[at - 1]
-      const found = last === undefined ? undefined : this.#beginnings.get(last)
-      if (last === undefined || found === undefined || found.messages.length !== at) continue
-      if (!isSame(found.head, head, head.length) || !isSame(found.messages, messages, at)) continue
-      this.#beginnings.delete(last)
-      return found
-    }
-    return undefined
-  }
-
-  #nothing(head: readonly string[]): Beginning<Writer> {
+  #nothing(head: readonly string[]): Written<Writer> {
     return { messages: [], head, walk: new HistoryWalk(this.#target), writer: this.#begin(head) }
   }
 
   /** Settles everything before `end`, and writes the rest for this time only. `undefined` where a result comes too late for that. */
-  #goOn(known: Beginning<Writer>, messages: readonly Message[], end: number): WrittenHistory<Writer> | undefined {
+  #goOn(known: Written<Writer>, messages: readonly Message[], end: number): WrittenHistory<Writer> | undefined {
     const { walk, writer } = known
     walk.truncate()
     const from = walk.list.length
@@ -89,8 +73,7 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     const settled = walk.settle()
     for (let at = from; at < settled; at++) addTo(writer, walk.list[at])
     const rest = this.#rest(walk, writer.fork(), messages, known.messages.length)
-    const last = known.messages.at(-1)
-    if (rest !== undefined && last !== undefined) this.#beginnings.set(last, known)
+    if (rest !== undefined) this.#beginnings.keep(known)
     return rest
   }
 
@@ -116,10 +99,4 @@ export class HistoryMemory<Writer extends HistoryWriter> {
 
 function addTo(writer: HistoryWriter, message: Message | undefined): void {
   if (message !== undefined) writer.add(message)
-}
-
-function isSame(left: readonly unknown[], right: readonly unknown[], length: number): boolean {
-  if (left.length !== length) return false
-  for (let at = 0; at < length; at++) if (left[at] !== right[at]) return false
-  return true
 }

@@ -7,6 +7,7 @@ import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-con
 import type { MediaWithBytes } from '../../../types/model/media.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import { perObject } from '../encode/per-object.ts'
+import { type Beginning, Beginnings } from './beginnings.ts'
 import { type LeftOut, leftOutAt, leftOutFor, type MediaRules, whyLeftOut } from './media.ts'
 
 type Media = ImageContent | FileContent
@@ -36,6 +37,7 @@ const maxReason = 500
  */
 export function readyMedia(request: StreamRequest, target: MediaTarget): StreamRequest | Promise<StreamRequest> {
   const { model, messages, resolveMedia, requireMedia = model.requireMedia } = request
+  if (requireMedia !== true && placesOf(messages).length === 0) return request
   const gone = forgotten(request)
   const ready = gone === undefined ? request : { ...request, messages: replaced(messages, gone) }
   const mayFetch = resolveMedia !== undefined && messages.some((message) => mediaOf(message).some(({ url, blob }) => url ?? blob))
@@ -47,6 +49,25 @@ export function readyMedia(request: StreamRequest, target: MediaTarget): StreamR
     const found = new Map<Content, Content>([...(gone ?? []), ...fetched])
     return checked({ ...request, messages: replaced(messages, found) }, rules, target)
   })
+}
+
+/** A beginning, and where in it messages with media stand. */
+interface Looked extends Beginning {
+  places: number[]
+}
+const looked = new Beginnings<Looked>()
+
+/** Which of `messages` have media. Each is looked at once, not with every request. */
+function placesOf(messages: readonly Message[]): readonly number[] {
+  const known = looked.take(messages, messages.length) ?? { messages: [], places: [] }
+  for (let at = known.messages.length; at < messages.length; at++) {
+    const message = messages[at]
+    if (message === undefined) break
+    known.messages.push(message)
+    if (message.content.some(isMedia)) known.places.push(at)
+  }
+  looked.keep(known)
+  return known.places
 }
 
 /** Lines for uploaded files that their service has forgotten. Throws where one of them is new. */
