@@ -92,7 +92,7 @@ const expected: Record<string, string> = {
     Approvals agentLoop contextOf continueLoop createBudget defaultLimits defaultRetry elaborate llmJudge parallelLoop pickFirst
     costOver snapshotOfContext tokenEfficient toolCalled transparent turnCount AnswerHookInfo AnswerVerdict EndedBy ReplacedResult RunProgress
     ScriptableHook StopCondition TurnChanges TurnChangesRecord UpcomingTurn
-    BackgroundEndEvent BackgroundStartEvent BackgroundTask BackgroundTasks BackgroundView OnRunEnd
+    BackgroundEndEvent BackgroundStartEvent BackgroundTask BackgroundTasks BackgroundView OnRunEnd OutputForm
     AgentContext AgentEndEvent AgentStartEvent ApprovalDecision ApprovalDesk ApprovalRef ApprovalRequest ApprovalRequestedEvent
     ApprovalResolvedEvent ApprovalRule BeforeToolInfo Budget BudgetUse ChildEvent CompactionEndedEvent CompactionFigures
     CompactionStartedEvent ContinuationKind Evaluation EvaluationInput EvaluationStrategy EventBase FilterVerdict HookDone HookOrigin HookScripts
@@ -128,11 +128,11 @@ const expected: Record<string, string> = {
     eventDecoder eventEncoder
     EventDecoder EventEncoder ShownEvents`,
   './ui/ai-sdk': `
-    approvalIdOf historyIndexOf parseApprovalId readChatRequest toUiMessages uiMessageEncoder uiMessageSse uiMessageStreamEnd
+    approvalIdOf historyIndexOf outputOf parseApprovalId readChatRequest toUiMessages uiMessageEncoder uiMessageSse uiMessageStreamEnd
     uiMessageStreamHeaders
     ChatRequest CostOf Interjection Read ToolDecision UiChunk UiEncoderOptions UiFilePart UiFinishReason UiMessage UiMessageEncoder
     UiMessageOptions UiMetadata UiPart UiReasoningPart UiTextPart UiToolCall UiToolEnd UiToolOutput UiToolPart UiToolState
-    WaitingForPerson`,
+    WaitingForPerson WithText`,
   './ui/ag-ui': `
     agUiEncoder agUiHeaders agUiSse approvalIdOf parseApprovalId readRunInput toAgUiMessages
     AgUiContentEvent AgUiEncoder AgUiEncoderOptions AgUiEvent AgUiInterrupt AgUiMessage AgUiPart AgUiRunEvent AgUiTokenUsage

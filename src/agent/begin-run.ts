@@ -10,7 +10,6 @@ import { checkCostLimit } from '../loop/check-config.ts'
 import type { AgentContext, LoopConfig } from '../loop/loop-config.ts'
 import { isCounted, nextLoopId, raiseCounts } from '../loop/loop-id.ts'
 import type { SessionJournal } from '../types/session/session-store.ts'
-import { holderOf } from '../validation/response-format.ts'
 import { type AgentSettings, checkPromptOptions, type PromptOptions, toLoopConfig } from './agent-options.ts'
 import type { Conversation } from './conversation.ts'
 import { type MessageQueue, RunQueue } from './message-queue.ts'
@@ -104,7 +103,6 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
     },
     onEnd: () => agent.onEnd(run),
     read: config.responseFormat && outputReader(config.responseFormat, settings),
-    holder: config.responseFormat && holderOf(config.responseFormat),
     replayBytes,
     logger,
   })

@@ -25,8 +25,6 @@ export interface RunHandleOptions {
   start: (options: LoopOptions) => Promise<RunResult>
   /** Reads the output of the result, where an answer must have a form. Never rejects. */
   read: ((result: RunResult) => Promise<RunResult>) | undefined
-  /** The property in which the answer is held, where it is no object. */
-  holder: string | undefined
   /** Called once, after `agentEnd`. */
   onEnd: () => void
   replayBytes: number | undefined
@@ -69,10 +67,6 @@ export class RunHandle extends LoggedRun implements AgentRun {
     this.#options = options
     for (const listener of options.listeners) this.subscribe(listener)
     this.#result = options.read === undefined ? this.#run() : this.#run().then(options.read)
-  }
-
-  protected override get holder(): string | undefined {
-    return this.#options.holder
   }
 
   get result(): Promise<RunResult> {
@@ -181,7 +175,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
     if (event.type === 'messageStart' || event.type === 'messageEnd') this.#messages.set(event.messageId, event.message)
     // Idle before the last event is seen: whoever reacts to `agentEnd` may prompt again.
     if (event.type === 'agentEnd') this.#end()
-    this.log.append(event)
+    this.append(event)
   }
 
   #end(): void {

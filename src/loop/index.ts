@@ -48,6 +48,7 @@ export type {
   InputQuestion,
   LoopConfigSnapshot,
   ModelName,
+  OutputForm,
   RunFailure,
   SubAgentRef,
   TurnChangesRecord,

@@ -1,6 +1,7 @@
 import { bareUrl } from '../base/text/url-secrets.ts'
 import { toRecord } from '../contract/model/request-settings.ts'
 import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'
+import { outputFormOf } from '../validation/response-format.ts'
 import type { AgentContext, LoopConfig } from './loop-config.ts'
 
 /** The part of a loop id that names the configuration: `configId`, or `{provider}.{model}[.{thinking}]` with a slugged model. */
@@ -64,5 +65,7 @@ export function configSnapshot(config: LoopConfig): LoopConfigSnapshot {
   if (config.temperature !== undefined) snapshot.temperature = config.temperature
   const settings = toRecord(config)
   if (settings !== undefined) snapshot.settings = settings
+  const output = config.responseFormat && outputFormOf(config.responseFormat)
+  if (output !== undefined) snapshot.output = output
   return snapshot
 }

@@ -1,5 +1,8 @@
+import { PartialOutput } from '../base/json/partial-output.ts'
 import { errorText, PhiError } from '../contract/errors.ts'
+import type { JsonValue } from '../contract/json.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
+import type { OutputForm } from '../contract/run/run-facts.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aFunction, anObject, options as optionsOf } from '../contract/shape/shape.ts'
 import type { ChatAgent } from '../types/run/chat-agent.ts'
@@ -24,6 +27,11 @@ export interface Store {
   getSnapshot(): RunState
   /** The state that the store began with, always the same object: for a page that is made on a server, and for its first look in the browser. */
   getServerSnapshot(): RunState
+  /**
+   * The answer of the run as a value, as far as it is written, where its `responseFormat` asks for JSON: as `run.partial()` gives it, taken out of its wrapper,
+   * not checked. Of the published state, and the same value until it says more; `undefined` before that, and for conversations that were stored.
+   */
+  getOutput(): JsonValue | undefined
   /** Calls `listener` after each published change; returns how to stop. A listener must not throw. */
   subscribe(listener: () => void): () => void
   /** Takes one event in. It is published with the next batch. */
@@ -57,6 +65,7 @@ export function createStore(source?: AsyncIterable<AgentEvent> | Heard, options:
   const first = next
   let published = first
   let isScheduled = false
+  const output = new StoreOutput()
 
   function flush(): void {
     isScheduled = false
@@ -72,17 +81,24 @@ export function createStore(source?: AsyncIterable<AgentEvent> | Heard, options:
     schedule(flush)
   }
 
+  function take(event: AgentEvent): void {
+    const before = next
+    set(reduce(before, event))
+    output.take(event, before, next)
+  }
+
   const store: Store = {
     getSnapshot: () => published,
+    getOutput: () => output.of(published),
     getServerSnapshot: () => first,
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    dispatch: (event) => set(reduce(next, event)),
+    dispatch: take,
     async follow(events) {
       try {
-        for await (const event of events) set(reduce(next, event))
+        for await (const event of events) take(event)
       } catch (error) {
         set({ ...next, failure: { code: PhiError.isInstance(error) ? error.code : 'stream', message: errorText(error) } })
         throw error
@@ -94,6 +110,33 @@ export function createStore(source?: AsyncIterable<AgentEvent> | Heard, options:
   // The failure is part of the state; there is nobody here to catch it.
   if (source !== undefined && Symbol.asyncIterator in source) store.follow(source).catch(() => undefined)
   return store
+}
+
+/** What the run says as a value, beside the state: a reader of JSON goes on where it was, which no state can. */
+class StoreOutput {
+  #form: OutputForm | undefined
+  #output = new PartialOutput(() => this.#form)
+  /** What was last asked for, and of which state. */
+  #shown: { state: RunState | undefined; value: JsonValue | undefined } = { state: undefined, value: undefined }
+
+  /** `before` and `after` are the states around `event`. */
+  take(event: AgentEvent, before: RunState, after: RunState): void {
+    if (after === before) return // known already
+    if (event.type === 'agentStart') {
+      this.#form = event.configSnapshot.output
+      this.#output = new PartialOutput(() => this.#form)
+    }
+    if (this.#form === undefined) return
+    // What is joined cannot be cut: the end of the message has the whole text.
+    const from = event.type === 'messageUpdate' && event.runId === before.runId ? event.fromSeq : undefined
+    if (from !== undefined && from <= before.seq) this.#output.miss()
+    else this.#output.take(event)
+  }
+
+  of(state: RunState): JsonValue | undefined {
+    if (this.#shown.state !== state) this.#shown = { state, value: this.#form && this.#output.value }
+    return this.#shown.value
+  }
 }
 
 /** Takes in the run that is on, from its beginning, then what comes; returns how to stop. */

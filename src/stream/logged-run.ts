@@ -1,6 +1,7 @@
 import { logWarning } from '../base/log-warning.ts'
 import { errorText } from '../contract/errors.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
+import type { OutputForm } from '../contract/run/run-facts.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aFunction } from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
@@ -47,19 +48,21 @@ export abstract class LoggedRun
     return this.#texts()
   }
 
-  /** The property in which the answer is held, where it is no object. */
-  protected get holder(): string | undefined {
-    return undefined
+  /** Where in the answer that stands which was asked for; known when the run has begun. */
+  protected form: OutputForm | undefined
+
+  /** Takes the next event of the run in. */
+  protected append(event: AgentEvent): void {
+    if (event.type === 'agentStart') this.form = event.configSnapshot.output
+    this.log.append(event)
   }
 
   partial(): AsyncIterable<never> {
-    return this.#followed(partialOutputs(this, this.holder)) as AsyncIterable<never> // what the form of the answer promises, in part
+    return this.#followed(partialOutputs(this, () => this.form)) as AsyncIterable<never> // what the form of the answer promises, in part
   }
 
   elements(...path: string[]): AsyncIterable<never> {
-    const { holder } = this
-    const whole = holder === undefined ? path : [holder, ...path]
-    return this.#followed(outputElements(this, whole)) as AsyncIterable<never> // what the form of the answer promises
+    return this.#followed(outputElements(this, () => this.form, path)) as AsyncIterable<never> // what the form of the answer promises
   }
 
   async *#followed<T>(values: AsyncIterable<T>): AsyncGenerator<T> {

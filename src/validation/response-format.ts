@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../contract/json.ts'
 import { type ResponseFormat, responseFormat } from '../contract/model/request.ts'
+import type { OutputForm } from '../contract/run/run-facts.ts'
 import { tagsOf } from '../contract/shape/shape.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
@@ -47,6 +48,13 @@ export function holderOf(input: ResponseFormatInput): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** What of an answer is told to those who only see events; `undefined` where it need not be JSON. */
+export function outputFormOf(input: ResponseFormatInput): OutputForm | undefined {
+  if (isResponseFormat(input) && input.type === 'text') return undefined
+  const property = holderOf(input)
+  return property === undefined ? {} : { property }
 }
 
 /** No JSON Schema type is called like a format. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { Agent, RunError } from '../../src/index.ts'
+import { Agent, memorySessionStore, RunError } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import type { ResponseFormatInput } from '../../src/types/model/provider.ts'
 import { add, fastRetry } from '../support/play.ts'
 
 const recipe = z.object({ title: z.string(), steps: z.array(z.object({ text: z.string() })) })
@@ -49,6 +50,21 @@ describe('run.partial', () => {
   })
 })
 
+describe('who reads late', () => {
+  it('has the whole value, though the beginning of the answer is no longer remembered', async () => {
+    const list = Array.from({ length: 2000 }, (_, at) => `item ${at}`)
+    const agent = new Agent({
+      model: scripted([{ text: pieces({ value: list }, 20) }]),
+      responseFormat: z.array(z.string()),
+      replayBytes: 4096,
+    })
+    const run = agent.prompt('list?')
+    await run.result
+    expect((await all(run.partial())).at(-1)).toEqual(list)
+    expect(await all(run.elements())).toEqual(list)
+  })
+})
+
 describe('run.elements', () => {
   it('gives the elements of a list, each once it is whole', async () => {
     const run = new Agent({ model: scripted([{ text: pieces(whole, 3) }]), responseFormat: recipe }).prompt('tea?')
@@ -66,6 +82,21 @@ describe('run.elements', () => {
 })
 
 describe('answers that are no objects', () => {
+  it.each<[string, ResponseFormatInput, object | undefined]>([
+    ['a list', z.array(z.string()), { property: 'value' }],
+    ['an object', recipe, {}],
+    ['any object', { type: 'jsonObject' }, {}],
+    ['a text that need not be JSON', { type: 'text' }, undefined],
+  ])('agentStart and the record of the session say where %s stands', async (_name, responseFormat, output) => {
+    const session = memorySessionStore()
+    const agent = new Agent({ model: scripted([{ text: '{"value": ["a"]}' }]), responseFormat, session, logger: false })
+    const run = agent.prompt('go')
+    const starts: unknown[] = []
+    for await (const event of run) if (event.type === 'agentStart') starts.push(event.configSnapshot.output)
+    expect(starts).toEqual([output])
+    expect((await session.load(run.sessionId))?.loops.map(({ config }) => config?.output)).toEqual([output])
+  })
+
   it.each([
     ['a list', z.array(z.number()), [1, 2]],
     ['a text', z.string(), 'yes'],

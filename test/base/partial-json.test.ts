@@ -83,13 +83,72 @@ describe('JSON while it is written', () => {
   it('what is closed is shared, what is open is new', () => {
     const json = new PartialJson()
     json.push('{"done": {"a": 1}, "list": ["x')
-    const before = json.value as { done: object; list: string[] }
+    const before = json.snapshot() as { done: object; list: string[] }
     json.push('y", "z')
-    const after = json.value as { done: object; list: string[] }
+    const after = json.snapshot() as { done: object; list: string[] }
     expect(before).toEqual({ done: { a: 1 }, list: ['x'] })
     expect(after).toEqual({ done: { a: 1 }, list: ['xy', 'z'] })
     expect(after.done).toBe(before.done)
     expect(after).not.toBe(before)
+  })
+
+  it('a snapshot is made once, and the value grows in place', () => {
+    const json = new PartialJson()
+    json.push('{"list": ["x')
+    const [value, snapshot] = [json.value, json.snapshot()]
+    expect(json.snapshot()).toBe(snapshot)
+    json.push('y"')
+    expect(json.value).toBe(value)
+    expect(value).toEqual({ list: ['xy'] })
+    expect(snapshot).toEqual({ list: ['x'] })
+    const whole = json.snapshot()
+    json.push(']} ')
+    expect(json.snapshot()).toBe(whole)
+  })
+
+  it('snapshots say the same as values, wherever they are taken', () => {
+    fc.assert(
+      fc.property(spaced, fc.integer({ min: 1, max: 9 }), (text, size) => {
+        const json = new PartialJson()
+        const taken: { snapshot: JsonValue | undefined; copy: JsonValue | undefined }[] = []
+        for (let at = 0; at < text.length; at += size) {
+          json.push(text.slice(at, at + size))
+          taken.push({ snapshot: json.snapshot(), copy: structuredClone(json.value) })
+        }
+        json.end()
+        taken.push({ snapshot: json.snapshot(), copy: JSON.parse(text) })
+        for (const { snapshot, copy } of taken) expect(snapshot).toEqual(copy)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('of thousands of open entries a snapshot may be a little behind, and is exact at the end', () => {
+    const json = new PartialJson()
+    const numbers = Array.from({ length: 20_000 }, (_, at) => at)
+    const pieces = JSON.stringify(numbers).match(/.{1,7}/g) ?? []
+    let copies = 0
+    let last: unknown
+    for (const piece of pieces) {
+      json.push(piece)
+      const now = json.snapshot() as number[]
+      if (now !== last) copies += 1
+      last = now
+      // Half a character for each of them, of numbers that take four or more.
+      expect(json.completeElements([]) - now.length).toBeLessThanOrEqual(Math.ceil(now.length / 2 / 4) + 2)
+    }
+    expect(copies).toBeLessThan(pieces.length / 10)
+    expect(json.snapshot()).toEqual(numbers)
+  })
+
+  it('of a beginning that nobody goes on with the last snapshot is exact', () => {
+    const json = new PartialJson()
+    json.push(`[${'1,'.repeat(5000)}`)
+    json.snapshot()
+    json.push('2,')
+    expect(json.snapshot()).toHaveLength(5000)
+    json.end()
+    expect(json.snapshot()).toHaveLength(5001)
   })
 
   it.each([

@@ -1,17 +1,20 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { answerWithSources } from '../../examples/recipes/citations.ts'
 import { describePicture } from '../../examples/recipes/files-by-address.ts'
 import { drawAndChange } from '../../examples/recipes/media.ts'
 import { cheapestWithEyes, thrifty } from '../../examples/recipes/model-catalogue.ts'
 import { reliable } from '../../examples/recipes/models-of-models.ts'
 import { isSpam, watchPlan } from '../../examples/recipes/partial-objects.ts'
+import { showOutput } from '../../examples/recipes/partial-objects-page.ts'
 import { define } from '../../examples/recipes/request-settings.ts'
 import { careful } from '../../examples/recipes/stop-conditions.ts'
 import { withManyTools } from '../../examples/recipes/tool-search.ts'
 import { askAboutReport } from '../../examples/recipes/upload-file.ts'
+import { Agent } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { google } from '../../src/providers/google/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { patient } from '../support/patience.ts'
 import { add } from '../support/play.ts'
 
 it('an answer has numbers behind what rests on a page, and lists the pages', async () => {
@@ -103,6 +106,17 @@ it('a plan is shown while it is written, and an answer may be one of two words',
   expect(lines).toContain('# Tea')
   expect(lines.slice(-2)).toEqual(['- Boil: 1 h', '- Wait: 2 h'])
   expect(await isSpam(scripted([{ text: '{"value":"spam"}' }]), 'Buy!')).toBe(true)
+})
+
+it('a page shows an answer while it is written', async () => {
+  const model = scripted([{ text: ['{"value": ["A', 'nn", "Bo', 'b"]}'] }])
+  const agent = new Agent({ model, responseFormat: { type: 'array', items: { type: 'string' } } })
+  const shown: unknown[] = []
+  const stop = showOutput(agent, (output) => shown.push(output))
+  const run = agent.prompt('Who?')
+  await run.result
+  await vi.waitFor(() => expect(shown.at(-1)).toEqual(['Ann', 'Bob']), patient)
+  stop()
 })
 
 it('a model searches among many tools, and calls what it has found', async () => {

@@ -4,8 +4,10 @@ import { maxJsonDepth } from '../../contract/shape/json-fault.ts'
 /** An object or a list that is not closed yet. */
 interface Open {
   value: JsonObject | JsonValue[]
-  /** Of an object: the key whose value comes next, or is being read. */
-  key: string | undefined
+  /** Where the value goes that comes next, or is being read: a key, or as many elements as are whole. */
+  at: string | number
+  /** At most so many entries. */
+  size: number
 }
 
 /** What a character that nothing has begun may be. */
@@ -22,13 +24,18 @@ const words: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
   ['null', null],
 ])
 
+/** So many entries are copied for each snapshot. Where more are open, this many of them for each character that came since. */
+const freeEntries = 1000
+const entriesPerCharacter = 2
+
 /**
  * Reads JSON while it is written: each piece is looked at once.
  *
  * **Contract**
  * - `value` is what has been said so far: of a text that is being written its beginning; numbers and words once they are whole; a key once its value has
  *   begun. What comes later adds to it, and takes nothing back, unless a key comes twice.
- * - Text that is no JSON breaks it: `isBroken`; `value` stays as it was. So does nesting that nobody could store or send.
+ * - `value` grows in place and costs nothing to read; `snapshot()` stays as it is.
+ * - Text that is no JSON breaks it: `isBroken`; `value` stays as it was. So does nesting deeper than 200 levels, which nobody could store or send.
  *
  * Source: docs/concepts/partial-objects.md
  */
@@ -40,27 +47,50 @@ export class PartialJson {
   #held = ''
   /** The text that is being read: a key, or a value. */
   #text: string | undefined
+  /** Half a character at the end of that text, which waits for its other half. */
+  #half = ''
   #isKey = false
   #unread = ''
   #hasRead = false
   #isBroken = false
+  #hasEnded = false
+  /** How many characters were read, and how often that changed the value. */
+  #length = 0
+  #changes = 0
+  #last: { value: JsonValue | undefined; length: number; changes: number } = { value: undefined, length: 0, changes: 0 }
 
-  /** What has been said so far; `undefined` before anything was. What is open is a new object each time, the rest is shared. */
+  /** What has been said so far; `undefined` before anything was. Its objects and lists are those that grow. */
   get value(): JsonValue | undefined {
     this.#read()
-    let child: JsonValue | undefined = this.#text === undefined || this.#isKey ? undefined : wellFormed(this.#text)
-    for (const [depth, { value, key }] of [...this.#open.entries()].reverse()) {
-      const isDeepest = depth === this.#open.length - 1
-      const copy = Array.isArray(value) ? [...value] : { ...value }
-      if (child === undefined) child = copy
-      else {
-        if (!Array.isArray(copy)) setOwn(copy, key ?? '', child)
-        else if (isDeepest) copy.push(child)
-        else copy[copy.length - 1] = child
-        child = copy
-      }
+    if (this.#text !== undefined && !this.#isKey) this.#attach(this.#text)
+    return this.#root
+  }
+
+  /**
+   * What has been said so far, as a value that stays as it is: what is open is new, what is closed is shared with the one before; the same value where nothing
+   * was said since. While more than a thousand entries are open it may be a little behind (half a character for each of them), so that all of
+   * them together cost no more than in proportion to the text. It is exact when the value is whole, and after `end()`.
+   */
+  snapshot(): JsonValue | undefined {
+    const value = this.value
+    const { length, changes } = this.#last
+    if (changes === this.#changes) return this.#last.value
+    const entries = this.#open.reduce((sum, { size }) => sum + size, 0)
+    const isDue = entries <= freeEntries || this.#hasEnded || entries <= (this.#length - length) * entriesPerCharacter
+    if (isDue) this.#last = { value: this.#copied(value), length: this.#length, changes: this.#changes }
+    return this.#last.value
+  }
+
+  /** `root` with copies of what is open. */
+  #copied(root: JsonValue | undefined): JsonValue | undefined {
+    let child: JsonValue | undefined
+    for (let depth = this.#open.length - 1; depth >= 0; depth -= 1) {
+      const { value, at } = this.#open[depth] as Open // the index is one of the list
+      const copy = Array.isArray(value) ? value.slice() : { ...value }
+      if (child !== undefined) put(copy, at, child)
+      child = copy
     }
-    return child ?? this.#root
+    return child ?? root
   }
 
   /** Whether the value is whole. */
@@ -80,8 +110,8 @@ export class PartialJson {
     let list: JsonValue | undefined = this.#root
     for (const name of path) list = isObject(list) && Object.hasOwn(list, name) ? list[name] : undefined
     if (!Array.isArray(list)) return 0
-    const at = this.#open.findIndex(({ value }) => value === list)
-    return at >= 0 && at < this.#open.length - 1 ? list.length - 1 : list.length
+    const at = this.#open.find(({ value }) => value === list)?.at
+    return typeof at === 'number' ? at : list.length
   }
 
   /** Adds what was written. It is read when somebody asks for the value: whoever asks once reads it all at once. */
@@ -93,6 +123,7 @@ export class PartialJson {
     const piece = this.#unread
     if (piece === '') return
     this.#unread = ''
+    this.#length += piece.length
     if (!this.#hasRead && this.#readWhole(piece)) return
     this.#hasRead = true
     let at = 0
@@ -101,11 +132,14 @@ export class PartialJson {
 
   /** What is whole when it is asked for first needs no reader of beginnings. */
   #readWhole(piece: string): boolean {
-    if (!/^\s*[{[]/.test(piece) || !/[}\]]\s*$/.test(piece)) return false
+    const ends = piece.trimStart().charAt(0) + piece.trimEnd().slice(-1)
+    if (ends !== '{}' && ends !== '[]') return false
     try {
-      this.#root = JSON.parse(piece)
+      const value: JsonValue = JSON.parse(piece)
+      // What is too deep is read up to there.
+      if (mayBeDeep(piece) && isNested(value) && !isShallow(value, maxJsonDepth)) return false
+      this.#place(value)
       this.#hasRead = true
-      this.#expecting = 'nothing'
       return true
     } catch {
       return false
@@ -115,6 +149,7 @@ export class PartialJson {
   /** Says that nothing follows: a number or a word at the root ends here. */
   end(): void {
     this.#read()
+    this.#hasEnded = true
     if (this.#held === '' || this.#text !== undefined || this.#open.length > 0) return
     this.#scalar(this.#held)
     this.#held = ''
@@ -127,7 +162,7 @@ export class PartialJson {
     plainEnd.lastIndex = from
     const found = plainEnd.exec(piece)
     const end = found?.index ?? piece.length
-    if (end > from) this.#text += from === 0 && end === piece.length ? piece : piece.slice(from, end)
+    if (end > from) this.#say(from === 0 && end === piece.length ? piece : piece.slice(from, end))
     if (found === null) return end
     if (found[0] === '"') this.#endText()
     else if (found[0] === '\\') this.#held = '\\'
@@ -140,7 +175,7 @@ export class PartialJson {
     if (this.#held === '\\' && char !== 'u') {
       const meant = escapes[char]
       if (meant === undefined) this.#break()
-      else this.#text += meant
+      else this.#say(meant)
       this.#held = ''
       return from + 1
     }
@@ -148,19 +183,29 @@ export class PartialJson {
     const unit = /^\\u[0-9a-fA-F]*$/.test(this.#held)
     if (!unit) this.#break()
     if (this.#held.length === 6 && unit) {
-      this.#text += String.fromCharCode(Number.parseInt(this.#held.slice(2), 16))
+      this.#say(String.fromCharCode(Number.parseInt(this.#held.slice(2), 16)))
       this.#held = ''
     }
     return from + 1
   }
 
+  /** Looks at `said` alone: looking at the text would join all of its pieces. */
+  #say(said: string): void {
+    const last = said.charCodeAt(said.length - 1)
+    const isHalf = last >= 0xd800 && last <= 0xdbff
+    this.#text += this.#half + (isHalf ? said.slice(0, -1) : said)
+    this.#half = isHalf ? said.slice(-1) : ''
+    this.#changes += 1
+  }
+
   #endText(): void {
-    const text = this.#text ?? ''
+    const text = (this.#text ?? '') + this.#half
     this.#text = undefined
+    this.#half = ''
     const open = this.#open.at(-1)
     if (this.#isKey && open !== undefined) {
       this.#isKey = false
-      open.key = text
+      open.at = text
       this.#expecting = 'colon'
     } else this.#place(text)
   }
@@ -204,15 +249,18 @@ export class PartialJson {
 
   #beginText(): void {
     this.#isKey = this.#expecting === 'keyOrEnd' || this.#expecting === 'key'
-    if (this.#isKey || this.#mayBegin) this.#text = ''
-    else this.#break()
+    if (this.#isKey || this.#mayBegin) {
+      this.#text = ''
+      this.#changes += 1
+    } else this.#break()
   }
 
   #begin(value: JsonObject | JsonValue[]): void {
     if (!this.#mayBegin || this.#open.length >= maxJsonDepth) this.#break()
     else {
+      this.#changes += 1
       this.#attach(value)
-      this.#open.push({ value, key: undefined })
+      this.#open.push({ value, at: Array.isArray(value) ? 0 : '', size: 0 })
       this.#expecting = Array.isArray(value) ? 'valueOrEnd' : 'keyOrEnd'
     }
   }
@@ -234,13 +282,15 @@ export class PartialJson {
 
   /** A value that is whole. */
   #place(value: JsonValue): void {
+    this.#changes += 1
     this.#attach(value)
     this.#filled()
   }
 
   #filled(): void {
     const open = this.#open.at(-1)
-    if (open !== undefined) open.key = undefined
+    if (typeof open?.at === 'number') open.at += 1
+    if (open !== undefined) open.size += 1
     this.#expecting = open === undefined ? 'nothing' : 'commaOrEnd'
   }
 
@@ -248,8 +298,7 @@ export class PartialJson {
   #attach(value: JsonValue): void {
     const open = this.#open.at(-1)
     if (open === undefined) this.#root = value
-    else if (!Array.isArray(open.value)) setOwn(open.value, open.key ?? '', value)
-    else open.value.push(value)
+    else put(open.value, open.at, value)
   }
 
   get #mayBegin(): boolean {
@@ -267,19 +316,41 @@ export class PartialJson {
 }
 
 /** Not by assignment: "__proto__" is a name like any other in JSON. */
-function setOwn(target: JsonObject, key: string, value: JsonValue): void {
-  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
-  else target[key] = value
+function put(target: JsonObject | JsonValue[], at: string | number, value: JsonValue): void {
+  if (Array.isArray(target)) target[Number(at)] = value
+  else if (at === '__proto__') Object.defineProperty(target, at, { value, enumerable: true, configurable: true, writable: true })
+  else target[at] = value
 }
 
-/** Half a character waits for its other half. */
-function wellFormed(text: string): string {
-  const last = text.charCodeAt(text.length - 1)
-  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text
+/** Whether `text` has so many brackets that it could be nested too deep: most has not, and need not be walked. */
+function mayBeDeep(text: string): boolean {
+  let count = 0
+  for (const bracket of '[{')
+    for (let at = text.indexOf(bracket); at >= 0 && count <= maxJsonDepth; at = text.indexOf(bracket, at + 1)) count += 1
+  return count > maxJsonDepth
+}
+
+/** Whether no list or object stands deeper in `value` than `levels`. */
+function isShallow(value: JsonObject | JsonValue[], levels: number): boolean {
+  if (levels === 0) return false
+  if (Array.isArray(value)) {
+    for (const part of value) if (isNested(part) && !isShallow(part, levels - 1)) return false
+  } else {
+    // JSON.parse made it: what is enumerable is its own.
+    for (const key in value) {
+      const part = value[key]
+      if (isNested(part) && !isShallow(part, levels - 1)) return false
+    }
+  }
+  return true
+}
+
+function isNested(value: JsonValue | undefined): value is JsonObject | JsonValue[] {
+  return typeof value === 'object' && value !== null
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isNested(value) && !Array.isArray(value)
 }
 
 /** What `text`, the beginning of some JSON, says so far; `undefined` where that is nothing, or no JSON. */

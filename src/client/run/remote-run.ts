@@ -169,6 +169,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
   catchUp(record: LoopRecord): void {
     if (this.id === '') this.id = record.loopId
     this.loopId = record.loopId
+    this.form ??= record.config?.output
     this.#emit(this.#progress.missing(record))
   }
 
@@ -231,7 +232,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#progress.add(event)
     if (event.type === 'messageStart' && this.#receipts.size > 0) this.#deliver(event.messageId)
     this.#open = questionsAfter(this.#open, event)
-    this.log.append(event)
+    this.append(event)
   }
 
   #deliver(messageId: string): void {

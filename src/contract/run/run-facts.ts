@@ -46,6 +46,15 @@ export const turnTrigger = oneOf('user', 'subAgent', 'continuation', 'branch')
 /** What began a turn. Source: docs/concepts/events.md */
 export type TurnTrigger = Infer<typeof turnTrigger>
 
+const outputFormFields = {
+  /** The property of the answer that holds what was asked for, where that is no object. */
+  property: optional(aText),
+}
+
+/** An answer that is JSON, and where in it that stands which was asked for. Source: docs/concepts/partial-objects.md */
+export interface OutputForm extends FieldsOf<typeof outputFormFields> {}
+const outputForm: ShapeOf<OutputForm> = object<OutputForm>(outputFormFields)
+
 export const configSnapshotFields = {
   model: aText,
   provider: aText,
@@ -61,6 +70,8 @@ export const configSnapshotFields = {
   temperature: optional(aNumber),
   /** What else was asked of each request. */
   settings: optional(recordedSettings),
+  /** Present where a `responseFormat` asks for JSON. */
+  output: optional(outputForm),
 }
 
 /** What a loop ran with; never a key. Source: docs/concepts/events.md */

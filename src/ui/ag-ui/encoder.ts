@@ -3,6 +3,7 @@ import { PhiError } from '../../contract/errors.ts'
 import { type AssistantMessage, callsToAnswer } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
+import type { OutputForm } from '../../contract/run/run-facts.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, aFunction, anything, aText, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import { isWithheld } from '../native/emitted-event.ts'
@@ -66,6 +67,8 @@ class Encoder implements AgUiEncoder {
   #isLater = false
   /** What the client has to be shown before anything else. */
   #restated: AgUiMessage[] | undefined
+  /** Where in its text the answer stands, where the run asks for JSON. */
+  #form: OutputForm | undefined
   /** What the person said, until `RUN_STARTED` tells it. */
   #said: AgUiMessage[] = []
   /** The turn; `isShown` once its step has begun. */
@@ -149,6 +152,7 @@ class Encoder implements AgUiEncoder {
     if (restated !== undefined) this.#out.push(snapshotOf([...restated, ...messages]))
     this.#restated = undefined
     this.#said = []
+    if (this.#form !== undefined) this.#out.push({ type: 'CUSTOM', name: 'phi.output', value: this.#form })
   }
 
   #take(event: Exclude<AgentEvent, MessageUpdateEvent>): void {
@@ -161,6 +165,8 @@ class Encoder implements AgUiEncoder {
   #takeOfRun(event: Exclude<AgentEvent, MessageUpdateEvent>): void {
     switch (event.type) {
       case 'agentStart':
+        this.#form = event.configSnapshot.output
+        return
       case 'inputRejected':
       case 'turnRequest':
         return

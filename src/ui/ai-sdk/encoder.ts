@@ -63,6 +63,8 @@ class Encoder implements UiMessageEncoder {
   readonly #restate: boolean
   #loops = new AnswerLoops()
   #metadata: UiMetadata | undefined
+  /** Where in its text the answer stands, where the run asks for JSON. */
+  #form: { messageMetadata?: Pick<UiMetadata, 'output'> } = {}
   #steps = 0
   #isStepOpen = false
   /** The last answer of the open step failed: what is said next takes its place. */
@@ -134,7 +136,7 @@ class Encoder implements UiMessageEncoder {
     if (!this.#isStarted) {
       this.#isStarted = true
       const id = this.#id
-      this.#out.push({ type: 'start', ...(id !== undefined && { messageId: id }) })
+      this.#out.push({ type: 'start', ...(id !== undefined && { messageId: id }), ...this.#form })
       if (this.#restate && id !== undefined && id === this.#earlier?.message.id) this.#out.push(...chunksOf(this.#earlier.message.parts))
       this.#earlier = undefined
     }
@@ -153,6 +155,8 @@ class Encoder implements UiMessageEncoder {
     }
     switch (event.type) {
       case 'agentStart':
+        this.#form = event.configSnapshot.output ? { messageMetadata: { output: event.configSnapshot.output } } : {}
+        return
       case 'turnStart':
       case 'turnRequest':
       case 'inputRejected':

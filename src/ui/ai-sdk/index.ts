@@ -10,6 +10,7 @@ export type { WaitingForPerson } from '../shared/open-calls.ts'
 export { uiMessageEncoder } from './encoder.ts'
 export type { UiEncoderOptions, UiMessageEncoder } from './encoder-contract.ts'
 export { uiMessageSse, uiMessageStreamEnd, uiMessageStreamHeaders } from './encoder-contract.ts'
+export { outputOf, type WithText } from './output-of.ts'
 export { type ChatRequest, readChatRequest } from './read-chat-request.ts'
 export { historyIndexOf, toUiMessages, type UiMessageOptions } from './to-ui-messages.ts'
 export type {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
-import type { RunStatus } from '../../contract/run/run-facts.ts'
+import type { OutputForm, RunStatus } from '../../contract/run/run-facts.ts'
 
 /** What an answer cost, for `message.metadata`. The sums of all that belongs to the answer, so far. */
 export interface UiMetadata {
@@ -12,6 +12,8 @@ export interface UiMetadata {
   usage: Usage
   /** USD, where the encoder was told prices. */
   costUsd?: number
+  /** Where in its text the answer stands, where the run asks for JSON: see `outputOf`. Only while it is streamed. */
+  output?: OutputForm
   /** How the run ended; only while it is streamed, and in nobody's history. */
   status?: RunStatus
   /** Also of sub-agents, compactions and tools that ask models; where `status` is. */
@@ -94,7 +96,7 @@ export interface UiMessage {
 
 /** One chunk of the stream that `useChat` reads. */
 export type UiChunk =
-  | { type: 'start'; messageId?: string }
+  | { type: 'start'; messageId?: string; messageMetadata?: Partial<UiMetadata> }
   | { type: 'start-step' | 'finish-step' | 'reset-step' }
   | { type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; id: string }
   | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }

@@ -1,0 +1,103 @@
+import type { JsonValue } from '../../contract/json.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
+import type { OutputForm } from '../../contract/run/run-facts.ts'
+import { PartialJson } from './partial-json.ts'
+
+/**
+ * The answer of a run as a value, while its events are told.
+ *
+ * **Contract**
+ * - A failed attempt, and an answer before a call, is forgotten when the next message begins.
+ * - A message whose beginning was missed, or a part of it, is read at its end.
+ * - A delta costs its length.
+ */
+export class PartialOutput {
+  readonly #form: () => OutputForm | undefined
+  #json = new PartialJson()
+  #block = 0
+  /** What is read; of others something was missed. */
+  #messageId: string | undefined
+  /** What was read last. */
+  #endedId: string | undefined
+
+  /** `form` is asked each time: who reads before the run has begun learns it later. */
+  constructor(form: () => OutputForm | undefined) {
+    this.#form = form
+  }
+
+  /** Takes one event in; whether the value may be another one now. */
+  take(event: AgentEvent): boolean {
+    if (event.type === 'messageUpdate') {
+      if (event.delta.type !== 'text' || event.messageId !== this.#messageId) return false
+      this.#say(event.delta.contentIndex, event.delta.delta)
+      return true
+    }
+    if (event.type === 'messageStart' && event.message.role === 'assistant') this.#begin(event.messageId)
+    if (event.type === 'messageEnd') return this.#ended(event.messageId, event.message)
+    // Who reads very late has this event alone.
+    const last = event.type === 'agentEnd' ? event.messages.findLast(({ role }) => role === 'assistant') : undefined
+    return last !== undefined && last.id !== this.#endedId && this.#ended(last.id, last)
+  }
+
+  #ended(messageId: string, message: AgentMessage): boolean {
+    if (message.role !== 'assistant') return false
+    if (messageId !== this.#messageId) {
+      this.#begin(messageId)
+      this.read(message.content.map((block) => (block.type === 'text' ? block.text : '')))
+    }
+    this.#messageId = undefined
+    this.#endedId = messageId
+    this.#json.end()
+    return true
+  }
+
+  /** Takes in what all blocks of a message say. */
+  read(texts: readonly string[]): void {
+    for (const [block, text] of texts.entries()) if (text !== '') this.#say(block, text)
+  }
+
+  /** A part of the message that is written was missed. */
+  miss(): void {
+    this.#messageId = undefined
+  }
+
+  /** What the answer says so far; it stays as it is. See `PartialJson.snapshot`. */
+  get value(): JsonValue | undefined {
+    const property = this.#form()?.property
+    return within(this.#json.snapshot(), property)
+  }
+
+  /** The text that is read now: another one with each attempt. */
+  get attempt(): object {
+    return this.#json
+  }
+
+  /** The elements of the list at `path` that are whole, from the one at `from`. */
+  elements(path: readonly string[], from: number): JsonValue[] {
+    const property = this.#form()?.property
+    const names = property === undefined ? path : [property, ...path]
+    const whole = this.#json.completeElements(names)
+    if (whole <= from) return []
+    const list = names.reduce<JsonValue | undefined>(within, this.#json.value)
+    return Array.isArray(list) ? list.slice(from, whole) : []
+  }
+
+  #begin(messageId: string): void {
+    this.#json = new PartialJson()
+    this.#block = 0
+    this.#messageId = messageId
+  }
+
+  /** Models may say something first: then the last text is the answer. */
+  #say(block: number, text: string): void {
+    if (block !== this.#block && this.#json.isBroken) this.#json = new PartialJson()
+    this.#block = block
+    this.#json.push(text)
+  }
+}
+
+function within(value: JsonValue | undefined, name: string | undefined): JsonValue | undefined {
+  if (name === undefined) return value
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
