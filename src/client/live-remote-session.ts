@@ -6,6 +6,7 @@ import { newId } from '../contract/message/ids.ts'
 import type { AgentMessage, PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { PendingApproval } from '../contract/run/run-facts.ts'
+import { endOf } from '../contract/session/session.ts'
 import type { ChatAgent, ChatOptions } from '../types/run/chat-agent.ts'
 import type { ApprovalRef } from '../types/run/question.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
@@ -15,7 +16,6 @@ import { codeOf, RemoteError } from './remote-error.ts'
 import type { RemoteSessionOptions } from './remote-options.ts'
 import { decide, Outbox, type QueuedReceipt } from './run/outbox.ts'
 import { RemoteRun, type RunHost } from './run/remote-run.ts'
-import { endIn } from './run/run-progress.ts'
 import { startRun } from './run/start-run.ts'
 import { type Said, saidIn } from './said.ts'
 import { type FeedOwner, SessionFeed } from './session-feed.ts'
@@ -322,7 +322,7 @@ export class LiveRemoteSession implements ChatAgent {
     const { loops } = await readSession(this.#wire)
     for (const record of loops) {
       const isMissed = record.messages.some(({ id }) => missed.has(id)) && !this.#ended.has(record.loopId)
-      if (isMissed && endIn(record) === undefined) this.#attach(record.loopId)
+      if (isMissed && endOf(record) === undefined) this.#attach(record.loopId)
       else if (isMissed && this.#run === undefined) this.#newRun().finish(record)
     }
   }

@@ -1,10 +1,9 @@
 import type { AgentMessage } from '../contract/message/message.ts'
 import type { PendingApproval } from '../contract/run/run-facts.ts'
-import type { LoopRecord } from '../contract/session/session.ts'
+import { endOf, type LoopRecord } from '../contract/session/session.ts'
 import { RemoteError } from './remote-error.ts'
 import type { QueuedReceipt } from './run/outbox.ts'
 import type { RemoteRun } from './run/remote-run.ts'
-import { endIn } from './run/run-progress.ts'
 import type { Wire } from './wire/wire.ts'
 
 /** What waits to be said in a run. */
@@ -62,7 +61,7 @@ export async function continueElsewhere(wire: Wire, run: RemoteRun, why: RemoteE
   if (record === undefined) return run.refuse(interrupted)
   if (why.code === 'cursorExpired') return run.catchUp(record)
   const last = why.continuedBy ?? (runningLoopId === run.loopId ? undefined : runningLoopId)
-  if (endIn(record) !== undefined) return run.finish(record)
+  if (endOf(record) !== undefined) return run.finish(record)
   if (last === undefined)
     throw new RemoteError('gone', 'The run was cut off, and the server has not gone on with it.', { isRetryable: true })
   // Each attempt to go on may have been cut off itself.

@@ -85,6 +85,9 @@ export interface McpToolSet extends ReadonlyArray<AgentTool>, AsyncDisposable {
   close(): Promise<void>
 }
 
+/** Milliseconds for a call of a server. */
+export const defaultCallMs = 30_000
+
 const mcpToolsOptions = optionsOf<McpToolsOptions>({
   prefix: kind(
     '1 to 32 letters, digits, "-" and single "_", the first a letter',
@@ -151,7 +154,7 @@ class ToolSource {
   constructor(client: McpClientLike, options: McpToolsOptions) {
     this.#client = client
     this.#options = options
-    const { timeoutMs = 30_000, needsApproval } = options
+    const { timeoutMs = defaultCallMs, needsApproval } = options
     this.#setting = { client, timeoutMs, needsApproval, settled: (signal) => this.#settled(signal) }
     const before = client.fallbackNotificationHandler
     const onNotification: typeof before = async (notification) => {

@@ -34,7 +34,6 @@ const allowedNumbers: readonly (readonly [path: string, name: string, reason: st
   ['playground/src/settings/settings.ts', 'maxTotalTokens', 'what a visitor begins with, like the turns and minutes beside it'],
   ['src/client/remote-options.ts', 'maxDelayMs', 'between attempts to reach our server, whatever a retry of a model waits'],
   ['src/media/fetch-media.ts', 'timeoutMs', 'for one file'],
-  ['src/mcp/tool-set.ts', 'timeoutMs', 'for one call of a server'],
   ['src/tools/', 'timeoutMs', 'for one walk through files'],
 ]
 

@@ -1,5 +1,6 @@
 import { ConfigError } from '../../../src/index.ts'
 import { aFlag, aText, checkOptions, kind, listOf, type OptionTable, options as optionsOf, thinkingLevel } from '../../../src/internal.ts'
+import { defaultPatience } from '../../../src/provider-kit.ts'
 
 /** What a command line says. */
 export interface CliArguments {
@@ -59,6 +60,8 @@ const table: OptionTable<Record<string, unknown>> = {
   '--resume': kind('the id of a session', (value) => value === true || typeof value === 'string'),
 }
 
+const { firstByteTimeoutMs, idleTimeoutMs, progressTimeoutMs } = defaultPatience
+
 export const usage = `phi: an agent in your terminal, with tools over this directory.
 
   phi                        opens a prompt
@@ -81,7 +84,7 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
   -V, --version        the version
 
 Without --model: PHI_MODEL, else Anthropic, OpenAI or Google by the key that is there.
-Services are waited for: PHI_FIRST_BYTE_TIMEOUT_MS (600000), PHI_IDLE_TIMEOUT_MS (300000), PHI_PROGRESS_TIMEOUT_MS (600000); ms, or none.
+Services are waited for: PHI_FIRST_BYTE_TIMEOUT_MS (${firstByteTimeoutMs}), PHI_IDLE_TIMEOUT_MS (${idleTimeoutMs}), PHI_PROGRESS_TIMEOUT_MS (${progressTimeoutMs}); ms, or none.
 Sessions are kept in ~/.local/state/phi (PHI_HOME is another place).
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 `

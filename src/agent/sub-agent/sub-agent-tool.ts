@@ -1,6 +1,7 @@
 import { withSkills } from '../../base/with-skills.ts'
 import { ConfigError, ToolError } from '../../contract/errors.ts'
 import type { JsonObject, JsonSchema } from '../../contract/json.ts'
+import { definedFields } from '../../contract/json.ts'
 import { newId } from '../../contract/message/ids.ts'
 import { userMessage, withId } from '../../contract/message/message.ts'
 import { type RequestSettings, settingFields } from '../../contract/model/request-settings.ts'
@@ -46,6 +47,12 @@ type ChildSettings = Pick<
   | 'requireMedia'
   | 'resolveMedia'
 >
+
+/** What stops a task where nothing else is said. */
+export const defaultTaskLimits = { maxTurns: 10, maxTotalTokens: defaultLimits.maxTotalTokens, maxDurationMs: 300_000 } as const
+
+/** How tasks in the background go on where nothing else is said. */
+export const defaultBackground: Required<BackgroundOptions> = { onRunEnd: 'wait', maxRunning: 4 }
 
 /** How a sub-agent works in the background. Source: docs/concepts/background-agents.md */
 export interface BackgroundOptions {
@@ -196,7 +203,7 @@ export class SubAgentTool implements AgentTool {
     this.#passEvents = forward === 'events'
     this.#session = session
     if (background !== false) {
-      this.#background = { onRunEnd: 'wait', maxRunning: 4, ...(background === true ? {} : background) }
+      this.#background = { ...defaultBackground, ...(background === true ? {} : background) }
       this.isBackground = true
       this.companions = backgroundTools
     }
@@ -269,11 +276,11 @@ function checkSubAgent(name: string, tools: readonly AgentTool[]): void {
 function childConfig(
   settings: ChildSettings & Pick<SubAgentOptions, 'thinking' | 'maxTurns' | 'maxTotalTokens' | 'maxDurationMs'>,
 ): LoopConfig {
-  const { thinking = 'off', maxTurns = 10, maxTotalTokens = defaultLimits.maxTotalTokens, maxDurationMs = 300_000, ...rest } = settings
+  const { thinking = 'off', maxTurns, maxTotalTokens, maxDurationMs, ...rest } = settings
   return {
     ...rest,
     thinkingLevel: thinking,
-    limits: { maxTurns, maxTotalTokens, maxDurationMs },
+    limits: { ...defaultTaskLimits, ...definedFields({ maxTurns, maxTotalTokens, maxDurationMs }) },
     contextConfig: false,
     firstTurnTrigger: 'subAgent',
   }

@@ -13,14 +13,14 @@ import { type AgentMessage, answerOf, type PromptInput } from '../../contract/me
 import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingInput, RunFailure } from '../../contract/run/run-facts.ts'
-import type { LoopRecord } from '../../contract/session/session.ts'
+import { endOf, type LoopRecord } from '../../contract/session/session.ts'
 import { LoggedRun } from '../../stream/logged-run.ts'
 import type { Logger } from '../../types/logger.ts'
 import type { ApprovalRef, InputAnswer, InputRef } from '../../types/run/question.ts'
 import type { AgentRun, Receipt, RunResult } from '../../types/run/run.ts'
 import type { RemoteError } from '../remote-error.ts'
 import type { QueuedReceipt, RemoteReceipt } from './outbox.ts'
-import { type EventBody, endIn, RunProgress } from './run-progress.ts'
+import { type EventBody, RunProgress } from './run-progress.ts'
 
 /** What a run asks of its session. */
 export interface RunHost {
@@ -196,7 +196,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#emit(this.#progress.cutOff())
     const end: AgentEndEvent = {
       ...this.#base(),
-      ...{ type: 'agentEnd', status: endIn(record) ?? 'error', messages, usage },
+      ...{ type: 'agentEnd', status: endOf(record) ?? 'error', messages, usage },
       ...(error !== undefined && { error }),
       ...(rejection !== undefined && { rejection }),
       ...(pendingApprovals.length > 0 && { pendingApprovals }),

@@ -3,7 +3,7 @@ import { type AgentMessage, type AssistantMessage, isLlmMessage, type LlmMessage
 import type { StreamDelta, TextDelta } from '../../contract/model/request.ts'
 import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
-import type { EventBase, RunStatus } from '../../contract/run/run-facts.ts'
+import type { EventBase } from '../../contract/run/run-facts.ts'
 import type { TurnStartEvent } from '../../contract/run/turn-event.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
 
@@ -106,11 +106,6 @@ export class RunProgress {
 function endOf({ turnIndex }: TurnStartEvent, message: LlmMessage): EventBody {
   const usage = message.role === 'assistant' ? message.usage : emptyUsage()
   return { type: 'turnEnd', turnIndex, message, usage, toolResults: [] }
-}
-
-/** How the record says that the loop has ended; undefined where it has not. */
-export function endIn({ status }: LoopRecord): RunStatus | undefined {
-  return status === 'running' || status === 'pending' || status === 'interrupted' ? undefined : status
 }
 
 /** Adds a delta to a message that streams, O(length of the delta). The arguments of a call are there when the message is complete. */

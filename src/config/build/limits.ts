@@ -10,7 +10,7 @@ import type { Model } from '../../types/model/model.ts'
 import { fieldOf, invalidField, type Path } from '../config-error.ts'
 import { resolveName } from '../references.ts'
 import { fromFile } from '../schema/key-table.ts'
-import type { AgentConfig, CompactionSettings, ExecutionSection, ToolsSection } from '../schema/sections.ts'
+import { type AgentConfig, type CompactionSettings, defaultBatch, type ExecutionSection, type ToolsSection } from '../schema/sections.ts'
 import type { Build } from './build.ts'
 import type { Said } from './settings.ts'
 
@@ -34,7 +34,7 @@ function cacheOf({ enabled = true, strategy = 'auto' }: NonNullable<ExecutionSec
 }
 
 /** How calls of one answer are run. */
-export function toolExecutionOf({ tool_strategy, batch_size = 3 }: ToolsSection = {}): ToolExecutionStrategy | undefined {
+export function toolExecutionOf({ tool_strategy, batch_size = defaultBatch }: ToolsSection = {}): ToolExecutionStrategy | undefined {
   const strategy = tool_strategy?.toLowerCase()
   if (strategy === undefined) return undefined
   if (strategy === 'batched') return { type: 'batched', size: batch_size }

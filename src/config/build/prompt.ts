@@ -5,6 +5,7 @@ import { memoryWorkspace } from '../../workspace/memory-workspace.ts'
 import { fieldError, fieldOf, needs, type Path } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
 import { parseReference, resolveName } from '../references.ts'
+import { maxPrompt } from '../schema/sections.ts'
 import type { Build } from './build.ts'
 import { isOutside } from './paths.ts'
 
@@ -14,8 +15,6 @@ export interface PromptText {
   path: Path
 }
 
-/** Characters of one prompt, or of a block that has no limit of its own; bytes of a file for one. */
-const maxPrompt = 262_144
 const builtIn: ReadonlyMap<string, SystemPromptStrategy> = new Map([
   ['agent', agentPrompt],
   ['minimal', minimalPrompt],

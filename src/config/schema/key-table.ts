@@ -63,13 +63,27 @@ export function fromFile<Section extends object, Name extends string>(section: S
   return Object.fromEntries(found) as FromFile<Section, Name> // the type says the same
 }
 
-type Extras = Partial<Pick<Key, 'aliases' | 'fallback'>>
+/** What stands without the key: a number, or words. */
+type Extras = Partial<Pick<Key, 'aliases'>> & { fallback?: string | number }
+
+/** 1000000 as people read it: 1,000,000. */
+export const grouped = (count: number): string => count.toLocaleString('en')
 
 /** Variables are filled in later. */
 const placeholder = /\$\{[^{}]+\}/
 
-function key<T>(schema: z.ZodType, expected: string, about: string, extras: Extras = {}): OptionalKey<T> {
-  return { schema, expected, about, aliases: [], isOptional: true, isList: false, isOpen: false, ...extras }
+function key<T>(schema: z.ZodType, expected: string, about: string, { aliases = [], fallback }: Extras = {}): OptionalKey<T> {
+  const words = typeof fallback === 'number' ? grouped(fallback) : fallback
+  return {
+    schema,
+    expected,
+    about,
+    aliases,
+    isOptional: true,
+    isList: false,
+    isOpen: false,
+    ...(words !== undefined && { fallback: words }),
+  }
 }
 
 /** A key without which the section says nothing. */

@@ -1,7 +1,9 @@
 import type { SettingName } from '../../contract/model/request-settings.ts'
 import type { FieldsOf } from '../../contract/shape/shape.ts'
+import { defaultPatience } from '../../providers/kit/transport/patience.ts'
 import {
   flag,
+  grouped,
   type InFile,
   jsonTable,
   type Key,
@@ -53,7 +55,7 @@ export const requestSettings = {
 /** What may be said of every request, in `[provider]`, `[agent.profile]` and sub-agents. */
 export interface RequestSettingsSection extends FieldsOf<typeof requestSettings> {}
 
-const patience = (about: string, fallback: string) => wholeOrWord(1, ['none'], about, { fallback })
+const patience = (about: string, fallback: string | number) => wholeOrWord(1, ['none'], about, { fallback })
 
 const cost = {
   input_per_million: number(0, 'Input.', { fallback: '0' }),
@@ -95,9 +97,12 @@ const model = {
   reasoning: flag('The model can think.', { fallback: 'by the model' }),
   context_window: whole(1, 'Tokens.', { fallback: 'by the protocol' }),
   max_tokens: whole(1, 'Tokens of an answer, where the profile says nothing.', { fallback: 'by the protocol' }),
-  first_byte_timeout_ms: patience('How long the first byte of an answer is waited for.', '600,000; none for local servers'),
-  idle_timeout_ms: patience('How long the next byte is waited for.', '300,000'),
-  progress_timeout_ms: patience('How long the next content is waited for.', '600,000'),
+  first_byte_timeout_ms: patience(
+    'How long the first byte of an answer is waited for.',
+    `${grouped(defaultPatience.firstByteTimeoutMs)}; none for local servers`,
+  ),
+  idle_timeout_ms: patience('How long the next byte is waited for.', defaultPatience.idleTimeoutMs),
+  progress_timeout_ms: patience('How long the next content is waited for.', defaultPatience.progressTimeoutMs),
   resource: text('Azure: the name of the resource, in place of `base_url`.'),
   project: text('Vertex: the project.'),
   location: text('Vertex: the location.', { fallback: '`global`' }),

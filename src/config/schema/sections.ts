@@ -1,9 +1,24 @@
+import { defaultBackground, defaultTaskLimits } from '../../agent/sub-agent/sub-agent-tool.ts'
+import { defaultCompactionConfig as compacted, defaultSystemPromptTokens } from '../../context/tokens/context-limits.ts'
 import { thinkingLevel } from '../../contract/model/request-settings.ts'
-import { onRunEnd, toolExecution } from '../../contract/run/settings.ts'
+import {
+  defaultLimits,
+  defaultMaxContinuations,
+  defaultMaxSameRefusals,
+  defaultRetry,
+  onRunEnd,
+  toolExecution,
+} from '../../contract/run/settings.ts'
 import { sessionScope } from '../../contract/session/session.ts'
 import { type FieldsOf, tagsOf } from '../../contract/shape/shape.ts'
+import { defaultCallMs } from '../../mcp/tool-set.ts'
 import { flag, instances, number, record, required, setting, table, tables, text, texts, whole, wholeOrWord, word } from './key-table.ts'
 import { type ProviderSection, provider, requestSettings } from './model-sections.ts'
+
+/** Characters of one prompt, or of a block that has no limit of its own; bytes of a file for one. */
+export const maxPrompt = 262_144
+/** Calls at a time. */
+export const defaultBatch = 3
 
 const promptForms = 'The text itself, `file:path` in the workspace, or `{{system_prompt.id}}`.'
 const id = (namespace: string) => required(text(`Its name in the namespace \`${namespace}\`, as \`{{name}}\`.`))
@@ -81,7 +96,7 @@ const connection = {
   url: text('http: its address.'),
   headers: record('http: sent with every request.'),
   include: texts('Names of tools, as the server calls them.', { fallback: 'all' }),
-  timeout_secs: number(0.001, 'Seconds for a call.', { fallback: '30' }),
+  timeout_secs: number(0.001, 'Seconds for a call.', { fallback: defaultCallMs / 1000 }),
   roots: texts('stdio: folders that it is told to keep to, within the one that the agent works in.', { fallback: 'none' }),
   instructions: flag('Whether the system prompt holds what it says of how its tools are used.', { fallback: '`false`' }),
 }
@@ -107,7 +122,7 @@ const tools = {
     aliases: ['strategy'],
     fallback: '`parallel`',
   }),
-  batch_size: whole(1, 'Calls at a time, of `batched`.', { fallback: '3' }),
+  batch_size: whole(1, 'Calls at a time, of `batched`.', { fallback: defaultBatch }),
   instances: tables<ToolInstanceSection>(toolInstance, 'MCP servers, as in `[[mcp.servers]]`.'),
 }
 
@@ -116,22 +131,25 @@ export interface ToolsSection extends FieldsOf<typeof tools> {}
 
 const contextSize = {
   max_context_tokens: whole(1, 'Tokens of a prompt. Without it nothing is compacted.'),
-  system_prompt_tokens: whole(0, 'Kept free for system prompt and tools.', { fallback: '4,000' }),
+  system_prompt_tokens: whole(0, 'Kept free for system prompt and tools.', { fallback: defaultSystemPromptTokens }),
 }
 
 const kept = {
-  keep_first_turns: whole(0, 'Turns at the beginning that stay.', { aliases: ['keep_first'], fallback: '2' }),
-  keep_recent_turns: whole(0, 'Turns at the end that stay.', { aliases: ['keep_recent'], fallback: '10' }),
-  tool_output_max_lines: whole(1, 'Lines of a tool output that stay.', { fallback: '50' }),
+  keep_first_turns: whole(0, 'Turns at the beginning that stay.', { aliases: ['keep_first'], fallback: compacted.keepFirstTurns }),
+  keep_recent_turns: whole(0, 'Turns at the end that stay.', { aliases: ['keep_recent'], fallback: compacted.keepRecentTurns }),
+  tool_output_max_lines: whole(1, 'Lines of a tool output that stay.', { fallback: compacted.toolOutputMaxLines }),
 }
 
 const compactionSettings = {
   ...contextSize,
-  compact_at_pct: number(0, 'Share that may be used.', { most: 1, fallback: '0.90' }),
-  compact_budget_threshold_pct: number(0, 'Share that must stay free below that.', { most: 1, fallback: '0.05' }),
-  compaction_scope: wholeOrWord(1, ['token_budget'], 'Loops that are summarised.', { aliases: ['scope'], fallback: '3' }),
+  compact_at_pct: number(0, 'Share that may be used.', { most: 1, fallback: compacted.compactAtPct }),
+  compact_budget_threshold_pct: number(0, 'Share that must stay free below that.', {
+    most: 1,
+    fallback: compacted.compactBudgetThresholdPct,
+  }),
+  compaction_scope: wholeOrWord(1, ['token_budget'], 'Loops that are summarised.', { aliases: ['scope'], fallback: compacted.scope.count }),
   ...kept,
-  max_summary_tokens: whole(1, 'Tokens of all summaries.', { fallback: '2,000' }),
+  max_summary_tokens: whole(1, 'Tokens of all summaries.', { fallback: compacted.maxSummaryTokens }),
   focus_message: text('What a summary keeps above all. With it, the model writes the summary.'),
 }
 
@@ -165,10 +183,10 @@ const context = {
 export interface ContextSection extends FieldsOf<typeof context> {}
 
 const retry = {
-  max_retries: whole(0, 'Tries after the first.', { fallback: '3' }),
-  initial_delay_ms: whole(0, 'Milliseconds.', { fallback: '1,000' }),
-  backoff_multiplier: number(1, 'By how much each wait is longer.', { fallback: '2' }),
-  max_delay_ms: whole(0, 'Milliseconds.', { fallback: '30,000' }),
+  max_retries: whole(0, 'Tries after the first.', { fallback: defaultRetry.maxRetries }),
+  initial_delay_ms: whole(0, 'Milliseconds.', { fallback: defaultRetry.initialDelayMs }),
+  backoff_multiplier: number(1, 'By how much each wait is longer.', { fallback: defaultRetry.backoffMultiplier }),
+  max_delay_ms: whole(0, 'Milliseconds.', { fallback: defaultRetry.maxDelayMs }),
 }
 interface RetrySection extends FieldsOf<typeof retry> {}
 
@@ -179,12 +197,14 @@ const cache = {
 interface CacheSection extends FieldsOf<typeof cache> {}
 
 const execution = {
-  max_turns: whole(1, 'Model calls.', { fallback: '50' }),
-  max_same_refusals: whole(1, 'Turns in a row that come to nothing but the same refused call.', { fallback: '3' }),
+  max_turns: whole(1, 'Model calls.', { fallback: defaultLimits.maxTurns }),
+  max_same_refusals: whole(1, 'Turns in a row that come to nothing but the same refused call.', { fallback: defaultMaxSameRefusals }),
   max_searches: whole(0, 'Searches that services run by themselves.'),
-  max_continuations: whole(0, 'How often an answer that its service paused is continued within one turn.', { fallback: '10' }),
-  max_total_tokens: whole(1, 'Tokens, in and out.', { fallback: '1,000,000' }),
-  max_duration_secs: number(0.001, 'Seconds.', { fallback: '600' }),
+  max_continuations: whole(0, 'How often an answer that its service paused is continued within one turn.', {
+    fallback: defaultMaxContinuations,
+  }),
+  max_total_tokens: whole(1, 'Tokens, in and out.', { fallback: defaultLimits.maxTotalTokens }),
+  max_duration_secs: number(0.001, 'Seconds.', { fallback: defaultLimits.maxDurationMs / 1000 }),
   max_cost: number(0, 'USD, by `[provider.cost]`; sub-agents count.'),
   retry: table<RetrySection>(retry, 'How failed model calls are repeated.'),
   cache: table<CacheSection>(cache, 'Prompt caching.'),
@@ -203,14 +223,16 @@ const subAgent = {
   thinking_level: thinking('How deep its model thinks.', '`off`'),
   ...requestSettings,
   max_tokens: whole(1, 'Tokens of an answer.'),
-  max_turns: whole(1, 'Model calls of a task.', { fallback: '10' }),
-  max_total_tokens: whole(1, 'Tokens of a task.', { fallback: '1,000,000' }),
-  max_duration_secs: number(0.001, 'Seconds of a task.', { fallback: '300' }),
+  max_turns: whole(1, 'Model calls of a task.', { fallback: defaultTaskLimits.maxTurns }),
+  max_total_tokens: whole(1, 'Tokens of a task.', { fallback: defaultTaskLimits.maxTotalTokens }),
+  max_duration_secs: number(0.001, 'Seconds of a task.', { fallback: defaultTaskLimits.maxDurationMs / 1000 }),
   skills: texts('Names of its skills, out of those that are loaded. It needs a tool that reads them.', { fallback: 'none' }),
   tools: texts('Names of its tools; no sub-agents.', { fallback: 'none' }),
   background: flag('Whether its tasks go on beside the run, which is told when they have ended.', { fallback: '`false`' }),
-  on_run_end: word(onRunEnd.words, 'What a run with nothing else to do does about tasks in the background.', { fallback: '`wait`' }),
-  max_running: whole(1, 'Tasks in the background at a time.', { fallback: '4' }),
+  on_run_end: word(onRunEnd.words, 'What a run with nothing else to do does about tasks in the background.', {
+    fallback: `\`${defaultBackground.onRunEnd}\``,
+  }),
+  max_running: whole(1, 'Tasks in the background at a time.', { fallback: defaultBackground.maxRunning }),
 }
 
 /** `[[sub_agents.instances]]`: an agent that the others call like a tool. It takes nothing from them but the model where it names none. */
@@ -219,7 +241,7 @@ export interface SubAgentSection extends FieldsOf<typeof subAgent> {}
 const block = {
   name: required(text('Its name.')),
   order: whole(Number.MIN_SAFE_INTEGER, 'Smaller comes first.', { fallback: '0' }),
-  max_length: whole(1, 'Characters; what is longer is cut.', { fallback: '262,144' }),
+  max_length: whole(1, 'Characters; what is longer is cut.', { fallback: maxPrompt }),
 }
 interface BlockSection extends FieldsOf<typeof block> {}
 

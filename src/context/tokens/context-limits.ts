@@ -6,7 +6,8 @@ import type { CompactionConfig, CompactionStrategy, ContextConfig, TokenCounter 
 import { heuristicTokenCounter } from './estimate.ts'
 import type { PromptSize } from './prompt-size.ts'
 
-const defaultCompactionConfig: CompactionConfig = {
+/** How a conversation is made to fit where nothing else is said. */
+export const defaultCompactionConfig = {
   compactAtPct: 0.9,
   compactBudgetThresholdPct: 0.05,
   scope: { type: 'fixedCount', count: 3 },
@@ -14,13 +15,14 @@ const defaultCompactionConfig: CompactionConfig = {
   keepRecentTurns: 10,
   maxSummaryTokens: 2000,
   toolOutputMaxLines: 50,
-}
+} as const satisfies CompactionConfig
 
 /** Tokens of the window that are kept for the answer at most: models may write far more, and hardly ever do. */
 const maxAnswerRoom = 32_000
 /** Where the window of a model is not known. */
 const defaultMaxTokens = 100_000
-const defaultSystemPromptTokens = 4000
+/** Kept free for system prompt and tools. */
+export const defaultSystemPromptTokens = 4000
 /** Share of a small window that is kept free for system prompt and tools, where nobody says how much. */
 const systemPromptShare = 0.2
 /** Share of what may be used that must be left for the conversation: with less, compaction would leave nothing of it. */

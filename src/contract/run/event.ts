@@ -270,8 +270,8 @@ const parallelLoopEnd = {
 /** One branch was chosen. */
 export interface ParallelLoopEndEvent extends FieldsOf<typeof parallelLoopEnd> {}
 
-/** Whatever the loop below reports. */
-const anyEvent: ShapeOf<AgentEvent> = options({ type: required(aText) }, true)
+/** Some event that is not looked into: a log has more of them than of anything else, and a loop below checks its own. */
+export const anyEvent: ShapeOf<AgentEvent> = options({ type: required(aText) }, true)
 const childEvent = {
   ...eventBase,
   type: oneOf('childEvent'),

@@ -1,9 +1,17 @@
 import { compactionOverlay, contextState, pruneRecord, revertRecord } from '../context/context-change.ts'
 import { agentMessage, turnId } from '../message/message.ts'
 import { usage } from '../model/usage.ts'
-import type { AgentEvent } from '../run/event.ts'
+import { anyEvent } from '../run/event.ts'
 import { annotatedRequest } from '../run/request-capture.ts'
-import { configSnapshotFields, continuationKind, type LoopConfigSnapshot, runFailure, runStatus, turnTrigger } from '../run/run-facts.ts'
+import {
+  configSnapshotFields,
+  continuationKind,
+  type LoopConfigSnapshot,
+  type RunStatus,
+  runFailure,
+  runStatus,
+  turnTrigger,
+} from '../run/run-facts.ts'
 import {
   aFlag,
   aNumber,
@@ -17,9 +25,7 @@ import {
   object,
   oneOf,
   optional,
-  options,
   partial,
-  required,
   type ShapeOf,
   tagged,
 } from '../shape/shape.ts'
@@ -83,8 +89,6 @@ export const parallelGroupFields = {
 export interface ParallelGroupRecord extends FieldsOf<typeof parallelGroupFields> {}
 export const parallelGroup: ShapeOf<ParallelGroupRecord> = object<ParallelGroupRecord>(parallelGroupFields)
 
-/** Events are not looked into: a log has more of them than of anything else. */
-const anyEvent: ShapeOf<AgentEvent> = options({ type: required(aText) }, true)
 const loopEventFields = {
   /** Counts from 0. */
   sequence: aNumber,
@@ -122,6 +126,11 @@ export const loopStatus = oneOf(...runStatus.words, 'running', 'pending', 'inter
  * did, so that no `agentEnd` was seen.
  */
 export type LoopStatus = Infer<typeof loopStatus>
+
+/** How the run of a loop has ended, by its status; undefined where it has not. */
+export function endOf({ status }: { readonly status: LoopStatus }): RunStatus | undefined {
+  return runStatus.words.find((word) => word === status)
+}
 
 const begunCallFields = {
   toolCallId: aText,

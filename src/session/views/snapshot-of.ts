@@ -1,7 +1,7 @@
 import type { ContextState } from '../../contract/context/context-change.ts'
 import { SessionError } from '../../contract/errors.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
-import type { LoopRecord, Session } from '../../contract/session/session.ts'
+import { endOf, type LoopRecord, type Session } from '../../contract/session/session.ts'
 import type { SessionRecord } from '../../contract/session/session-record.ts'
 import type { AgentSnapshot } from '../../contract/session/snapshot.ts'
 import { callOrder, insertResult } from './loop-builder.ts'
@@ -133,8 +133,9 @@ function recover(history: History, chain: readonly LoopRecord[], log: CallLog, a
   return { recovered: [...results, ...marks], rerun }
 }
 
-function isCut({ status }: LoopRecord): boolean {
-  return status === 'running' || status === 'interrupted'
+/** Whether it began, and its end is not in the log. */
+function isCut(loop: LoopRecord): boolean {
+  return loop.status !== 'pending' && endOf(loop) === undefined
 }
 
 function* idsIn(records: readonly SessionRecord[], { loops }: Session): Iterable<string> {
