@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isSoak } from '../support/runs.ts'
 
 /** Deterministic random numbers in [0, 1): the same seed gives the same cuts. */
 export function seeded(seed: number): () => number {
@@ -9,6 +10,11 @@ export function seeded(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
+}
+
+/** Where a stream of so many bytes is cut or damaged: at each place near its ends, and at every fifth between them; at each in `npm run soak`. */
+export function* cutsOf(length: number, from = 0): Generator<number> {
+  for (let at = from; at < length; at += isSoak || at < 256 || at >= length - 256 ? 1 : 5) yield at
 }
 
 /** The bytes of a fixture. */

@@ -5,7 +5,7 @@ import type { Content } from '../../../src/contract/message/content.ts'
 import type { AssistantMessage } from '../../../src/contract/message/message.ts'
 import { awsFrame } from '../../harness/server/bedrock.ts'
 import { runs } from '../../support/runs.ts'
-import { utf8 } from '../bytes.ts'
+import { cutsOf, utf8 } from '../bytes.ts'
 import { decodeLaws } from '../decode-laws.ts'
 import { answering, bytesOf, claude, frame, framesOf, linesOf, request, streamed } from './call.ts'
 
@@ -196,7 +196,7 @@ describe('the laws of decoding, as lines', () =>
 describe('a stream that is damaged', () => {
   it.each(names)('%s is an error wherever a bit is flipped, never an answer', async (name) => {
     const bytes = bytesOf(name)
-    for (let at = 0; at < bytes.length; at++) {
+    for (const at of cutsOf(bytes.length)) {
       const damaged = bytes.slice()
       damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8))
       const { message, error } = await replay([damaged])

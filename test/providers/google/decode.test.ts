@@ -4,7 +4,7 @@ import { ProviderError } from '../../../src/contract/errors.ts'
 import type { Content } from '../../../src/contract/message/content.ts'
 import type { AssistantMessage } from '../../../src/contract/message/message.ts'
 import { runs } from '../../support/runs.ts'
-import { answering, fixture, utf8 } from '../bytes.ts'
+import { answering, cutsOf, fixture, utf8 } from '../bytes.ts'
 import { decodeLaws } from '../decode-laws.ts'
 import { modern, signed, streamed } from './call.ts'
 
@@ -215,7 +215,7 @@ describe('a stream that is cut off or damaged', () => {
   it.each(early)('%s is a network error wherever it ends early', async (name) => {
     const bytes = fixture(`google/${name}.sse`)
     const terminal = new TextDecoder('latin1').decode(bytes).lastIndexOf('data: ')
-    for (let end = 0; end <= terminal; end++) {
+    for (const end of cutsOf(terminal + 1)) {
       const { error } = await replay([bytes.subarray(0, end)])
       if (!(error instanceof ProviderError) || error.code !== 'network') expect.fail(`end at ${end}: ${error}`)
     }

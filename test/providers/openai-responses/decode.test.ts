@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/contract/errors.ts'
 import { emptyUsage } from '../../../src/contract/model/usage.ts'
 import { runs } from '../../support/runs.ts'
-import { answering, fixture, sse, utf8 } from '../bytes.ts'
+import { answering, cutsOf, fixture, sse, utf8 } from '../bytes.ts'
 import { decodeLaws } from '../decode-laws.ts'
 import { streamed } from './call.ts'
 
@@ -194,7 +194,7 @@ describe('a stream that is cut off or damaged', () => {
     const text = new TextDecoder().decode(bytes)
     const terminal = /(event: response\.(completed|incomplete)\n)?data: {"type":"response\.(completed|incomplete)"/.exec(text)
     const until = terminal === null ? bytes.length : utf8(text.slice(0, terminal.index)).length
-    for (let end = 0; end < until; end++) {
+    for (const end of cutsOf(until)) {
       const { error } = await replay([bytes.subarray(0, end)])
       if (!(error instanceof ProviderError) || error.code !== 'network') expect.fail(`end at ${end}: ${error}`)
     }
