@@ -6,7 +6,7 @@ import { isRedirect } from '../base/redirect.ts'
 import { bareUrl } from '../base/text/url-secrets.ts'
 import { startTimer } from '../base/timer.ts'
 import { errorText } from '../contract/errors.ts'
-import { baseType, defaultMaxMediaBytes, isTextType, sourceFault } from '../contract/message/media.ts'
+import { baseType, defaultMaxMediaBytes, headBytes, isTextType, sourceFault } from '../contract/message/media.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aFunction, aPositiveNumber, aText, kind, listOf, options as optionsOf, required } from '../contract/shape/shape.ts'
 import type { MediaQuery, ResolveMedia } from '../types/model/media.ts'
@@ -44,8 +44,6 @@ const maxRedirects = 5
 const maxAddress = 8192
 /** Nobody is told who asks. */
 const unnamed: RequestInit = { credentials: 'omit', referrerPolicy: 'no-referrer' }
-/** Bytes that say what a file is; divisible by 3. */
-const headBytes = 1026
 
 /**
  * A `resolveMedia` that asks the hosts of a list and nobody else.

@@ -70,6 +70,10 @@ enabled = false`
     ['no address', true],
     ['https://api.anthropic.com/v1', false],
     ['http://localhost:11434/v1', false],
+    ['http://[::1]:8000/v1', false],
+    ['http://127.0.0.2/v1', false],
+    // A resolver may look it up on the net.
+    ['http://models.localhost/v1', true],
     ['${BASE_URL}', false],
     ...Object.values(compatPresets).map(({ baseUrl }): [string, boolean] => [baseUrl, false]),
   ])('the address %s is foreign: %s', async (url, isForeign) => {

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { serve } from '../../examples/node/serve.ts'
+import { factoryCall } from '../../playground/src/models/factory-call.ts'
 import { serviceIds, services } from '../../playground/src/models/services.ts'
 import { programOf } from '../../playground/src/settings/program.ts'
 import { defaultSettings, type Settings, settingsFrom, toolNames } from '../../playground/src/settings/settings.ts'
-import { thinkingLevels } from '../../src/index.ts'
+import { Agent, thinkingLevels } from '../../src/index.ts'
 import { anthropic } from '../harness/server/anthropic.ts'
 
 const run = promisify(execFile)
@@ -71,6 +72,16 @@ describe('the program of "view code"', () => {
     expect(JSON.stringify(asked[0]?.body)).toContain(JSON.stringify(systemPrompt).slice(1, -1))
     expect(JSON.stringify(asked[0]?.body)).toContain("What's up?")
   })
+})
+
+it('the variable of a key is the one that the factory asks for', async () => {
+  const { model } = defaultSettings
+  for (const service of serviceIds) {
+    const call = factoryCall({ ...model, source: 'direct', service, modelId: services[service].modelId })
+    const options = 'needsAddress' in services[service] ? { resource: 'example' } : call.options
+    const made = (await import(`../../src/providers/${call.entry}/index.ts`))[call.factory](call.modelId, options)
+    expect(() => new Agent({ model: made }), service).toThrow(call.keyVariable)
+  }
 })
 
 describe('settings of another version, or of anybody', () => {

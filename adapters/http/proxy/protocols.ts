@@ -1,3 +1,4 @@
+import { serviceAddresses } from '../../../src/internal.ts'
 import { headerCredential, joinUrl, type KnownApi } from '../../../src/provider-kit.ts'
 
 /** A call as its path says it; everything else of the path is the server's. */
@@ -49,14 +50,14 @@ const actions = ['streamGenerateContent', 'generateContent']
 /** All that the proxy serves. Source: docs/model-proxy.md */
 export const protocols: Readonly<Record<KnownApi, Protocol>> = {
   anthropicMessages: {
-    baseUrl: 'https://api.anthropic.com',
+    baseUrl: serviceAddresses.anthropic,
     paths: () => ['/v1/messages'],
     url: (baseUrl) => joinUrl(baseUrl, '/v1/messages'),
     key: placed('x-api-key'),
     passes: ['anthropic-version'],
   },
   openAiCompletions: {
-    baseUrl: 'https://api.openai.com/v1',
+    baseUrl: serviceAddresses.openai,
     paths: () => ['/chat/completions', '/v1/chat/completions'],
     url: (baseUrl) => joinUrl(baseUrl, `${versionOf(baseUrl)}/chat/completions`),
     key: bearer,
@@ -64,7 +65,7 @@ export const protocols: Readonly<Record<KnownApi, Protocol>> = {
     passes: ['x-initiator', 'copilot-vision-request'],
   },
   openAiResponses: {
-    baseUrl: 'https://api.openai.com/v1',
+    baseUrl: serviceAddresses.openai,
     paths: () => ['/responses', '/v1/responses'],
     url: (baseUrl) => joinUrl(baseUrl, `${versionOf(baseUrl)}/responses`),
     key: bearer,
@@ -79,7 +80,7 @@ export const protocols: Readonly<Record<KnownApi, Protocol>> = {
     passes: [],
   },
   googleGenerativeAi: {
-    baseUrl: 'https://generativelanguage.googleapis.com',
+    baseUrl: serviceAddresses.google,
     paths: () => ['/v1beta/models/:call{.+}', '/v1/models/:call{.+}', '/models/:call{.+}'],
     url: (baseUrl, call) => geminiUrl(modelsOf(baseUrl), call),
     query: { alt: /^sse$/ },

@@ -26,8 +26,7 @@ export function factoryCall({ source, service: id, modelId, address, contextWind
     ...((inputPrice > 0 || outputPrice > 0) && { cost: costOf(inputPrice, outputPrice) }),
   }
   if (source === 'local') {
-    const baseUrl = address === '' ? defaultLocalAddress : address
-    return { entry: 'openai', factory: 'local', modelId, options: { baseUrl, ...facts } }
+    return { entry: 'openai', factory: 'local', modelId, options: { ...(address !== '' && { baseUrl: address }), ...facts } }
   }
   const { entry, factory, backend, keyVariable } = service
   const options = { ...(backend !== undefined && { backend }), ...(address !== '' && { baseUrl: address }), ...facts }
@@ -41,8 +40,6 @@ export function keyOwnerOf({ source, service, address }: ModelChoice): string | 
   // A token is for the server that it was given for, and no other.
   return `${source} ${originOf(address)}`
 }
-
-const defaultLocalAddress = 'http://localhost:11434/v1'
 
 function originOf(address: string): string {
   return URL.canParse(address) ? new URL(address).origin : ''

@@ -37,7 +37,7 @@ export const services = {
   },
   vertex: {
     ...{ name: 'Google Vertex AI, express mode', entry: 'vertex', factory: 'vertex', modelId: 'gemini-3-flash' },
-    ...{ keyVariable: 'VERTEX_API_KEY', access: 'allowed' },
+    ...{ keyVariable: 'GOOGLE_API_KEY', access: 'allowed' },
   },
   openrouter: {
     ...{ name: 'OpenRouter', entry: 'openai', factory: 'openrouter', modelId: 'anthropic/claude-sonnet-4.6' },

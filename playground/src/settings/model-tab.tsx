@@ -146,10 +146,9 @@ const addressHints: Record<ModelChoice['source'], string> = {
   scripted: '',
   direct: 'Empty: the service’s own. The content security policy of this page lists the hosts it may call.',
   proxy: 'The proxy (createModelProxy) and the name of its upstream.',
-  local: 'Its OpenAI-compatible endpoint. The server must allow this page’s origin; Ollama: OLLAMA_ORIGINS.',
+  local: 'Empty: Ollama’s. Else its OpenAI-compatible endpoint. The server must allow this page’s origin; Ollama: OLLAMA_ORIGINS.',
 }
 
 function addressOf(source: ModelChoice['source']): string {
-  if (source === 'local') return 'http://localhost:11434/v1'
   return source === 'proxy' ? `${location.origin}/models/anthropic` : ''
 }

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts'
+import { maxJsonDepth } from '../../contract/shape/json-fault.ts'
 
-/** How deep arguments may be nested: far beyond any tool, and far from the end of a stack. */
-const maxDepth = 200
 /** Half of a surrogate pair: shown as one character whichever half it is. */
 const loneSurrogate = /\p{Surrogate}/u
 
@@ -27,7 +26,7 @@ export function parseArguments(text: string): ParsedArguments {
     return { fault: isUnfinished(text) ? cutFault : 'not a JSON object' }
   }
   const found: Walk = { members: 0 }
-  walk(value, 0, found)
+  walk(value, 1, found)
   if (!isObject(value)) return { fault: 'not a JSON object' }
   if (found.fault !== undefined) return { fault: found.fault }
   return found.members === countMembers(text) ? { arguments: value } : { fault: 'a key comes twice' }
@@ -39,7 +38,7 @@ export function parseArguments(text: string): ParsedArguments {
  */
 export function argumentsFault(value: unknown): string | undefined {
   const found: Walk = { members: 0 }
-  walk(value, 0, found)
+  walk(value, 1, found)
   return found.fault
 }
 
@@ -52,9 +51,9 @@ interface Walk {
 
 function walk(value: unknown, depth: number, found: Walk): void {
   if (found.fault !== undefined || value === null || typeof value === 'boolean') return
-  if (depth > maxDepth) found.fault = `nested more than ${maxDepth} levels deep`
-  else if (typeof value === 'string') checkText(value, found)
+  if (typeof value === 'string') checkText(value, found)
   else if (typeof value === 'number') checkNumber(value, found)
+  else if (depth > maxJsonDepth) found.fault = `nested more than ${maxJsonDepth} levels deep`
   else if (Array.isArray(value)) for (const part of value) walk(part, depth + 1, found)
   else if (!isObject(value)) found.fault = `a value of type ${typeof value === 'object' ? 'object that is not plain' : typeof value}`
   else {

@@ -3,8 +3,8 @@ import { llmCompaction } from '../../context/compaction/llm-compaction.ts'
 import { compactionTable } from '../../context/tokens/context-options.ts'
 import type { CacheStrategy } from '../../contract/model/request.ts'
 import { hasRates } from '../../contract/model/usage.ts'
-import { limitFields, retryFields, type ToolExecutionStrategy } from '../../contract/run/settings.ts'
-import { namesOf } from '../../contract/shape/shape.ts'
+import { limitFields, retryFields, type ToolExecutionStrategy, toolExecution } from '../../contract/run/settings.ts'
+import { namesOf, tagsOf } from '../../contract/shape/shape.ts'
 import type { CompactionConfig, CompactionScope, ContextConfig } from '../../types/context/compaction.ts'
 import type { Model } from '../../types/model/model.ts'
 import { fieldOf, invalidField, type Path } from '../config-error.ts'
@@ -39,7 +39,8 @@ export function toolExecutionOf({ tool_strategy, batch_size = defaultBatch }: To
   if (strategy === undefined) return undefined
   if (strategy === 'batched') return { type: 'batched', size: batch_size }
   if (strategy === 'parallel' || strategy === 'sequential') return { type: strategy }
-  throw invalidField(['tools', 'tool_strategy'], tool_strategy, '"parallel", "sequential", "batched"')
+  const known = tagsOf(toolExecution).map((tag) => JSON.stringify(tag))
+  throw invalidField(['tools', 'tool_strategy'], tool_strategy, known.join(', '))
 }
 
 /**

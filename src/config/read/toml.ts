@@ -1,6 +1,6 @@
 import { parse, TomlError } from 'smol-toml'
 import type { Path, Place } from '../config-error.ts'
-import { documentOf, parseError, type ReadDocument } from './document.ts'
+import { documentOf, maxDepth, parseError, type ReadDocument } from './document.ts'
 
 /** Reads TOML. Throws `ConfigError` `parse`, with the place that the parser gives. */
 export function readToml(text: string): ReadDocument {
@@ -9,7 +9,7 @@ export function readToml(text: string): ReadDocument {
 
 function parsed(text: string): unknown {
   try {
-    return parse(text, { maxDepth: 32 })
+    return parse(text, { maxDepth })
   } catch (error) {
     if (!(error instanceof TomlError)) throw parseError('The configuration is not valid TOML.', { line: 1, column: 1 }, error)
     const { line, column } = error

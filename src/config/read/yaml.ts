@@ -3,14 +3,13 @@ import { maxAliasCount, yamlParser } from '../../base/late/yaml-parser.ts'
 import { escapeControls } from '../../base/text/escape-controls.ts'
 import { ConfigError, errorText, LoadError } from '../../contract/errors.ts'
 import type { Path, Place } from '../config-error.ts'
-import { documentOf, parseError, placeAt, type ReadDocument } from './document.ts'
+import { documentOf, maxDepth, parseError, placeAt, type ReadDocument } from './document.ts'
 
 type Yaml = typeof import('yaml')
 type Position = ReturnType<LineCounter['linePos']>
 
 /** Pieces of a text, as the lexer sees them: what is made of them takes time, and some of it more than in proportion. */
 const maxTokens = 6000
-const maxBrackets = 32
 
 /**
  * Reads YAML 1.2, its safe part: one document, no tags, no directives, no keys that are lists or objects. No merge keys (`<<`). Rejects with
@@ -63,7 +62,7 @@ const marks: ReadonlySet<string | null> = new Set(['doc-mode', 'flow-error-end',
 
 function tokenFault(kind: string | null, count: number, brackets: number): string | undefined {
   if (count > maxTokens) return `it has more than ${maxTokens} parts`
-  if (brackets > maxBrackets) return `it is nested deeper than ${maxBrackets} levels`
+  if (brackets > maxDepth) return `it is nested deeper than ${maxDepth} levels`
   if (kind === 'explicit-key-ind') return 'a key must be a text; "? " is not read'
   return kind === 'directive-line' ? 'directives such as %YAML are not read' : undefined
 }

@@ -1,3 +1,4 @@
+import { compatFields } from '../../contract/model/model-config.ts'
 import type { SettingName } from '../../contract/model/request-settings.ts'
 import type { FieldsOf } from '../../contract/shape/shape.ts'
 import { defaultPatience } from '../../providers/kit/transport/patience.ts'
@@ -5,6 +6,7 @@ import {
   flag,
   grouped,
   type InFile,
+  inFile,
   jsonTable,
   type Key,
   number,
@@ -72,11 +74,11 @@ const compat = {
   supports_developer_role: flag('It knows the role `developer`.'),
   supports_reasoning_effort: flag('It knows `reasoning_effort`.'),
   supports_usage_in_streaming: flag('It counts tokens in a stream.'),
-  max_tokens_field: word(['max_tokens', 'max_completion_tokens'], 'What it calls the limit of an answer.'),
+  max_tokens_field: word(compatFields.maxTokensField.words.map(inFile), 'What it calls the limit of an answer.'),
   requires_tool_result_name: flag('Tool results need the name of their tool.'),
   requires_assistant_after_tool_result: flag('Tool results must be followed by an answer.'),
   thinking_format: word(
-    ['openai', 'open_ai', 'xai', 'qwen', 'openrouter', 'open_router', 'deepseek', 'deep_seek', 'together', 'chat_template'],
+    [...new Set(compatFields.thinkingFormat.words.flatMap((format) => [format.toLowerCase(), inFile(format)]))],
     'How it is asked to think.',
     { aliases: ['reasoning_format'] },
   ),

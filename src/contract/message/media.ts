@@ -151,6 +151,9 @@ export function isTextType(mimeType: string): boolean {
   ])
 }
 
+/** Bytes at the beginning of a file that say what it is; divisible by 3, so that base64 of them is the beginning of the base64 of all. */
+export const headBytes = 1026
+
 /** The type that the first bytes of `data` (base64) say; `undefined` where they say none that is known. */
 export function typeByBytes(data: string): string | undefined {
   const head = headOf(data)
@@ -166,7 +169,7 @@ export function typeByBytes(data: string): string | undefined {
 /** The first bytes of `data`, one character each. */
 function headOf(data: string): string {
   try {
-    return atob(data.slice(0, 1368))
+    return atob(data.slice(0, (headBytes / 3) * 4))
   } catch {
     return ''
   }

@@ -1,5 +1,5 @@
 import { SessionError } from '../errors.ts'
-import { jsonFault, maxJsonDepth } from '../shape/json-fault.ts'
+import { jsonFault, maxDocumentDepth } from '../shape/json-fault.ts'
 import { invalidMessages, parseStored, readStored } from '../shape/read.ts'
 import { type Session, session } from './session.ts'
 
@@ -22,7 +22,7 @@ export function checkSession(value: unknown): Session {
     const read = readStored(session, value, 'session')
     assertOwnIds(read)
     const stored = { ...read, loops: read.loops.map(({ events: _, ...rest }) => rest) }
-    const fault = jsonFault(stored, 'session', maxJsonDepth + 20)
+    const fault = jsonFault(stored, 'session', maxDocumentDepth)
     if (fault !== undefined) throw new SessionError('invalidSession', fault)
     return read
   })

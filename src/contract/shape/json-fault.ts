@@ -1,6 +1,9 @@
 /** How deep JSON may be nested, lists and objects together: every engine parses, copies and writes this without running out of stack. */
 export const maxJsonDepth = 200
 
+/** How deep a document may be nested: some levels of its own, and JSON of 200 in some of its places. */
+export const maxDocumentDepth = maxJsonDepth + 20
+
 /**
  * What of `value` JSON cannot hold, with its path, such as `data.at[3] is a function`; `undefined` where all of it survives. Fields that are
  * `undefined` count as absent. Dates, maps and other objects of a class are none: they would come back as something else.

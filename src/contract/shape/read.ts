@@ -1,10 +1,7 @@
 import { ConfigError, type MisuseCode, SessionError } from '../errors.ts'
 import { expectation, faultIn, jsonType, toldCaller, toldReader } from './fault.ts'
-import { jsonFault, maxJsonDepth } from './json-fault.ts'
+import { jsonFault, maxDocumentDepth } from './json-fault.ts'
 import type { Given, Infer, ObjectForm, Shape } from './shape.ts'
-
-/** How deep a document may be nested: some levels of its own, and JSON of 200 in some of its places. */
-const maxDocumentDepth = maxJsonDepth + 20
 
 /**
  * Throws `ConfigError` (`invalidOption`, or `code`) where `value` is none of what callers may hand in for `shape`. It names the option within

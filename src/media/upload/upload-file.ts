@@ -2,7 +2,7 @@ import { toBase64 } from '../../base/base64.ts'
 import { aModel } from '../../base/port-kinds.ts'
 import { ConfigError, ProviderError } from '../../contract/errors.ts'
 import type { FileContent, ImageContent } from '../../contract/message/content.ts'
-import { nameByType, typeOfFile } from '../../contract/message/media.ts'
+import { headBytes, nameByType, typeOfFile } from '../../contract/message/media.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, aFunction, anObject, aPositiveNumber, aSignal, aText, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
@@ -122,9 +122,9 @@ function checkLifetime(seconds: number | undefined, { name, lifetime }: FileServ
     throw new ConfigError('invalidOption', `expiresAfter is ${seconds}; ${name} takes whole seconds from ${least} to ${most}.`)
 }
 
-/** Enough bytes to say what it is, as base64; a number of them that 3 divides. */
+/** Enough bytes to say what it is, as base64. */
 async function headOf(blob: Blob): Promise<string> {
-  return toBase64(new Uint8Array(await blob.slice(0, 1026).arrayBuffer()))
+  return toBase64(new Uint8Array(await blob.slice(0, headBytes).arrayBuffer()))
 }
 
 /** A key that the service rejects is asked for once more, as for a model call. */

@@ -20,6 +20,8 @@ export {
   anthropicTools,
 } from './server-tools.ts'
 
+import { serviceAddresses } from '../kit/transport/endpoint.ts'
+
 /** How the Messages service is called. */
 export interface AnthropicProviderOptions extends TransportOptions {
   /** Sends the header without which the service refuses calls from a browser. Anyone who can open the page can then read the key. */
@@ -69,7 +71,7 @@ export function anthropic(id: string, options: AnthropicOptions = {}): Model {
   const defaults = {
     api: 'anthropicMessages',
     provider: 'anthropic',
-    baseUrl: 'https://api.anthropic.com',
+    baseUrl: serviceAddresses.anthropic,
     reasoning: true,
     contextWindow: claudeWindow,
     capabilities: anthropicCapabilities,

@@ -5,6 +5,7 @@ import type { StreamProvider } from '../../types/model/provider.ts'
 import { createModel } from '../kit/create-model.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
 import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
+import { serviceAddresses } from '../kit/transport/endpoint.ts'
 import { contextWindowOf, geminiProvider } from './gemini-provider.ts'
 import { type GeminiOutputOptions, geminiOutputTable, outputFields } from './generation-config.ts'
 import { geminiCapabilities } from './profile.ts'
@@ -54,7 +55,7 @@ export function google(id: string, options: GoogleOptions = {}): Model {
   const defaults = {
     api: 'googleGenerativeAi',
     provider: 'google',
-    baseUrl: 'https://generativelanguage.googleapis.com',
+    baseUrl: serviceAddresses.google,
     reasoning: true,
     contextWindow: contextWindowOf(id),
     capabilities: geminiCapabilities,

@@ -5,7 +5,7 @@ import type { StreamProvider, StreamRequest } from '../../types/model/provider.t
 import { createModel } from '../kit/create-model.ts'
 import { defineProvider } from '../kit/define-provider.ts'
 import { checkFactory, modelTable, type ProviderOptions } from '../kit/provider-options.ts'
-import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
+import { headerCredential, isBareHost, joinUrl, mergeHeaders, serviceAddresses } from '../kit/transport/endpoint.ts'
 import { withoutReasoning } from '../openai/compat.ts'
 import { contextWindowOf } from '../openai/context-window.ts'
 import { responsesCodec } from './codec.ts'
@@ -55,7 +55,7 @@ export function openaiResponses(id: string, options: OpenAiResponsesOptions = {}
   const defaults = {
     api: 'openAiResponses',
     provider: 'openai',
-    baseUrl: 'https://api.openai.com/v1',
+    baseUrl: serviceAddresses.openai,
     reasoning: !withoutReasoning.test(id),
     contextWindow: contextWindowOf(id),
     capabilities: responsesCapabilities,

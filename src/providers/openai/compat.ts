@@ -1,4 +1,5 @@
 import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
+import { serviceAddresses } from '../kit/transport/endpoint.ts'
 
 /** What is known of a service that speaks Chat Completions. */
 export interface Backend {
@@ -28,7 +29,7 @@ export const defaultCompat: OpenAiCompat = {
 
 /** OpenAI itself. */
 export const openAiBackend = {
-  baseUrl: 'https://api.openai.com/v1',
+  baseUrl: serviceAddresses.openai,
   apiKeyVariable: 'OPENAI_API_KEY',
   compat: {
     supportsStore: true,

@@ -11,6 +11,7 @@ import { checkServerTools } from '../google/server-tools.ts'
 import { createModel } from '../kit/create-model.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
 import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
+import { serviceAddresses } from '../kit/transport/endpoint.ts'
 
 /** How Vertex AI is called. */
 export interface VertexProviderOptions extends TransportOptions, GeminiOutputOptions {
@@ -106,7 +107,7 @@ function vertexHost(location: string): string {
   if (!/^[a-z0-9-]+$/.test(location)) {
     throw new ConfigError('invalidOption', `location "${location}" is none of Vertex AI. Give one such as global, eu or us-central1.`)
   }
-  if (location === 'global') return 'https://aiplatform.googleapis.com'
+  if (location === 'global') return serviceAddresses.vertex
   if (location === 'us' || location === 'eu') return `https://aiplatform.${location}.rep.googleapis.com`
   return `https://${location}-aiplatform.googleapis.com`
 }

@@ -1,4 +1,7 @@
+import { isLoopbackHost } from '../../../base/private-host.ts'
 import type { JsonValue } from '../../../contract/json.ts'
+import { serviceAddresses } from '../../../providers/kit/transport/endpoint.ts'
+import { compatPresets } from '../../../providers/openai/backends.ts'
 import { fieldOf, type Path } from '../../config-error.ts'
 import type { TrustRequest } from '../../config-host.ts'
 import { isVariable } from '../../read/env.ts'
@@ -11,25 +14,11 @@ import { sentVariables } from '../sent-variables.ts'
  * Hosts of the services that this package knows, name by name: what is put together of their parts may belong to anybody. A key that is meant for one
  * of them may go to another, but to no stranger.
  */
-const knownHosts: ReadonlySet<string> = new Set([
-  'api.anthropic.com',
-  'api.cerebras.ai',
-  'api.deepseek.com',
-  'api.fireworks.ai',
-  'api.groq.com',
-  'api.individual.githubcopilot.com',
-  'api.minimax.io',
-  'api.mistral.ai',
-  'api.moonshot.ai',
-  'api.openai.com',
-  'api.together.ai',
-  'api.x.ai',
-  'api.z.ai',
-  'aiplatform.googleapis.com',
-  'dashscope-intl.aliyuncs.com',
-  'generativelanguage.googleapis.com',
-  'openrouter.ai',
-])
+const knownHosts: ReadonlySet<string> = new Set(
+  [...Object.values(serviceAddresses), ...Object.values(compatPresets).map(({ baseUrl }) => baseUrl)]
+    .map((address) => new URL(address).hostname)
+    .filter((host) => !isLoopbackHost(host)),
+)
 
 /** Those with a part of their own for each region or customer. */
 const knownFamilies =
@@ -37,8 +26,6 @@ const knownFamilies =
 
 /** Of which the name alone says whose account it is. */
 const customersHost = /\.openai\.azure\.com$/
-
-const ownMachine = /^(localhost|127\.0\.0\.1|\[::1\])$/
 
 /** Headers that say nothing of who pays. Any other may be a key, whatever it is called. */
 const harmlessHeaders = /^(accept|accept-language|anthropic-beta|anthropic-version|http-referer|openai-beta|referer|user-agent|x-title)$/i
@@ -116,10 +103,15 @@ function isForeign(address: string): boolean {
   if (!URL.canParse(address)) return true
   const { protocol, hostname, username, password, search } = new URL(address)
   if (username !== '' || password !== '' || !harmlessQuery.test(search)) return true
-  if (ownMachine.test(hostname)) return false
+  if (isThisMachine(hostname)) return false
   return protocol !== 'https:' || !(knownHosts.has(hostname) || knownFamilies.test(hostname))
 }
 
+/** A name within `localhost` is asked about: a resolver may look it up on the net. */
+function isThisMachine(hostname: string): boolean {
+  return isLoopbackHost(hostname) && !/\.localhost\.?$/.test(hostname)
+}
+
 function isOwnMachine(address: string): boolean {
-  return isVariable(address) || (URL.canParse(address) && ownMachine.test(new URL(address).hostname))
+  return isVariable(address) || (URL.canParse(address) && isThisMachine(new URL(address).hostname))
 }

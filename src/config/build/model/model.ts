@@ -1,7 +1,7 @@
 import { aModel } from '../../../base/port-kinds.ts'
 import { ConfigError } from '../../../contract/errors.ts'
 import { definedFields } from '../../../contract/json.ts'
-import type { KnownApi, OpenAiCompat, ThinkingFormat } from '../../../contract/model/model-config.ts'
+import { compatFields, type KnownApi, type OpenAiCompat } from '../../../contract/model/model-config.ts'
 import type { CostConfig } from '../../../contract/model/usage.ts'
 import { checkOptions } from '../../../contract/shape/read.ts'
 import { fallback } from '../../../providers/compose/fallback.ts'
@@ -177,28 +177,21 @@ function costOf(cost: CostSection): CostConfig {
   }
 }
 
-const thinkingFormats: Readonly<Record<string, ThinkingFormat>> = {
-  openai: 'openAi',
-  xai: 'xai',
-  qwen: 'qwen',
-  openrouter: 'openRouter',
-  deepseek: 'deepSeek',
-  together: 'together',
-  chattemplate: 'chatTemplate',
+/** Which of `words` a file means: in any case, with or without its underscores. */
+function meant<Word extends string>(words: readonly Word[], written: string | undefined): Word | undefined {
+  const bare = written?.toLowerCase().replaceAll('_', '')
+  return words.find((word) => word.toLowerCase() === bare)
 }
 
 function compatOf(compat: CompatSection): Partial<OpenAiCompat> {
-  const { max_tokens_field, thinking_format } = compat
-  const format = thinking_format === undefined ? undefined : thinkingFormats[thinking_format.toLowerCase().replaceAll('_', '')]
-  const field = max_tokens_field?.toLowerCase() === 'max_tokens' ? 'maxTokens' : 'maxCompletionTokens'
   return definedFields({
     supportsStore: compat.supports_store,
     supportsDeveloperRole: compat.supports_developer_role,
     supportsReasoningEffort: compat.supports_reasoning_effort,
     supportsUsageInStreaming: compat.supports_usage_in_streaming,
-    maxTokensField: max_tokens_field === undefined ? undefined : field,
+    maxTokensField: meant(compatFields.maxTokensField.words, compat.max_tokens_field),
     requiresToolResultName: compat.requires_tool_result_name,
     requiresAssistantAfterToolResult: compat.requires_assistant_after_tool_result,
-    thinkingFormat: format,
+    thinkingFormat: meant(compatFields.thinkingFormat.words, compat.thinking_format),
   })
 }

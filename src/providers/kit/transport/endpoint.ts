@@ -1,6 +1,14 @@
 import { isSecretHeader } from '../../../base/text/secrets.ts'
 import { ProviderError } from '../../../contract/errors.ts'
 
+/** Where the services are whose address is always the same: of the factories, of the proxy, and what agent files may name without being asked about. */
+export const serviceAddresses = {
+  anthropic: 'https://api.anthropic.com',
+  openai: 'https://api.openai.com/v1',
+  google: 'https://generativelanguage.googleapis.com',
+  vertex: 'https://aiplatform.googleapis.com',
+} as const
+
 /** True for `https://host` and `https://host/`: no path was configured. */
 export function isBareHost(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && new URL(baseUrl).pathname === '/'
