@@ -38,7 +38,14 @@ interface Theirs {
   input: string[]
   contextWindow: number
   maxTokens: number
-  cost: { input: number; output: number; cacheRead: number; cacheWrite: number }
+  cost: Rates & { tiers?: (Rates & { inputTokensAbove: number })[] }
+}
+
+interface Rates {
+  input: number
+  output: number
+  cacheRead: number
+  cacheWrite: number
 }
 
 function modelsOf(folder: string, file: string): Theirs[] {
@@ -53,24 +60,34 @@ function modelsOf(folder: string, file: string): Theirs[] {
   }
 }
 
-/** Region prefixes of Bedrock name the same models. */
-function isRegional({ id }: Theirs): boolean {
-  return /^(eu|us|au|jp|apac|global)\./.test(id)
+/** Region prefixes of Bedrock name the same models, some at other prices: those stand for themselves. */
+function isToldElsewhere(model: Theirs, all: readonly Theirs[]): boolean {
+  const plain = all.find(({ id }) => model.id.endsWith(`.${id}`))
+  return plain !== undefined && facts(plain) === facts(model)
 }
 
-function row({ id, contextWindow, maxTokens, reasoning, input, cost }: Theirs): string {
-  const rates = [cost.input, cost.output, cost.cacheRead, cost.cacheWrite].map((rate) => Number(rate.toFixed(6)))
+function ratesOf({ input, output, cacheRead, cacheWrite }: Rates): number[] {
+  return [input, output, cacheRead, cacheWrite].map((rate) => Number(rate.toFixed(6)))
+}
+
+function facts({ contextWindow, maxTokens, reasoning, input, cost }: Theirs): string {
   const marks = `${reasoning ? 'r' : ''}${input.includes('image') ? 'i' : ''}`
-  return [id, contextWindow, maxTokens, ...rates, marks].join(' ')
+  const tiers = (cost.tiers ?? []).flatMap((tier) => [tier.inputTokensAbove, ...ratesOf(tier)])
+  return [contextWindow, maxTokens, ...ratesOf(cost), marks || '-', ...tiers].join(' ')
 }
 
 const [folder, asOf] = process.argv.slice(2)
 if (folder === undefined || asOf === undefined) throw new Error('node scripts/catalogue.ts FOLDER DATE')
 const { version }: { version: string } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 const sections = services.flatMap(([file, provider]) => {
-  const rows = modelsOf(folder, file)
-    .filter((model) => !isRegional(model))
-    .map(row)
+  const models = modelsOf(folder, file)
+  const alike = new Map<string, string[]>()
+  for (const model of models) {
+    if (isToldElsewhere(model, models)) continue
+    const told = facts(model)
+    alike.set(told, [...(alike.get(told) ?? []), model.id])
+  }
+  const rows = [...alike].map(([told, ids]) => `${ids.join()} ${told}`)
   return rows.length === 0 ? [] : [`  ${provider}: \`\n${rows.join('\n')}\n\`,`]
 })
 const head = `// Made by scripts/catalogue.ts of @earendil-works/pi-ai ${version} (MIT). Do not edit.
@@ -78,7 +95,7 @@ const head = `// Made by scripts/catalogue.ts of @earendil-works/pi-ai ${version
 /** The date of the source. */
 export const catalogueDate = '${asOf}'
 
-/** Per service, a model a line: id, context window, longest answer, USD per million tokens (in, out, read and written cache), \`r\`: thinks, \`i\`: sees. */
+/** Per service, a line for models that are alike: ids, context window, longest answer, USD per million tokens (in, out, read and written cache), \`r\`: thinks, \`i\`: sees, \`-\`: neither; then, for prompts of more tokens than the next figure, the same four rates. */
 export const catalogueData: Readonly<Record<string, string>> = {
 `
 writeFileSync('src/models/catalogue-data.ts', `${head}${sections.join('\n')}\n}\n`)

@@ -18,7 +18,7 @@ export { baseType, isTextType, mediaBytes, nameByType, typeByName } from './cont
 export { callsToAnswer, isReport, lastSaidAt } from './contract/message/message.ts'
 export { clientSettingFields } from './contract/model/model-config.ts'
 export { settingsIn, thinkingLevel } from './contract/model/request-settings.ts'
-export { costConfig } from './contract/model/usage.ts'
+export { costConfig, hasRates, usageBeyond } from './contract/model/usage.ts'
 export { approvalEvents } from './contract/run/call-event.ts'
 export { checkOptions } from './contract/shape/read.ts'
 export {
@@ -47,6 +47,7 @@ export {
 export { Inputs } from './loop/ask/desks.ts'
 export { mcpErrorCode } from './mcp/mcp-error.ts'
 export { bedrockAuthHeaders } from './providers/bedrock/sign.ts'
+export { hourWrites } from './providers/bedrock/wire.ts'
 export { aTime, keyFault } from './providers/kit/provider-options.ts'
 export { serviceAddresses } from './providers/kit/transport/endpoint.ts'
 export { patienceOf, withoutOwnTimeouts } from './providers/kit/transport/patience.ts'

@@ -1,4 +1,5 @@
 import type { ModelConfig } from '../contract/model/model-config.ts'
+import { costConfig } from '../contract/model/usage.ts'
 import {
   aNumberFromZero,
   aText,
@@ -6,7 +7,6 @@ import {
   kind,
   type OptionTable,
   options,
-  recordOf,
   required,
   type Shape,
   withMethods,
@@ -32,7 +32,7 @@ const modelConfig: OptionTable<Pick<ModelConfig, 'id' | 'provider' | 'contextWin
   // 0 where it is not known.
   contextWindow: required(aNumberFromZero),
   maxTokens: required(aNumberFromZero),
-  cost: required(recordOf(aNumberFromZero)),
+  cost: required(costConfig),
 }
 
 export const aDescribedModel = options(

@@ -1,7 +1,7 @@
 import { aBudget } from '../base/port-kinds.ts'
 import { ConfigError, errorText } from '../contract/errors.ts'
 import { definedFields } from '../contract/json.ts'
-import { type CostConfig, combineUsage, emptyUsage, estimatedCost, type Usage } from '../contract/model/usage.ts'
+import { type CostConfig, combineUsage, emptyUsage, estimatedCost, ratesFor, type Usage } from '../contract/model/usage.ts'
 import { defaultLimits, type ExecutionLimits, type ReachedLimit, type SharedLimits } from '../contract/run/settings.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aNumberFromZero, options } from '../contract/shape/shape.ts'
@@ -135,13 +135,17 @@ function seconds(ms: number): number {
 
 /** What a tool, or a model of somebody else, reports: `NaN` would switch off every limit, since no comparison with it is true. */
 function checkCharge(usage: Usage, cost: CostConfig): void {
-  const { input, output, cacheRead, cacheWrite, reasoning = 0, totalTokens = 0 }: Partial<Usage> = Object(usage)
-  const { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }: Partial<CostConfig> = Object(cost)
+  const { input, output, cacheRead, cacheWrite, reasoning = 0, totalTokens = 0, reportedCost = 0 }: Partial<Usage> = Object(usage)
   const areTokens = isFigure(input) && isFigure(output) && isFigure(cacheRead) && isFigure(cacheWrite) && isFigure(reasoning)
-  const areRates = isFigure(inputPerMillion) && isFigure(outputPerMillion) && isFigure(cacheReadPerMillion)
-  if (areTokens && isFigure(totalTokens) && areRates && isFigure(cacheWritePerMillion)) return
-  const tokens = { input, output, cacheRead, cacheWrite, reasoning, totalTokens }
-  const rates = { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }
+  const { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion, cacheWrite1hPerMillion } = ratesFor(
+    Object(usage),
+    Object(cost),
+  )
+  const areRates =
+    isFigure(inputPerMillion) && isFigure(outputPerMillion) && isFigure(cacheReadPerMillion) && isFigure(cacheWritePerMillion)
+  if (areTokens && isFigure(totalTokens) && isFigure(reportedCost) && areRates && isFigure(cacheWrite1hPerMillion)) return
+  const tokens = { input, output, cacheRead, cacheWrite, reasoning, totalTokens, reportedCost }
+  const rates = { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion, cacheWrite1hPerMillion }
   const bad = Object.entries({ ...tokens, ...rates }).find(([, value]) => !isFigure(value))
   if (bad === undefined) return
   throw new ConfigError('invalidOption', `budget.charge: ${bad[0]} is ${String(bad[1])}; it must be a finite number from 0.`)

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { CostConfig, CostTier, TokenRates } from '../contract/model/usage.ts'
 import type { CatalogueEntry, ModelCatalogue } from '../types/model/catalogue.ts'
 import { catalogueData, catalogueDate } from './catalogue-data.ts'
 
@@ -23,37 +24,37 @@ function entriesOf(provider: string): ReadonlyMap<string, CatalogueEntry> {
   if (entries === undefined) {
     const text = Object.hasOwn(catalogueData, provider) ? (catalogueData[provider] ?? '') : ''
     const rows = text.split('\n').filter((line) => line !== '')
-    entries = new Map(rows.map((line) => entryOf(provider, line)).map((entry) => [entry.id, entry]))
+    entries = new Map(rows.flatMap((line) => entriesIn(provider, line)).map((entry) => [entry.id, entry]))
     read.set(provider, entries)
   }
   return entries
 }
 
-function entryOf(provider: string, line: string): CatalogueEntry {
-  const [
-    id = '',
-    contextWindow,
-    maxOutputTokens,
-    inputPerMillion,
-    outputPerMillion,
-    cacheReadPerMillion,
-    cacheWritePerMillion,
-    marks = '',
-  ] = line.split(' ')
-  return {
-    provider,
-    id,
+/** Those of a line: models that are alike share it. */
+function entriesIn(provider: string, line: string): CatalogueEntry[] {
+  const [ids = '', contextWindow, maxOutputTokens, ...facts] = line.split(' ')
+  const [marks = ''] = facts.splice(ratesPerRow, 1)
+  const figures = facts.map(Number)
+  const cost: CostConfig = ratesAt(figures, 0)
+  const tiers: CostTier[] = []
+  for (let at = ratesPerRow; at < figures.length; at += 1 + ratesPerRow) {
+    tiers.push({ inputTokensAbove: figures[at] ?? 0, ...ratesAt(figures, at + 1) })
+  }
+  const shared = {
     contextWindow: Number(contextWindow),
     maxOutputTokens: Number(maxOutputTokens),
-    cost: {
-      inputPerMillion: Number(inputPerMillion),
-      outputPerMillion: Number(outputPerMillion),
-      cacheReadPerMillion: Number(cacheReadPerMillion),
-      cacheWritePerMillion: Number(cacheWritePerMillion),
-    },
+    cost: tiers.length === 0 ? cost : { ...cost, tiers },
     reasoning: marks.includes('r'),
     takesPictures: marks.includes('i'),
   }
+  return ids.split(',').map((id) => ({ provider, id, ...shared }))
+}
+
+const ratesPerRow = 4
+
+function ratesAt(figures: readonly number[], at: number): TokenRates {
+  const [inputPerMillion = 0, outputPerMillion = 0, cacheReadPerMillion = 0, cacheWritePerMillion = 0] = figures.slice(at)
+  return { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }
 }
 
 /**
@@ -61,12 +62,13 @@ function entryOf(provider: string, line: string): CatalogueEntry {
  *
  * **Contract**
  * - Facts are those of the source on that day: services change prices and limits. Options of a factory win, and a cost that a service reports wins over a computed one.
- * - Ids of Bedrock are found with and without their region.
+ * - Ids of Bedrock are found with and without their region: some regions have prices of their own.
  *
  * Source: docs/concepts/model-catalogue.md
  */
 export const catalogue: DatedCatalogue = {
   asOf: catalogueDate,
-  find: (provider, id) => entriesOf(provider).get(id) ?? entriesOf(provider).get(id.replace(/^(?:us|eu|au|jp|apac|global)\./, '')),
+  find: (provider, id) =>
+    entriesOf(provider).get(id) ?? entriesOf(provider).get(id.replace(/^(?:us|us-gov|eu|au|jp|in|ca|apac|global)\./, '')),
   list: (provider) => (provider === undefined ? Object.keys(catalogueData) : [provider]).flatMap((name) => [...entriesOf(name).values()]),
 }

@@ -32,6 +32,24 @@ cost = { input_per_million = 3 }`),
     })
   })
 
+  it('has rates of long prompts; those that a tier leaves out are the rates of short ones', async () => {
+    const { cost } = await modelOf(`${provider}
+[provider.cost]
+input_per_million = 3
+output_per_million = 15
+cache_write_1h_per_million = 6
+[[provider.cost.tiers]]
+input_tokens_above = 200000
+input_per_million = 6`)
+    const free = { cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
+    expect(cost).toEqual({
+      ...{ inputPerMillion: 3, outputPerMillion: 15, ...free, cacheWrite1hPerMillion: 6 },
+      tiers: [{ inputTokensAbove: 200_000, inputPerMillion: 6, outputPerMillion: 15, ...free }],
+    })
+    const refused = refusal(`${provider}[[provider.cost.tiers]]\ninput_per_million = 6`)
+    expect(await refused).toMatchObject({ field: 'provider.cost.tiers[0].input_tokens_above' })
+  })
+
   it.each([
     ['anthropic', '', 'anthropicMessages', 'https://api.anthropic.com'],
     ['openai', '', 'openAiCompletions', 'https://api.openai.com/v1'],

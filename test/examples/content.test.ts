@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { answerWithSources } from '../../examples/recipes/citations.ts'
 import { describePicture } from '../../examples/recipes/files-by-address.ts'
+import { costSoFar, readerOfBooks } from '../../examples/recipes/long-prompts.ts'
 import { drawAndChange } from '../../examples/recipes/media.ts'
 import { cheapestWithEyes, thrifty } from '../../examples/recipes/model-catalogue.ts'
 import { reliable } from '../../examples/recipes/models-of-models.ts'
@@ -128,6 +129,14 @@ it('a model searches among many tools, and calls what it has found', async () =>
   const model = scripted(script)
   expect(await withManyTools(model, [add]).prompt('1 + 2?').text()).toBe('Three.')
   expect(model.provider.requests.map(({ tools }) => tools.length)).toEqual([2, 3, 3])
+})
+
+it('a book costs more than a page: what answers cost is added up, one by one', async () => {
+  const { config } = readerOfBooks('k')
+  const answers = [150_000, 150_000, 200_001].map((input) => ({ text: 'Read.', usage: { input, output: 1000 } }))
+  const agent = new Agent({ model: scripted(answers, { config: { cost: config.cost } }) })
+  for (const part of ['One.', 'Two.', 'Three.']) await agent.prompt(part).result
+  expect(costSoFar(agent)).toBeCloseTo(2 * (0.45 + 0.015) + 1.200006 + 0.0225, 9)
 })
 
 it('the catalogue knows prices', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ExecutionBudget } from '../../src/context/execution-budget.ts'
 import { emptyUsage } from '../../src/context/index.ts'
-import { Agent, ProviderError } from '../../src/index.ts'
+import { Agent, type CostConfig, type CostTier, ProviderError } from '../../src/index.ts'
 import { createBudget } from '../../src/loop/index.ts'
 import type { StreamProvider } from '../../src/provider-kit.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
@@ -29,6 +29,33 @@ describe('execution limits', () => {
     const { events, result } = await play([], { model, tools: [add], limits: { maxCost: 0.5 } })
     expect(ofType(events, 'turnStart')).toHaveLength(1)
     expect(result.status).toBe('limit')
+  })
+
+  it('stop at the cost of long prompts, which have rates of their own', async () => {
+    const long = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 1 } }], usage: { input: 200_001, output: 1000 } }
+    const short = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 }
+    const tiers = [
+      { inputTokensAbove: 200_000, inputPerMillion: 6, outputPerMillion: 22.5, cacheReadPerMillion: 0.6, cacheWritePerMillion: 7.5 },
+    ]
+    // 0.615 at the rates of short prompts, 1.2225 at those of long ones.
+    const asked = async (cost: CostConfig) => {
+      const model = scripted([long, long, { text: 'done' }], { config: { cost } })
+      return (await play([], { model, tools: [add], limits: { maxCost: 1 } })).result
+    }
+    expect(await asked({ ...short, tiers })).toMatchObject({
+      status: 'limit',
+      limit: { name: 'maxCost', used: expect.closeTo(1.222506, 9) },
+    })
+    expect(await asked(short)).toMatchObject({ status: 'limit', limit: { used: expect.closeTo(1.230006, 9) } })
+  })
+
+  it.each<[string, CostTier, RegExp]>([
+    ['rate', { inputTokensAbove: 10, ...rates, outputPerMillion: Number.NaN }, /outputPerMillion is NaN/],
+    ['threshold', { inputTokensAbove: Number.NaN, ...rates, outputPerMillion: -1 }, /outputPerMillion is -1/],
+  ])('end a run where the %s of a tier is none: nothing would limit it', (_, tier, words) => {
+    const budget = new ExecutionBudget({ maxCost: 1 })
+    expect(() => budget.charge({ ...emptyUsage(), input: 20 }, { ...rates, tiers: [tier] })).toThrow(words)
+    expect(budget.exceeded()).toMatch(/cannot be counted/)
   })
 
   it('refuse a cost limit that no price can ever reach', () => {

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { Agent, userMessage } from '../../src/index.ts'
+import { emptyUsage } from '../../src/context/index.ts'
+import { Agent, estimatedCost, userMessage } from '../../src/index.ts'
+import { createBudget } from '../../src/loop/index.ts'
 import { catalogue } from '../../src/models/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { azure } from '../../src/providers/azure/index.ts'
@@ -20,8 +22,17 @@ describe('the catalogue', () => {
       expect(entry.id).toMatch(/^\S+$/)
       expect(entry.contextWindow, entry.id).toBeGreaterThan(1000)
       expect(entry.maxOutputTokens, entry.id).toBeGreaterThan(0)
-      for (const rate of Object.values(entry.cost)) expect(typeof rate === 'number' && rate >= 0 && rate < 2000, entry.id).toBe(true)
-      expect(Object.keys(entry.cost)).toHaveLength(4)
+      const { tiers = [], ...rates } = entry.cost
+      const thresholds = tiers.map(({ inputTokensAbove }) => inputTokensAbove)
+      expect(
+        thresholds.every((tokens) => tokens >= 1000),
+        entry.id,
+      ).toBe(true)
+      for (const each of [rates, ...tiers.map(({ inputTokensAbove: _, ...tier }) => tier)]) {
+        expect(Object.keys(each)).toHaveLength(4)
+        for (const rate of Object.values(each)) expect(typeof rate === 'number' && rate >= 0 && rate < 2000, entry.id).toBe(true)
+      }
+      expect(() => openai(entry.id, { apiKey, cost: entry.cost }), entry.id).not.toThrow()
     }
     expect(new Set(all.map(({ provider, id }) => `${provider} ${id}`)).size).toBe(all.length)
   })
@@ -31,8 +42,12 @@ describe('the catalogue', () => {
   })
 
   it('finds models of Bedrock with their region, and nothing that it does not know', () => {
-    const claude = catalogue.list('bedrock').find(({ id }) => id.startsWith('anthropic.'))
-    expect(catalogue.find('bedrock', `us.${claude?.id}`)).toBe(claude)
+    const llama = catalogue.list('bedrock').find(({ id }) => id.startsWith('meta.'))
+    expect(catalogue.find('bedrock', `us.${llama?.id}`)).toBe(llama)
+    const [plain, everywhere] = ['openai.gpt-6-sol', 'global.openai.gpt-6-sol'].map(
+      (id) => catalogue.find('bedrock', id)?.cost.inputPerMillion,
+    )
+    expect([plain, everywhere]).toEqual([2.2, 2])
     expect(catalogue.find('anthropic', 'claude-unheard-of')).toBeUndefined()
     expect(catalogue.find('__proto__', 'x')).toBeUndefined()
   })
@@ -48,6 +63,16 @@ describe('a factory with a catalogue', () => {
     expect(bedrock(`us.${catalogue.list('bedrock')[0]?.id}`, { apiKey, catalogue }).config.contextWindow).toBe(
       catalogue.list('bedrock')[0]?.contextWindow,
     )
+  })
+
+  it('knows what long prompts cost: a limit that they reach holds', async () => {
+    const { config } = openai('gpt-5.4', { apiKey, catalogue })
+    const usage = { ...emptyUsage(), input: 272_000, output: 1000 }
+    expect(estimatedCost(usage, config.cost)).toBeCloseTo(0.68 + 0.015, 9)
+    expect(estimatedCost({ ...usage, input: 272_001 }, config.cost)).toBeCloseTo(1.360005 + 0.0225, 9)
+    const budget = createBudget({ maxCost: 1 })
+    budget.charge({ ...usage, input: 272_001 }, config.cost)
+    expect(budget.exceeded()).toMatch(/^Max cost reached/)
   })
 
   it('is found under each name that a factory gives its service', () => {

@@ -36,6 +36,49 @@ describe('estimatedCost', () => {
   it('cost_config_default: without rates it is 0, which means unknown', () => {
     expect(estimatedCost(usage, anthropic('claude-sonnet-4-6', {}).config.cost)).toBe(0)
   })
+
+  describe('with rates of long prompts', () => {
+    const long = { inputPerMillion: 6, outputPerMillion: 22.5, cacheReadPerMillion: 0.6, cacheWritePerMillion: 7.5 }
+    const longest = { inputPerMillion: 12, outputPerMillion: 45, cacheReadPerMillion: 1.2, cacheWritePerMillion: 15 }
+    // In any order.
+    const tiers = [
+      { inputTokensAbove: 500_000, ...longest },
+      { inputTokensAbove: 200_000, ...long },
+    ]
+    const tiered = { ...cost, tiers }
+    const ofPrompt = (input: number, rest: Partial<Usage> = {}): Usage => ({ ...emptyUsage(), input, ...rest })
+
+    it('a prompt of just the threshold is short; one token more, and the whole call costs more', () => {
+      expect(estimatedCost(ofPrompt(200_000, { output: 1000 }), tiered)).toBeCloseTo(0.6 + 0.015, 12)
+      expect(estimatedCost(ofPrompt(200_001, { output: 1000 }), tiered)).toBeCloseTo(1.200006 + 0.0225, 12)
+      expect(estimatedCost(ofPrompt(600_000), tiered)).toBeCloseTo(7.2, 12)
+    })
+
+    it('cached tokens are part of the prompt, and have rates of the tier; the answer is not', () => {
+      const cached = { cacheRead: 180_000, cacheWrite: 20_000 }
+      expect(estimatedCost(ofPrompt(1000, cached), tiered)).toBeCloseTo(0.006 + 0.108 + 0.15, 12)
+      expect(estimatedCost(ofPrompt(1000, { output: 300_000 }), tiered)).toBeCloseTo(0.003 + 4.5, 12)
+    })
+
+    it('an answer in several requests is priced by the longest of its prompts, not by their sum', () => {
+      const several = ofPrompt(300_000, { output: 2000, contextTokens: 151_000 })
+      expect(estimatedCost(several, tiered)).toBeCloseTo(0.9 + 0.03, 12)
+      expect(estimatedCost({ ...several, contextTokens: 210_000 }, tiered)).toBeCloseTo(1.8 + 0.045, 12)
+    })
+
+    it('what the service reports wins', () => {
+      expect(estimatedCost(ofPrompt(300_000, { reportedCost: 0.25 }), tiered)).toBe(0.25)
+    })
+  })
+
+  it('what is cached for an hour has a rate of its own: 1.6 times the other, unless it is given', () => {
+    const kept: Usage = { ...emptyUsage(), cacheWrite: 1000, cacheWrite1h: 600 }
+    expect(estimatedCost(kept, cost)).toBeCloseTo((400 * 3.75 + 600 * 6) / 1e6, 12)
+    expect(estimatedCost(kept, { ...cost, cacheWrite1hPerMillion: 10 })).toBeCloseTo((400 * 3.75 + 600 * 10) / 1e6, 12)
+    const tier = { inputTokensAbove: 1000, ...cost, cacheWritePerMillion: 5 }
+    expect(estimatedCost(kept, { ...cost, cacheWrite1hPerMillion: 10, tiers: [tier] })).toBeCloseTo((400 * 3.75 + 600 * 10) / 1e6, 12)
+    expect(estimatedCost({ ...kept, input: 1 }, { ...cost, tiers: [tier] })).toBeCloseTo((3 + 400 * 5 + 600 * 8) / 1e6, 12)
+  })
 })
 
 describe('usage_cache_hit_rate', () => {

@@ -1,5 +1,6 @@
 import { emptyUsage } from '../../../src/context/index.ts'
 import type { Usage } from '../../../src/index.ts'
+import { hourWrites } from '../../../src/internal.ts'
 import { type AwsEventDecoder, createAwsEventDecoder, type KnownApi, tokenCount } from '../../../src/provider-kit.ts'
 
 /** Reads what an answer says it has used, beside the bytes that are passed on. */
@@ -72,13 +73,15 @@ abstract class Meter implements UsageMeter {
   abstract take(bytes: Uint8Array, text: string): void
 
   used(isWhole: boolean, waitedMs: number): Usage {
-    const { input, output, reasoning, cacheRead, cacheWrite, totalTokens } = this.#usage
+    const { input, output, reasoning, cacheRead, cacheWrite, cacheWrite1h, totalTokens } = this.#usage
     const isTold = totalTokens > 0
     const prompt = input + cacheRead + cacheWrite > 0 ? input : this.#promptEstimate
     const unseen = isWhole ? 0 : estimateUnseen(waitedMs)
     const answer = isWhole && isTold ? output : Math.max(output, this.#outputEstimate(), unseen)
     const sum = prompt + answer + cacheRead + cacheWrite
-    return { input: prompt, output: answer, reasoning, cacheRead, cacheWrite, totalTokens: isWhole ? Math.max(sum, totalTokens) : sum }
+    const total = isWhole ? Math.max(sum, totalTokens) : sum
+    const figures = { input: prompt, output: answer, reasoning, cacheRead, cacheWrite, totalTokens: total }
+    return cacheWrite1h === undefined ? figures : { ...figures, cacheWrite1h }
   }
 
   /** An event of so many characters went by. */
@@ -211,7 +214,15 @@ function anthropicFigures(usage: Fields, before: Usage): Usage {
   const reasoning = count(fields(usage.output_tokens_details).thinking_tokens, before.reasoning)
   const cacheRead = count(usage.cache_read_input_tokens, before.cacheRead)
   const cacheWrite = count(usage.cache_creation_input_tokens, before.cacheWrite)
-  return withTotal(count(usage.input_tokens, before.input), count(usage.output_tokens, before.output), reasoning, cacheRead, cacheWrite)
+  const figures = withTotal(
+    count(usage.input_tokens, before.input),
+    count(usage.output_tokens, before.output),
+    reasoning,
+    cacheRead,
+    cacheWrite,
+  )
+  const forAnHour = count(fields(usage.cache_creation).ephemeral_1h_input_tokens, before.cacheWrite1h)
+  return forAnHour > 0 ? { ...figures, cacheWrite1h: forAnHour } : figures
 }
 
 /** Some count reasoning beside the completion; the total shows it. */
@@ -248,7 +259,9 @@ function bedrockFigures(usage: Fields, before: Usage): Usage {
   const cacheRead = count(usage.cacheReadInputTokens, before.cacheRead)
   const cacheWrite = count(usage.cacheWriteInputTokens, before.cacheWrite)
   const [input, output] = [count(usage.inputTokens, before.input), count(usage.outputTokens, before.output)]
-  return withTotal(input, output, 0, cacheRead, cacheWrite, count(usage.totalTokens))
+  const figures = withTotal(input, output, 0, cacheRead, cacheWrite, count(usage.totalTokens))
+  const forAnHour = hourWrites(usage.cacheDetails) ?? before.cacheWrite1h
+  return forAnHour === undefined ? figures : { ...figures, cacheWrite1h: forAnHour }
 }
 
 /** What is no count, or too large to be one, is `otherwise`. */

@@ -27,17 +27,21 @@ export function marked(marks: RaceMarks | undefined, event: AgentEvent): RaceMar
   if (event.type !== 'agentEnd') return marks
   const { usage } = event
   const { prices } = marks
-  const isPriced = prices !== undefined && Object.values({ ...prices }).some((price) => price > 0)
+  const isPriced = prices !== undefined && Object.values({ ...prices }).some((price) => Number(price) > 0)
   return { ...marks, endedAt: event.at, outputTokens: usage.output, ...(isPriced && { cost: estimatedCost(usage, prices) }) }
 }
 
 /** What the branches of a comparison cost, by model: it goes with their events, so that it is known again after a reload. */
 export function withPrices(models: readonly { id: string; cost?: CostConfig }[]): { prices: Record<string, Record<string, number>> } {
-  return { prices: Object.fromEntries(models.flatMap(({ id, cost }) => (cost === undefined ? [] : [[id, { ...cost }]]))) }
+  return { prices: Object.fromEntries(models.flatMap(({ id, cost }) => (cost === undefined ? [] : [[id, fourRates(cost)]]))) }
+}
+
+/** The rates that a visitor sets. */
+function fourRates({ inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }: CostConfig) {
+  return { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }
 }
 
 function pricesIn(metadata: unknown, model: string): CostConfig | undefined {
-  const { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion } = Object(Object(Object(metadata).prices)[model])
-  const prices = { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }
+  const prices = fourRates(Object(Object(Object(metadata).prices)[model]))
   return Object.values(prices).every((price) => typeof price === 'number') ? prices : undefined
 }

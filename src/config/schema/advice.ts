@@ -18,8 +18,9 @@ function noEffect(path: Note['path'], message: string): Note {
 }
 
 function costAdvice({ execution, provider }: AgentConfig): Note[] {
-  const rates = [provider, ...(provider?.instances ?? [])].flatMap((each) => Object.values<number | undefined>({ ...each?.cost }))
-  if (execution?.max_cost === undefined || rates.some((rate = 0) => rate > 0)) return []
+  const costs = [provider, ...(provider?.instances ?? [])].map((each) => each?.cost)
+  const hasRate = costs.some((cost) => Object.values({ ...cost }).some((rate) => Number(rate) > 0))
+  if (execution?.max_cost === undefined || hasRate) return []
   return [
     noEffect(['execution', 'max_cost'], 'execution.max_cost does nothing: no provider has a cost. Write the rates into [provider.cost].'),
   ]

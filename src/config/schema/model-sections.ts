@@ -12,6 +12,7 @@ import {
   number,
   objects,
   record,
+  required,
   setting,
   table,
   tables,
@@ -59,11 +60,25 @@ export interface RequestSettingsSection extends FieldsOf<typeof requestSettings>
 
 const patience = (about: string, fallback: string | number) => wholeOrWord(1, ['none'], about, { fallback })
 
+const rates = (fallback: string) => ({
+  input_per_million: number(0, 'Input.', { fallback }),
+  output_per_million: number(0, 'Output.', { fallback }),
+  cache_read_per_million: number(0, 'Input from the cache.', { fallback }),
+  cache_write_per_million: number(0, 'Input written to the cache.', { fallback }),
+})
+const costTier = {
+  input_tokens_above: required(whole(1, 'It holds for prompts of more tokens than this, cached ones included.')),
+  ...rates('that of short prompts'),
+  cache_write_1h_per_million: number(0, 'Input that is kept for an hour.', { fallback: '1.6 times `cache_write_per_million`' }),
+}
+
+/** `[[provider.cost.tiers]]`: USD per million tokens of calls with a long prompt. */
+export interface CostTierSection extends FieldsOf<typeof costTier> {}
+
 const cost = {
-  input_per_million: number(0, 'Input.', { fallback: '0' }),
-  output_per_million: number(0, 'Output.', { fallback: '0' }),
-  cache_read_per_million: number(0, 'Input from the cache.', { fallback: '0' }),
-  cache_write_per_million: number(0, 'Input written to the cache.', { fallback: '0' }),
+  ...rates('0'),
+  cache_write_1h_per_million: costTier.cache_write_1h_per_million,
+  tiers: tables<CostTierSection>(costTier, 'Rates of calls with a long prompt.'),
 }
 
 /** `[provider.cost]`: USD per million tokens. */

@@ -3,11 +3,13 @@ import {
   aNumberFromZero,
   type FieldsOf,
   filled,
+  fixedListOf,
   type GivenOf,
   type GivenShape,
   object,
   optional,
   type ShapeOf,
+  wholeFrom,
 } from '../shape/shape.ts'
 
 const tokens = filled(aNumber, () => 0)
@@ -51,14 +53,36 @@ export interface Usage extends FieldsOf<typeof usageFields> {}
 /** A caller may leave out what is zero. */
 export const usage: GivenShape<Usage, GivenOf<typeof usageFields>> = object<Usage>(usageFields, [])
 
-export const costFields = {
+const rateFields = {
+  /** Prompt tokens that no cache had. */
   inputPerMillion: aNumberFromZero,
   outputPerMillion: aNumberFromZero,
   cacheReadPerMillion: aNumberFromZero,
   cacheWritePerMillion: aNumberFromZero,
+  /** What is kept for an hour. Default: 1.6 times `cacheWritePerMillion`, as services ask that keep it. */
+  cacheWrite1hPerMillion: optional(aNumberFromZero),
 }
 
-/** Prices in USD per million tokens. All zero means "unknown": no cost is computed. Source: docs/concepts/messages.md */
+/** Rates in USD per million tokens. */
+export interface TokenRates extends FieldsOf<typeof rateFields> {}
+
+const tierFields = {
+  /** The tier holds for prompts of more tokens than this, cached ones included. */
+  inputTokensAbove: wholeFrom(1),
+  ...rateFields,
+}
+
+/** What a call with a long prompt costs: all of it, its answer too. Source: docs/concepts/budgets.md */
+export interface CostTier extends FieldsOf<typeof tierFields> {}
+const costTier: ShapeOf<CostTier> = object<CostTier>(tierFields)
+
+export const costFields = {
+  ...rateFields,
+  /** Rates of long prompts. Of those that hold for a prompt, the one with the highest threshold counts, for the whole call. */
+  tiers: optional(fixedListOf(costTier)),
+}
+
+/** Prices in USD per million tokens. All zero means "unknown": no cost is computed. Source: docs/concepts/budgets.md */
 export interface CostConfig extends FieldsOf<typeof costFields> {}
 export const costConfig: ShapeOf<CostConfig> = object<CostConfig>(costFields)
 
@@ -117,17 +141,52 @@ export function contextTokensOf({ contextTokens, input, cacheRead, cacheWrite, o
 
 /** Whether there are prices at all: rates that are all zero mean that they are not known. */
 export function hasRates({ cost }: { cost: CostConfig }): boolean {
-  return cost.inputPerMillion + cost.outputPerMillion + cost.cacheReadPerMillion + cost.cacheWritePerMillion > 0
+  return [cost, ...(cost.tiers ?? [])].some(
+    ({ inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }) =>
+      inputPerMillion + outputPerMillion + cacheReadPerMillion + cacheWritePerMillion > 0,
+  )
 }
 
-/** Cost of `usage` in USD: what the service reported, else at the rates of `cost`; reasoning is already inside `output`. */
+/** Services that keep a prompt for an hour ask twice their input rate for it, and 1.25 times it for some minutes. */
+const hourToMinutes = 1.6
+
+/** The rates for the answer that used `usage`: those of the highest tier that its prompt has reached. */
+export function ratesFor({ input, cacheRead, cacheWrite, contextTokens }: Usage, cost: CostConfig): Required<TokenRates> {
+  const sum = input + cacheRead + cacheWrite
+  // Of an answer that took several requests, each of which is charged by its own prompt, the last one's was the longest.
+  const prompt = contextTokens === undefined ? sum : Math.min(sum, contextTokens)
+  let rates: TokenRates = cost
+  let threshold = -1
+  for (const tier of cost.tiers ?? []) {
+    // A threshold that is no number is reached: the tier is the dearer one.
+    const isReached = !(prompt <= tier.inputTokensAbove)
+    if (!isReached || tier.inputTokensAbove < threshold) continue
+    rates = tier
+    threshold = tier.inputTokensAbove
+  }
+  const { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion } = rates
+  const cacheWrite1hPerMillion = rates.cacheWrite1hPerMillion ?? cacheWritePerMillion * hourToMinutes
+  return { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion, cacheWrite1hPerMillion }
+}
+
+/**
+ * Cost of one answer in USD: what the service reported, else at the rates of `cost`; reasoning is already inside `output`.
+ *
+ * **Contract**
+ * - Tiers go by the prompt of one call. Of several answers add up the costs: the sum of their usages would be priced as one long prompt.
+ *
+ * Source: docs/concepts/budgets.md
+ */
 export function estimatedCost(usage: Usage, cost: CostConfig): number {
   if (usage.reportedCost !== undefined) return usage.reportedCost
+  const rates = ratesFor(usage, cost)
+  const forAnHour = Math.min(usage.cacheWrite1h ?? 0, usage.cacheWrite)
   return (
-    (usage.input * cost.inputPerMillion +
-      usage.output * cost.outputPerMillion +
-      usage.cacheRead * cost.cacheReadPerMillion +
-      usage.cacheWrite * cost.cacheWritePerMillion) /
+    (usage.input * rates.inputPerMillion +
+      usage.output * rates.outputPerMillion +
+      usage.cacheRead * rates.cacheReadPerMillion +
+      (usage.cacheWrite - forAnHour) * rates.cacheWritePerMillion +
+      forAnHour * rates.cacheWrite1hPerMillion) /
     1_000_000
   )
 }

@@ -15,7 +15,7 @@ import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { indexIn, nameIn, OddValue, objectIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import type { BedrockCall } from './encode.ts'
 import { citationOf, ServiceBlocks } from './service-blocks.ts'
-import { knownEvents, knownFields, type WireEvent, type WireResult, type WireUsage } from './wire.ts'
+import { hourWrites, knownEvents, knownFields, type WireEvent, type WireResult, type WireUsage } from './wire.ts'
 
 /** How the service says why it stopped, in our terms. */
 const stopReasons: Record<string, StopReason> = {
@@ -351,6 +351,8 @@ export class BedrockDecoder implements StreamDecoder {
     usage.output = tokenCount(wire?.outputTokens, usage.output)
     usage.cacheRead = tokenCount(wire?.cacheReadInputTokens, usage.cacheRead)
     usage.cacheWrite = tokenCount(wire?.cacheWriteInputTokens, usage.cacheWrite)
+    const forAnHour = hourWrites(wire?.cacheDetails)
+    if (forAnHour !== undefined) usage.cacheWrite1h = forAnHour
     usage.totalTokens = tokenCount(wire?.totalTokens, usage.input + usage.output + usage.cacheRead + usage.cacheWrite)
   }
 

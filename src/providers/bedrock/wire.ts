@@ -1,3 +1,5 @@
+import { tokenCount } from '../kit/decode/decoder.ts'
+
 /** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
 export interface WireEvent {
   contentBlockIndex?: number
@@ -23,8 +25,15 @@ export interface WireUsage {
   outputTokens?: number
   cacheReadInputTokens?: number
   cacheWriteInputTokens?: number
+  cacheDetails?: unknown
   totalTokens?: number
   serverToolUsage?: unknown
+}
+
+/** Prompt tokens that it keeps for an hour, of what it says of its cache; `undefined` where it says nothing of that. */
+export function hourWrites(cacheDetails: unknown): number | undefined {
+  if (!Array.isArray(cacheDetails)) return undefined
+  return cacheDetails.reduce((sum, detail) => sum + (Object(detail).ttl === '1h' ? tokenCount(Object(detail).inputTokens) : 0), 0)
 }
 
 /** How a result of a tool of the service begins. */

@@ -55,7 +55,7 @@ export interface ProviderOptions extends TransportOptions, ModelSettings {
   maxTokens?: number
   /** Facts of models, such as `catalogue` of `phi-core/models`: context window, longest answer, prices. Own options win. Default: none. */
   catalogue?: ModelCatalogue
-  /** USD per million tokens. Default: unknown. */
+  /** USD per million tokens, with `tiers` for long prompts. Default: unknown. */
   cost?: CostConfig
   /** Whether the model can think. */
   reasoning?: boolean
@@ -114,11 +114,12 @@ const aCatalogue: Shape = kind(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && typeof Reflect.get(value, 'find') === 'function',
 )
 
+const { cacheWrite1hPerMillion: _hour, tiers: _tiers, ...fourRates } = costFields
 /** All four rates: a call whose cost cannot be counted would be free for every limit. */
 const wholeCost: Shape = {
   ...options<CostConfig>(costFields),
   inside: (value, path) => {
-    const missing = namesOf(costFields).filter((name) => Reflect.get(Object(value), name) === undefined)
+    const missing = namesOf(fourRates).filter((name) => Reflect.get(Object(value), name) === undefined)
     if (missing.length === 0) return undefined
     return `${path} lacks ${missing.join(' and ')}. Give all four rates, in USD per million tokens; 0 for what is free.`
   },

@@ -71,7 +71,7 @@ const finished: Record<string, Partial<AssistantMessage>> = {
   cached: {
     content: [{ type: 'text', text: 'x' }],
     stopReason: 'stop',
-    usage: { input: 7, output: 2, reasoning: 0, cacheRead: 100, cacheWrite: 5, totalTokens: 114 },
+    usage: { input: 7, output: 2, reasoning: 0, cacheRead: 100, cacheWrite: 5, totalTokens: 114, cacheWrite1h: 3 },
   },
   'no-metadata': { content: [{ type: 'text', text: 'x' }], usage: { ...usage, input: 0, output: 0, totalTokens: 0 } },
   'one-index': {

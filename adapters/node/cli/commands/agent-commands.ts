@@ -2,7 +2,7 @@ import { cacheHitRate } from '../../../../src/context/index.ts'
 import { ConfigError } from '../../../../src/index.ts'
 import { isLevel, levels } from '../assistant/assistant.ts'
 import { modelNamed } from '../assistant/models.ts'
-import { costOf, shortCount } from '../render/figures.ts'
+import { shortCount } from '../render/figures.ts'
 import { cutTo } from '../terminal/text-width.ts'
 import type { Command } from './command.ts'
 
@@ -104,7 +104,7 @@ export const usage: Command = {
     const hits = Math.round(100 * cacheHitRate(used))
     screen.line(
       plain(
-        `  ${'cost'.padEnd(12)} ${(costOf(used, cost) ?? 'unknown').padStart(12)}${hits > 0 ? `, ${hits}% of the input from the cache` : ''}`,
+        `  ${'cost'.padEnd(12)} ${(meter.cost(cost) ?? 'unknown').padStart(12)}${hits > 0 ? `, ${hits}% of the input from the cache` : ''}`,
       ),
     )
   },

@@ -1,6 +1,3 @@
-import type { CostConfig, Usage } from '../../../../src/index.ts'
-import { estimatedCost } from '../../../../src/index.ts'
-
 /** 950, 8.1k, 1.2M. */
 export function shortCount(count: number): string {
   if (count < 1000) return String(count)
@@ -15,9 +12,7 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)}m ${String(seconds % 60).padStart(2, '0')}s`
 }
 
-/** What `usage` costs, `$0.0042`; undefined where the prices are not known. */
-export function costOf(usage: Usage, prices: CostConfig): string | undefined {
-  if (Object.values(prices).every((price) => price === 0)) return undefined
-  const cost = estimatedCost(usage, prices)
-  return `$${cost.toFixed(cost < 1 ? 4 : 2)}`
+/** $0.0042, $1.20. */
+export function dollars(usd: number): string {
+  return `$${usd.toFixed(usd < 1 ? 4 : 2)}`
 }

@@ -2,7 +2,7 @@ import { aModel } from '../../../base/port-kinds.ts'
 import { ConfigError } from '../../../contract/errors.ts'
 import { definedFields } from '../../../contract/json.ts'
 import { compatFields, type KnownApi, type OpenAiCompat } from '../../../contract/model/model-config.ts'
-import type { CostConfig } from '../../../contract/model/usage.ts'
+import type { CostConfig, TokenRates } from '../../../contract/model/usage.ts'
 import { checkOptions } from '../../../contract/shape/read.ts'
 import { fallback } from '../../../providers/compose/fallback.ts'
 import { protocolOf } from '../../../providers/kit/protocol-name.ts'
@@ -141,6 +141,8 @@ function checkOnlyFor(section: ModelSection, protocol: KnownApi, path: Path): vo
   }
 }
 
+type RatesSection = Omit<CostSection, 'tiers'>
+
 /** The section in the words of the factories, without what it does not say. */
 function factoryOptions(section: ModelSection): FactoryOptions {
   const { api_key, base_url, context_window, cost, compat, name, provider, reasoning } = section
@@ -167,13 +169,29 @@ function patienceOf(limit: number | 'none' | undefined): number | false | undefi
   return limit === 'none' ? false : limit
 }
 
-function costOf(cost: CostSection): CostConfig {
-  const { input_per_million = 0, output_per_million = 0, cache_read_per_million = 0, cache_write_per_million = 0 } = cost
+function costOf({ tiers, ...base }: CostSection): CostConfig {
+  const rates = ratesOf(base)
+  if (tiers === undefined) return rates
+  return {
+    ...rates,
+    tiers: tiers.map((tier) => ({ inputTokensAbove: tier.input_tokens_above, ...ratesOf({ ...withoutHour(base), ...tier }) })),
+  }
+}
+
+/** What is kept for an hour goes by the rates of its own tier. */
+function withoutHour({ cache_write_1h_per_million: _, ...rates }: RatesSection): RatesSection {
+  return rates
+}
+
+function ratesOf(section: RatesSection): TokenRates {
+  const { input_per_million = 0, output_per_million = 0, cache_read_per_million = 0, cache_write_per_million = 0 } = section
+  const { cache_write_1h_per_million: hour } = section
   return {
     inputPerMillion: input_per_million,
     outputPerMillion: output_per_million,
     cacheReadPerMillion: cache_read_per_million,
     cacheWritePerMillion: cache_write_per_million,
+    ...(hour !== undefined && { cacheWrite1hPerMillion: hour }),
   }
 }
 

@@ -124,3 +124,28 @@ describe('an answer without figures', () => {
     }
   })
 })
+
+describe('what a call cost', () => {
+  const long = { inputPerMillion: 20, outputPerMillion: 100, cacheReadPerMillion: 2, cacheWritePerMillion: 25 }
+  const cost = { inputPerMillion: 10, outputPerMillion: 50, cacheReadPerMillion: 1, cacheWritePerMillion: 12.5 }
+  const prices = { '*': { ...cost, tiers: [{ inputTokensAbove: 100_000, ...long }] } }
+
+  it.each<[string, Upstream['api'], object, number]>([
+    [
+      'a short prompt, part of it kept for an hour',
+      'anthropicMessages',
+      { input_tokens: 98_000, output_tokens: 1000 },
+      0.98 + 0.05 + 0.0125 + 0.02,
+    ],
+    ['a long one', 'anthropicMessages', { input_tokens: 98_001, output_tokens: 1000 }, 1.96002 + 0.1 + 0.025 + 0.04],
+    ['a long one of Bedrock', 'bedrockConverseStream', { inputTokens: 98_001, outputTokens: 1000 }, 1.96002 + 0.1 + 0.025 + 0.04],
+  ])('follows the rates of %s', async (_, api, tokens, usd) => {
+    const kept = { cache_creation_input_tokens: 2000, cache_creation: { ephemeral_1h_input_tokens: 1000 } }
+    const details = { cacheWriteInputTokens: 2000, cacheDetails: [{ ttl: '1h', inputTokens: 1000 }] }
+    const answer = async () => Response.json({ usage: { ...tokens, ...(api === 'anthropicMessages' ? kept : details) } })
+    const { app, reports } = proxyTo({ api, baseUrl: 'http://service.example/models', prices }, { fetch: answer })
+    const path = Object.values(apis).find((each) => each.api === api)?.path ?? ''
+    await (await app.request(path, chat())).text()
+    expect(reports[0]?.usd).toBeCloseTo(usd, 9)
+  })
+})
