@@ -1,7 +1,7 @@
 import { emptyUsage } from '../../../src/context/index.ts'
 import type { Usage } from '../../../src/index.ts'
-import { hourWrites } from '../../../src/internal.ts'
-import { type AwsEventDecoder, createAwsEventDecoder, type KnownApi, tokenCount } from '../../../src/provider-kit.ts'
+import { type UsageReader, usageReader } from '../../../src/internal.ts'
+import { type AwsEventDecoder, createAwsEventDecoder, type KnownApi } from '../../../src/provider-kit.ts'
 
 /** Reads what an answer says it has used, beside the bytes that are passed on. */
 export interface UsageMeter {
@@ -10,8 +10,6 @@ export interface UsageMeter {
   /** What was used; `isWhole`: the answer came to its end; `waitedMs`: how long the service was waited for. */
   used(isWhole: boolean, waitedMs: number): Usage
 }
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** Longest line, and longest answer that is no stream, that is read: in one that is longer tokens are estimated. */
 const maxText = 8 * 1024 * 1024
@@ -55,7 +53,7 @@ export function usageMeter(api: KnownApi, contentType: string, promptEstimate: n
 }
 
 abstract class Meter implements UsageMeter {
-  readonly #api: KnownApi
+  readonly #reader: UsageReader
   readonly #promptEstimate: number
   #usage = emptyUsage()
   /** Characters of text that is no event. */
@@ -66,22 +64,23 @@ abstract class Meter implements UsageMeter {
   #frame = maxFrame
 
   constructor(api: KnownApi, promptEstimate: number) {
-    this.#api = api
+    this.#reader = usageReader(api)
     this.#promptEstimate = promptEstimate
   }
 
   abstract take(bytes: Uint8Array, text: string): void
 
   used(isWhole: boolean, waitedMs: number): Usage {
-    const { input, output, reasoning, cacheRead, cacheWrite, cacheWrite1h, totalTokens } = this.#usage
+    const { reportedCost, ...told } = this.#usage
+    const { input, output, cacheRead, cacheWrite, totalTokens } = told
     const isTold = totalTokens > 0
     const prompt = input + cacheRead + cacheWrite > 0 ? input : this.#promptEstimate
     const unseen = isWhole ? 0 : estimateUnseen(waitedMs)
     const answer = isWhole && isTold ? output : Math.max(output, this.#outputEstimate(), unseen)
     const sum = prompt + answer + cacheRead + cacheWrite
-    const total = isWhole ? Math.max(sum, totalTokens) : sum
-    const figures = { input: prompt, output: answer, reasoning, cacheRead, cacheWrite, totalTokens: total }
-    return cacheWrite1h === undefined ? figures : { ...figures, cacheWrite1h }
+    const tokens = { input: prompt, output: answer, totalTokens: isWhole ? Math.max(sum, totalTokens) : sum }
+    // What is charged is known at the end.
+    return { ...told, ...tokens, ...(isWhole && reportedCost !== undefined && { reportedCost }) }
   }
 
   /** An event of so many characters went by. */
@@ -111,12 +110,7 @@ abstract class Meter implements UsageMeter {
     } catch {
       return
     }
-    for (const each of Array.isArray(value) ? value : [value]) this.#report(figuresOf(this.#api, fields(each), this.#usage))
-  }
-
-  /** The latest report counts: figures are totals. One of nothing says nothing. */
-  #report(figures: Usage | undefined): void {
-    if (figures !== undefined && figures.totalTokens > 0) this.#usage = figures
+    for (const each of Array.isArray(value) ? value : [value]) this.#usage = this.#reader(each)
   }
 }
 
@@ -191,90 +185,3 @@ class EventMeter extends Meter {
 
 /** A character per byte: names and figures are ASCII, and nothing else is read. */
 export const latin1 = new TextDecoder('latin1')
-
-/** The figures of an event, where it has some: those that are not told again stay as they were. */
-function figuresOf(api: KnownApi, event: Fields, before: Usage): Usage | undefined {
-  switch (api) {
-    case 'anthropicMessages':
-      return anthropicFigures(fields(fields(event.message).usage ?? event.usage), before)
-    case 'openAiCompletions':
-      return chatFigures(fields(event.usage ?? fields(event.x_groq).usage ?? fields(fields(event.choices)[0]).usage))
-    case 'openAiResponses':
-    case 'azureOpenAiResponses':
-      return responsesFigures(fields(fields(event.response).usage ?? event.usage))
-    case 'googleGenerativeAi':
-    case 'googleVertex':
-      return geminiFigures(fields(event.usageMetadata), before)
-    case 'bedrockConverseStream':
-      return bedrockFigures(fields(event.usage), before)
-  }
-}
-
-function anthropicFigures(usage: Fields, before: Usage): Usage {
-  const reasoning = count(fields(usage.output_tokens_details).thinking_tokens, before.reasoning)
-  const cacheRead = count(usage.cache_read_input_tokens, before.cacheRead)
-  const cacheWrite = count(usage.cache_creation_input_tokens, before.cacheWrite)
-  const figures = withTotal(
-    count(usage.input_tokens, before.input),
-    count(usage.output_tokens, before.output),
-    reasoning,
-    cacheRead,
-    cacheWrite,
-  )
-  const forAnHour = count(fields(usage.cache_creation).ephemeral_1h_input_tokens, before.cacheWrite1h)
-  return forAnHour > 0 ? { ...figures, cacheWrite1h: forAnHour } : figures
-}
-
-/** Some count reasoning beside the completion; the total shows it. */
-function chatFigures(usage: Fields): Usage {
-  const details = fields(usage.prompt_tokens_details)
-  const prompt = count(usage.prompt_tokens)
-  const completion = count(usage.completion_tokens)
-  const reasoning = count(fields(usage.completion_tokens_details).reasoning_tokens)
-  const total = count(usage.total_tokens)
-  const cacheRead = count(details.cached_tokens) || count(usage.prompt_cache_hit_tokens) || count(usage.cached_tokens)
-  const cacheWrite = count(details.cache_write_tokens)
-  const output = reasoning > 0 && total === prompt + completion + reasoning ? completion + reasoning : completion
-  return withTotal(Math.max(0, prompt - cacheRead - cacheWrite), output, reasoning, cacheRead, cacheWrite, total)
-}
-
-function responsesFigures(usage: Fields): Usage {
-  const details = fields(usage.input_tokens_details)
-  const cacheRead = count(details.cached_tokens)
-  const cacheWrite = count(details.cache_write_tokens)
-  const input = Math.max(0, count(usage.input_tokens) - cacheRead - cacheWrite)
-  const reasoning = count(fields(usage.output_tokens_details).reasoning_tokens)
-  return withTotal(input, count(usage.output_tokens), reasoning, cacheRead, cacheWrite, count(usage.total_tokens))
-}
-
-function geminiFigures(usage: Fields, before: Usage): Usage {
-  const cacheRead = count(usage.cachedContentTokenCount, before.cacheRead)
-  const prompt = count(usage.promptTokenCount, before.input + before.cacheRead)
-  const reasoning = count(usage.thoughtsTokenCount, before.reasoning)
-  const answer = count(usage.candidatesTokenCount, before.output - before.reasoning)
-  return withTotal(Math.max(0, prompt - cacheRead), answer + reasoning, reasoning, cacheRead, 0, count(usage.totalTokenCount))
-}
-
-function bedrockFigures(usage: Fields, before: Usage): Usage {
-  const cacheRead = count(usage.cacheReadInputTokens, before.cacheRead)
-  const cacheWrite = count(usage.cacheWriteInputTokens, before.cacheWrite)
-  const [input, output] = [count(usage.inputTokens, before.input), count(usage.outputTokens, before.output)]
-  const figures = withTotal(input, output, 0, cacheRead, cacheWrite, count(usage.totalTokens))
-  const forAnHour = hourWrites(usage.cacheDetails) ?? before.cacheWrite1h
-  return forAnHour === undefined ? figures : { ...figures, cacheWrite1h: forAnHour }
-}
-
-/** What is no count, or too large to be one, is `otherwise`. */
-function count(value: unknown, otherwise = 0): number {
-  const told = tokenCount(value, otherwise)
-  return told <= Number.MAX_SAFE_INTEGER / 1024 ? told : otherwise
-}
-
-function withTotal(input: number, output: number, reasoning: number, cacheRead: number, cacheWrite: number, total = 0): Usage {
-  return { input, output, reasoning, cacheRead, cacheWrite, totalTokens: total || input + output + cacheRead + cacheWrite }
-}
-
-function fields(value: unknown): Fields {
-  // Every field read from it is checked before use.
-  return typeof value === 'object' && value !== null ? (value as Fields) : {}
-}

@@ -8,13 +8,13 @@ import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import type { DecoderContext } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
-import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../kit/decode/decoder.ts'
+import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../kit/decode/decoder.ts'
 import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import { citationOf, isKnownCitation } from './citations.ts'
 import type { AnthropicCall } from './encode.ts'
 import { isServiceCall, isServiceResult, ServiceBlocks } from './service-blocks.ts'
-import { knownFields, type WireBlock, type WireEvent, type WireMessage, type WireUsage } from './wire.ts'
+import { addUsage, knownFields, type WireBlock, type WireEvent, type WireMessage, type WireUsage } from './wire.ts'
 
 /** A block that was opened. */
 interface OpenBlock {
@@ -328,18 +328,9 @@ export class AnthropicDecoder implements StreamDecoder {
     return block
   }
 
-  /** The counts are totals, so the latest wins; gateways may report some of them only at the end. */
   #count(wire: WireUsage | undefined): void {
-    const usage = this.#usage
-    usage.input = tokenCount(wire?.input_tokens, usage.input)
-    usage.output = tokenCount(wire?.output_tokens, usage.output)
-    usage.cacheRead = tokenCount(wire?.cache_read_input_tokens, usage.cacheRead)
-    usage.cacheWrite = tokenCount(wire?.cache_creation_input_tokens, usage.cacheWrite)
-    usage.reasoning = tokenCount(wire?.output_tokens_details?.thinking_tokens, usage.reasoning)
-    if (wire?.cache_creation) usage.cacheWrite1h = tokenCount(wire.cache_creation.ephemeral_1h_input_tokens, usage.cacheWrite1h)
-    if (wire?.server_tool_use) usage.searches = tokenCount(wire.server_tool_use.web_search_requests, usage.searches)
+    addUsage(this.#usage, wire)
     if (typeof wire?.service_tier === 'string') this.builder.message.serviceTier = wire.service_tier
-    usage.totalTokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite
   }
 
   /** State that is bound to nothing but the model. */

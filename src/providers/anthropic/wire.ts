@@ -1,3 +1,6 @@
+import type { Usage } from '../../contract/model/usage.ts'
+import { tokenCount } from '../kit/decode/decoder.ts'
+
 /** The fields that are read, of all event types. Services add others; each is looked at before use. */
 export interface WireEvent extends WireMessage {
   type?: string
@@ -49,6 +52,18 @@ export interface WireUsage {
   cache_creation?: { ephemeral_1h_input_tokens?: number | null } | null
   server_tool_use?: { web_search_requests?: number | null } | null
   service_tier?: unknown
+}
+
+/** Adds a report to `usage`. The counts are totals, so the latest wins; gateways may report some of them only at the end. */
+export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void {
+  usage.input = tokenCount(wire?.input_tokens, usage.input)
+  usage.output = tokenCount(wire?.output_tokens, usage.output)
+  usage.cacheRead = tokenCount(wire?.cache_read_input_tokens, usage.cacheRead)
+  usage.cacheWrite = tokenCount(wire?.cache_creation_input_tokens, usage.cacheWrite)
+  usage.reasoning = tokenCount(wire?.output_tokens_details?.thinking_tokens, usage.reasoning)
+  if (wire?.cache_creation) usage.cacheWrite1h = tokenCount(wire.cache_creation.ephemeral_1h_input_tokens, usage.cacheWrite1h)
+  if (wire?.server_tool_use) usage.searches = tokenCount(wire.server_tool_use.web_search_requests, usage.searches)
+  usage.totalTokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite
 }
 
 /** The fields that are read or passed over: what they say is about the answer, not in it. */

@@ -10,12 +10,12 @@ import { createLineDecoder, type LineDecoder } from '../../stream/lines.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import type { DecoderContext } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
-import { filledContext, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../kit/decode/decoder.ts'
+import { filledContext, type StreamDecoder, StreamRefusal, secondMessage } from '../kit/decode/decoder.ts'
 import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { indexIn, nameIn, OddValue, objectIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import type { BedrockCall } from './encode.ts'
 import { citationOf, ServiceBlocks } from './service-blocks.ts'
-import { hourWrites, knownEvents, knownFields, type WireEvent, type WireResult, type WireUsage } from './wire.ts'
+import { addUsage, knownEvents, knownFields, type WireEvent, type WireResult } from './wire.ts'
 
 /** How the service says why it stopped, in our terms. */
 const stopReasons: Record<string, StopReason> = {
@@ -208,7 +208,7 @@ export class BedrockDecoder implements StreamDecoder {
       case 'metadata':
         this.progress++
         this.#hasMetadata = true
-        this.#count(event.usage)
+        addUsage(this.#usage, event.usage)
         return
       default:
         // Events that did not exist when this was written.
@@ -343,17 +343,6 @@ export class BedrockDecoder implements StreamDecoder {
     const redacted = before === undefined ? redactedContent : btoa(atob(before) + atob(redactedContent))
     this.#redacted.set(key, redacted)
     this.builder.setProviderState(key, this.#state({ redacted }))
-  }
-
-  #count(wire: WireUsage | undefined): void {
-    const usage = this.#usage
-    usage.input = tokenCount(wire?.inputTokens, usage.input)
-    usage.output = tokenCount(wire?.outputTokens, usage.output)
-    usage.cacheRead = tokenCount(wire?.cacheReadInputTokens, usage.cacheRead)
-    usage.cacheWrite = tokenCount(wire?.cacheWriteInputTokens, usage.cacheWrite)
-    const forAnHour = hourWrites(wire?.cacheDetails)
-    if (forAnHour !== undefined) usage.cacheWrite1h = forAnHour
-    usage.totalTokens = tokenCount(wire?.totalTokens, usage.input + usage.output + usage.cacheRead + usage.cacheWrite)
   }
 
   /** State that is bound to nothing but the model. */

@@ -1,3 +1,4 @@
+import type { Usage } from '../../contract/model/usage.ts'
 import { tokenCount } from '../kit/decode/decoder.ts'
 
 /** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
@@ -31,9 +32,20 @@ export interface WireUsage {
 }
 
 /** Prompt tokens that it keeps for an hour, of what it says of its cache; `undefined` where it says nothing of that. */
-export function hourWrites(cacheDetails: unknown): number | undefined {
+function hourWrites(cacheDetails: unknown): number | undefined {
   if (!Array.isArray(cacheDetails)) return undefined
   return cacheDetails.reduce((sum, detail) => sum + (Object(detail).ttl === '1h' ? tokenCount(Object(detail).inputTokens) : 0), 0)
+}
+
+/** Adds a report to `usage`. The counts are totals, so the latest wins. */
+export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void {
+  usage.input = tokenCount(wire?.inputTokens, usage.input)
+  usage.output = tokenCount(wire?.outputTokens, usage.output)
+  usage.cacheRead = tokenCount(wire?.cacheReadInputTokens, usage.cacheRead)
+  usage.cacheWrite = tokenCount(wire?.cacheWriteInputTokens, usage.cacheWrite)
+  const forAnHour = hourWrites(wire?.cacheDetails)
+  if (forAnHour !== undefined) usage.cacheWrite1h = forAnHour
+  usage.totalTokens = tokenCount(wire?.totalTokens, usage.input + usage.output + usage.cacheRead + usage.cacheWrite)
 }
 
 /** How a result of a tool of the service begins. */

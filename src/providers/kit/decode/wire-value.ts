@@ -40,6 +40,11 @@ export function fieldsIn<Fields extends object>(value: Fields | null | undefined
   throw new OddValue(place, value)
 }
 
+/** An unknown value as an object to read fields from, each of which is checked before use. */
+export function objectOf<Fields extends object>(value: unknown): Fields {
+  return (typeof value === 'object' && value !== null ? value : {}) as Fields
+}
+
 /** The objects of a field that holds a list of them; empty for nothing, without what is nothing. Throws `OddValue` for anything else. */
 export function objectsIn<Fields extends object>(value: readonly (Fields | null)[] | null | undefined, place: string): readonly Fields[] {
   if (isNothing(value)) return []

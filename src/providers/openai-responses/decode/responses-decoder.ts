@@ -5,9 +5,9 @@ import type { DecoderContext, EncodedCall } from '../../kit/codec.ts'
 import { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../../kit/decode/decoder.ts'
 import { UnknownFields } from '../../kit/decode/unknown-fields.ts'
-import { OddValue, objectIn, wordIn } from '../../kit/decode/wire-value.ts'
+import { OddValue, objectIn, objectOf, wordIn } from '../../kit/decode/wire-value.ts'
 import { ItemWriter } from './item-writer.ts'
-import { objectOf, type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
+import { type ResponsesEvent, usageOf, type WireResponse } from './wire.ts'
 
 /** Reasons of an incomplete response. Source: docs/providers/openai-responses.md */
 const incompleteReasons: { readonly [reason: string]: StopReason } = {

@@ -77,11 +77,6 @@ export interface WireUsage {
 
 const ticksPerDollar = 10_000_000_000
 
-/** An unknown value as an object to read fields from, each of which is checked before use. */
-export function objectOf<Fields extends object>(value: unknown): Fields {
-  return (typeof value === 'object' && value !== null ? value : {}) as Fields
-}
-
 /** What a response says it took, in the terms of `Usage`; `undefined` where it says nothing. Cached tokens are taken out of the prompt. */
 export function usageOf({ usage, tool_usage: tools }: WireResponse): Usage | undefined {
   const searches = tools?.web_search?.num_requests

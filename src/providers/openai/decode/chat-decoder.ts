@@ -21,6 +21,7 @@ import {
   type ChatDelta,
   type ChatToolCall,
   type ChatUsage,
+  reportIn,
   usageOf,
 } from './wire.ts'
 
@@ -139,7 +140,7 @@ export class ChatDecoder implements StreamDecoder {
     if (this.builder.message.responseId === undefined) this.builder.answeredBy(chunk.id, chunk.model)
     this.builder.start()
     if ((chunk.citations ?? chunk.search_results ?? chunk.service_tier) != null) this.#extras.chunk(chunk)
-    const usage = chunk.usage || chunk.x_groq?.usage
+    const usage = reportIn(chunk)
     if (usage) this.#setUsage(usage)
     this.#unknown.look(chunk, known.chunk)
     const choices = objectsIn(chunk.choices, 'choices')

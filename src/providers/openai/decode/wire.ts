@@ -117,3 +117,8 @@ export function usageOf(raw: ChatUsage, isReasoningOutside: boolean): Usage {
   if (sound > 0) usage.audioOutput = sound
   return usage
 }
+
+/** What a chunk reports beside its choices. */
+export function reportIn({ usage, x_groq: groq }: ChatChunk): ChatUsage | null | undefined {
+  return usage || groq?.usage
+}

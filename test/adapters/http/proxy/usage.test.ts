@@ -95,6 +95,60 @@ describe.skipIf(!isThere).each(Object.keys(apis))('recorded streams of %s behind
   })
 })
 
+describe('figures of services that have more to say', () => {
+  const reported = async (protocol: string, report: object) => {
+    const text = `data: ${JSON.stringify(report)}\n\n`
+    return (await relayed({ protocol, contentType: 'text/event-stream' }, new TextEncoder().encode(text), 50)).report?.usage
+  }
+
+  it.each([
+    [
+      'what tools of Gemini read, where the prompt is counted without the cache',
+      'google_generative_ai',
+      { usageMetadata: { promptTokenCount: 100, cachedContentTokenCount: 100, toolUsePromptTokenCount: 50, candidatesTokenCount: 10 } },
+      { input: 50, cacheRead: 100, output: 10 },
+    ],
+    [
+      'what OpenRouter charges',
+      'openai_completions',
+      { choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cost: 0.25 } },
+      { input: 10, output: 5, reportedCost: 0.25 },
+    ],
+    [
+      'what xAI charges, and its searches',
+      'openai_responses',
+      {
+        type: 'response.completed',
+        response: {
+          usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15, cost_in_usd_ticks: 2_500_000_000 },
+          tool_usage: { web_search: { num_requests: 3 } },
+        },
+      },
+      { input: 10, output: 5, reportedCost: 0.25, searches: 3 },
+    ],
+    [
+      'what Anthropic keeps for an hour, and its searches',
+      'anthropic_messages',
+      {
+        type: 'message_delta',
+        usage: {
+          ...{ input_tokens: 10, output_tokens: 5, cache_creation_input_tokens: 90 },
+          ...{ cache_creation: { ephemeral_1h_input_tokens: 80 }, server_tool_use: { web_search_requests: 2 } },
+        },
+      },
+      { input: 10, output: 5, cacheWrite: 90, cacheWrite1h: 80, searches: 2 },
+    ],
+    [
+      'what a backend that counts reasoning beside the answer made, where it gives no total',
+      'openai_completions',
+      { choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 100 } } },
+      { input: 10, output: 105, reasoning: 100 },
+    ],
+  ])('count: %s', async (_what, protocol, report, usage) => {
+    expect(await reported(protocol, report)).toMatchObject(usage)
+  })
+})
+
 describe('an answer without figures', () => {
   const event = (text: string) => `data: ${JSON.stringify({ choices: [{ delta: { content: text } }] })}\n\n`
   const counted = async (text: string, contentType = 'text/event-stream') =>

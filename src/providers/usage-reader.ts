@@ -1,0 +1,64 @@
+import type { KnownApi } from '../contract/model/model-config.ts'
+import { emptyUsage, type Usage } from '../contract/model/usage.ts'
+import { addUsage as addMessagesUsage, type WireEvent as MessagesEvent } from './anthropic/wire.ts'
+import { addUsage as addConverseUsage, type WireEvent as ConverseEvent } from './bedrock/wire.ts'
+import { type GeminiChunk, TokenCounts } from './google/wire.ts'
+import { objectOf } from './kit/decode/wire-value.ts'
+import { type ChatChunk, type ChatUsage, usageOf as chatUsageOf, reportIn } from './openai/decode/wire.ts'
+import { usageOf as responseUsageOf, type WireResponse } from './openai-responses/decode/wire.ts'
+
+/** Takes the events of an answer one by one, or the answer in one piece, as parsed JSON; gives what they have reported so far. Never throws. */
+export type UsageReader = (event: unknown) => Usage
+
+/** Counts as the decoder of the protocol does, for who passes an answer on without decoding it. */
+export function usageReader(api: KnownApi): UsageReader {
+  switch (api) {
+    case 'anthropicMessages':
+      return adding((usage, event) => {
+        const { message, usage: report } = objectOf<MessagesEvent>(event)
+        addMessagesUsage(usage, message?.usage ?? report)
+      })
+    case 'bedrockConverseStream':
+      return adding((usage, event) => addConverseUsage(usage, objectOf<ConverseEvent>(event).usage))
+    case 'googleGenerativeAi':
+    case 'googleVertex': {
+      const counts = new TokenCounts()
+      return (event) => {
+        counts.add(objectOf(objectOf<GeminiChunk>(event).usageMetadata))
+        return counts.usage
+      }
+    }
+    case 'openAiCompletions':
+      return latest((event) => {
+        const chunk = objectOf<ChatChunk>(event)
+        const report = objectOf<ChatUsage>(reportIn(chunk) ?? chunk.choices?.[0]?.usage)
+        // Which backend it is, is not known: rather too many than too few.
+        return chatUsageOf(report, true)
+      })
+    case 'openAiResponses':
+    case 'azureOpenAiResponses':
+      return latest((event) => {
+        const { response } = objectOf<{ response?: unknown }>(event)
+        return responseUsageOf(objectOf<WireResponse>(response ?? event))
+      })
+  }
+}
+
+/** Reports add up to one object. */
+function adding(add: (usage: Usage, event: unknown) => void): UsageReader {
+  const usage = emptyUsage()
+  return (event) => {
+    add(usage, event)
+    return usage
+  }
+}
+
+/** Each report is whole; one of nothing says nothing. */
+function latest(usageOf: (event: unknown) => Usage | undefined): UsageReader {
+  let usage = emptyUsage()
+  return (event) => {
+    const report = usageOf(event)
+    if (report !== undefined && report.totalTokens > 0) usage = report
+    return usage
+  }
+}
