@@ -25,7 +25,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
   loop: { layers: ['stream', 'context', 'validation'], packages: [] },
   agent: { layers: ['stream', 'context', 'validation', 'tools', 'loop', 'session'], packages: [] },
   config: {
-    layers: ['stream', 'validation', 'workspace', 'context', 'session', 'providers', 'tools', 'mcp', 'skills', 'loop', 'agent'],
+    layers: ['stream', 'validation', 'workspace', 'context', 'session', 'providers', 'tools', 'mcp', 'skills', 'models', 'loop', 'agent'],
     packages: ['smol-toml', 'yaml', 'zod'],
   },
   client: { layers: ['stream', 'ui'], packages: [] },

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { parseConfig } from '../../src/config/index.ts'
+import { catalogue } from '../../src/models/index.ts'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { agentOf, provider, refusal } from '../support/agent-files.ts'
 
 describe('a model', () => {
@@ -48,6 +51,33 @@ input_per_million = 6`)
     })
     const refused = refusal(`${provider}[[provider.cost.tiers]]\ninput_per_million = 6`)
     expect(await refused).toMatchObject({ field: 'provider.cost.tiers[0].input_tokens_above' })
+  })
+
+  it('takes from the catalogue the facts that the section leaves out', async () => {
+    const known = `[provider]\nmodel = "claude-opus-4-8"\napi_key = "k"\n`
+    const { cost, contextWindow, capabilities } = anthropic('claude-opus-4-8', { apiKey: 'k', catalogue }).config
+    expect(cost.outputPerMillion).toBeGreaterThan(0)
+    expect(await modelOf(`${known}catalogue = true`)).toMatchObject({ cost, contextWindow, capabilities })
+    expect(await modelOf(`${known}catalogue = true\ncontext_window = 5000`)).toMatchObject({ cost, contextWindow: 5000 })
+    expect(await modelOf(`${known}catalogue = true\ncost = { input_per_million = 9 }`)).toMatchObject({ cost: { inputPerMillion: 9 } })
+    expect((await modelOf(known)).cost.outputPerMillion).toBe(0)
+  })
+
+  it('of the catalogue has prices for max_cost, or is refused', async () => {
+    const limited = (model: string, rest = '') =>
+      `[provider]\nmodel = "${model}"\napi_key = "k"\ncatalogue = true\n${rest}[execution]\nmax_cost = 0.5`
+    expect((await parseConfig(limited('claude-opus-4-8'), 'toml')).warnings).toEqual([])
+    expect((await agentOf(limited('claude-opus-4-8'))).settings.limits).toMatchObject({ maxCost: 0.5 })
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    expect(await refusal(limited('claude-unheard-of-2'))).toMatchObject({
+      code: 'invalidField',
+      field: 'provider.catalogue',
+      message: expect.stringContaining('no prices of "claude-unheard-of-2"'),
+    })
+    const own = await agentOf(limited('claude-unheard-of-2', 'cost = { output_per_million = 9 }\n'))
+    expect(own.settings.limits).toMatchObject({ maxCost: 0.5 })
+    expect(warn).toHaveBeenCalledTimes(1)
+    warn.mockRestore()
   })
 
   it.each([

@@ -18,12 +18,12 @@ function noEffect(path: Note['path'], message: string): Note {
 }
 
 function costAdvice({ execution, provider }: AgentConfig): Note[] {
-  const costs = [provider, ...(provider?.instances ?? [])].map((each) => each?.cost)
-  const hasRate = costs.some((cost) => Object.values({ ...cost }).some((rate) => Number(rate) > 0))
-  if (execution?.max_cost === undefined || hasRate) return []
-  return [
-    noEffect(['execution', 'max_cost'], 'execution.max_cost does nothing: no provider has a cost. Write the rates into [provider.cost].'),
-  ]
+  const models: (ModelSection | undefined)[] = [provider, ...(provider?.instances ?? [])]
+  const isPriced = models.some((each) => each?.catalogue === true || Object.values({ ...each?.cost }).some((rate) => Number(rate) > 0))
+  if (execution?.max_cost === undefined || isPriced) return []
+  const message =
+    'execution.max_cost does nothing: no provider has a cost. Write catalogue = true into [provider], or the rates into [provider.cost].'
+  return [noEffect(['execution', 'max_cost'], message)]
 }
 
 function compactionAdvice({ compaction, context }: AgentConfig): Note[] {

@@ -124,7 +124,10 @@ const model = {
   project: text('Vertex: the project.'),
   location: text('Vertex: the location.', { fallback: '`global`' }),
   region: text('Bedrock: the region.', { fallback: '`us-east-1`' }),
-  cost: table<CostSection>(cost, 'USD per million tokens. Without it `max_cost` does nothing.'),
+  catalogue: flag('Context window, longest answer and prices are those of `phi-core/models`, where the section does not say them.', {
+    fallback: '`false`',
+  }),
+  cost: table<CostSection>(cost, 'USD per million tokens. Without it, and without `catalogue`, `max_cost` does nothing.'),
   headers: record('Sent with every call.'),
   compat: table<CompatSection>(compat, 'How a service deviates from OpenAI; `openai_completions` only.'),
   require_media: flag('Media that it does not take are an error before anything is sent.', { fallback: '`false`' }),

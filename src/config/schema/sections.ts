@@ -205,7 +205,7 @@ const execution = {
   }),
   max_total_tokens: whole(1, 'Tokens, in and out.', { fallback: defaultLimits.maxTotalTokens }),
   max_duration_secs: number(0.001, 'Seconds.', { fallback: defaultLimits.maxDurationMs / 1000 }),
-  max_cost: number(0, 'USD, by `[provider.cost]`; sub-agents count.'),
+  max_cost: number(0, 'USD, by `[provider.cost]` or the `catalogue`; sub-agents count.'),
   retry: table<RetrySection>(retry, 'How failed model calls are repeated.'),
   cache: table<CacheSection>(cache, 'Prompt caching.'),
 }

@@ -1,16 +1,19 @@
 import { ConfigError, type Model } from '../../../../src/index.ts'
+import { catalogue, type ModelCatalogue } from '../../../../src/models/index.ts'
 import type { Patience } from '../../../../src/provider-kit.ts'
 import type { Backend } from '../../../../src/providers/openai/index.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
 /** What the environment says of a model, whoever serves it. */
-type Given = Patience & { apiKey?: string; baseUrl?: string }
+type Given = Patience & { apiKey?: string; baseUrl?: string; catalogue?: ModelCatalogue }
 
 /** A service that `--model` can name. */
 interface Service {
   /** Variables that may hold its key, the first that is set is taken. */
   keys: readonly string[]
+  /** What the catalogue calls it. Default: its name here. */
+  listedAs?: string
   load: (id: string, given: Given, env: Env) => Promise<Model>
 }
 
@@ -26,6 +29,7 @@ const services: Readonly<Record<string, Service>> = {
   },
   'openai-responses': {
     keys: ['OPENAI_API_KEY'],
+    listedAs: 'openai',
     load: async (id, given) => (await import('../../../../src/providers/openai-responses/index.ts')).openaiResponses(id, given),
   },
   google: {
@@ -41,6 +45,7 @@ const services: Readonly<Record<string, Service>> = {
   },
   azure: {
     keys: ['AZURE_OPENAI_API_KEY'],
+    listedAs: 'azure_openai',
     load: async (id, given, { AZURE_OPENAI_RESOURCE: resource }) => {
       const { azure } = await import('../../../../src/providers/azure/index.ts')
       return azure(id, { ...given, ...(resource && { resource }) })
@@ -81,14 +86,20 @@ export async function modelNamed(name: string, env: Env = process.env): Promise<
     )
   }
   const baseUrl = env[`${provider.toUpperCase().replaceAll('-', '_')}_BASE_URL`]
-  const address = { ...patience(env), ...(baseUrl === undefined || baseUrl === '' ? {} : { baseUrl }) }
   const service = Object.hasOwn(services, provider) ? services[provider] : undefined
+  const facts = factsOf(service?.listedAs ?? provider, id)
+  const address = { ...patience(env), ...(baseUrl === undefined || baseUrl === '' ? {} : { baseUrl }), ...facts }
   const model =
     service === undefined
       ? await compatible(provider, id, address, env)
       : await service.load(id, { ...keyOf(service.keys, env), ...address }, env)
   if (model.unusable !== undefined) throw missingKey(name, service?.keys ?? [])
   return model
+}
+
+/** The catalogue, where it knows the model: of one that it does not know, `/model` says that its prices are unknown. */
+function factsOf(service: string, id: string): { catalogue?: ModelCatalogue } {
+  return catalogue.find(service, id) === undefined ? {} : { catalogue }
 }
 
 async function compatible(provider: string, id: string, address: Given, env: Env): Promise<Model> {

@@ -1,5 +1,6 @@
 import { cacheHitRate } from '../../../../src/context/index.ts'
 import { ConfigError } from '../../../../src/index.ts'
+import { hasRates } from '../../../../src/internal.ts'
 import { isLevel, levels } from '../assistant/assistant.ts'
 import { modelNamed } from '../assistant/models.ts'
 import { shortCount } from '../render/figures.ts'
@@ -13,8 +14,10 @@ export const model: Command = {
   isAnytime: false,
   async run({ assistant: { agent }, screen }, name) {
     if (name !== '') agent.configure({ model: await modelNamed(name) })
-    const { provider, id, contextWindow } = agent.settings.model.config
-    screen.line(screen.paint.plain(`  ${provider}/${id}, ${shortCount(contextWindow)} tokens of context`))
+    const { config } = agent.settings.model
+    const { provider, id, contextWindow, cost } = config
+    const prices = hasRates(config) ? `$${cost.inputPerMillion} in, $${cost.outputPerMillion} out per million tokens` : 'prices unknown'
+    screen.line(screen.paint.plain(`  ${provider}/${id}, ${shortCount(contextWindow)} tokens of context, ${prices}`))
   },
 }
 

@@ -2,8 +2,9 @@ import { aModel } from '../../../base/port-kinds.ts'
 import { ConfigError } from '../../../contract/errors.ts'
 import { definedFields } from '../../../contract/json.ts'
 import { compatFields, type KnownApi, type OpenAiCompat } from '../../../contract/model/model-config.ts'
-import type { CostConfig, TokenRates } from '../../../contract/model/usage.ts'
+import { type CostConfig, hasRates, type TokenRates } from '../../../contract/model/usage.ts'
 import { checkOptions } from '../../../contract/shape/read.ts'
+import { catalogue } from '../../../models/index.ts'
 import { fallback } from '../../../providers/compose/fallback.ts'
 import { protocolOf } from '../../../providers/kit/protocol-name.ts'
 import type { Model } from '../../../types/model/model.ts'
@@ -78,7 +79,7 @@ function withModel({ name: _, ...section }: ModelSection, model: string): ModelS
   return { ...section, model }
 }
 
-async function madeModel({ host }: Build, section: ModelSection, path: Path): Promise<Model> {
+async function madeModel({ host, config }: Build, section: ModelSection, path: Path): Promise<Model> {
   const { model: id = '' } = section
   if (id.trim() === '') throw invalidField([...path, 'model'], section.model, 'the id of a model, such as "claude-sonnet-5"')
   const own = await host.createModel?.(section)
@@ -101,9 +102,17 @@ async function madeModel({ host }: Build, section: ModelSection, path: Path): Pr
   const model = await factories[protocol](id, options).catch((error: unknown) => {
     throw inSection(error, section, path)
   })
+  if (section.catalogue === true && config.execution?.max_cost !== undefined && !hasRates(model.config)) throw unpriced(id, path)
   if (model.unusable === undefined) return model
   const message = `${fieldOf([...path, 'api_key'])} is missing, or empty. ${model.unusable}`
   throw fieldError('invalidField', [...path, 'api_key'], message)
+}
+
+/** Who asks for its prices relies on them. */
+function unpriced(id: string, path: Path): ConfigError {
+  const at = [...path, 'catalogue']
+  const message = `${fieldOf(at)} knows no prices of ${JSON.stringify(id)}, so execution.max_cost could not hold. Write its rates into [${fieldOf(path)}.cost].`
+  return fieldError('invalidField', at, message)
 }
 
 /** Not shown: a key may stand in it. */
@@ -156,6 +165,7 @@ function factoryOptions(section: ModelSection): FactoryOptions {
     firstByteTimeoutMs: patienceOf(section.first_byte_timeout_ms),
     idleTimeoutMs: patienceOf(section.idle_timeout_ms),
     progressTimeoutMs: patienceOf(section.progress_timeout_ms),
+    catalogue: section.catalogue === true ? catalogue : undefined,
     cost: cost && costOf(cost),
     ...requestSettingsOf(section),
     serverTools: section.server_tools,

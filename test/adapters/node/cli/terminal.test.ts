@@ -302,7 +302,10 @@ describe.skipIf(pty === undefined)('commands', () => {
     await phi.shows('[done')
     const said: [string, RegExp | string][] = [
       ['/help', 'Enter while the agent works'],
-      ['/model', 'openai/test, 128.0k tokens of context'],
+      ['/model', 'openai/test, 128.0k tokens of context, prices unknown'],
+      ['/usage', /cost +unknown/],
+      ['/model openai/gpt-5.1', 'openai/gpt-5.1, 400.0k tokens of context, $1.25 in, $10 out per million tokens'],
+      ['/usage', /cost +\$0\.000\d/],
       ['/model groq/x', 'Set GROQ_API_KEY'],
       ['/thinking', 'thinking: off'],
       ['/thinking high', 'thinking: high'],
