@@ -57,6 +57,7 @@ export const aTool: Shape = {
       idempotent: aFlag,
       timeoutMs: aPositiveNumber,
       isOffered: oneOf('always', 'whenFound'),
+      searches: listOf(aText),
     },
     true,
   ),

@@ -51,6 +51,10 @@ function requestOf(loop: LoopState, messages: readonly Message[]): StreamRequest
     cache: typeof cache === 'string' ? { type: cache } : cache,
   }
   Object.assign(request, turn.settings)
+  if (turn.searchable.length > 0) {
+    const foundBy = turn.tools.flatMap(({ name, searches }) => (searches === undefined ? [] : name))
+    if (foundBy.length > 0) request.searchable = { tools: definitionsOf(turn.searchable), foundBy }
+  }
   if (loop.media !== undefined) request.resolveMedia = loop.media
   if (config.requireMedia !== undefined) request.requireMedia = config.requireMedia
   if (config.responseFormat !== undefined) request.responseFormat = responseFormatOf(config.responseFormat)

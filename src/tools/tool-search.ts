@@ -1,7 +1,7 @@
 import { ConfigError } from '../contract/errors.ts'
 import { text } from '../contract/message/message.ts'
 import { checkOptions } from '../contract/shape/read.ts'
-import { aText, options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'
+import { aFlag, aText, options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import { toolJsonSchema } from '../validation/tool-parameters.ts'
 import { defineTool } from './define-tool.ts'
@@ -13,9 +13,11 @@ export interface ToolSearchOptions {
   name?: string
   /** Most tools that one search finds. Default 5. */
   most?: number
+  /** Leaves the search to the model's service, where that has one of its own: `capabilities.toolSearch`. Default `false`. */
+  native?: boolean
 }
 
-const searchOptions = optionsOf<ToolSearchOptions>({ name: aText, most: wholeFrom(1) })
+const searchOptions = optionsOf<ToolSearchOptions>({ name: aText, most: wholeFrom(1), native: aFlag })
 
 /**
  * Many tools, of which a model sees those that it has searched for: a search tool, and `tools` behind it.
@@ -25,6 +27,8 @@ const searchOptions = optionsOf<ToolSearchOptions>({ name: aText, most: wholeFro
  *   found: what stands before it in the prompt stays as it was, and so does the cache.
  * - What was found stays offered: the result of the search says so in the history, which survives a reload, a fork and a crash.
  * - Searches look at names, descriptions and names of parameters (BM25). A tool that was not found cannot be called.
+ * - With `native`, a service that has a search gets all tools, marked as not to be shown, and its own search in place of this one. Any of them can then be
+ *   called; a call is as good as a find for the services without one.
  * - `tools` that change by themselves are looked at once. Throws `ConfigError` `invalidOption` for a wrong option, and `invalidTool` for two tools of one name.
  *
  * Source: docs/concepts/tool-search.md
@@ -36,18 +40,24 @@ const searchOptions = optionsOf<ToolSearchOptions>({ name: aText, most: wholeFro
  */
 export function toolSearch(tools: readonly AgentTool[], options: ToolSearchOptions = {}): AgentTool[] {
   checkOptions(options, searchOptions)
-  const { name = 'search_tools', most = 5 } = options
+  const { name = 'search_tools', most = 5, native = false } = options
   const names = new Set([name])
   for (const tool of tools) {
     if (names.has(tool.name)) throw new ConfigError('invalidTool', `Two tools are called "${tool.name}"; tool names must be unique.`)
     names.add(tool.name)
   }
-  return [searchTool(tools, name, most), ...tools.map((tool) => offeredLater(tool))]
+  const search = searchTool(tools, name, most)
+  return [native ? replaceable(search, tools) : search, ...tools.map((tool) => offeredLater(tool))]
 }
 
 /** The same tool, which is offered once it was found. Its methods may rest on what it is. */
 function offeredLater(tool: AgentTool): AgentTool {
   return Object.create(tool, { isOffered: { value: 'whenFound', enumerable: true } })
+}
+
+/** The same search, in whose place a service may search. */
+function replaceable(search: AgentTool, tools: readonly AgentTool[]): AgentTool {
+  return Object.create(search, { searches: { value: tools.map(({ name }) => name), enumerable: true } })
 }
 
 function searchTool(tools: readonly AgentTool[], name: string, most: number): AgentTool {

@@ -67,6 +67,22 @@ describe('toolSearch', () => {
     expect(namesIn(model.provider.requests[0])).toEqual(['search_tools', 'get_weather', 'refund_payment'])
   })
 
+  it('a turn may be prepared with tools that nobody has found yet', async () => {
+    const find = search('weather')
+    const activeTools = ['search_tools', 'get_weather']
+    const hidden = await play([find, search('refund payment'), { text: 'ok' }], {
+      tools: [add, ...toolSearch(many, { most: 1 })],
+      hooks: { prepareTurn: () => ({ activeTools }) },
+    })
+    expect(hidden.model.provider.requests.map(namesIn)).toEqual([
+      ['search_tools'],
+      ['search_tools', 'get_weather'],
+      ['search_tools', 'get_weather'],
+    ])
+    const given = await play([find, { text: 'ok' }], { hooks: { prepareTurn: () => ({ tools: toolSearch(many, { most: 1 }) }) } })
+    expect(given.model.provider.requests.map(namesIn)).toEqual([['search_tools'], ['search_tools', 'get_weather']])
+  })
+
   it('refuses two tools of one name', () => {
     expect(() => toolSearch([add, add])).toThrow(/Two tools are called "add"/)
     expect(() => toolSearch([add], { most: 0 })).toThrow(/most/)

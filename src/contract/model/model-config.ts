@@ -60,6 +60,8 @@ export const capabilityFields = {
   mediaById: fixedListOf(aText),
   /** Whether the service itself holds answers to a JSON Schema; otherwise a forced tool takes the answer. */
   jsonSchema: aFlag,
+  /** Whether the service searches among tools itself, of which the model is shown those that it finds. */
+  toolSearch: optional(aFlag),
   /** Settings that the model answers with an error: they are left out. */
   refuses: optional(fixedListOf(settingName)),
   /** Tokens of context, where the family's default is not right. */

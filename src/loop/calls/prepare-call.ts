@@ -39,8 +39,9 @@ export type Preparation = { kind: 'ready'; call: PreparedCall } | RefusedCall
  */
 export function prepareCall(loop: LoopState, call: AnswerableCall): Preparation | Promise<Preparation> {
   if (call.isOfService === true) return decisionAbout(call)
-  const { tools } = loop.turn
-  const tool = tools.find(({ name }) => name === call.name)
+  const { tools, searchable } = loop.turn
+  const isCalled = ({ name }: AgentTool): boolean => name === call.name
+  const tool = tools.find(isCalled) ?? searchable.find(isCalled)
   if (tool === undefined) return refused(`Tool ${call.name} not found`)
   const { invalidArguments: raw } = call
   if (raw !== undefined) return refused(`Invalid arguments: ${parseArguments(raw).fault ?? cutFault}: ${excerpt(raw)}`)

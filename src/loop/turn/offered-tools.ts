@@ -8,28 +8,56 @@ export function withCompanions(tools: readonly AgentTool[]): readonly AgentTool[
   return companions.size === 0 ? tools : [...tools, ...companions]
 }
 
+/** What of a list of tools a turn works with. */
+export interface Offer {
+  /** Those that the model is shown. */
+  tools: readonly AgentTool[]
+  /** Those among which a service may search; they can be called too. */
+  searchable: readonly AgentTool[]
+}
+
 /** Which tools of a list are offered: all, but for those that a search has to find first. Of a history that grows only what is new is looked at. */
 export class OfferedTools {
-  readonly #found: string[] = []
+  /** Names, in the order in which they were found, or called. */
+  readonly #named = new Map<string, 'found' | 'called'>()
   #seen = 0
-  /** The list that was made last, of which tools and with how many found: the same one each time, so that encoded forms are found again. */
-  #last: { of: readonly AgentTool[]; count: number; list: readonly AgentTool[] } | undefined
+  #changes = 0
+  /** What was made last, of which tools and after how many names: the same lists each time, so that encoded forms are found again. */
+  #last: { of: readonly AgentTool[]; changes: number; offer: Offer } | undefined
 
-  of(tools: readonly AgentTool[], messages: readonly AgentMessage[]): readonly AgentTool[] {
-    if (tools.every((tool) => tool.isOffered !== 'whenFound' && tool.companions === undefined)) return tools
+  of(tools: readonly AgentTool[], messages: readonly AgentMessage[]): Offer {
+    if (tools.every((tool) => tool.isOffered !== 'whenFound' && tool.companions === undefined)) return { tools, searchable: [] }
     this.#look(messages)
-    if (this.#last?.of === tools && this.#last.count === this.#found.length) return this.#last.list
-    const found = this.#found.flatMap((name) => tools.find((tool) => tool.name === name && tool.isOffered === 'whenFound') ?? [])
-    const list = withCompanions([...tools.filter((tool) => tool.isOffered !== 'whenFound'), ...found])
-    this.#last = { of: tools, count: this.#found.length, list }
-    return list
+    const changes = this.#changes
+    if (this.#last?.of !== tools || this.#last.changes !== changes) this.#last = { of: tools, changes, offer: this.#offer(tools) }
+    return this.#last.offer
+  }
+
+  #offer(tools: readonly AgentTool[]): Offer {
+    const hidden = new Map(tools.filter(({ isOffered }) => isOffered === 'whenFound').map((tool) => [tool.name, tool]))
+    const names = new Set(tools.flatMap(({ searches = [] }) => searches))
+    // A service finds tools without a word to us: the call tells it.
+    const found = [...this.#named].flatMap(([name, how]) => (how === 'found' || names.has(name) ? (hidden.get(name) ?? []) : []))
+    return {
+      tools: withCompanions([...tools.filter(({ isOffered }) => isOffered !== 'whenFound'), ...found]),
+      searchable: [...hidden.values()].filter(({ name }) => names.has(name)),
+    }
   }
 
   #look(messages: readonly AgentMessage[]): void {
     for (; this.#seen < messages.length; this.#seen += 1) {
       const message = messages[this.#seen]
-      if (message?.role !== 'toolResult') continue
-      for (const name of message.offers ?? []) if (!this.#found.includes(name)) this.#found.push(name)
+      if (message?.role === 'toolResult') for (const name of message.offers ?? []) this.#add(name, 'found')
+      if (message?.role === 'assistant') for (const block of message.content) if (block.type === 'toolCall') this.#add(block.name, 'called')
     }
+  }
+
+  #add(name: string, how: 'found' | 'called'): void {
+    const known = this.#named.get(name)
+    if (known === 'found' || known === how) return
+    this.#changes += 1
+    // What a model called in vain stands where it was found later.
+    if (how === 'found') this.#named.delete(name)
+    this.#named.set(name, how)
   }
 }

@@ -12,7 +12,7 @@ import { checkToolNames, toolList } from '../check-config.ts'
 import { hookFailed } from '../hooks.ts'
 import type { LoopConfig } from '../loop-config.ts'
 import type { LoopState } from '../loop-state.ts'
-import { withCompanions } from './offered-tools.ts'
+import type { Offer } from './offered-tools.ts'
 import { plainTurn, type TurnSetup } from './turn-setup.ts'
 
 /** Asks who may change this turn: a system prompt that is a function, then the `prepareTurn` hook. `undefined` where nobody is asked. */
@@ -30,7 +30,7 @@ async function prepared(loop: LoopState): Promise<void> {
   if (changes === undefined) return
   // What a model's factory says holds for that model: the turn begins anew with the one it has.
   const { systemPrompt: own } = loop.turn
-  loop.turn = changed({ ...plainTurn(loop, changes.model), systemPrompt: own }, changes)
+  loop.turn = changed(loop, { ...plainTurn(loop, changes.model), systemPrompt: own }, changes)
   loop.turn.changes = recordOf(loop.turn, changes)
   loop.events.emit({ type: 'turnPrepared', turnIndex: loop.turnIndex, changes: loop.turn.changes })
 }
@@ -82,14 +82,15 @@ const turnChanges: Shape = options<TurnChanges>({
   messages: listOf(anything),
 })
 
-function changed(turn: TurnSetup, changes: TurnChanges): TurnSetup {
+function changed({ context, offered }: LoopState, turn: TurnSetup, changes: TurnChanges): TurnSetup {
   const { model } = turn
   const { thinking, systemPrompt = turn.systemPrompt, activeTools, messages } = changes
-  const tools = changes.tools === undefined ? turn.tools : withCompanions(changes.tools)
+  const all = changes.tools ?? context.tools
+  const offer = changes.tools === undefined ? turn : offered.of(all, context.messages)
   return {
     model,
     systemPrompt,
-    tools: activeTools === undefined ? tools : active(tools, activeTools),
+    ...(activeTools === undefined ? { tools: offer.tools, searchable: offer.searchable } : active(all, offer, activeTools)),
     thinkingLevel: thinking ?? turn.thinkingLevel,
     settings: { ...turn.settings, ...settingsIn(changes) },
     messages: messages
@@ -98,10 +99,13 @@ function changed(turn: TurnSetup, changes: TurnChanges): TurnSetup {
   }
 }
 
-/** In the order of the tools: the prompt's prefix stays. */
-function active(tools: readonly AgentTool[], names: readonly string[]): readonly AgentTool[] {
-  const unknown = names.find((name) => !tools.some((tool) => tool.name === name))
-  if (unknown === undefined) return tools.filter(({ name }) => names.includes(name))
+/** In the order of the tools: the prompt's prefix stays. One that a search has still to find may be named too. */
+function active(all: readonly AgentTool[], { tools, searchable }: Offer, names: readonly string[]): Offer {
+  const unknown = names.find((name) => ![...tools, ...all].some((tool) => tool.name === name))
+  if (unknown === undefined) {
+    const isActive = ({ name }: AgentTool): boolean => names.includes(name)
+    return { tools: tools.filter(isActive), searchable: searchable.filter(isActive) }
+  }
   const known = tools.map(({ name }) => name).join(', ')
   throw new ConfigError('invalidOption', `prepareTurn().activeTools names ${JSON.stringify(unknown)}; the turn has ${known || 'no tools'}.`)
 }

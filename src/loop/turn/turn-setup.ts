@@ -10,6 +10,8 @@ import type { OfferedTools } from './offered-tools.ts'
 export interface TurnSetup {
   model: Model
   tools: readonly AgentTool[]
+  /** Those that a service may find by itself; they can be called too. */
+  searchable: readonly AgentTool[]
   systemPrompt: string
   thinkingLevel: NonNullable<LoopConfig['thinkingLevel']>
   settings: RequestSettings
@@ -36,7 +38,7 @@ export function plainTurn(source: TurnSource, model: Model = source.config.model
   const settings = ofModel === undefined ? source.settings : settingsIn({ ...ofModel, ...source.settings })
   return {
     model,
-    tools: offered.of(context.tools, context.messages),
+    ...offered.of(context.tools, context.messages),
     systemPrompt: context.systemPrompt,
     thinkingLevel: config.thinkingLevel ?? ofModel?.thinking ?? 'off',
     settings: hasCalled ? unforced(settings) : settings,

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent, TextContent, ThinkingContent } from '../../contract/message/content.ts'
 import { baseType, sourceOf } from '../../contract/message/media.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
+import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
@@ -19,9 +20,14 @@ export function messageEncoder(): MessageEncoder {
 }
 
 /** Tool definitions as JSON. */
-export const toolsJson = toolsEncoder(({ name, description, parameters }) =>
-  toJson({ name, description, input_schema: rootObject(parameters) }),
-)
+export const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
+
+/** Those among which the service searches. */
+export const deferredJson = toolsEncoder((tool) => toJson({ ...toolJson(tool), defer_loading: true }))
+
+function toolJson({ name, description, parameters }: ToolDefinition): object {
+  return { name, description, input_schema: rootObject(parameters) }
+}
 
 /** What puts a cache breakpoint into the object that a text ends with. All breakpoints of a request have one lifetime. */
 export function breakpointOf({ cacheTtl }: RequestSettings): (json: string) => string {

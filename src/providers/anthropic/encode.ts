@@ -6,17 +6,18 @@ import type { EncodedCall } from '../kit/codec.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { TurnWriter } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
-import { targetOf } from '../kit/history/clean-message.ts'
+import { type NormaliseTarget, targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
+import { planSearch, type SearchPlan } from '../kit/settings/tool-search.ts'
 import { type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
 import { joinUrl } from '../kit/transport/endpoint.ts'
-import { breakpointOf, messageEncoder, toolsJson } from './encode-message.ts'
+import { breakpointOf, deferredJson, messageEncoder, toolsJson } from './encode-message.ts'
 import { type AnthropicWire, authHint, requestHeaders, systemTexts } from './identity.ts'
 import { anthropicProfile } from './profile.ts'
-import { containerIn } from './server-tools.ts'
+import { containerIn, searchJson, searchKnows } from './server-tools.ts'
 
 /** A call, and what its answer will be bound to. */
 export interface AnthropicCall extends EncodedCall {
@@ -27,8 +28,18 @@ export interface AnthropicCall extends EncodedCall {
 function knownOf(model: ModelConfig, { serverTools }: AnthropicWire) {
   const profile = anthropicProfile(model)
   const encoder = messageEncoder()
-  const history = new HistoryMemory(targetOf(model, profile, isSigned, serverTools.knows), (head) => new TurnWriter(encoder, head))
-  return { profile, url: joinUrl(model.baseUrl, '/v1/messages'), history }
+  const memory = (knows: NormaliseTarget['knowsTool']) =>
+    new HistoryMemory(targetOf(model, profile, isSigned, knows), (head) => new TurnWriter(encoder, head))
+  const plain = memory(serverTools.knows)
+  let searching: { names: string; history: typeof plain } | undefined
+  /** What the service found is sent back as long as it is given these tools. */
+  const historyFor = ({ request, deferred }: SearchPlan): typeof plain => {
+    if (request.searchable === undefined) return plain
+    const names = deferred.map(({ name }) => name).join()
+    if (searching?.names !== names) searching = { names, history: memory(searchKnows(serverTools, deferred)) }
+    return searching.history
+  }
+  return { profile, url: joinUrl(model.baseUrl, '/v1/messages'), historyFor }
 }
 
 /**
@@ -42,18 +53,23 @@ export function requestEncoder(wire: AnthropicWire): (asked: StreamRequest) => A
   return (asked) => encodeRequest(asked, wire, modelOf(asked.model))
 }
 
-function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url, history }: ReturnType<typeof knownOf>): AnthropicCall {
+function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url, historyFor }: ReturnType<typeof knownOf>): AnthropicCall {
   const { capabilities } = profile
   const warnings: string[] = []
-  const plan = planFormat(asked, capabilities, profile.formats, warnings)
+  const searched = planSearch(asked, capabilities)
+  const { deferred } = searched
+  const plan = planFormat(searched.request, capabilities, profile.formats, warnings)
   const { request, ...choice } = planTools(plan, capabilities, toolRules, warnings)
   const { model, cache } = request
   const system = systemTexts(request.systemPrompt, wire)
   const { serverTools } = wire
-  const own = toolsJson(request.tools)
-  // Ours last: the breakpoint of the cache stands behind them.
-  const tools = [serverTools.tools, own].filter((part) => part !== '').join(',')
-  const { messages, writer, leftOut } = history.write(request.messages, capabilities.boundReasoning ? [system.join('\n'), tools] : [])
+  const search = deferred.length === 0 ? '' : searchJson(serverTools)
+  // Ours last: the breakpoint of the cache stands behind them, and may not stand on one that is deferred.
+  const tools = [deferredJson(deferred), search, serverTools.tools, toolsJson(request.tools)].filter((part) => part !== '').join(',')
+  const { messages, writer, leftOut } = historyFor(searched).write(
+    request.messages,
+    capabilities.boundReasoning ? [system.join('\n'), tools] : [],
+  )
   warnings.push(...leftOut)
   const fields = generationFields(request, capabilities, continuesWithoutThinking(messages), warnings)
   const settings = { rules: ruled(request), capabilities, noSampling: whyNoSampling(fields) }

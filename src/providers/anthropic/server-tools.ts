@@ -3,7 +3,9 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { ServiceToolContent } from '../../contract/message/content.ts'
 import type { AssistantMessage, Message } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
+import type { ToolDefinition } from '../../contract/model/request.ts'
 import { toJson } from '../kit/encode/json-text.ts'
+import { payloadOf } from '../kit/history/service-payload.ts'
 import type { ServerTools } from '../kit/server-tools.ts'
 
 /** What a search or a fetch may be told about addresses: those that are allowed, or those that are not. */
@@ -103,6 +105,8 @@ export interface ServerToolParts {
    * they may be in `body`.
    */
   knows: ((block: ServiceToolContent) => boolean) | undefined
+  /** One of them searches among tools. */
+  searches: boolean
 }
 
 /** Which part of the service must be switched on for a tool, by how its type begins. */
@@ -143,6 +147,31 @@ export function serverToolParts(tools: ServerTools): ServerToolParts {
     beside: servers.length === 0 ? '' : `,"mcp_servers":${toJson(servers)}`,
     betas: wanted,
     knows: tools.length === 0 ? undefined : ({ name }) => tools.some((tool) => hasRun(tool, name)),
+    searches: tools.some(({ type }) => searchType.test(String(type))),
+  }
+}
+
+const searchType = /^tool_search_tool_/
+
+/** The search of the service, unless the caller has declared one. */
+export function searchJson({ searches }: ServerToolParts): string {
+  return searches ? '' : toJson(anthropicTools.toolSearch())
+}
+
+/**
+ * Which blocks the service takes back, where it searches among `deferred`: one that names a tool that is not declared any more is refused, and so is any
+ * where there is no search.
+ */
+export function searchKnows(
+  { knows, searches }: ServerToolParts,
+  deferred: readonly ToolDefinition[],
+): (block: ServiceToolContent) => boolean {
+  const names = new Set(deferred.map(({ name }) => name))
+  return (block) => {
+    // Whoever declares a search declares what it finds, perhaps in `body`.
+    if (!searchType.test(block.name) || searches) return knows?.(block) ?? true
+    const { tool_references: found }: { tool_references?: unknown } = Object(payloadOf(block).result?.content)
+    return names.size > 0 && (!Array.isArray(found) || found.every((each) => names.has(Object(each).tool_name)))
   }
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
+import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
@@ -13,13 +14,14 @@ import { type FormatPlan, planFormat } from '../kit/response-format/response-for
 import { hiddenBy, type ServerTools } from '../kit/server-tools.ts'
 import { effortFor } from '../kit/settings/effort.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
+import { planSearch } from '../kit/settings/tool-search.ts'
 import { leaveOut, type SettingRules, settingFieldsOf } from '../kit/settings/write-settings.ts'
 import { cacheFields, openAiTier } from '../openai/setting-rules.ts'
 import { type EchoMode, messageEncoder } from './encode-message.ts'
 import { InputWriter } from './input-writer.ts'
 import { type ResponsesProfile, responsesProfile } from './profile.ts'
 import { isReplayable, replayPayload } from './replay-state.ts'
-import { includedFor } from './server-tools.ts'
+import { includedFor, openaiTools } from './server-tools.ts'
 
 /** How much of its reasoning a model is told; `none` asks for nothing. */
 export type ReasoningSummary = NonNullable<RequestSettings['thinkingSummary']>
@@ -51,9 +53,13 @@ export interface ResponsesCall extends EncodedCall {
 const minTokens = 16
 
 /** Without `strict: false` the service makes every property required; an object without `properties` it refuses. */
-const toolsJson = toolsEncoder(({ name, description, parameters }) =>
-  toJson({ type: 'function', name, description, parameters: { properties: {}, ...rootObject(parameters) }, strict: false }),
-)
+const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
+/** Those among which the service searches. */
+const deferredJson = toolsEncoder((tool) => toJson({ ...toolJson(tool), defer_loading: true }))
+
+function toolJson({ name, description, parameters }: ToolDefinition): object {
+  return { type: 'function', name, description, parameters: { properties: {}, ...rootObject(parameters) }, strict: false }
+}
 
 /** What is known of a model, and of the conversations it was sent. */
 function knownOf(model: ModelConfig) {
@@ -85,7 +91,8 @@ function encodeRequest(
   mode: EchoMode,
 ): ResponsesCall {
   const warnings: string[] = []
-  const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
+  const { request: searched, deferred } = planSearch(asked, profile.capabilities)
+  const plan = planFormat(searched, profile.capabilities, profile.formats, warnings)
   const { request, ...choice } = planTools(plan, profile.capabilities, toolRules, warnings)
   const { url, model, headers } = options.route(asked)
   const { writer, leftOut } = history.write(request.messages, [mode])
@@ -97,7 +104,9 @@ function encodeRequest(
   const { serverTools } = options
   const include = [...(Array.isArray(fields.include) ? fields.include : []), ...(profile.isOpenAi ? includedFor(serverTools) : [])]
   if (include.length > 0) fields.include = include
-  const declared = [toolsJson(request.tools), ...serverTools.map(toJson)].filter((part) => part !== '')
+  const search = deferred.length === 0 || serverTools.some(({ type }) => type === 'tool_search') ? [] : [openaiTools.toolSearch()]
+  const own = [toolsJson(request.tools), deferredJson(deferred)].filter((part) => part !== '')
+  const declared = [...own, ...[...search, ...serverTools].map(toJson)]
   const tools = declared.length === 0 ? '' : `,"tools":[${declared.join(',')}]`
   const body = `${toJson(fields).slice(0, -1)}${tools},"input":${writer.toJson(systemItem(request, profile))}}`
   const hidden = hiddenBy(serverTools, asked.credential)

@@ -31,6 +31,14 @@ function isOpenAiModel({ id, api, provider }: ModelConfig): boolean {
   return provider === 'openai' || api === 'azureOpenAiResponses' || table.some(({ ids }) => ids.test(id))
 }
 
+/** OpenAI and Azure search among tools from GPT-5.4 on. What is served elsewhere, and a deployment that is called otherwise, has to say so. */
+function searchesTools({ id, api, provider }: ModelConfig): boolean {
+  const [, major, minor = '0'] = /(?:^|[/:.])gpt-(\d+)(?:\.(\d+))?/.exec(id) ?? []
+  const isNew = Number(major) > 5 || (major === '5' && Number(minor) >= 4)
+  const isUnknown = major === undefined && !table.some(({ ids }) => ids.test(id))
+  return api === 'azureOpenAiResponses' ? isNew : provider === 'openai' && (isNew || isUnknown)
+}
+
 /**
  * What `model` accepts on the Responses API. Other services' models think if the configuration says so, and take images in user messages
  * only.
@@ -41,7 +49,7 @@ export function responsesCapabilities(model: ModelConfig): ModelCapabilities {
   if (isOpenAiModel(model)) {
     const { capabilities: _, ...bare } = model
     known = capabilitiesOf(bare, table, newest)
-    known = { ...known, mediaInToolResults: known.media, mediaByUrl: known.media, mediaById: known.media }
+    known = { ...known, mediaInToolResults: known.media, mediaByUrl: known.media, mediaById: known.media, toolSearch: searchesTools(model) }
   } else known = { ...plain, thinking: 'adaptive', efforts: ['low', 'medium', 'high'], thinkingOff: false }
   if (!reasoning) known = { ...known, thinking: 'none' }
   return { ...known, ...own }

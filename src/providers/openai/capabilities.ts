@@ -77,5 +77,7 @@ export function isOpenAiModel(model: ModelConfig, compat: OpenAiCompat): boolean
 export function chatCapabilities(model: ModelConfig, compat: OpenAiCompat): ModelCapabilities {
   if (isOpenAiModel(model, compat)) return capabilitiesOf(model, openAiCapabilities, newest)
   const open: ModelCapabilities = model.reasoning ? { ...plain, thinking: 'adaptive', efforts: upToHigh, thinkingOff: false } : plain
-  return capabilitiesOf(model, [], open)
+  const known = capabilitiesOf(model, [], open)
+  // It searches for any model.
+  return compat.thinkingFormat === 'openRouter' ? { ...known, toolSearch: known.toolSearch ?? true } : known
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
+import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import type { EncodedCall } from '../kit/codec.ts'
@@ -11,6 +12,7 @@ import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
 import { hiddenBy, type ServerTools } from '../kit/server-tools.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
+import { planSearch } from '../kit/settings/tool-search.ts'
 import { settingFieldsOf } from '../kit/settings/write-settings.ts'
 import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { isResponsesOnly } from './capabilities.ts'
@@ -18,11 +20,15 @@ import { ChatWriter, withCacheMark } from './chat-writer.ts'
 import { messageEncoder } from './encode-message.ts'
 import { type ChatProfile, chatProfile } from './profile.ts'
 import { reasoningRequest } from './reasoning-request.ts'
-import { serverToolParts } from './server-tools.ts'
+import { declaresSearch, openrouterTools, serverToolParts } from './server-tools.ts'
 
-const toolsJson = toolsEncoder(({ name, description, parameters }) =>
-  toJson({ type: 'function', function: { name, description, parameters } }),
-)
+const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
+/** Those among which OpenRouter searches. */
+const deferredJson = toolsEncoder((tool) => toJson({ ...toolJson(tool), defer_loading: true }))
+
+function toolJson({ name, description, parameters }: ToolDefinition): object {
+  return { type: 'function', function: { name, description, parameters } }
+}
 
 /** What is known of a model, and of the conversations it was sent. */
 function knownOf(model: ModelConfig) {
@@ -67,7 +73,8 @@ function encodeRequest(
 ): ChatCall {
   const { compat, systemRole } = profile
   const warnings: string[] = []
-  const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
+  const { request: searched, deferred } = planSearch(asked, profile.capabilities)
+  const plan = planFormat(searched, profile.capabilities, profile.formats, warnings)
   const { request, ...choice } = planTools(plan, profile.capabilities, profile.toolRules, warnings)
   const { declared, beside } = serverToolParts(serverTools)
   const fields = { ...parametersOf(request, profile, 'web_search_options' in beside, warnings), ...formatFields(plan) }
@@ -77,7 +84,8 @@ function encodeRequest(
   const prompt = request.systemPrompt === '' ? '' : toJson({ role: systemRole, content: request.systemPrompt })
   const system = prompt !== '' && marksCache(request, profile, 'cacheSystem') ? withCacheMark(prompt, request) : prompt
   const messages = writer.toJson(system, marksCache(request, profile, 'cacheMessages') ? request : undefined)
-  const allTools = [declared, toolsJson(request.tools)].filter((part) => part !== '').join(',')
+  const search = deferred.length === 0 || declaresSearch(serverTools) ? '' : toJson(openrouterTools.toolSearch())
+  const allTools = [declared, search, toolsJson(request.tools), deferredJson(deferred)].filter((part) => part !== '').join(',')
   const tools = allTools === '' ? '' : `,"tools":[${allTools}]`
   return {
     url,

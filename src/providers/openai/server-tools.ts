@@ -68,6 +68,8 @@ export const openrouterTools = {
       ...(excludedDomains !== undefined && { excluded_domains: [...excludedDomains] }),
     },
   }),
+  /** Lets the model search among tools that are declared with `defer_loading`. */
+  toolSearch: (): JsonObject => ({ type: 'openrouter:tool_search' }),
   /** Reads pages. */
   webFetch: (): JsonObject => ({ type: 'openrouter:web_fetch' }),
   /** Makes pictures. */
@@ -124,6 +126,11 @@ function checkBeside(tool: JsonObject): void {
 
 function refuse(what: string): never {
   throw new ConfigError('invalidOption', `serverTools: ${what}.`)
+}
+
+/** Whether one of `tools` searches among tools. */
+export function declaresSearch(tools: ServerTools): boolean {
+  return tools.some(({ type }) => type === 'openrouter:tool_search')
 }
 
 /** The parts of a request that `tools` make: declarations, comma-separated, and what stands beside them. */

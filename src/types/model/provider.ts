@@ -14,6 +14,14 @@ import type { MediaWithBytes } from './media.ts'
  */
 export type ResponseFormatInput<Output = unknown> = ResponseFormat | StandardSchema<unknown, Output> | JsonSchema
 
+/** Tools that are not shown to the model before it has searched for them. */
+export interface SearchableTools {
+  /** All of them, also those that stand in the `tools` of the request because they were found. */
+  tools: readonly ToolDefinition[]
+  /** Names of the `tools` of the request that find them: a search of the service takes their place. */
+  foundBy: readonly string[]
+}
+
 /** Everything one model call needs, independent of any wire protocol. */
 export interface StreamRequest extends RequestSettings {
   model: ModelConfig
@@ -28,6 +36,8 @@ export interface StreamRequest extends RequestSettings {
    */
   continues?: AssistantMessage
   tools: readonly ToolDefinition[]
+  /** Tools that the model may find. Only where the service has a search of its own is more sent of them than `tools` has. */
+  searchable?: SearchableTools
   thinkingLevel: ThinkingLevel
   cache: CacheStrategy
   /** Default: text. */

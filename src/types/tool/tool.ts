@@ -135,6 +135,11 @@ export interface AgentTool {
   readonly revertPolicy?: RevertPolicy
   /** `whenFound`: offered once a result of another tool has named it in `offers`; see `toolSearch`. Default: always. */
   readonly isOffered?: 'always' | 'whenFound'
+  /**
+   * On a tool that finds others: the names of those that a service with a search of its own may search in its place. They can then be called without having
+   * been found here. See `toolSearch`.
+   */
+  readonly searches?: readonly string[]
   /** Leaves work behind that goes on beside the run: at its beginning, a run tells the model what of that was cut off before. */
   readonly isBackground?: boolean
   /** Tools that are offered wherever this one is. Default: none. */
