@@ -107,8 +107,7 @@ export class PartialJson {
   /** How many elements of the list at `path` are whole; 0 where there is none. Names lead from the root; none is the root itself. */
   completeElements(path: readonly string[]): number {
     this.#read()
-    let list: JsonValue | undefined = this.#root
-    for (const name of path) list = isObject(list) && Object.hasOwn(list, name) ? list[name] : undefined
+    const list = path.reduce(within, this.#root)
     if (!Array.isArray(list)) return 0
     const at = this.#open.find(({ value }) => value === list)?.at
     return typeof at === 'number' ? at : list.length
@@ -124,22 +123,20 @@ export class PartialJson {
     if (piece === '') return
     this.#unread = ''
     this.#length += piece.length
-    if (!this.#hasRead && this.#readWhole(piece)) return
+    const isFirst = !this.#hasRead
     this.#hasRead = true
+    if (isFirst && this.#readWhole(piece)) return
     let at = 0
     while (at < piece.length && !this.#isBroken) at = this.#text === undefined ? this.#outside(piece, at) : this.#inside(piece, at)
   }
 
   /** What is whole when it is asked for first needs no reader of beginnings. */
   #readWhole(piece: string): boolean {
-    const ends = piece.trimStart().charAt(0) + piece.trimEnd().slice(-1)
-    if (ends !== '{}' && ends !== '[]') return false
     try {
       const value: JsonValue = JSON.parse(piece)
-      // What is too deep is read up to there.
-      if (mayBeDeep(piece) && isNested(value) && !isShallow(value, maxJsonDepth)) return false
+      // A number may go on; what is too deep is read up to there.
+      if (!isNested(value) || (mayBeDeep(piece) && !isShallow(value, maxJsonDepth))) return false
       this.#place(value)
-      this.#hasRead = true
       return true
     } catch {
       return false
@@ -349,8 +346,9 @@ function isNested(value: JsonValue | undefined): value is JsonObject | JsonValue
   return typeof value === 'object' && value !== null
 }
 
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return isNested(value) && !Array.isArray(value)
+/** What an object has under `name`. */
+export function within(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return isNested(value) && !Array.isArray(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
 /** What `text`, the beginning of some JSON, says so far; `undefined` where that is nothing, or no JSON. */

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { OutputForm } from '../../contract/run/run-facts.ts'
-import { PartialJson } from './partial-json.ts'
+import { PartialJson, within } from './partial-json.ts'
 
 /**
  * The answer of a run as a value, while its events are told.
@@ -64,8 +64,7 @@ export class PartialOutput {
 
   /** What the answer says so far; it stays as it is. See `PartialJson.snapshot`. */
   get value(): JsonValue | undefined {
-    const property = this.#form()?.property
-    return within(this.#json.snapshot(), property)
+    return this.#path([]).reduce(within, this.#json.snapshot())
   }
 
   /** The text that is read now: another one with each attempt. */
@@ -75,12 +74,16 @@ export class PartialOutput {
 
   /** The elements of the list at `path` that are whole, from the one at `from`. */
   elements(path: readonly string[], from: number): JsonValue[] {
-    const property = this.#form()?.property
-    const names = property === undefined ? path : [property, ...path]
+    const names = this.#path(path)
     const whole = this.#json.completeElements(names)
     if (whole <= from) return []
-    const list = names.reduce<JsonValue | undefined>(within, this.#json.value)
+    const list = names.reduce(within, this.#json.value)
     return Array.isArray(list) ? list.slice(from, whole) : []
+  }
+
+  #path(names: readonly string[]): readonly string[] {
+    const property = this.#form()?.property
+    return property === undefined ? names : [property, ...names]
   }
 
   #begin(messageId: string): void {
@@ -95,9 +98,4 @@ export class PartialOutput {
     this.#block = block
     this.#json.push(text)
   }
-}
-
-function within(value: JsonValue | undefined, name: string | undefined): JsonValue | undefined {
-  if (name === undefined) return value
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }

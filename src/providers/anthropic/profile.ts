@@ -7,13 +7,12 @@ const { maxOutputTokens: _, ...ofOthers } = budgetClaude
 const table: readonly CapabilityRow[] = [{ ids: /^(?!.*claude)/i, capabilities: ofOthers }, ...claudeTable]
 
 /** The service searches among tools for the models from Claude 4 on. */
-const searching = /claude/i
-const beforeSearch = /claude-(instant|v?[12]|3)(?!\d)/i
+const searching = /claude(?!-(instant|v?[12]|3)(?!\d))/i
 
 /** What the Anthropic Messages service accepts for `model`. */
 export function anthropicCapabilities(model: ModelConfig): ModelCapabilities {
   const capabilities = capabilitiesOf(model, table, newestClaude)
-  const toolSearch = capabilities.toolSearch ?? (searching.test(model.id) && !beforeSearch.test(model.id))
+  const toolSearch = capabilities.toolSearch ?? searching.test(model.id)
   const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
   return { ...capabilities, toolSearch, ...(saysNone && { thinking: 'none' }) }
 }

@@ -69,10 +69,7 @@ export const anthropicTools = {
   /** Runs code in a container of the service. */
   codeExecution: (): JsonObject => ({ type: 'code_execution_20260521', name: 'code_execution' }),
   /** Lets the model search among tools that are declared with `defer_loading`. */
-  toolSearch: ({ by = 'bm25' }: { by?: 'bm25' | 'regex' } = {}): JsonObject => ({
-    type: `tool_search_tool_${by}_20251119`,
-    name: `tool_search_tool_${by}`,
-  }),
+  toolSearch: ({ by = 'bm25' }: { by?: 'bm25' | 'regex' } = {}): JsonObject => searchBy(by),
   /** Calls tools of an MCP server. */
   mcp: ({ name, url, authorizationToken, allowedTools }: AnthropicMcpOptions): JsonObject => ({
     type: 'mcp_toolset',
@@ -84,6 +81,12 @@ export const anthropicTools = {
     server: { type: 'url', name, url, ...(authorizationToken !== undefined && { authorization_token: authorizationToken }) },
   }),
 } as const
+
+function searchBy(by: 'bm25' | 'regex'): JsonObject {
+  return { type: `${searchName}${by}_20251119`, name: `${searchName}${by}` }
+}
+
+const searchName = 'tool_search_tool_'
 
 function domainFields({ maxUses, allowedDomains, blockedDomains }: DomainOptions): JsonObject {
   return {
@@ -147,15 +150,13 @@ export function serverToolParts(tools: ServerTools): ServerToolParts {
     beside: servers.length === 0 ? '' : `,"mcp_servers":${toJson(servers)}`,
     betas: wanted,
     knows: tools.length === 0 ? undefined : ({ name }) => tools.some((tool) => hasRun(tool, name)),
-    searches: tools.some(({ type }) => searchType.test(String(type))),
+    searches: tools.some(({ type }) => String(type).startsWith(searchName)),
   }
 }
 
-const searchType = /^tool_search_tool_/
-
 /** The search of the service, unless the caller has declared one. */
 export function searchJson({ searches }: ServerToolParts): string {
-  return searches ? '' : toJson(anthropicTools.toolSearch())
+  return searches ? '' : toJson(searchBy('bm25'))
 }
 
 /**
@@ -169,7 +170,7 @@ export function searchKnows(
   const names = new Set(deferred.map(({ name }) => name))
   return (block) => {
     // Whoever declares a search declares what it finds, perhaps in `body`.
-    if (!searchType.test(block.name) || searches) return knows?.(block) ?? true
+    if (!block.name.startsWith(searchName) || searches) return knows?.(block) ?? true
     const { tool_references: found }: { tool_references?: unknown } = Object(payloadOf(block).result?.content)
     return names.size > 0 && (!Array.isArray(found) || found.every((each) => names.has(Object(each).tool_name)))
   }

@@ -21,7 +21,7 @@ import { type EchoMode, messageEncoder } from './encode-message.ts'
 import { InputWriter } from './input-writer.ts'
 import { type ResponsesProfile, responsesProfile } from './profile.ts'
 import { isReplayable, replayPayload } from './replay-state.ts'
-import { includedFor, openaiTools } from './server-tools.ts'
+import { includedFor, searchJson } from './server-tools.ts'
 
 /** How much of its reasoning a model is told; `none` asks for nothing. */
 export type ReasoningSummary = NonNullable<RequestSettings['thinkingSummary']>
@@ -104,7 +104,7 @@ function encodeRequest(
   const { serverTools } = options
   const include = [...(Array.isArray(fields.include) ? fields.include : []), ...(profile.isOpenAi ? includedFor(serverTools) : [])]
   if (include.length > 0) fields.include = include
-  const search = deferred.length === 0 || serverTools.some(({ type }) => type === 'tool_search') ? [] : [openaiTools.toolSearch()]
+  const search = deferred.length === 0 || serverTools.some(({ type }) => type === searchJson.type) ? [] : [searchJson]
   const own = [toolsJson(request.tools), deferredJson(deferred)].filter((part) => part !== '')
   const declared = [...own, ...[...search, ...serverTools].map(toJson)]
   const tools = declared.length === 0 ? '' : `,"tools":[${declared.join(',')}]`

@@ -81,7 +81,7 @@ export const openaiTools = {
     ...(allowedTools !== undefined && { allowed_tools: [...allowedTools] }),
   }),
   /** Lets the model search among tools that are declared with `defer_loading`. */
-  toolSearch: (): JsonObject => ({ type: 'tool_search' }),
+  toolSearch: (): JsonObject => searchJson,
   /** Runs commands in a container of the service. */
   shell: (): JsonObject => ({ type: 'shell', environment: { type: 'container_auto' } }),
 } as const
@@ -113,6 +113,9 @@ export const xaiTools = {
     ...(toDate !== undefined && { to_date: toDate }),
   }),
 } as const
+
+/** The declaration of the search among tools. */
+export const searchJson = { type: 'tool_search' }
 
 /** Tools that the service asks its caller to run, and nobody here does. */
 const ofCaller: ReadonlySet<string> = new Set(['function', 'custom', 'computer', 'computer_use_preview', 'apply_patch', 'local_shell'])

@@ -20,7 +20,7 @@ import { ChatWriter, withCacheMark } from './chat-writer.ts'
 import { messageEncoder } from './encode-message.ts'
 import { type ChatProfile, chatProfile } from './profile.ts'
 import { reasoningRequest } from './reasoning-request.ts'
-import { declaresSearch, openrouterTools, serverToolParts } from './server-tools.ts'
+import { searchJson, serverToolParts } from './server-tools.ts'
 
 const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
 /** Those among which OpenRouter searches. */
@@ -84,7 +84,7 @@ function encodeRequest(
   const prompt = request.systemPrompt === '' ? '' : toJson({ role: systemRole, content: request.systemPrompt })
   const system = prompt !== '' && marksCache(request, profile, 'cacheSystem') ? withCacheMark(prompt, request) : prompt
   const messages = writer.toJson(system, marksCache(request, profile, 'cacheMessages') ? request : undefined)
-  const search = deferred.length === 0 || declaresSearch(serverTools) ? '' : toJson(openrouterTools.toolSearch())
+  const search = deferred.length === 0 ? '' : searchJson(serverTools)
   const allTools = [declared, search, toolsJson(request.tools), deferredJson(deferred)].filter((part) => part !== '').join(',')
   const tools = allTools === '' ? '' : `,"tools":[${allTools}]`
   return {

@@ -69,7 +69,7 @@ export const openrouterTools = {
     },
   }),
   /** Lets the model search among tools that are declared with `defer_loading`. */
-  toolSearch: (): JsonObject => ({ type: 'openrouter:tool_search' }),
+  toolSearch: (): JsonObject => searchDeclaration,
   /** Reads pages. */
   webFetch: (): JsonObject => ({ type: 'openrouter:web_fetch' }),
   /** Makes pictures. */
@@ -128,9 +128,11 @@ function refuse(what: string): never {
   throw new ConfigError('invalidOption', `serverTools: ${what}.`)
 }
 
-/** Whether one of `tools` searches among tools. */
-export function declaresSearch(tools: ServerTools): boolean {
-  return tools.some(({ type }) => type === 'openrouter:tool_search')
+const searchDeclaration = { type: 'openrouter:tool_search' }
+
+/** The search of OpenRouter, unless it is one of `tools`. */
+export function searchJson(tools: ServerTools): string {
+  return tools.some(({ type }) => type === searchDeclaration.type) ? '' : toJson(searchDeclaration)
 }
 
 /** The parts of a request that `tools` make: declarations, comma-separated, and what stands beside them. */

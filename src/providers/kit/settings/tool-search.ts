@@ -23,7 +23,6 @@ export function planSearch(request: StreamRequest, { toolSearch }: ModelCapabili
   const chosen = typeof toolChoice !== 'object' ? [] : 'tool' in toolChoice ? [toolChoice.tool] : toolChoice.allowed
   if (searchable.foundBy.some((name) => chosen.includes(name))) return { request, deferred: [] }
   const deferred = chosen.length === 0 ? searchable.tools : searchable.tools.filter(({ name }) => !chosen.includes(name))
-  if (deferred.length === 0) return { request, deferred }
   const hidden = new Set([...searchable.foundBy, ...searchable.tools.map(({ name }) => name)])
   const named = searchable.tools.filter(({ name }) => chosen.includes(name))
   return { request: { ...request, tools: [...tools.filter(({ name }) => !hidden.has(name)), ...named] }, deferred }
