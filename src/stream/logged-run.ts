@@ -1,3 +1,4 @@
+import { type LateChunk, lateChunk } from '../base/late/late-chunk.ts'
 import { logWarning } from '../base/log-warning.ts'
 import { errorText } from '../contract/errors.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
@@ -7,7 +8,9 @@ import { aFunction } from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
 import { type AgentRun, RunError, type RunResult } from '../types/run/run.ts'
 import { EventLog } from './event-log.ts'
-import { outputElements, partialOutputs } from './partial-outputs.ts'
+
+type Reader = typeof import('./partial-outputs.ts')
+const reader: LateChunk<Reader> = lateChunk('the reader of answers that are JSON', () => import('./partial-outputs.ts'))
 
 /** What a run is to those who read it, wherever its loop is: its events, and what it came to. See {@link AgentRun} for the contract. */
 export abstract class LoggedRun
@@ -58,16 +61,19 @@ export abstract class LoggedRun
   }
 
   partial(): AsyncIterable<never> {
-    return this.#followed(partialOutputs(this, () => this.form)) as AsyncIterable<never> // what the form of the answer promises, in part
+    const values = this.#followed(({ partialOutputs }) => partialOutputs(this, () => this.form))
+    return values as AsyncIterable<never> // what the form of the answer promises, in part
   }
 
   elements(...path: string[]): AsyncIterable<never> {
-    return this.#followed(outputElements(this, () => this.form, path)) as AsyncIterable<never> // what the form of the answer promises
+    const values = this.#followed(({ outputElements }) => outputElements(this, () => this.form, path))
+    return values as AsyncIterable<never> // what the form of the answer promises
   }
 
-  async *#followed<T>(values: AsyncIterable<T>): AsyncGenerator<T> {
+  /** What happens while the reader is loaded is read then. */
+  async *#followed<T>(read: (reader: Reader) => AsyncIterable<T>): AsyncGenerator<T> {
     const ended = this.result
-    yield* values
+    yield* read(reader.loaded ?? (await reader.load()))
     completed(await ended)
   }
 

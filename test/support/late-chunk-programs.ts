@@ -59,6 +59,23 @@ import { SubAgentTool } from 'phi-core/agent'
 const child = new SubAgentTool({ name: 'child', description: 'Helps.', model: scripted([{ text: 'Helped.' }]), background: true })
 globalThis.outcome = outcomeOf({ model: ${calling('child', { task: 'Help.' })}, tools: [child] })
 `,
+  'src/stream/partial-outputs.ts': `${prelude}
+async function read() {
+  const run = new Agent({ model: scripted([{ text: '{"a": 1}' }]), responseFormat: { type: 'jsonObject' } }).prompt('Do it.')
+  const types = []
+  run.subscribe(({ type }) => types.push(type))
+  let error
+  try {
+    for await (const value of run.partial()) if (value.a === 2) break
+  } catch ({ code, message }) {
+    error = { code, message }
+  }
+  const { status, text } = await run.result
+  // The run itself goes on.
+  return { status: error && status === 'completed' ? 'error' : status, error, types, told: text }
+}
+globalThis.outcome = read()
+`,
   re2js: `${prelude}
 import { searchTool } from 'phi-core/tools'
 const workspace = memoryWorkspace({ 'a.txt': 'one' })
