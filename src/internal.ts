@@ -44,6 +44,7 @@ export {
   wholeFrom,
   withMethods,
 } from './contract/shape/shape.ts'
+export { isToolName } from './contract/tool/tool-result.ts'
 export { Inputs } from './loop/ask/desks.ts'
 export { mcpErrorCode } from './mcp/mcp-error.ts'
 export { bedrockAuthHeaders } from './providers/bedrock/sign.ts'

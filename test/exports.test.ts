@@ -82,8 +82,8 @@ const expected: Record<string, string> = {
     UnknownEntry`,
   './context': `
     ContextTracker PartialJson cacheHitRate combineUsage compactMessages contextTokensOf defaultCompaction defaultContextTranslation deriveView diffTurnRequests
-    contextLimitOf emptyUsage estimateTokens extensionMessage extractJson heuristicTokenCounter isContextOverflow isLlmMessage llmCompaction parsePartialJson
-    messageTokens summaryMessage tokenCounterFor totalTokens turnsOf
+    contextLimitOf emptyUsage estimateTokens extensionMessage extractJson hasRates heuristicTokenCounter isContextOverflow isLlmMessage llmCompaction parsePartialJson
+    messageTokens summaryMessage tokenCounterFor totalTokens turnsOf unknownCost
     AnnotatedRequest BlockProvenance CapturedHttp CompactedSection CompactionConfig CompactionInput CompactionOverlay CompactionScope
     CompactionStrategy ContextChange ContextConfig ContextState ContextTranslation ExtensionMessage LlmCompactionOptions LlmMessage
     MessageEnvelope ModelLimits ProvenanceRole PruneRecord RequestBreak RequestDiff RevertCategory RevertPolicy RevertRecord TokenCounter TurnId
@@ -107,7 +107,7 @@ const expected: Record<string, string> = {
     SubAgentTool agentPrompt applyProfile composeSystemPrompt exploreBranches isSubAgentTool minimalPrompt profileDefaults
     AgentProfile BackgroundOptions Branch BranchSpec CompactOptions ExploreOptions PromptBlock SubAgentOptions SystemPromptStrategy`,
   './store': `
-    allMessages childOf createStore escapeControls escapeInvisible initialState reduce restoredState sourcesOf
+    allMessages childOf createStore escapeControls escapeInvisible goesBack initialState reduce restoredState sourcesOf
     BackgroundTaskView BlockView BranchesView CompactionNote MessageView NoteView PruneNote RetryView RevertNote RunState Source Store StoreOptions ToolStatus
     ToolView TurnView`,
   './config': `

@@ -120,12 +120,7 @@ export function stopType(reason: unknown): string {
   return PhiError.isInstance(reason) ? nameOf(reason.code) : cancelled
 }
 
-/** Whether a name may stand in the name of a span: models make up names of tools, and write anything into them. */
-export function isToolName(name: string): boolean {
-  return /^[a-zA-Z0-9_-]{1,64}$/.test(name)
-}
-
-/** As {@link isToolName}, for tools of services: those of MCP servers have dots in their names. */
+/** As `isToolName`, for tools of services: those of MCP servers have dots in their names. */
 export function isServiceToolName(name: string): boolean {
   return /^[a-zA-Z0-9_.-]{1,128}$/.test(name)
 }

@@ -1,7 +1,8 @@
 import type { Attributes, Context } from '@opentelemetry/api'
+import { isToolName } from '../../src/internal.ts'
 import type { ToolExecutionEndEvent, ToolExecutionStartEvent, TraceContext } from '../../src/loop/index.ts'
 import { captured, capturedJson, capturedResult } from './content.ts'
-import { errorType, isToolName, nameOf, stopType } from './conventions.ts'
+import { errorType, nameOf, stopType } from './conventions.ts'
 import type { Operation, Tracing } from './tracing.ts'
 
 /** What says whether a call was cut off. */

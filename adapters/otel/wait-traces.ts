@@ -1,6 +1,7 @@
 import type { Attributes, Context } from '@opentelemetry/api'
+import { isToolName } from '../../src/internal.ts'
 import type { ApprovalRequestedEvent, ApprovalResolvedEvent, CompactionEndedEvent, CompactionStartedEvent } from '../../src/loop/index.ts'
-import { isToolName, nameOf, usageAttributes } from './conventions.ts'
+import { nameOf, usageAttributes } from './conventions.ts'
 import type { Operation, Tracing } from './tracing.ts'
 
 /** What of a loop is neither a model call nor a tool, and takes time: people who are asked, and compactions. */

@@ -1,6 +1,6 @@
 import { type AgentMessage, lastSaidAt } from '../contract/message/message.ts'
 import type { AgentEvent, AgentStartEvent } from '../contract/run/event.ts'
-import type { PendingApproval } from '../contract/run/run-facts.ts'
+import { goesBack, type PendingApproval } from '../contract/run/run-facts.ts'
 
 /** What goes back in the history before a run begins. */
 export type Rewind = (messages: readonly AgentMessage[]) => readonly AgentMessage[]
@@ -34,8 +34,7 @@ export class Conversation {
     if (this.place !== undefined) return true
     const lastLoopId = this.#lastLoopId
     if (loopId === lastLoopId) return false
-    const goesBack = continuationKind.kind === 'rerun' || continuationKind.kind === 'branch'
-    return goesBack || (lastLoopId !== undefined && parentLoopId !== lastLoopId)
+    return goesBack(continuationKind) || (lastLoopId !== undefined && parentLoopId !== lastLoopId)
   }
 
   /** Another run begins; of the one before nothing more will come. */

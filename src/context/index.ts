@@ -29,7 +29,7 @@ export {
   type TurnId,
 } from '../contract/message/message.ts'
 export type { BlockProvenance, ProvenanceRole } from '../contract/message/provenance.ts'
-export { cacheHitRate, combineUsage, contextTokensOf, emptyUsage } from '../contract/model/usage.ts'
+export { cacheHitRate, combineUsage, contextTokensOf, emptyUsage, hasRates, unknownCost } from '../contract/model/usage.ts'
 export type { AnnotatedRequest, CapturedHttp } from '../contract/run/request-capture.ts'
 export type {
   CompactionConfig,

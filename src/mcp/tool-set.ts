@@ -27,7 +27,7 @@ import { agentTool, fingerprintOf, type ServerTool, type ToolSetting } from './s
 
 import { serverSchema } from './tool-schema.ts'
 
-/** What every provider takes as the name of a tool. */
+/** What every service takes as the name of a tool without a spelling of its own: as `isToolName`, and beginning as Gemini wants it. */
 const legal = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/
 /** What {@link toolName} ends a name with that it had to change. */
 const marked = /_[0-9a-f]{12}$/

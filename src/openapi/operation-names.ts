@@ -1,6 +1,5 @@
 import { crc32 } from '../base/crc32.ts'
-
-const longest = 64
+import { isToolName, maxToolName } from '../contract/tool/tool-result.ts'
 
 /**
  * Names for tools that every provider takes, `[a-zA-Z0-9_-]{1,64}`, no two alike: of those that become equal the one that needed no change keeps
@@ -9,15 +8,11 @@ const longest = 64
 export function legalNames(wanted: readonly { name: string; place: string }[]): string[] {
   const taken = new Set<string>()
   const names = wanted.map(({ name }) => {
-    if (!isLegal(name) || taken.has(name)) return undefined
+    if (!isToolName(name) || taken.has(name)) return undefined
     taken.add(name)
     return name
   })
   return wanted.map(({ name, place }, at) => names[at] ?? free(legal(name), `${name} ${place}`, taken))
-}
-
-function isLegal(name: string): boolean {
-  return /^[a-zA-Z0-9_-]{1,64}$/.test(name)
 }
 
 function legal(name: string): string {
@@ -26,9 +21,9 @@ function legal(name: string): string {
 
 function free(name: string, place: string, taken: Set<string>): string {
   let found = name
-  for (let at = 0; found.length > longest || taken.has(found); at += 1) {
+  for (let at = 0; found.length > maxToolName || taken.has(found); at += 1) {
     const mark = checksum(at === 0 ? place : `${place} ${at}`)
-    found = `${name.slice(0, longest - mark.length - 1)}_${mark}`
+    found = `${name.slice(0, maxToolName - mark.length - 1)}_${mark}`
   }
   taken.add(found)
   return found
@@ -46,9 +41,9 @@ export function nameOfPlace(method: string, path: string): string {
 
 /** Names for arguments that every provider takes, `[a-zA-Z0-9_.-]{1,64}`, no two alike. */
 export function legalKey(name: string, taken: ReadonlySet<string>): string {
-  const base = name.replace(/[^a-zA-Z0-9_.-]/g, '_').slice(0, longest) || '_'
+  const base = name.replace(/[^a-zA-Z0-9_.-]/g, '_').slice(0, maxToolName) || '_'
   let key = base
   // By checksum: counting would take the square of how many there are.
-  for (let at = 0; taken.has(key); at += 1) key = `${base.slice(0, longest - 9)}_${checksum(at === 0 ? name : `${name} ${at}`)}`
+  for (let at = 0; taken.has(key); at += 1) key = `${base.slice(0, maxToolName - 9)}_${checksum(at === 0 ? name : `${name} ${at}`)}`
   return key
 }

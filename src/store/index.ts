@@ -1,5 +1,6 @@
 export { escapeControls, escapeInvisible } from '../base/text/escape-controls.ts'
 export { type Source, sourcesOf } from '../contract/message/sources.ts'
+export { goesBack } from '../contract/run/run-facts.ts'
 export { reduce } from './reduce.ts'
 export { childOf } from './reduce-child.ts'
 export { restoredState } from './restored-state.ts'

@@ -15,6 +15,7 @@ import {
   options as optionsOf,
   required,
 } from '../contract/shape/shape.ts'
+import { isToolName } from '../contract/tool/tool-result.ts'
 import type { SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolContext, ToolOutput, ToolParameters } from '../types/tool/tool.ts'
 import { enforceableSchema } from '../validation/enforceable-schema.ts'
@@ -101,7 +102,7 @@ function checkTool(options: ToolOptions<ToolParameters, never>): void {
   const foreign = foreignTool(options, 'What defineTool got')
   if (foreign !== undefined) throw new ConfigError('invalidTool', foreign)
   const { name, description } = options
-  if (typeof name !== 'string' || !/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
+  if (!isToolName(name)) {
     throw new ConfigError(
       'invalidTool',
       `Tool name ${typeof name === 'string' ? JSON.stringify(name) : kindOf(name)}: use 1 to 64 letters, digits, "_" or "-".`,

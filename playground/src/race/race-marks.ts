@@ -1,3 +1,4 @@
+import { hasRates } from '../../../src/context/index.ts'
 import { type AgentEvent, type CostConfig, estimatedCost } from '../../../src/index.ts'
 
 /** When things happened in a branch, and at which prices. Grows event by event. Times are epoch ms. */
@@ -27,7 +28,7 @@ export function marked(marks: RaceMarks | undefined, event: AgentEvent): RaceMar
   if (event.type !== 'agentEnd') return marks
   const { usage } = event
   const { prices } = marks
-  const isPriced = prices !== undefined && Object.values({ ...prices }).some((price) => Number(price) > 0)
+  const isPriced = prices !== undefined && hasRates({ cost: prices })
   return { ...marks, endedAt: event.at, outputTokens: usage.output, ...(isPriced && { cost: estimatedCost(usage, prices) }) }
 }
 

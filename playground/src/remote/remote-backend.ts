@@ -1,4 +1,5 @@
 import { type RemoteSession, remoteSession } from '../../../src/client/index.ts'
+import { unknownCost } from '../../../src/context/index.ts'
 import { memorySessionStore } from '../../../src/index.ts'
 import { exportSession, parseSession, type Session, SessionError } from '../../../src/session/index.ts'
 import { keyOf } from '../models/key-vault.ts'
@@ -158,7 +159,7 @@ function factsFrom(about: unknown): ModelFacts {
     isScripted: isScripted === true,
     contextTokens: tokens,
     compactsAt: tokens * 0.85,
-    cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
+    cost: unknownCost,
   }
 }
 

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { AgentEvent } from '../../../src/index.ts'
 import { recordsOf, type Session, snapshotOf } from '../../../src/session/index.ts'
-import { initialState, type RunState, reduce } from '../../../src/store/index.ts'
+import { goesBack, initialState, type RunState, reduce } from '../../../src/store/index.ts'
 import type { ModelFacts } from '../state/chat-port.ts'
 import { rewoundState } from '../state/conversation-state.ts'
 import { EventLog } from '../state/event-log.ts'
@@ -28,8 +28,8 @@ export function createReplay(session: Session, loopId: string | undefined, model
 
   function hear(event: AgentEvent): void {
     log.value.add(event)
-    const goesBack = event.type === 'agentStart' && ['rerun', 'branch'].includes(event.continuationKind.kind)
-    next = reduce(goesBack ? rewoundState(next, beforeLoop(session, event.loopId)) : next, event)
+    const isBack = event.type === 'agentStart' && goesBack(event.continuationKind)
+    next = reduce(isBack ? rewoundState(next, beforeLoop(session, event.loopId)) : next, event)
   }
 
   function seek(to: number): void {

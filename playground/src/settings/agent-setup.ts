@@ -1,6 +1,6 @@
 import { opfsWorkspace } from '../../../adapters/browser/index.ts'
-import { contextLimitOf } from '../../../src/context/index.ts'
-import type { AgentTool, CostConfig } from '../../../src/index.ts'
+import { contextLimitOf, unknownCost } from '../../../src/context/index.ts'
+import type { AgentTool } from '../../../src/index.ts'
 import {
   editFileTool,
   listFilesTool,
@@ -18,8 +18,6 @@ import type { AgentSetup } from '../state/local-backend.ts'
 import { plainOptions } from './agent-options.ts'
 import type { Settings, ToolName } from './settings.ts'
 import { workspaceNote } from './workspace-note.ts'
-
-const unknownCost: CostConfig = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
 
 /** Agents of this tab as the settings have them. Loads what they need now, so that a conversation can begin at once. */
 export async function agentSetup(settings: Settings): Promise<() => AgentSetup> {

@@ -2,7 +2,7 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { type AgentEvent, type AgentRun, type PendingApproval, type Receipt, textOf } from '../../../src/index.ts'
 import type { AgentStartEvent, ApprovalRef } from '../../../src/loop/index.ts'
 import type { LoopRecord, Session } from '../../../src/session/index.ts'
-import { type RunState, reduce } from '../../../src/store/index.ts'
+import { goesBack, type RunState, reduce } from '../../../src/store/index.ts'
 import { type Attachment, mediaOf, said } from './attachments.ts'
 import type { ChatPort } from './chat-port.ts'
 import { chainOf, lastLoopOf, openedState, outlineOf, rewoundState } from './conversation-state.ts'
@@ -98,8 +98,7 @@ export function createConversation(chat: ChatPort, recorded: Session | undefined
     const last = next.loopId ?? lastLoop.value
     // Somebody else has gone on from another loop.
     if (last !== undefined && parentLoopId !== undefined && parentLoopId !== last) return openedState(agent, [])
-    const goesBack = continuationKind.kind === 'rerun' || continuationKind.kind === 'branch'
-    return goesBack ? rewoundState(next, agent.messages) : next
+    return goesBack(continuationKind) ? rewoundState(next, agent.messages) : next
   }
 
   function hear(event: AgentEvent): void {

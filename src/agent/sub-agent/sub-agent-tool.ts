@@ -19,7 +19,7 @@ import {
   required,
   wholeFrom,
 } from '../../contract/shape/shape.ts'
-import type { ToolResult } from '../../contract/tool/tool-result.ts'
+import { isToolName, type ToolResult } from '../../contract/tool/tool-result.ts'
 import { agentLoop } from '../../loop/agent-loop.ts'
 import { checkToolNames } from '../../loop/check-config.ts'
 import type { AgentContext, LoopConfig } from '../../loop/loop-config.ts'
@@ -262,7 +262,7 @@ function spawnRefOf({ sessionId, loopId, toolCallId, toolName }: ToolContext): S
 }
 
 function checkSubAgent(name: string, tools: readonly AgentTool[]): void {
-  if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
+  if (!isToolName(name)) {
     throw new ConfigError('invalidTool', `Sub-agent name ${JSON.stringify(name)}: use 1 to 64 letters, digits, "_" or "-".`)
   }
   const nested = tools.find(isSubAgentTool)

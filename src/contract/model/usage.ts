@@ -139,6 +139,14 @@ export function contextTokensOf({ contextTokens, input, cacheRead, cacheWrite, o
   return contextTokens ?? input + cacheRead + cacheWrite + output
 }
 
+/** The rates of a model whose prices are not known. */
+export const unknownCost: CostConfig = Object.freeze({
+  inputPerMillion: 0,
+  outputPerMillion: 0,
+  cacheReadPerMillion: 0,
+  cacheWritePerMillion: 0,
+})
+
 /** Whether there are prices at all: rates that are all zero mean that they are not known. */
 export function hasRates({ cost }: { cost: CostConfig }): boolean {
   return [cost, ...(cost.tiers ?? [])].some(

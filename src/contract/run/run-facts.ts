@@ -41,6 +41,16 @@ export const continuationKind = tagged('kind', {
 /** How a loop relates to the one before it. Source: docs/concepts/events.md */
 export type ContinuationKind = Infer<typeof continuationKind>
 
+/**
+ * Whether a loop of this kind takes back what was said last: it says it again, or says something else in its place. What shows a conversation goes back
+ * before it reduces the events of such a loop.
+ *
+ * Source: docs/concepts/events.md
+ */
+export function goesBack({ kind }: ContinuationKind): boolean {
+  return kind === 'rerun' || kind === 'branch'
+}
+
 /** What began a turn, in words. */
 export const turnTrigger = oneOf('user', 'subAgent', 'continuation', 'branch')
 /** What began a turn. Source: docs/concepts/events.md */

@@ -1,6 +1,14 @@
 import { content } from '../message/content.ts'
 import { aFlag, aText, type FieldsOf, json, listOf, object, optional, type ShapeOf } from '../shape/shape.ts'
 
+/** Characters of a tool's name at most: no service takes more. */
+export const maxToolName = 64
+
+/** Whether a tool may be called so: 1 to 64 letters, digits, "_" or "-", which every service takes or is given a spelling of its own for. */
+export function isToolName(name: unknown): name is string {
+  return typeof name === 'string' && name.length <= maxToolName && /^[a-zA-Z0-9_-]+$/.test(name)
+}
+
 const resultFields = {
   content: listOf(content),
   details: optional(json),

@@ -3,6 +3,7 @@ import { KnownSecrets } from '../../base/text/redact.ts'
 import { callbackFailed, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
+import { unknownCost } from '../../contract/model/usage.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
@@ -74,7 +75,7 @@ function keyOf({ model, provider }: Pick<AssistantMessage, 'model' | 'provider'>
 
 const unnamed: ModelConfig = {
   ...{ id: 'route', name: 'route', api: 'route', provider: 'route', baseUrl: '', reasoning: true, contextWindow: 200_000, maxTokens: 0 },
-  cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
+  cost: unknownCost,
   headers: {},
 }
 

@@ -3,6 +3,7 @@ import { ConfigError } from '../../contract/errors.ts'
 import { definedFields } from '../../contract/json.ts'
 import type { ModelCapabilities, ModelConfig, ModelSettings } from '../../contract/model/model-config.ts'
 import { settingsIn } from '../../contract/model/request-settings.ts'
+import { unknownCost } from '../../contract/model/usage.ts'
 import type { CatalogueEntry, ModelCatalogue } from '../../types/model/catalogue.ts'
 import { type ApiKey, type CredentialProvider, type Model, staticCredential } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
@@ -31,7 +32,7 @@ export function modelConfig(id: string, defaults: ModelDefaults, options: Provid
     reasoning: options.reasoning ?? entry?.reasoning ?? defaults.reasoning,
     contextWindow: options.contextWindow ?? options.capabilities?.contextWindow ?? entry?.contextWindow ?? defaults.contextWindow,
     maxTokens: 0,
-    cost: options.cost ?? entry?.cost ?? { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
+    cost: options.cost ?? entry?.cost ?? { ...unknownCost },
     headers: options.headers ?? {},
   }
   if (defaults.compat !== undefined) config.compat = { ...defaults.compat, ...definedFields(options.compat) }

@@ -1,3 +1,4 @@
+import { unknownCost } from '../../contract/model/usage.ts'
 /**
  * A model that plays a script: for demonstrations, tests and examples. No key, no network, any runtime.
  *
@@ -100,7 +101,7 @@ export function scripted(script: Script, given: ScriptedOptions = {}): ScriptedM
     reasoning: true,
     contextWindow: 200_000,
     maxTokens: 8192,
-    cost: { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 },
+    cost: { ...unknownCost },
     headers: {},
     ...definedFields(given.config),
     id,
