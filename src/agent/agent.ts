@@ -75,11 +75,11 @@ export class Agent<Output = unknown> {
 
   /**
    * Runs on from the history as it is: after an answer that failed or was aborted, after appended messages, or after a run that ended
-   * `paused`. Throws `AgentBusyError` while a run is on and `ConfigError` when there is nothing to continue.
+   * `paused`. What the prompt that was not answered said of its requests holds, unless `options` say otherwise. Throws `AgentBusyError` while a run is on and `ConfigError` when there is nothing to continue.
    */
   continueLoop<Answer = Output>(options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
-    return this.#begin(continuationStart(continuationOf(this.#conversation.context)), options)
+    return this.#begin({ ...continuationStart(continuationOf(this.#conversation.context)), goesOn: true }, options)
   }
 
   /**

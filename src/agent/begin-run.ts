@@ -1,8 +1,9 @@
 import { settleWithin } from '../base/abort.ts'
 import { withSkills } from '../base/with-skills.ts'
+import { definedFields } from '../contract/json.ts'
 import { newId } from '../contract/message/ids.ts'
 import { type AgentMessage, now } from '../contract/message/message.ts'
-import { settingsIn } from '../contract/model/request-settings.ts'
+import { type PromptSettings, promptSettingsIn, settingsIn } from '../contract/model/request-settings.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { type LoopOrigin, type LoopRequest, type LoopStart, startLoop, tryContinuation } from '../loop/agent-loop.ts'
@@ -23,6 +24,8 @@ export interface RunStart {
   kind: ContinuationKind
   /** Comes first of what steers the run. */
   said?: readonly AgentMessage[]
+  /** Whether the prompt that was not answered is gone on with: then what it said of its requests holds. */
+  goesOn?: true
   /** What is run where the history has become another, because others have written to the session. Default: the same. */
   afterTakeover?: (context: AgentContext) => LoopStart
 }
@@ -74,12 +77,17 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   }
   const journal = settings.session && conversation.journalIn(settings.session)
   const recorded = journal === undefined ? {} : { journal }
-  const config: LoopConfig = { ...toLoopConfig(settings), ...recorded, ...queues, ...ofRun(given) }
-  if (config.responseFormat !== undefined && (config.repair ?? 0) > 0) config.checkAnswer = answerCheck(config.responseFormat, settings)
+  const configWith = (asked: PromptSettings): LoopConfig => {
+    const config: LoopConfig = { ...toLoopConfig(settings), ...recorded, ...queues, ...ofRun({ ...asked, ...definedFields(given) }) }
+    if (config.responseFormat !== undefined && (config.repair ?? 0) > 0) config.checkAnswer = answerCheck(config.responseFormat, settings)
+    return config
+  }
+  const config = configWith(what.goesOn === true ? (conversation.context.asked ?? {}) : {})
   const { sessionId, lastLoopId: parentLoopId } = conversation.context
   const context = Object.assign(conversation.context, { systemPrompt: typeof prompt === 'string' ? withSkills(prompt, skills) : '', tools })
   const loopId = nextLoopId(context, sessionId, config)
   const origin = { kind: givenKind, loopId, ...(parentLoopId !== undefined && { parentLoopId }) }
+  keepAsked(context, what, given)
   conversation.lastLoopId = loopId
   conversation.lastActiveAt = now()
   if (said !== undefined) queues.steering.add(said)
@@ -97,6 +105,10 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
       const request = { start, origin, context, config, options: named }
       if (journal === undefined) return startLoop(request)
       const begun = await takeOver(request, journal, what)
+      if (what.goesOn === true && begun !== request) {
+        begun.config = configWith(context.asked ?? {})
+        keepAsked(context, what, given)
+      }
       run.loopId = begun.origin.loopId
       if (conversation.lastLoopId === loopId) conversation.lastLoopId = run.loopId
       return startLoop(begun)
@@ -107,6 +119,14 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
     logger,
   })
   return run
+}
+
+/** Notes what the prompt that is answered says of its requests. A compaction answers none. */
+function keepAsked(context: AgentContext, { start, goesOn }: RunStart, given: PromptOptions): void {
+  if (start.type === 'compaction') return
+  const asked = promptSettingsIn({ ...(goesOn === true && context.asked), ...definedFields(given) })
+  if (asked === undefined) delete context.asked
+  else context.asked = asked
 }
 
 /** What is said of this run alone. */
@@ -129,7 +149,11 @@ type AgentLoopRequest = LoopRequest & { origin: LoopOrigin & { loopId: string };
  * Takes the right to write, and catches up with what others have written since this history was read: then the run goes on from there. What cannot
  * be opened refuses the first record of the loop too, which ends the run.
  */
-async function takeOver(request: AgentLoopRequest, journal: SessionJournal, { afterTakeover }: RunStart): Promise<AgentLoopRequest> {
+async function takeOver(
+  request: AgentLoopRequest,
+  journal: SessionJournal,
+  { afterTakeover, goesOn }: RunStart,
+): Promise<AgentLoopRequest> {
   const { context, config, origin, options } = request
   const { agentId, sessionId } = context
   const { parentLoopId } = origin
@@ -138,9 +162,9 @@ async function takeOver(request: AgentLoopRequest, journal: SessionJournal, { af
   const opening = (async () => journal.open(place, context))()
   const caughtUp = await settleWithin(opening, options.signal, openGraceMs).catch(() => undefined)
   if (caughtUp === undefined) return request
-  const { messages, state, loopCounts, lastLoopId } = caughtUp
+  const { messages, state, loopCounts, lastLoopId, asked } = caughtUp
   const isTaken = isCounted(origin.loopId, sessionId, loopCounts)
-  Object.assign(context, { messages, state, loopCounts: raiseCounts(context.loopCounts, loopCounts), lastLoopId })
+  Object.assign(context, { messages, state, loopCounts: raiseCounts(context.loopCounts, loopCounts), lastLoopId, ...(goesOn && { asked }) })
   const loopId = isTaken ? nextLoopId(context, sessionId, config) : origin.loopId
   const start = afterTakeover?.(context) ?? request.start
   return { ...request, start, origin: { kind: origin.kind, loopId, ...(lastLoopId !== undefined && { parentLoopId: lastLoopId }) } }

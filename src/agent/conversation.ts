@@ -66,6 +66,7 @@ export class Conversation {
   replace(messages: readonly MessageInput[]): void {
     this.context.messages = toHistory(messages, 'messages')
     delete this.context.state
+    delete this.context.asked
   }
 
   /** Where the user message with this id stands. Throws `ConfigError` `unknownMessage`. */
@@ -92,7 +93,7 @@ export class Conversation {
   rewound<Value>(at: number, begin: () => Value): Value {
     const before = this.context
     const messages = before.messages.slice(0, at)
-    const { state, ...rest } = before
+    const { state, asked: _, ...rest } = before
     const kept = stateWithin(state, messages)
     // A new object: `before` stays as it was.
     this.context = { ...rest, messages, ...(kept !== undefined && { state: kept }) }
@@ -112,10 +113,11 @@ export class Conversation {
 
   /** Goes on from where `other` is, as a branch of it: no two branches get the same loop id. */
   descendFrom(other: Conversation): void {
-    const { lastLoopId } = other.context
+    const { lastLoopId, asked } = other.context
     // One object for both.
     this.context.loopCounts = other.context.loopCounts ??= {}
     if (lastLoopId !== undefined) this.context.lastLoopId = lastLoopId
+    if (asked !== undefined) this.context.asked = asked
     this.recorder = other.recorder
   }
 
@@ -128,7 +130,7 @@ export class Conversation {
   /** Everything needed to go on from here, with `settings`, as plain JSON of its own. */
   snapshot(given: AgentSettings): AgentSnapshot {
     const { systemPrompt = '', thinking = given.model.config.settings?.thinking ?? 'off', maxTokens, temperature, configId } = given
-    const { agentId, sessionId, lastLoopId, loopCounts = {}, messages, state = {} } = this.context
+    const { agentId, sessionId, lastLoopId, loopCounts = {}, messages, state = {}, asked } = this.context
     const settings = {
       systemPrompt: typeof systemPrompt === 'string' ? systemPrompt : '',
       thinking,
@@ -139,18 +141,19 @@ export class Conversation {
     }
     // Through JSON: a copy, without what is undefined.
     return JSON.parse(
-      JSON.stringify({ version: 1, createdAt: now(), agentId, sessionId, lastLoopId, loopCounts, messages, state, settings }),
+      JSON.stringify({ version: 1, createdAt: now(), agentId, sessionId, lastLoopId, loopCounts, messages, state, asked, settings }),
     )
   }
 
   /** Becomes what `snapshot` describes, recorded in `journal` where there is one; its lists and objects are this conversation's own from now on. */
-  become({ agentId, sessionId, lastLoopId, loopCounts, messages, state }: AgentSnapshot, journal?: SessionJournal): void {
+  become({ agentId, sessionId, lastLoopId, loopCounts, messages, state, asked }: AgentSnapshot, journal?: SessionJournal): void {
     // Within a session the counts stay one object: forks hold it too.
     const isSame = sessionId === this.context.sessionId
     const known = isSame ? this.context.loopCounts : undefined
     if (!isSame) this.lastActiveAt = undefined
     this.context = { ...blank, messages, state, agentId, sessionId, loopCounts: raiseCounts(known, loopCounts) }
     if (lastLoopId !== undefined) this.context.lastLoopId = lastLoopId
+    if (asked !== undefined) this.context.asked = asked
     this.lastLoopId = lastLoopId
     if (journal !== undefined) this.recorder = { journal }
   }
@@ -174,7 +177,7 @@ export class Conversation {
 
   /** Goes on under a new session id, with the same history, and returns it; with `idleMs`, only when the last run began longer ago. */
   rotate(idleMs?: number): string {
-    const { messages, state, agentId, sessionId: previousSessionId } = this.context
+    const { messages, state, asked, agentId, sessionId: previousSessionId } = this.context
     const at = now()
     if (idleMs !== undefined && at - (this.lastActiveAt ?? at) <= idleMs) return previousSessionId
     const formation: SessionFormation =
@@ -182,7 +185,8 @@ export class Conversation {
         ? { type: 'explicit', at }
         : { type: 'inactivityTimeout', at, thresholdSecs: Math.floor(idleMs / 1000), previousSessionId }
     const sessionId = newId()
-    this.context = { ...blank, messages, agentId, sessionId, formation, ...(state !== undefined && { state }) }
+    const kept = { ...(state !== undefined && { state }), ...(asked !== undefined && { asked }) }
+    this.context = { ...blank, messages, agentId, sessionId, formation, ...kept }
     this.lastLoopId = this.lastActiveAt = undefined
     return sessionId
   }

@@ -1,7 +1,16 @@
 import { ConfigError } from '../contract/errors.ts'
 import { newId } from '../contract/message/ids.ts'
-import { type AgentMessage, answerOf, callsToAnswer, isLlmMessage, type LlmMessage, type PromptInput } from '../contract/message/message.ts'
+import {
+  type AgentMessage,
+  answerOf,
+  callsToAnswer,
+  isLlmMessage,
+  type LlmMessage,
+  lastSaidAt,
+  type PromptInput,
+} from '../contract/message/message.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
+import { isPromptOver } from '../contract/session/session.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
 import { openCallsOf } from '../types/tool/open-calls.ts'
 import { closeBackground, hasOpenBackground, loadBackground, usesBackground } from './background.ts'
@@ -119,13 +128,14 @@ export interface LoopRequest {
 
 /** Runs one loop: identity, `agentStart`, hooks, what `start` says, and exactly one `agentEnd`, whatever happens. Never rejects. */
 export async function startLoop(request: LoopRequest): Promise<RunResult> {
-  const { context, config, options } = request
+  const { start, origin, context, config, options } = request
   const ids = { ...ensureIds(request), runId: options.runId ?? newId() }
   const loop = new LoopState(ids, context, config, options)
   const turns = turnsStart(loop, request)
   const end = (ending: RunEnding): RunResult => {
     loop.stop.release()
     context.lastLoopId = ids.loopId
+    if (start.type !== 'compaction' && isPromptOver(ending.status, origin.kind)) delete context.asked
     const returned = loop.inputs.leave()
     const ended = { ...ending, usage: loop.usage, totalUsage: loop.budget.used().usage, messages: loop.added }
     loop.events.emit({ type: 'agentEnd', ...ended, ...(returned.length > 0 && { returned }) })
@@ -175,8 +185,15 @@ function turnsStart(loop: LoopState, { start, origin }: LoopRequest): TurnsStart
     const trigger = isBranch ? 'branch' : (loop.config.firstTurnTrigger ?? 'user')
     return { input: loop.inputs.prompt(start.messages), trigger, mustAnswer: false, ...paused }
   }
+  if (start.type === 'continuation') loop.hasCalled = hasCalled(loop.context)
   const mustAnswer = start.type !== 'continuation' || start.isAnswered !== true
   return { input: {}, trigger: isBranch ? 'branch' : 'continuation', mustAnswer, ...paused }
+}
+
+/** Whether the model has made a call since somebody last said something: what had to be called was called. */
+function hasCalled({ messages }: AgentContext): boolean {
+  const since = messages.slice(lastSaidAt(messages, messages.length) + 1)
+  return since.some((message) => message.role === 'assistant' && callsToAnswer(message.content).length > 0)
 }
 
 /** Makes up the ids a context lacks and writes them back; keeps those it has. */
@@ -193,9 +210,10 @@ function ensureIds({ context, config, origin }: LoopRequest): { agentId: string;
 /** A loop that was refused is written down all the same: its id is taken. */
 function announce(loop: LoopState, { kind: continuationKind, parentLoopId }: LoopOrigin, isStarted: boolean): Promise<void> | undefined {
   const { metadata, agentName } = loop.options
+  const { asked } = continuationKind.kind === 'compaction' ? {} : loop.context
   const snapshot = configSnapshot(loop.config)
   const start = { ...parentOf(parentLoopId), continuationKind, ...(metadata !== undefined && { metadata }) }
   const named = { agentId: loop.agentId, ...(agentName !== undefined && { agentName }) }
   if (isStarted) loop.events.emit({ type: 'agentStart', ...named, configSnapshot: snapshot, ...start })
-  return loop.record({ type: 'loopStart', config: snapshot, ...start })
+  return loop.record({ type: 'loopStart', config: snapshot, ...start, ...(asked !== undefined && { asked }) })
 }

@@ -3,7 +3,7 @@ import type { ContextState } from '../contract/context/context-change.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { AgentMessage, Message } from '../contract/message/message.ts'
 import type { CacheStrategy } from '../contract/model/request.ts'
-import type { RequestSettings, ThinkingLevel } from '../contract/model/request-settings.ts'
+import type { PromptSettings, RequestSettings, ThinkingLevel } from '../contract/model/request-settings.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { ContinuationKind, TurnTrigger } from '../contract/run/run-facts.ts'
 import type { ExecutionLimits, RetryConfig, ToolExecutionStrategy } from '../contract/run/settings.ts'
@@ -46,6 +46,11 @@ export interface AgentContext {
   parentLoopId?: string
   /** What a continuation is. Default `{ kind: 'default' }`; a start is always `initial`. */
   continuationKind?: ContinuationKind
+  /**
+   * What the prompt that is not answered yet said of its requests, for records of its loop; the loop forgets it when the prompt is answered. It sets nothing:
+   * `LoopConfig` does.
+   */
+  asked?: PromptSettings
   /** Why its session was opened, for its record. Default: for its first loop. */
   formation?: SessionFormation
   /** Loops run so far, per configuration segment. */

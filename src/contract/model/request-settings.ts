@@ -120,7 +120,22 @@ export function settingsIn(given: RequestSettings): RequestSettings {
   return settings as RequestSettings // the same values under the same names
 }
 
-const { maxTokens: _tokens, temperature: _temperature, headers: _secret, body: _fields, strict: _strict, ...recordedFields } = settingFields
+const { headers: _secret, body: _fields, ...ofPrompts } = settingFields
+const promptFields = { ...ofPrompts, thinking: thinkingLevel }
+/** What a prompt said of its requests, as its run keeps it: headers and extra fields of the body may hold a secret. Source: docs/concepts/request-settings.md */
+export type PromptSettings = { [Name in keyof typeof promptFields]?: Infer<(typeof promptFields)[Name]> }
+export const promptSettings: ShapeOf<PromptSettings> = partial<Required<PromptSettings>>(promptFields)
+
+/** What of `given` a run keeps; `undefined` where that is nothing. */
+export function promptSettingsIn({ thinking, ...given }: RequestSettings & PromptSettings): PromptSettings | undefined {
+  const { headers, body, maxTokens, ...kept } = settingsIn(given)
+  const settings: PromptSettings = thinking === undefined ? kept : { ...kept, thinking }
+  // JSON has no infinity.
+  if (maxTokens !== undefined && Number.isFinite(maxTokens)) settings.maxTokens = maxTokens
+  return Object.keys(settings).length === 0 ? undefined : settings
+}
+
+const { maxTokens: _tokens, temperature: _temperature, strict: _strict, ...recordedFields } = ofPrompts
 /** Settings as a record holds them: `maxTokens` and `temperature` stand beside them, headers and extra fields of the body may hold a secret. */
 export type RecordedSettings = { [Name in keyof typeof recordedFields]?: Infer<(typeof recordedFields)[Name]> }
 export const recordedSettings: ShapeOf<RecordedSettings> = partial<Required<RecordedSettings>>(recordedFields)

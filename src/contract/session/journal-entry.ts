@@ -1,5 +1,6 @@
 import { compactionOverlay, pruneRecord, revertRecord } from '../context/context-change.ts'
 import { type AgentMessage, agentMessage, assistantMessage, toolResultMessage } from '../message/message.ts'
+import { promptSettings } from '../model/request-settings.ts'
 import { usage } from '../model/usage.ts'
 import { annotatedRequest } from '../run/request-capture.ts'
 import {
@@ -33,6 +34,8 @@ export const journalEntries = {
     continuationKind,
     config: loopConfigSnapshot,
     metadata: optional(json),
+    /** What the prompt that the loop answers said of its requests: a run that is cut off goes on with it. */
+    asked: optional(promptSettings),
   },
   turnStart: { triggeredBy: turnTrigger },
   turnRequest: { request: annotatedRequest },

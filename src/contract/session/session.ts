@@ -1,9 +1,11 @@
 import { compactionOverlay, contextState, pruneRecord, revertRecord } from '../context/context-change.ts'
 import { agentMessage, turnId } from '../message/message.ts'
+import { promptSettings } from '../model/request-settings.ts'
 import { usage } from '../model/usage.ts'
 import { anyEvent } from '../run/event.ts'
 import { annotatedRequest } from '../run/request-capture.ts'
 import {
+  type ContinuationKind,
   configSnapshotFields,
   continuationKind,
   type LoopConfigSnapshot,
@@ -127,6 +129,11 @@ export const loopStatus = oneOf(...runStatus.words, 'running', 'pending', 'inter
  */
 export type LoopStatus = Infer<typeof loopStatus>
 
+/** Whether nothing is left to do for the prompt of a loop that has ended so: it was answered, or not taken in. */
+export function isPromptOver(status: LoopStatus, { kind: how }: ContinuationKind): boolean {
+  return status === 'completed' || (status === 'rejected' && how === 'initial')
+}
+
 /** How the run of a loop has ended, by its status; undefined where it has not. */
 export function endOf({ status }: { readonly status: LoopStatus }): RunStatus | undefined {
   return runStatus.words.find((word) => word === status)
@@ -164,6 +171,8 @@ export const loopRecordFields = {
   turns: listOf(turn),
   usage,
   metadata: optional(json),
+  /** What the prompt that the loop answers said of its requests. */
+  asked: optional(promptSettings),
   events: listOf(loopEvent),
   /** Loops of this session that descend from this one. */
   childrenLoopIds: listOf(aText),

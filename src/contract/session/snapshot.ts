@@ -1,7 +1,7 @@
 import { contextState } from '../context/context-change.ts'
 import { SessionError } from '../errors.ts'
 import { agentMessage, messageInput, withId } from '../message/message.ts'
-import { recordedSettings, thinkingLevel } from '../model/request-settings.ts'
+import { promptSettings, recordedSettings, thinkingLevel } from '../model/request-settings.ts'
 import { parseStored, readStored } from '../shape/read.ts'
 import { aNumber, anObject, aText, type FieldsOf, fieldsOf, kind, listOf, optional, recordOf } from '../shape/shape.ts'
 
@@ -17,6 +17,8 @@ const snapshotFields = {
   loopCounts: recordOf(aNumber),
   messages: listOf(agentMessage),
   state: contextState,
+  /** What the prompt that is not answered yet said of its requests: `continueLoop` goes on with it. */
+  asked: optional(promptSettings),
   /** Absent where they are not known: the settings of whoever goes on stay then. */
   settings: optional(
     fieldsOf({

@@ -55,8 +55,8 @@ export class Missed {
     const snapshot = told ?? snapshotOf(this.#records, at)
     if (added === undefined) return { caughtUp: ownHistory(snapshot, loopId, conversation), isFirst: false }
     this.#snapshots.set(latest, snapshot)
-    const { messages, state, loopCounts, lastLoopId } = snapshot
-    const line = lastLoopId === undefined ? {} : { lastLoopId }
+    const { messages, state, loopCounts, lastLoopId, asked } = snapshot
+    const line = { ...(lastLoopId !== undefined && { lastLoopId }), ...(asked !== undefined && { asked }) }
     return { caughtUp: { messages: [...messages, ...added], state, loopCounts, ...line }, snapshot, isFirst: told === undefined }
   }
 }

@@ -1,7 +1,7 @@
 import type { ContextState } from '../../contract/context/context-change.ts'
 import { SessionError } from '../../contract/errors.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
-import { endOf, type LoopRecord, type Session } from '../../contract/session/session.ts'
+import { endOf, isPromptOver, type LoopRecord, type Session } from '../../contract/session/session.ts'
 import type { SessionRecord } from '../../contract/session/session-record.ts'
 import type { AgentSnapshot } from '../../contract/session/snapshot.ts'
 import { callOrder, insertResult } from './loop-builder.ts'
@@ -60,6 +60,7 @@ export function snapshotOf(
     loopCounts: loopCountsOf(sessionId, idsIn(records, session)),
     messages,
     state,
+    ...askedOf(chain),
     settings: settingsOf(chain),
     unfinished,
   }
@@ -144,6 +145,12 @@ function* idsIn(records: readonly SessionRecord[], { loops }: Session): Iterable
     if (entry.type === 'parallelGroup') yield* entry.group.allLoopIds
   }
   for (const { parallelGroup } of loops) yield* parallelGroup?.allLoopIds ?? []
+}
+
+/** What the prompt that is not answered yet said of its requests. A compaction answers none. */
+function askedOf(chain: readonly LoopRecord[]): Pick<AgentSnapshot, 'asked'> {
+  const last = chain.findLast(({ continuationKind: { kind } }) => kind !== 'compaction')
+  return last?.asked === undefined || isPromptOver(last.status, last.continuationKind) ? {} : { asked: last.asked }
 }
 
 function settingsOf(chain: readonly LoopRecord[]): NonNullable<AgentSnapshot['settings']> {

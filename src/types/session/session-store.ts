@@ -201,7 +201,7 @@ export interface LoopPlace {
 }
 
 /** What a conversation has become while others wrote to its session. */
-export type CaughtUp = Pick<AgentSnapshot, 'messages' | 'state' | 'loopCounts' | 'lastLoopId'>
+export type CaughtUp = Pick<AgentSnapshot, 'messages' | 'state' | 'loopCounts' | 'lastLoopId' | 'asked'>
 
 /** For whom a journal writes. */
 export interface SessionJournalOptions {

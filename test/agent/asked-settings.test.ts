@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { Agent, memorySessionStore, type PromptOptions, resumeAgent } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { parseSnapshot } from '../../src/session/index.ts'
+import { add } from '../support/play.ts'
+
+/** What a prompt says of its requests, as far as a record may hold it. */
+const asked = { temperature: 0.2, topP: 0.5, seed: 7, thinking: 'high', maxTokens: 99, user: 'hash', strict: true, cacheTtl: '1h' } as const
+const sent = { temperature: 0.2, topP: 0.5, seed: 7, thinkingLevel: 'high', maxTokens: 99, user: 'hash', strict: true, cacheTtl: '1h' }
+const adding = { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }
+const never = () => new Promise<never>(() => undefined)
+
+/** A session whose process ends while the model answers for the second time. */
+async function cutOff(options: PromptOptions, sessionId = 's') {
+  const store = memorySessionStore()
+  await new Promise<void>((begun) => {
+    const model = scripted(({ messages }) => {
+      if (messages.at(-1)?.role !== 'toolResult') return adding
+      begun()
+      return never()
+    })
+    new Agent({ model, tools: [add], session: store, sessionId, topP: 0.9 }).prompt('Add.', options)
+  })
+  return store
+}
+
+async function resumed(store: Awaited<ReturnType<typeof cutOff>>, turns = [{ text: 'Three.' }, { text: 'More.' }]) {
+  const model = scripted(turns)
+  const agent = await resumeAgent(store, 's', { model, tools: [add], topP: 0.9, logger: false })
+  return { agent, requests: model.provider.requests }
+}
+
+describe('settings of a prompt', () => {
+  it('hold for the rest of its run in another process', async () => {
+    const { agent, requests } = await resumed(await cutOff(asked))
+    await agent.continueLoop().result
+    expect(requests[0]).toMatchObject(sent)
+  })
+
+  it('hold after a second crash, and no longer once the prompt is answered', async () => {
+    const store = await cutOff(asked)
+    const first = scripted(() => never())
+    const lost = await resumeAgent(store, 's', { model: first, tools: [add], logger: false })
+    lost.continueLoop({ seed: 8 })
+    await expect.poll(() => first.provider.requests.length).toBe(1)
+    const { agent, requests } = await resumed(store)
+    await agent.continueLoop().result
+    expect(requests[0]).toMatchObject({ ...sent, seed: 8 })
+    await agent.prompt('And one more?').result
+    expect(requests[1]).toMatchObject({ topP: 0.9, thinkingLevel: 'off' })
+    expect(requests[1]).not.toHaveProperty('seed')
+    expect((await resumed(store)).agent.checkpoint().asked).toBeUndefined()
+  })
+
+  it('give way to those of whoever continues, and are not those of something new that is said', async () => {
+    const { agent, requests } = await resumed(await cutOff(asked))
+    await agent.continueLoop({ temperature: 1 }).result
+    expect(requests[0]).toMatchObject({ ...sent, temperature: 1 })
+    const other = await resumed(await cutOff(asked))
+    await other.agent.send('Never mind.', { topK: 3 }).result
+    expect(other.requests[0]).toMatchObject({ topK: 3, topP: 0.9, thinkingLevel: 'off' })
+  })
+
+  it('are in a snapshot that is taken while the run is on', async () => {
+    const model = scripted(() => never())
+    const agent = new Agent({ model, tools: [add] })
+    agent.prompt('Add.', { ...asked, headers: { 'x-secret': 's3cret' }, body: { key: 's3cret' } })
+    await expect.poll(() => model.provider.requests.length).toBe(1)
+    const text = JSON.stringify(agent.checkpoint())
+    expect(text).not.toContain('s3cret')
+    const next = scripted([{ text: 'Three.' }])
+    const restored = new Agent({ model: next, tools: [add] })
+    restored.restore(parseSnapshot(text))
+    await restored.continueLoop().result
+    expect(next.provider.requests[0]).toMatchObject(sent)
+    expect(restored.checkpoint().asked).toBeUndefined()
+  })
+
+  it('hold where a run that failed, was stopped, or waited for a person goes on', async () => {
+    const model = scripted([{ fail: { code: 'auth', message: 'no' } }, { text: 'Three.' }, { text: 'Four.' }, { text: 'Five.' }])
+    const agent = new Agent({ model, tools: [add] })
+    expect((await agent.prompt('Add.', asked).result).status).toBe('error')
+    await agent.compact().result
+    expect((await agent.continueLoop().result).status).toBe('completed')
+    expect(model.provider.requests[1]).toMatchObject(sent)
+    await agent.regenerate().result
+    expect(model.provider.requests[2]).not.toHaveProperty('seed')
+    agent.appendMessage({ role: 'user', content: 'And?' })
+    await agent.continueLoop().result
+    expect(model.provider.requests[3]).not.toHaveProperty('seed')
+  })
+
+  it('a call that had to be made was made before: the rest of the run may answer', async () => {
+    const { agent, requests } = await resumed(await cutOff({ toolChoice: 'required' }))
+    await agent.continueLoop().result
+    expect(requests[0]?.toolChoice).not.toBe('required')
+  })
+
+  it('come from the log of whoever has written meanwhile', async () => {
+    const store = await cutOff(asked)
+    const { agent, requests } = await resumed(store)
+    const hung = scripted(() => never())
+    const other = await resumeAgent(store, 's', { model: hung, tools: [add], logger: false })
+    other.send('Something else.', { seed: 9 })
+    await expect.poll(() => hung.provider.requests.length).toBe(1)
+    await agent.continueLoop().result
+    expect(requests[0]).toMatchObject({ seed: 9, topP: 0.9, thinkingLevel: 'off' })
+  })
+
+  it('are no matter of prepareTurn, which is asked again', async () => {
+    const store = await cutOff(asked)
+    const model = scripted([{ text: 'Three.' }])
+    const agent = await resumeAgent(store, 's', {
+      model,
+      tools: [add],
+      hooks: { prepareTurn: ({ messages }) => (messages.length > 1 ? { temperature: 0.7 } : undefined) },
+      logger: false,
+    })
+    await agent.continueLoop().result
+    expect(model.provider.requests[0]).toMatchObject({ ...sent, temperature: 0.7 })
+  })
+})
