@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ConfigError, type JsonSchema } from '../../src/index.ts'
-import { formatChecks, maxCheckSteps } from '../../src/internal.ts'
-import { enforceableSchema, linearPattern, type SchemaResult, type SchemaValidator } from '../../src/tools/index.ts'
+import { formatChecks, maxCheckSteps, resultOf } from '../../src/internal.ts'
+import { enforceableSchema, linearPattern, type SchemaValidator } from '../../src/tools/index.ts'
 import { readErrors } from './issues.ts'
 
 /**
@@ -36,7 +36,7 @@ export function ajvValidator(): SchemaValidator {
         )
       }
       const validate = compileWith(ajv, root)
-      return (value) => check(validate, value)
+      return (value) => resultOf(value, () => (validate(value) ? undefined : readErrors(validate.errors ?? [], value)))
     },
   }
 }
@@ -67,15 +67,5 @@ function compileWith(ajv: Ajv2020, root: JsonSchema): ValidateFunction {
   } finally {
     // Ajv would keep every schema it has ever seen.
     ajv.removeSchema(root)
-  }
-}
-
-function check(validate: ValidateFunction, value: unknown): SchemaResult<unknown> {
-  try {
-    if (validate(value)) return { value }
-    return { issues: readErrors(validate.errors ?? [], value) }
-  } catch (error) {
-    if (error instanceof RangeError) return { issues: [{ message: 'too large or too deeply nested to check' }] }
-    return { issues: [{ message: `cannot be checked: ${error instanceof Error ? error.message : String(error)}` }] }
   }
 }

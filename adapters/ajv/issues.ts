@@ -1,7 +1,6 @@
 import type { ErrorObject } from 'ajv'
+import { maxIssues } from '../../src/internal.ts'
 import type { SchemaIssue } from '../../src/tools/index.ts'
-
-const maxIssues = 20
 
 /** Ajv's errors as issues with the same paths as the default validator's; at most 20. */
 export function readErrors(errors: readonly ErrorObject[], value: unknown): SchemaIssue[] {

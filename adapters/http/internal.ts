@@ -4,6 +4,7 @@
  * @module
  */
 export { shareOfNamed } from './access/authorize.ts'
+export { isHost } from './access/loopback.ts'
 export { soonMs } from './access/problem.ts'
 export { maxAttempts } from './live/live-session-host.ts'
 export { progressOf } from './live/unfinished-run.ts'

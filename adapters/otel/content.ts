@@ -1,7 +1,7 @@
 // What was said, in the JSON that the conventions give it, bounded: a trace backend refuses what is larger, and a history may hold anything.
 
 import type { AgentMessage, Content, Message, StopReason } from '../../src/index.ts'
-import { wordsOf } from '../../src/internal.ts'
+import { headOf, wordsOf } from '../../src/internal.ts'
 import { finishReason, nameOf } from './conventions.ts'
 
 /** UTF-16 units of text one attribute may hold. */
@@ -86,7 +86,7 @@ function taken(text: string, room: Room): string {
     room.units -= text.length
     return text
   }
-  const kept = text.slice(0, room.units).replace(/[\ud800-\udbff]$/, '')
+  const kept = headOf(text, room.units)
   room.units = 0
   return `${kept}… (${text.length - kept.length} more)`
 }

@@ -2,6 +2,7 @@
 // What has no word there begins with `phi.`.
 import type { Attributes } from '@opentelemetry/api'
 import { type ModelConfig, PhiError, type RunResult, type StopReason, type Usage } from '../../src/index.ts'
+import { headOf } from '../../src/internal.ts'
 import type { ApiProtocol } from '../../src/provider-kit.ts'
 
 /** Who a loop is and whom it asks: of `LoopObserver`, or read from `agentStart`. The whole of a parallel loop has no model. */
@@ -22,7 +23,7 @@ const maxName = 256
 
 /** A name or an id as an attribute. */
 export function nameOf(text: string): string {
-  return text.length <= maxName ? text : text.slice(0, maxName).replace(/[\ud800-\udbff]$/, '')
+  return headOf(text, maxName)
 }
 
 const byApi: Readonly<Partial<Record<ApiProtocol, string>>> = {

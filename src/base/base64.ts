@@ -1,4 +1,8 @@
-const digits = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
+import { isBase64 } from '../contract/message/media.ts'
+
+/** By their value. */
+export const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+const digits = new TextEncoder().encode(base64Digits)
 const padding = 0x3d
 /** Bytes that are written at a time: divisible by 3, so that pieces join without padding. */
 const pieceBytes = 0x30000
@@ -26,11 +30,6 @@ function write(bytes: Uint8Array, start: number, piece: Uint8Array): number {
   if (end % 3 !== 0) piece[to - 1] = padding
   if (end % 3 === 1) piece[to - 2] = padding
   return to
-}
-
-/** Whether `text` is base64, whole and padded. */
-export function isBase64(text: string): boolean {
-  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 }
 
 /** Pieces of base64, each of which may have its own padding, as one; `undefined` where one of them is none. */

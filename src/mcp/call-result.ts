@@ -1,7 +1,9 @@
 import { answeredMedia, maxAnswerBytes } from '../base/answered-media.ts'
 import { escapeControls } from '../base/text/escape-controls.ts'
+import { headOf } from '../base/text/whole-characters.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { Content, FileContent, ImageContent } from '../contract/message/content.ts'
+import { isBase64 } from '../contract/message/media.ts'
 import { text } from '../contract/message/message.ts'
 import { jsonFault } from '../contract/shape/json-fault.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
@@ -86,8 +88,7 @@ function cut(words: string, room: Room): Content[] {
 
 /** Media that fit; `undefined` for what is none, and for what has no room. */
 function mediaOf(data: unknown, type: unknown, room: Room, name?: string): ImageContent | FileContent | undefined {
-  if (typeof data !== 'string' || data.length > room.media || data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
-    return undefined
+  if (typeof data !== 'string' || data.length > room.media || data === '' || !isBase64(data)) return undefined
   const block = answeredMedia(data, typeof type === 'string' ? oneLine(type) : '', name)
   if (block !== undefined) room.media -= data.length
   return block
@@ -114,12 +115,12 @@ const truncated = '\n... (output truncated)'
 /** At most `limit` characters of `text`, and a line that says so where it was longer. No half of a character stands at the cut. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text
-  return `${text.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '')}${truncated}`
+  return `${headOf(text, limit)}${truncated}`
 }
 
 /** What a server wrote, as part of one line: it breaks none, hides nothing, and is no longer than `limit`. */
 export function oneLine(text: unknown, limit = 200): string {
   const words = typeof text === 'object' && text !== null ? '(no text)' : String(text)
   const line = escapeControls(words.slice(0, limit + 1)).replaceAll(/[\t\n]+/g, ' ')
-  return line.length > limit ? `${line.slice(0, limit).replace(/[\uD800-\uDBFF]$/, '')}…` : line
+  return line.length > limit ? `${headOf(line, limit)}…` : line
 }

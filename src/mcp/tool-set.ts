@@ -17,6 +17,7 @@ import {
   options as optionsOf,
   withMethods,
 } from '../contract/shape/shape.ts'
+import { asToolName } from '../contract/tool/tool-result.ts'
 import type { Logger } from '../types/logger.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import { oneLine } from './call-result.ts'
@@ -33,6 +34,7 @@ const legal = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/
 const marked = /_[0-9a-f]{12}$/
 
 /** What a prefix may be: without `__`, so that nothing but the first of them ends it. */
+export const prefixWords = '1 to 32 letters, digits, "-" and single "_", the first a letter'
 export const legalPrefix = /^(?=.{1,32}$)[a-zA-Z](?:_?[a-zA-Z0-9-])*$/
 
 /**
@@ -45,7 +47,7 @@ function toolName(prefix: string | undefined, name: string): string {
   const whole = prefix === undefined ? name : `${prefix}__${name}`
   if (legal.test(whole) && !marked.test(whole)) return whole
   // As JSON, in which halves of characters differ from one another.
-  const kept = whole.replaceAll(/[^a-zA-Z0-9_-]+/g, '_').replace(/^(?![a-zA-Z_])/, '_')
+  const kept = asToolName(whole).replace(/^(?![a-zA-Z_])/, '_')
   return `${kept.slice(0, 51)}_${sha256(JSON.stringify(whole)).slice(0, 12)}`
 }
 
@@ -89,10 +91,7 @@ export interface McpToolSet extends ReadonlyArray<AgentTool>, AsyncDisposable {
 export const defaultCallMs = 30_000
 
 const mcpToolsOptions = optionsOf<McpToolsOptions>({
-  prefix: kind(
-    '1 to 32 letters, digits, "-" and single "_", the first a letter',
-    (value) => typeof value === 'string' && legalPrefix.test(value),
-  ),
+  prefix: kind(prefixWords, (value) => typeof value === 'string' && legalPrefix.test(value)),
   include: either(listOf(aText), aFunction),
   timeoutMs: aPositiveNumber,
   needsApproval: either(aFlag, aFunction),

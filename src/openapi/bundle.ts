@@ -6,6 +6,7 @@ import type { JsonSchema } from '../contract/json.ts'
 import { isObject, pointerSegments } from '../validation/enforceable-schema.ts'
 import { field, isElsewhere, maxHops, type OpenApiDocument, parseDocument, shownRef } from './document.ts'
 import { OpenApiError } from './open-api-error.ts'
+import { asKey } from './operation-names.ts'
 import { defaultTimeoutMs, type OpenApiResolver, type OpenApiToolsOptions } from './options.ts'
 import { setOwn } from './schema.ts'
 
@@ -236,7 +237,7 @@ class Bundle {
   /** After the last word of the reference: models see it. */
   #freeName(ref: string): string {
     const last = /([^/#]*?)(\.(json|ya?ml))?#?$/i.exec(ref)?.[1] ?? ''
-    const base = last.replace(/[^a-zA-Z0-9_.-]/g, '_') || 'part'
+    const base = asKey(last) || 'part'
     let name = base
     for (let at = 2; this.#names.has(name); at += 1) name = `${base}_${at}`
     this.#names.add(name)

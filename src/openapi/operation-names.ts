@@ -1,5 +1,5 @@
 import { crc32 } from '../base/crc32.ts'
-import { isToolName, maxToolName } from '../contract/tool/tool-result.ts'
+import { asToolName, isToolName, maxToolName } from '../contract/tool/tool-result.ts'
 
 /**
  * Names for tools that every provider takes, `[a-zA-Z0-9_-]{1,64}`, no two alike: of those that become equal the one that needed no change keeps
@@ -16,7 +16,7 @@ export function legalNames(wanted: readonly { name: string; place: string }[]): 
 }
 
 function legal(name: string): string {
-  return name.replace(/[^a-zA-Z0-9_-]+/g, '_') || '_'
+  return asToolName(name) || '_'
 }
 
 function free(name: string, place: string, taken: Set<string>): string {
@@ -39,9 +39,14 @@ export function nameOfPlace(method: string, path: string): string {
   return `${method.toLowerCase()}_${path.replace(/[^a-zA-Z0-9]+/g, '_').replace(/^_+|_+$/g, '')}`.replace(/_+$/, '')
 }
 
+/** `text` with the characters of the name of an argument, or of a schema, alone. */
+export function asKey(text: string): string {
+  return text.replace(/[^a-zA-Z0-9_.-]/g, '_')
+}
+
 /** Names for arguments that every provider takes, `[a-zA-Z0-9_.-]{1,64}`, no two alike. */
 export function legalKey(name: string, taken: ReadonlySet<string>): string {
-  const base = name.replace(/[^a-zA-Z0-9_.-]/g, '_').slice(0, maxToolName) || '_'
+  const base = asKey(name).slice(0, maxToolName) || '_'
   let key = base
   // By checksum: counting would take the square of how many there are.
   for (let at = 0; taken.has(key); at += 1) key = `${base.slice(0, maxToolName - 9)}_${checksum(at === 0 ? name : `${name} ${at}`)}`

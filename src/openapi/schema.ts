@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../contract/json.ts'
-import { isObject, isUsableKeyword } from '../validation/enforceable-schema.ts'
+import { isObject, isUsableKeyword, keywordsOf } from '../validation/enforceable-schema.ts'
 import { dereference, entriesField, field, type OpenApiDocument } from './document.ts'
+import { asKey } from './operation-names.ts'
 
 /** Far beyond what a model reads, and far from the end of a stack. */
 const maxDepth = 64
@@ -130,7 +131,7 @@ export class SchemaWriter {
   }
 
   #freeName(ref: string): string {
-    const last = ref.slice(ref.lastIndexOf('/') + 1).replace(/[^a-zA-Z0-9_.-]/g, '_')
+    const last = asKey(ref.slice(ref.lastIndexOf('/') + 1))
     const base = last === '' || last in {} ? `schema_${last}` : last.slice(0, 80)
     let name = base
     for (let at = this.#wanted.get(base) ?? 2; this.#names.has(name); at += 1) {
@@ -165,8 +166,8 @@ function isPureRef(node: unknown, is30: boolean): boolean {
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
-const one = words('additionalProperties propertyNames items contains not if then else unevaluatedProperties unevaluatedItems')
-const several = words('allOf anyOf oneOf prefixItems')
+const one = words(keywordsOf.schema)
+const several = words(keywordsOf.schemas)
 const byName = words('patternProperties dependentSchemas')
 /** Values, not schemas. */
 const plain = words('default examples const enum')

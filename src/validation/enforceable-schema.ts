@@ -126,7 +126,8 @@ type KeywordShape =
   | 'divisor'
   | 'boolean'
 
-const keywordsOf: Record<KeywordShape, string> = {
+/** Keywords by what stands behind them. */
+export const keywordsOf: Readonly<Record<KeywordShape, string>> = {
   annotation:
     '$schema $id $comment id title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType ' +
     'contentSchema xml externalDocs discriminator',

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/json.ts'
 import type { SchemaIssue } from '../types/standard-schema.ts'
-import { isObject } from './enforceable-schema.ts'
+import { isObject, keywordsOf } from './enforceable-schema.ts'
 import { describeFailure, maxIssues } from './format-issues.ts'
 
 type Primitive = string | number | boolean | null
@@ -35,7 +35,7 @@ export interface FlatSchema extends PlainKeywords {
 const known: ReadonlySet<string> = new Set(
   (
     'type const enum required properties additionalProperties items minProperties maxProperties minItems maxItems minLength maxLength ' +
-    'minimum maximum exclusiveMinimum exclusiveMaximum'
+    keywordsOf.number
   ).split(' '),
 )
 

@@ -2,6 +2,7 @@ import type { JsonSchema } from '../contract/json.ts'
 import { type ResponseFormat, responseFormat } from '../contract/model/request.ts'
 import type { OutputForm } from '../contract/run/run-facts.ts'
 import { tagsOf } from '../contract/shape/shape.ts'
+import { asToolName, maxToolName } from '../contract/tool/tool-result.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import { jsonSchemaOf } from './tool-parameters.ts'
@@ -77,6 +78,6 @@ function fromSchema(input: Exclude<ResponseFormatInput, ResponseFormat>): Respon
 
 /** Services take the letters of a tool name, at most 64 of them. */
 function nameOf({ title }: JsonSchema): string {
-  const name = typeof title === 'string' ? title.replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, 64) : ''
+  const name = typeof title === 'string' ? asToolName(title).slice(0, maxToolName) : ''
   return name === '' ? 'answer' : name
 }

@@ -14,13 +14,13 @@ export function readSources(...folders: string[]): Sources {
 }
 
 /** Comments and the literals that can contain anything; a slash begins a regular expression only where no operand can stand before it. */
-const tokens =
+export const literals =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`|(?<=(?:^|[(,=:[!&|?{};+\n]|return|=>)\s*)\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/g
 
 /** The code at its old offsets, with comments, regular expressions and the inside of strings blanked, but not what a template computes. */
 export function blankOut(code: string): string {
   const blank = (text: string): string => text.replace(/\$\{[^}]*\}|[^\n]/g, (part) => (part.length > 1 ? part : ' '))
-  return code.replace(tokens, (token) =>
+  return code.replace(literals, (token) =>
     /^['"`]/.test(token) ? token[0] + blank(token.slice(1, -1)) + token.at(-1) : token.replace(/[^\n]/g, ' '),
   )
 }

@@ -1,3 +1,5 @@
+import { isHighSurrogate } from '../../../src/internal.ts'
+
 /**
  * Cuts `text` into pieces of at most `maxBytes` bytes of UTF-8, never between the two halves of a character: what is stored as UTF-8 would lose
  * them. An empty text is one empty piece. `maxBytes` is at least 6.
@@ -12,8 +14,4 @@ export function splitText(text: string, maxBytes: number): string[] {
     pieces.push(text.slice(start, isInside ? end - 1 : end))
   }
   return pieces.length === 0 ? [''] : pieces
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff
 }

@@ -1,4 +1,5 @@
 import type { Context, Env } from 'hono'
+import { hasHalf } from '../../../src/internal.ts'
 import { assertLoopback } from './loopback.ts'
 import { refuse } from './problem.ts'
 
@@ -39,7 +40,7 @@ export async function callerOf<E extends Env>(c: Context<E>, authorize: Authoriz
   }
   const answer: unknown = await authorize(c)
   if (answer === true) return {}
-  if (typeof answer !== 'string' || answer === '' || answer.length > maxIdentityLength || /\p{Surrogate}/u.test(answer)) {
+  if (typeof answer !== 'string' || answer === '' || answer.length > maxIdentityLength || hasHalf(answer)) {
     refuse(
       401,
       'unauthorized',

@@ -62,10 +62,15 @@ function isAddress(text: string): boolean {
   return /^\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?$/.test(bare) || /^(?:\[[\da-f:.]+\](?::\d+)?|[\da-f]*:[\da-f]*:[\da-f:.]*)$/i.test(bare)
 }
 
+/** Whether a text can be a host, with or without a port: nothing in it begins a path, or names a user. */
+export function isHost(text: string): boolean {
+  return /^[\w.:[\]-]+$/.test(text)
+}
+
 /** Whether a host, with or without a port, or an address of a socket is one of this machine. */
 function isLoopback(host: string): boolean {
   const url = `http://${/^[\da-f:.]*:[\da-f.]*:[\da-f:.]*$/i.test(host) ? `[${host}]` : host}`
-  return /^[\w.:[\]-]+$/.test(host) && URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
+  return isHost(host) && URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
 }
 
 /** Who is at the other end, where the host hands it to the app. */

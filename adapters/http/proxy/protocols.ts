@@ -1,4 +1,4 @@
-import { serviceAddresses } from '../../../src/internal.ts'
+import { isEntraToken, serviceAddresses } from '../../../src/internal.ts'
 import { headerCredential, joinUrl, type KnownApi } from '../../../src/provider-kit.ts'
 
 /** A call as its path says it; everything else of the path is the server's. */
@@ -42,9 +42,6 @@ const placed =
   (key, place) =>
     place === 'bearer' ? bearer(key) : own(name)(key)
 
-/** Tokens of Entra ID are JWTs; keys of Azure contain no dot. */
-const jwt = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/
-
 const actions = ['streamGenerateContent', 'generateContent']
 
 /** All that the proxy serves. Source: docs/model-proxy.md */
@@ -76,7 +73,7 @@ export const protocols: Readonly<Record<KnownApi, Protocol>> = {
     url: (baseUrl, { query }) =>
       withQuery(joinUrl(azureRoot(baseUrl), query.has('api-version') ? '/openai/responses' : '/openai/v1/responses'), query),
     query: { 'api-version': /^\d{4}-\d{2}-\d{2}(-preview)?$/ },
-    key: (key, place) => (place === 'bearer' || (place === undefined && jwt.test(key.trim())) ? bearer(key) : own('api-key')(key)),
+    key: (key, place) => (place === 'bearer' || (place === undefined && isEntraToken(key.trim())) ? bearer(key) : own('api-key')(key)),
     passes: [],
   },
   googleGenerativeAi: {

@@ -1,4 +1,4 @@
-import { timerMs } from '../../../src/internal.ts'
+import { minSecret, timerMs } from '../../../src/internal.ts'
 import { latin1 } from './usage-meter.ts'
 
 /** How an answer ended: it came whole, its client left, or it broke. */
@@ -100,8 +100,6 @@ export function relay(source: ReadableStream<Uint8Array>, options: RelayOptions)
   return { body: new ReadableStream({ start, pull, cancel }, { highWaterMark: 0 }), cut }
 }
 
-/** So much of a secret is no secret, and so much of its beginning may be passed on. */
-const minSecret = 8
 const nothing = new Uint8Array()
 
 /** Looks for secrets in bytes that are cut anywhere. */

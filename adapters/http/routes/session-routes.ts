@@ -1,4 +1,5 @@
 import type { Agent, AgentRun, JsonObject } from '../../../src/index.ts'
+import { isTitle, maxTitleChars } from '../../../src/internal.ts'
 import { answerProblems, newApp } from '../access/answer-problems.ts'
 import { readJsonObject, readSharedText } from '../access/body.ts'
 import { ProblemError, refuse } from '../access/problem.ts'
@@ -40,8 +41,8 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   addHistoryRoutes(app, options)
   app.post('/title', async (c) => {
     const { title } = await readJsonObject(c, options.body)
-    if (typeof title !== 'string' || title.trim() === '' || title.length > 100)
-      refuse(400, 'invalidBody', 'title must be a text of 1 to 100 characters.')
+    if (typeof title !== 'string' || !isTitle(title))
+      refuse(400, 'invalidBody', `title must be a text of 1 to ${maxTitleChars} characters.`)
     if (!(await c.env.live.recorded.isKnown())) return refuseUnknown()
     await (await c.env.live.agent()).rename(title)
     return c.body(null, 204)

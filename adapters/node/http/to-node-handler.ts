@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConfigError } from '../../../src/index.ts'
 import { aFunction, checkOptions, required } from '../../../src/internal.ts'
+import { isHost } from '../../http/internal.ts'
 import { bodyOf } from './incoming-body.ts'
 
 /** What every web framework has: Hono's `app.fetch`, for one. What comes second tells it the socket of the client. */
@@ -88,8 +89,7 @@ async function answer(handler: FetchHandler, incoming: IncomingMessage, outgoing
 function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
   const { method = 'GET', url = '/', headers, socket, rawHeaders } = incoming
   const host = headers.host ?? '127.0.0.1'
-  // A host with a slash would be a path of its own.
-  if (!/^[\w.:[\]-]+$/.test(host) || !url.startsWith('/')) return undefined
+  if (!isHost(host) || !url.startsWith('/')) return undefined
   const sent = new Headers()
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''

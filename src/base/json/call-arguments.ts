@@ -1,8 +1,6 @@
 import type { JsonObject } from '../../contract/json.ts'
 import { maxJsonDepth } from '../../contract/shape/json-fault.ts'
-
-/** Half of a surrogate pair: shown as one character whichever half it is. */
-const loneSurrogate = /\p{Surrogate}/u
+import { hasHalf } from '../text/whole-characters.ts'
 
 /** The fault of arguments whose end never came. */
 export const cutFault = 'cut off before their end'
@@ -71,7 +69,7 @@ function checkNumber(value: number, found: Walk): void {
 }
 
 function checkText(text: string, found: Walk): void {
-  if (loneSurrogate.test(text)) found.fault = 'half of a surrogate pair'
+  if (hasHalf(text)) found.fault = 'half of a surrogate pair'
 }
 
 function isObject(value: unknown): value is JsonObject {

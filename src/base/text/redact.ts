@@ -1,5 +1,7 @@
+import { base64Digits } from '../base64.ts'
+
 /** Shorter than this it is no secret, but a placeholder that any word may contain; so many characters of a longer one give it away. */
-const minSecret = 8
+export const minSecret = 8
 
 const replacement = '[redacted]'
 
@@ -185,7 +187,6 @@ interface Alphabet {
   digitOf: (char: string) => number
 }
 
-const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const hex: Alphabet = { runs: /[0-9a-f]{16,}/gi, bits: 4, digitOf: (char) => Number.parseInt(char, 16) }
 const base64: Alphabet = {
   runs: /[\w+/-]{11,}/g,

@@ -1,6 +1,6 @@
 import { fieldOf, type Path } from '../config-error.ts'
 import type { TrustRequest } from '../config-host.ts'
-import { isVariable, variableUses } from '../read/env.ts'
+import { isKeyVariable, isVariable, variableUses } from '../read/env.ts'
 import { serversIn } from '../schema/check.ts'
 import type { ModelSection } from '../schema/model-sections.ts'
 import type { AgentConfig } from '../schema/sections.ts'
@@ -50,7 +50,7 @@ function chosenFields({ provider, ...config }: AgentConfig): Set<string> {
 
 /** Headers that carry a key and nothing else. */
 function ownHeaders(headers: Readonly<Record<string, string>> = {}): string[] {
-  return Object.keys(headers).filter((name) => /auth|key|token/i.test(name) && isOwn(headers[name]?.replace(/^(bearer|basic|token) /i, '')))
+  return Object.keys(headers).filter((name) => /auth|key|token/i.test(name) && isKeyVariable(headers[name] ?? ''))
 }
 
 function isOwn(value: unknown): boolean {

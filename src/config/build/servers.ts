@@ -1,5 +1,5 @@
 import { mcpInstructions } from '../../mcp/instructions.ts'
-import { legalPrefix, type McpToolSet } from '../../mcp/tool-set.ts'
+import { legalPrefix, type McpToolSet, prefixWords } from '../../mcp/tool-set.ts'
 import { invalidField, needs, type Path } from '../config-error.ts'
 import type { AgentPlace, McpServerConfig } from '../config-host.ts'
 import { serversIn } from '../schema/check.ts'
@@ -60,7 +60,7 @@ async function connected(build: Build, place: AgentPlace): Promise<ConnectedServ
 function serverOf(section: McpServerSection, path: Path, place: AgentPlace): McpServerConfig {
   const { name, command, args = [], env = {}, url, headers = {}, include, timeout_secs, roots } = section
   const namePath = path.at(-1) === 'config' ? [...path.slice(0, -1), 'name'] : [...path, 'name']
-  if (!legalPrefix.test(name)) throw invalidField(namePath, name, '1 to 32 letters, digits, "-" and single "_", the first a letter')
+  if (!legalPrefix.test(name)) throw invalidField(namePath, name, prefixWords)
   const shared = { name, ...(include !== undefined && { include }), ...(timeout_secs !== undefined && { timeoutMs: timeout_secs * 1000 }) }
   const transport = section.transport?.toLowerCase() ?? (command === undefined ? 'http' : 'stdio')
   if (transport === 'stdio') {

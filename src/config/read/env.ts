@@ -41,6 +41,11 @@ export function isVariable(text: string): boolean {
   return new RegExp(`^${variable.source}$`).test(text)
 }
 
+/** The same of the value of a header, which may say of which kind its key is. */
+export function isKeyVariable(value: string): boolean {
+  return isVariable(value.replace(/^(bearer|basic|token) /i, ''))
+}
+
 /** Whether there is a variable in `text`. */
 export function hasVariable(text: string): boolean {
   return text.search(variable) >= 0

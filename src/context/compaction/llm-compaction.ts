@@ -1,4 +1,5 @@
 import { aModel } from '../../base/port-kinds.ts'
+import { headOf } from '../../base/text/whole-characters.ts'
 import { ProviderError } from '../../contract/errors.ts'
 import { wordsOf } from '../../contract/message/block-words.ts'
 import { type AgentMessage, type AssistantMessage, textOf, userMessage } from '../../contract/message/message.ts'
@@ -119,7 +120,7 @@ function fitted(summary: string, { counter, maxTokens }: CompactionInput): Agent
   let message = summaryMessage(text)
   for (let tokens = messageTokens(message, counter); tokens > maxTokens && text !== ''; tokens = messageTokens(message, counter)) {
     const length = Math.floor(text.length * Math.min(0.95, maxTokens / tokens))
-    text = text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
+    text = headOf(text, length)
     message = summaryMessage(`${text}…`)
   }
   return message

@@ -1,3 +1,4 @@
+import { headOf, tailOf } from '../../base/text/whole-characters.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
 import { totalTokens } from '../tokens/estimate.ts'
@@ -52,9 +53,8 @@ function linesOf(text: string): string[] {
 function truncateCharacters(text: string, maxCharacters: number): string {
   const note = (omitted: number) => `\n\n[... ${omitted} characters truncated ...]\n\n`
   if (text.length <= maxCharacters + note(text.length).length) return text
-  // Not through the middle of a character outside the basic plane.
-  const head = text.slice(0, maxCharacters / 2).replace(/[\ud800-\udbff]$/, '')
-  const tail = text.slice(-maxCharacters / 2).replace(/^[\udc00-\udfff]/, '')
+  const head = headOf(text, maxCharacters / 2)
+  const tail = tailOf(text, maxCharacters / 2)
   return head + note(text.length - head.length - tail.length) + tail
 }
 

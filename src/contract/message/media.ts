@@ -60,11 +60,21 @@ export function sourceFault(block: unknown, path: string, reading: Reading): str
   const { data, url, fileId, api, blob, mimeType = '' } = Object(block) as Partial<MediaFields> // its fields were checked
   const given = [data, url, fileId, blob].filter((source) => source !== undefined)
   if (given.length !== 1) return `${path} has ${given.length} of data, url and fileId; exactly one says where the bytes are`
-  if (url !== undefined && !/^https:\/\/[^/]/i.test(url))
+  if (url !== undefined && !isHttpsAddress(url))
     return `${path}.url is no https address. Pass the bytes as data, or an address that begins with https://`
   if (fileId !== undefined && api === undefined)
     return `${path}.fileId has no api beside it: say whose file it is, such as api: 'anthropicMessages'`
   return data !== undefined && reading === 'given' ? dataFault(data, mimeType, path) : undefined
+}
+
+/** Whether a service may be told to fetch a file from there. */
+export function isHttpsAddress(url: string): boolean {
+  return /^https:\/\/[^/]/i.test(url)
+}
+
+/** Whether `text` is base64, whole and padded. */
+export function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 }
 
 function dataFault(data: string, mimeType: string, path: string): string | undefined {
@@ -75,8 +85,7 @@ function dataFault(data: string, mimeType: string, path: string): string | undef
     return `${path}.data begins with "data:". Give the base64 alone, which stands behind the comma, and the type as mimeType`
   if (/^(?:https?|file|blob):/i.test(data)) return `${path}.data is an address. Give an https one as url, else the bytes as base64`
   if (data === '') return `${path}.data is empty: there is nothing to send`
-  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
-    return `${path}.data is no base64. Encode the bytes, with padding and without line breaks`
+  if (!isBase64(data)) return `${path}.data is no base64. Encode the bytes, with padding and without line breaks`
   const type = baseType(mimeType)
   if (type === 'image/svg+xml')
     return `${path} is an SVG, which no service takes as a picture, and which can hold scripts. Draw it as a PNG, or send it as a file of the type text/plain`

@@ -9,6 +9,11 @@ export function isToolName(name: unknown): name is string {
   return typeof name === 'string' && name.length <= maxToolName && /^[a-zA-Z0-9_-]+$/.test(name)
 }
 
+/** `text` with the characters of such a name alone; it may be empty, or too long. */
+export function asToolName(text: string): string {
+  return text.replace(/[^a-zA-Z0-9_-]+/g, '_')
+}
+
 const resultFields = {
   content: listOf(content),
   details: optional(json),

@@ -1,3 +1,4 @@
+import { headOf, tailOf } from '../../base/text/whole-characters.ts'
 import { errorText } from '../../contract/errors.ts'
 import { newId } from '../../contract/message/ids.ts'
 import { text, textOf } from '../../contract/message/message.ts'
@@ -35,13 +36,8 @@ async function written(
     return result
   }
   const left = `[… ${whole.length} characters in all. The whole result is in the file ${path}; read the part you need. …]`
-  const shown = text(`${ending(whole.slice(0, shownHead))}\n${left}\n${whole.slice(-shownTail).replace(/^[\udc00-\udfff]/, '')}`)
+  const shown = text(`${headOf(whole, shownHead)}\n${left}\n${tailOf(whole, shownTail)}`)
   return { ...result, content: [shown, ...result.content.filter((block) => block.type !== 'text')] }
-}
-
-/** Half a character at the end is left out. */
-function ending(head: string): string {
-  return head.replace(/[\ud800-\udbff]$/, '')
 }
 
 /** Models may write any name. */

@@ -44,3 +44,8 @@ export function azureAddress(baseUrl: string, apiVersion: string | undefined): A
   url.pathname = `${root}/openai/${version !== undefined && dated.test(version) ? '' : 'v1/'}responses`
   return scoped?.[2] === undefined ? { url: url.href } : { url: url.href, deployment: decodeURIComponent(scoped[2]) }
 }
+
+/** Whether a key is a token of Entra ID: those are JWTs, and keys of Azure contain no dot. */
+export function isEntraToken(key: string): boolean {
+  return /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(key)
+}

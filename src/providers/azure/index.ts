@@ -14,7 +14,7 @@ import type { ResponsesRoute } from '../openai-responses/encode-request.ts'
 import { responsesCapabilities } from '../openai-responses/profile.ts'
 import { type OpenAiResponsesProviderOptions, responsesTable } from '../openai-responses/provider-options.ts'
 import { checkServerTools } from '../openai-responses/server-tools.ts'
-import { azureAddress } from './azure-url.ts'
+import { azureAddress, isEntraToken } from './azure-url.ts'
 
 /** How Azure is told who calls: by the key of the resource, or by a token of Entra ID. */
 export type AzureAuth = 'apiKey' | 'entra'
@@ -116,16 +116,13 @@ function deploymentProvider(options: AzureProviderOptions): StreamProvider {
   })
 }
 
-/** Tokens of Entra ID are JWTs; keys contain no dot. */
-const token = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/
-
 /** Where and as whom `request` is sent. */
 function azureRoute({ model, credential }: StreamRequest, { apiVersion, auth, imageDeployment }: AzureProviderOptions): ResponsesRoute {
   const own: Record<string, string> = { 'content-type': 'application/json' }
   if (imageDeployment !== undefined) own['x-ms-oai-image-generation-deployment'] = imageDeployment
   if (credential !== undefined && credential !== '') {
     const key = headerCredential('Azure OpenAI', credential)
-    if (auth === 'entra' || (auth === undefined && token.test(key))) own.authorization = `Bearer ${key}`
+    if (auth === 'entra' || (auth === undefined && isEntraToken(key))) own.authorization = `Bearer ${key}`
     else own['api-key'] = key
   }
   const { url, deployment = model.id } = azureAddress(model.baseUrl, apiVersion)

@@ -24,6 +24,7 @@ import {
 } from '../../contract/shape/shape.ts'
 import type { ModelCatalogue } from '../../types/model/catalogue.ts'
 import type { ApiKey } from '../../types/model/model.ts'
+import { isHeaderKey } from './transport/endpoint.ts'
 import type { Patience } from './transport/patience.ts'
 
 /** How a provider sends, whatever the protocol. */
@@ -86,7 +87,7 @@ export function keyFault(key: string, name: string): string | undefined {
   const around = key !== key.trim() ? 'white space' : /^["'`]|["'`]$/.test(key) ? 'quotes' : undefined
   if (around !== undefined)
     return `${name} has ${around} around it. Pass the key alone: some readers of .env files keep what stands around it.`
-  if (/^[\x21-\x7e]+$/.test(key)) return undefined
+  if (isHeaderKey(key)) return undefined
   return `${name} has characters in it that no header may carry, such as a line break. Check where it is read from: it may be more than the key.`
 }
 

@@ -1,5 +1,6 @@
 import { raceAbort } from '../../base/abort.ts'
 import { copyJson } from '../../base/json/copy-json.ts'
+import { isHighSurrogate } from '../../base/text/whole-characters.ts'
 import { startTimer } from '../../base/timer.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import type { Citation, Content, TextContent, ThinkingContent } from '../../contract/message/content.ts'
@@ -139,10 +140,6 @@ function pieces(text: string | readonly string[] | undefined, size: number): rea
     from = to
   }
   return result
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff
 }
 
 /** Waits `ms`, or rejects with the abort reason as soon as `signal` aborts; leaves no timer and no listener behind. */

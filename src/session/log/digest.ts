@@ -1,3 +1,4 @@
+import { headOf } from '../../base/text/whole-characters.ts'
 import { type AgentMessage, textOf } from '../../contract/message/message.ts'
 import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
@@ -5,7 +6,7 @@ import { kind } from '../../contract/shape/shape.ts'
 import type { SessionDigest } from '../../types/session/session-store.ts'
 
 /** How long a title may be, in UTF-16 units. */
-const maxTitleChars = 100
+export const maxTitleChars = 100
 
 /** Of a text, so much can matter for a title: the rest is not looked at. */
 const lookedAt = 1000
@@ -90,13 +91,13 @@ function titled(title: string | undefined): { title?: string } {
 function oneLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+/gu, ' ').trim()
   if (line.length <= maxTitleChars) return line
-  const cut = line.slice(0, maxTitleChars - 1)
-  return `${cut.replace(/[\ud800-\udbff]$/, '')}…`
+  return `${headOf(line, maxTitleChars - 1)}…`
 }
 
 const aTitle = kind(`a title of 1 to ${maxTitleChars} characters`, (value) => typeof value === 'string' && isTitle(value))
 
-function isTitle(text: string): boolean {
+/** Whether a session may be called so. */
+export function isTitle(text: string): boolean {
   const length = text.length > maxTitleChars ? text.length : oneLine(text).length
   return length > 0 && length <= maxTitleChars
 }

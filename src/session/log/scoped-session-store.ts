@@ -12,6 +12,7 @@ import type {
 import { sessionJournal } from '../journal/session-journal.ts'
 import { sessionOf } from '../views/session-tree.ts'
 import { assertSessionId } from './log-session-store.ts'
+import { defaultLimit } from './session-list.ts'
 
 /** How ids of a scope begin. No scope can name what is in another. */
 const prefixForm = /^user-[0-9a-f]{32}\./
@@ -90,7 +91,7 @@ class ScopedSessionStore implements SessionStore {
     return this.#within(sessionId, (id) => this.#store.delete(id))
   }
 
-  async list({ limit = 50, cursor, ...which }: SessionListOptions = {}): Promise<SessionPage> {
+  async list({ limit = defaultLimit, cursor, ...which }: SessionListOptions = {}): Promise<SessionPage> {
     const sessions: SessionSummary[] = []
     let next = cursor
     do {

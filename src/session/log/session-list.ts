@@ -5,7 +5,8 @@ import type { LogQuery, SessionListOptions, SessionPage, SessionSummary } from '
 /** What a driver has, or more than it is asked for. */
 type Find = (query: LogQuery) => Promise<SessionSummary[]>
 
-const defaultLimit = 50
+/** Sessions of a page. */
+export const defaultLimit = 50
 
 const cursorForm = /^(\d+(?:\.\d+)?)\/([A-Za-z0-9._-]{1,200})$/
 

@@ -1,6 +1,7 @@
-import { isBase64, toBase64 } from '../../base/base64.ts'
+import { toBase64 } from '../../base/base64.ts'
 import { SessionError } from '../../contract/errors.ts'
 import type { StoredBytes } from '../../contract/message/media.ts'
+import { isBase64 } from '../../contract/message/media.ts'
 import type { SessionRecord } from '../../contract/session/session-record.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, aText, options as optionsOf } from '../../contract/shape/shape.ts'

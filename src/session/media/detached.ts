@@ -1,6 +1,5 @@
-import { isBase64 } from '../../base/base64.ts'
 import { sha256Of } from '../../base/sha256.ts'
-import { byteLengthOf, inlineMediaChars } from '../../contract/message/media.ts'
+import { byteLengthOf, inlineMediaChars, isBase64 } from '../../contract/message/media.ts'
 import { encodeRecord, type UnplacedRecord } from '../log/record-codec.ts'
 import { withMedia } from './media-blocks.ts'
 

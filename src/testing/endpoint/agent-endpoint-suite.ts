@@ -219,6 +219,7 @@ function treeTests({ it, expect }: TestRunner, clientOf: ClientOf): void {
   it('is renamed, listed by page, and deleted', async () => {
     const client = clientOf('talk')
     await allEvents(await client.prompt('First.'))
+    for (const title of ['', ' ', '\u0007', 'x'.repeat(101), 7]) expect((await client.post('/title', { title })).status).toBe(400)
     expect((await client.post('/title', { title: 'About numbers' })).status).toBe(204)
     const listed = await (await client.list()).json()
     const own = listed.sessions.find(({ sessionId }: { sessionId: string }) => sessionId === client.sessionId)

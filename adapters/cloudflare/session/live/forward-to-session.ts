@@ -1,5 +1,5 @@
 import { ConfigError } from '../../../../src/index.ts'
-import { anything, checkOptions, kind, options as optionsOf, required, withMethods } from '../../../../src/internal.ts'
+import { anything, checkOptions, hasHalf, kind, options as optionsOf, required, withMethods } from '../../../../src/internal.ts'
 import { assertSessionId, SessionError } from '../../../../src/session/index.ts'
 import { type Problem, problemResponse } from '../../../http/index.ts'
 import { soonMs } from '../../../http/internal.ts'
@@ -71,7 +71,7 @@ async function deliver(sessions: ObjectNamespace, address: ObjectAddress, reques
 }
 
 function assertTenant(tenant: unknown): asserts tenant is string {
-  if (typeof tenant === 'string' && tenant !== '' && !/\p{Surrogate}/u.test(tenant)) return
+  if (typeof tenant === 'string' && tenant !== '' && !hasHalf(tenant)) return
   throw new ConfigError('invalidOption', `tenant is ${JSON.stringify(tenant)}. Pass who is signed in, as a text, or leave it out.`)
 }
 

@@ -3,7 +3,7 @@ import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
 import { linesOf } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { widthOf } from '../terminal/text-width.ts'
-import type { Decision, Question, QuestionEnd } from './question.ts'
+import { type Decision, isYes, type Question, type QuestionEnd } from './question.ts'
 
 /** Whether a call may run. `y` or `yes` is a yes; all else is a no, and other words are told as its reason. */
 export class CallQuestion implements Question {
@@ -33,7 +33,7 @@ export class CallQuestion implements Question {
 
   answer(text: string): Decision {
     const answer = text.trim()
-    if (/^y(es)?$/i.test(answer)) return () => this.#run.approve(this.#event)
+    if (isYes(answer)) return () => this.#run.approve(this.#event)
     return this.refuse(answer === '' || /^no?$/i.test(answer) ? 'The user did not allow this call.' : answer)
   }
 

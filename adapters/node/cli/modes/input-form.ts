@@ -3,7 +3,7 @@ import type { InputRequestedEvent } from '../../../../src/loop/index.ts'
 import { linesOf } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { type FormField, fieldsOf } from './form-fields.ts'
-import type { Decision, Question, QuestionEnd } from './question.ts'
+import { type Decision, isYes, type Question, type QuestionEnd } from './question.ts'
 
 /** What a tool asks a person: one line for each field, and at the end whether it may be sent. */
 export class InputForm implements Question {
@@ -42,7 +42,7 @@ export class InputForm implements Question {
 
   answer(text: string): Decision | undefined {
     const field = this.#fields[this.#at]
-    if (field === undefined) return this.#decided(/^y(es)?$/i.test(text.trim()) ? this.#accepted() : { action: 'decline' })
+    if (field === undefined) return this.#decided(isYes(text) ? this.#accepted() : { action: 'decline' })
     const reading = field.read(text)
     if ('problem' in reading) {
       this.#screen.line(this.#screen.paint.paint('yellow', `  ${reading.problem}`))

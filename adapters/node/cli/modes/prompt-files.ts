@@ -3,10 +3,7 @@ import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ConfigError, type FileContent, fileContent, type ImageContent, imageContent, type PromptInput } from '../../../../src/index.ts'
-import { isTextType, typeByName } from '../../../../src/internal.ts'
-
-/** Bytes of one file that are sent: what every service takes in one request. */
-const largestFile = 20 * 1024 * 1024
+import { defaultMaxMediaBytes, isTextType, typeByName } from '../../../../src/internal.ts'
 
 /** `@report.pdf`, `@"the report.pdf"`. */
 const mention = /(?<=^|\s)@(?:"([^"\n]+)"|(\S+))/g
@@ -75,10 +72,10 @@ async function bytesOf(path: string, place: string): Promise<Uint8Array> {
   try {
     const stat = await file.stat()
     if (!stat.isFile()) throw new ConfigError('invalidOption', `${JSON.stringify(path)} is no file. Name a file.`)
-    if (stat.size > largestFile)
+    if (stat.size > defaultMaxMediaBytes)
       throw new ConfigError(
         'invalidOption',
-        `${JSON.stringify(path)} has ${stat.size} bytes; at most ${largestFile} are sent. Send a part of it.`,
+        `${JSON.stringify(path)} has ${stat.size} bytes; at most ${defaultMaxMediaBytes} are sent. Send a part of it.`,
       )
     return await file.readFile()
   } finally {

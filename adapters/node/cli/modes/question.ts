@@ -18,3 +18,8 @@ export interface Question {
   refuse(reason: string): Decision
   isEndedBy(event: QuestionEnd): boolean
 }
+
+/** Whether a line that was typed allows what was asked; everything else does not. */
+export function isYes(line: string): boolean {
+  return /^y(es)?$/i.test(line.trim())
+}

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { ReadStream } from 'node:tty'
 import type { TrustRequest } from '../../../../src/config/index.ts'
 import { escapeInvisible } from '../../../../src/store/index.ts'
+import { isYes } from '../modes/question.ts'
 
 const words: Readonly<Record<TrustRequest['kind'], string>> = {
   script: 'run the script',
@@ -32,7 +33,7 @@ export async function askTrust(path: string, requests: readonly TrustRequest[], 
   terminal.on('close', () => left.abort())
   try {
     const answer = await terminal.question('Trust this file, as it is now? [y/N] ', { signal: left.signal })
-    return /^y(es)?$/i.test(answer.trim())
+    return isYes(answer)
   } catch {
     stderr.write('\n')
     return false

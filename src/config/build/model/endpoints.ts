@@ -4,7 +4,7 @@ import { serviceAddresses } from '../../../providers/kit/transport/endpoint.ts'
 import { compatPresets } from '../../../providers/openai/backends.ts'
 import { fieldOf, type Path } from '../../config-error.ts'
 import type { TrustRequest } from '../../config-host.ts'
-import { isVariable } from '../../read/env.ts'
+import { isKeyVariable, isVariable } from '../../read/env.ts'
 import { serversIn } from '../../schema/check.ts'
 import type { ModelSection } from '../../schema/model-sections.ts'
 import type { AgentConfig } from '../../schema/sections.ts'
@@ -80,15 +80,10 @@ function accountRequests(config: AgentConfig, section: ModelSection, path: Path)
  */
 function strangersAccount({ api_key, headers = {}, base_url, resource }: ModelSection): Path | undefined {
   if (api_key !== undefined && api_key.trim() !== '' && !isVariable(api_key)) return ['api_key']
-  const header = Object.entries(headers).find(([name, value]) => !harmlessHeaders.test(name) && !isOwnKey(value))?.[0]
+  const header = Object.entries(headers).find(([name, value]) => !harmlessHeaders.test(name) && !isKeyVariable(value))?.[0]
   if (header !== undefined) return ['headers', header]
   if (resource !== undefined && !isVariable(resource)) return ['resource']
   return base_url !== undefined && !isVariable(base_url) && customersHost.test(new URL(base_url).hostname) ? ['base_url'] : undefined
-}
-
-/** A header may say of which kind its key is. */
-function isOwnKey(value: string): boolean {
-  return isVariable(value.replace(/^(bearer|basic|token) /i, ''))
 }
 
 /** Whether anything but what a person types can be sent: what comes from the environment, or what tools read. */

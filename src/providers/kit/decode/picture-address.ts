@@ -1,6 +1,5 @@
-import { isBase64 } from '../../../base/base64.ts'
 import type { ImageContent } from '../../../contract/message/content.ts'
-import { typeByName } from '../../../contract/message/media.ts'
+import { isBase64, isHttpsAddress, typeByName } from '../../../contract/message/media.ts'
 
 /** Where a picture is that a service names by an address: in the address itself, or behind https. `undefined` for what is neither. */
 export function pictureAt(url: unknown): Pick<ImageContent, 'mimeType' | 'data' | 'url'> | undefined {
@@ -10,7 +9,7 @@ export function pictureAt(url: unknown): Pick<ImageContent, 'mimeType' | 'data' 
     const data = url.slice(inside[0].length)
     return data !== '' && isBase64(data) ? { mimeType: inside[1] ?? '', data } : undefined
   }
-  if (!/^https:\/\/[^/]/i.test(url) || !URL.canParse(url)) return undefined
+  if (!isHttpsAddress(url) || !URL.canParse(url)) return undefined
   const named = typeByName(new URL(url).pathname)
   return { mimeType: named?.startsWith('image/') ? named : 'image/png', url }
 }

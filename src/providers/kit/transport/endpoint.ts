@@ -49,12 +49,17 @@ export function redactedHeaders(headers: Record<string, string>): Record<string,
   return shown
 }
 
+/** Whether a key may stand in a header: visible characters, and one at least. */
+export function isHeaderKey(key: string): boolean {
+  return /^[\x21-\x7e]+$/.test(key)
+}
+
 /**
  * `credential` as a header value. Throws `ProviderError` `other` where a key cannot be one: engines would print it in their own error.
  */
 export function headerCredential(service: string, credential: string): string {
   const key = credential.trim()
-  if (!/^[\x21-\x7e]+$/.test(key)) {
+  if (!isHeaderKey(key)) {
     throw new ProviderError(
       'other',
       `The ${service} API key contains characters no header may carry, or is empty. Check where it is read from.`,
