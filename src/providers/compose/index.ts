@@ -6,6 +6,15 @@
  */
 export { type Cassette, type CassetteEntry, type RecordOptions, recordFetch, replayFetch } from './cassette.ts'
 export { type FallbackOptions, fallback } from './fallback.ts'
-export { type LimitedOptions, type Limiter, type LimiterOptions, limited, limiter, type Priority } from './limiter.ts'
+export {
+  type LimitedOptions,
+  type Limiter,
+  type LimiterOptions,
+  limited,
+  limiter,
+  type Priority,
+  type Turn,
+  type TurnAsk,
+} from './limiter.ts'
 export { type RotateKeysOptions, rotateKeys } from './rotate-keys.ts'
 export { type Middleware, type RouteChoice, route, withMiddleware } from './route.ts'

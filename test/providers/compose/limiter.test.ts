@@ -12,6 +12,7 @@ const ask = (key: string, more: { tokens?: number; priority?: 'person' | 'backgr
   signal: never,
   ...more,
 })
+/** Turns and aborts of promises that are there already. */
 const settled = async () => {
   for (let task = 0; task < 20; task += 1) await undefined
 }
@@ -22,9 +23,9 @@ describe('a limiter', () => {
     const order: string[] = []
     const ends: (() => void)[] = []
     const go = (name: string, key: string, priority: 'person' | 'background' = 'person') =>
-      void turns.turn(ask(key, { priority })).then((end) => {
+      void turns.turn(ask(key, { priority })).then((turn) => {
         order.push(name)
-        ends.push(() => end(1))
+        ends.push(() => turn.end(1))
       })
     go('a1', 'a')
     go('a2', 'a')
@@ -44,15 +45,15 @@ describe('a limiter', () => {
 
   it('one that is aborted while it waits leaves, and holds up nobody', async () => {
     const turns = limiter({ concurrency: 1 })
-    const end = await turns.turn(ask('a'))
+    const turn = await turns.turn(ask('a'))
     const controller = new AbortController()
     const left = turns.turn(ask('b', { signal: controller.signal }))
     const next = turns.turn(ask('c'))
     controller.abort(new Error('gone'))
     await expect(left).rejects.toThrow('gone')
     expect(turns.waiting).toBe(1)
-    end(1)
-    ;(await next)(1)
+    turn.end(1)
+    ;(await next).end(1)
     expect([turns.running, turns.waiting]).toEqual([0, 0])
     await expect(turns.turn(ask('d', { signal: controller.signal }))).rejects.toThrow('gone')
   })
@@ -62,9 +63,9 @@ describe('a limiter', () => {
     const began: number[] = []
     const start = performance.now()
     for (let call = 0; call < 5; call += 1) {
-      const end = await turns.turn(ask('a'))
+      const turn = await turns.turn(ask('a'))
       began.push(performance.now() - start)
-      end(1)
+      turn.end(1)
     }
     expect(began[1]).toBeLessThan(40)
     expect(began[2]).toBeGreaterThanOrEqual(39)
@@ -74,10 +75,10 @@ describe('a limiter', () => {
     const since = performance.now()
     await tokens.turn(ask('a', { tokens: 60 }))
     expect(performance.now() - since).toBeGreaterThanOrEqual(30)
-    first(60)
+    first.end(60)
     // More than there ever is: alone, but not for ever.
     const large = await tokens.turn(ask('b', { tokens: 1e9 }))
-    large(1)
+    large.end(1)
   })
 
   it('a thousand agents: all are answered, in turns, and nothing is left', async () => {
@@ -124,7 +125,7 @@ describe('a limiter', () => {
       hold: () => undefined,
       turn: async ({ tokens }) => {
         asked.push(tokens)
-        return (used) => void counted.push(used)
+        return { said: () => undefined, end: (used) => void counted.push(used) }
       },
     }
     const script = [...usages.map((usage) => ({ text: 'ok', usage })), { fail: { code: 'auth' as const, message: 'no' } }]
@@ -143,12 +144,11 @@ describe('a limiter', () => {
     expect(held).toEqual([2000])
     shared.hold(30)
     const since = performance.now()
-    ;(await shared.turn(ask('a')))(1)
+    ;(await shared.turn(ask('a'))).end(1)
     expect(performance.now() - since).toBeGreaterThanOrEqual(29)
   })
 
-  it('refuses what limits nothing', () => {
-    expect(() => limiter({})).toThrow(/no limit/)
+  it('refuses what is no limit', () => {
     expect(() => limiter({ concurrency: 0 })).toThrow(/concurrency/)
     expect(() => limiter({ request: 3 } as never)).toThrow(/requests/)
   })
