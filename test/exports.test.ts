@@ -45,7 +45,7 @@ const expected: Record<string, string> = {
     CatalogueEntry DatedCatalogue ModelCatalogue`,
   './providers/compose': `
     fallback limited limiter recordFetch replayFetch rotateKeys route withMiddleware
-    Cassette CassetteEntry FallbackOptions LimitedOptions Limiter LimiterOptions Middleware Priority RecordOptions RotateKeysOptions RouteChoice`,
+    Cassette CassetteEntry FallbackOptions LimitedOptions Limiter LimiterAsk LimiterOptions LimiterTurn Middleware Priority RecordOptions RotateKeysOptions RouteChoice`,
   './provider-kit': `
     AssistantBuilder HistoryMemory StreamRefusal classifyError createAwsEventDecoder createLineDecoder createModel createSseDecoder
     defaultPatience defineProvider headerCredential joinUrl legalIds mergeHeaders modelConfig normalise perObject retryDelayMs

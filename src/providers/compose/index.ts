@@ -6,15 +6,7 @@
  */
 export { type Cassette, type CassetteEntry, type RecordOptions, recordFetch, replayFetch } from './cassette.ts'
 export { type FallbackOptions, fallback } from './fallback.ts'
-export {
-  type LimitedOptions,
-  type Limiter,
-  type LimiterOptions,
-  limited,
-  limiter,
-  type Priority,
-  type Turn,
-  type TurnAsk,
-} from './limiter.ts'
+export { type LimitedOptions, limited } from './limited.ts'
+export { type Limiter, type LimiterAsk, type LimiterOptions, type LimiterTurn, limiter, type Priority } from './limiter.ts'
 export { type RotateKeysOptions, rotateKeys } from './rotate-keys.ts'
 export { type Middleware, type RouteChoice, route, withMiddleware } from './route.ts'

@@ -1,12 +1,7 @@
-import { aDescribedModel } from '../../base/port-kinds.ts'
-import { maxServerDelayMs, startTimer } from '../../base/timer.ts'
-import { errorText, ProviderError } from '../../contract/errors.ts'
-import type { AssistantMessage } from '../../contract/message/message.ts'
+import { startTimer } from '../../base/timer.ts'
 import type { RateLimits } from '../../contract/model/rate-limits.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aPositiveNumber, oneOf, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
-import type { Model } from '../../types/model/model.ts'
-import type { StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
+import { aPositiveNumber, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
 import { type BegunCall, StatedLimits } from './stated-limits.ts'
 
 /** What a service may be asked, by all agents of this process together. */
@@ -27,21 +22,13 @@ const limiterOptions = optionsOf<LimiterOptions>(limiterTable)
 /** Who goes first: a person who waits, or work that nobody watches. */
 export type Priority = 'person' | 'background'
 
-/** How one model uses a limiter. */
-export interface LimitedOptions {
-  /** Work in the background waits until no person does. Default `person`. */
-  priority?: Priority
-}
-
-const limitedOptions = optionsOf<LimitedOptions>({ priority: oneOf('person', 'background') })
-
-/** Who asks for a turn. */
-export interface TurnAsk {
+/** Who asks a limiter for a turn. */
+export interface LimiterAsk {
   /** Names a conversation: several take turns, however much each of them asks. */
   key: string
   /** How many tokens the call is likely to use. */
   tokens: number
-  /** How many of them are likely not to come from a cache. Default: all. */
+  /** How many of them are likely not to come from a cache: what a service states counts those. Default: all. */
   fresh?: number
   /** The model that is asked: services limit each apart. Default: the same for all. */
   model?: string
@@ -49,21 +36,23 @@ export interface TurnAsk {
   signal: AbortSignal
 }
 
-/** The turn of one call. */
-export interface Turn {
-  /** The service has said what is left of its limits. */
+/** What a limiter gives: the turn of one call. */
+export interface LimiterTurn {
+  /** The service has said what is left of the limits of this model. */
   said(limits: RateLimits): void
-  /** The call is over; `tokens`: what was used, where that is known. */
+  /** The call is over; `tokens`: what was used, where that is known. Once: what comes later does nothing. */
   end(tokens?: number): void
 }
 
 /** One that waits for its turn. */
 interface Waiting extends BegunCall {
-  key: string
   tokens: number
   stated: StatedLimits
   begin: () => void
 }
+
+/** Those who wait, by conversation; a map keeps the order in which they take turns. */
+type Queue = Map<string, Waiting[]>
 
 /** What one call used, and when it began. */
 interface Used {
@@ -78,7 +67,7 @@ export interface Limiter {
   /** Calls that run. */
   readonly running: number
   /** Resolves with the turn once it has come; it must be ended. Rejects with the signal's reason. */
-  turn(ask: TurnAsk): Promise<Turn>
+  turn(ask: LimiterAsk): Promise<LimiterTurn>
   /** Lets nobody begin for `ms` milliseconds: the service has asked to wait. */
   hold(ms: number): void
 }
@@ -90,11 +79,11 @@ export interface Limiter {
  * **Contract**
  * - Conversations take turns, so that one that asks much does not hold up the others; within a conversation the first comes first. People come before work in the background.
  * - Where the service asks one call to wait, all wait, for a minute at most. A call that fails counts as what was estimated, unless it says what it used.
- * - What the service says is left of its limits is never exceeded, whatever the options are. It counts until the service says something else or the
- *   limit is whole again, for a minute at most.
+ * - No call begins that is likely to exceed what the service says is left of the limits of its model, whatever the options are. Calls to other models go
+ *   on. What it says counts until the service says something else or the limit is whole again, for a minute at most.
  * - A call that is aborted while it waits leaves; no timer and no listener stays behind when nobody waits.
  * - What it counts belongs to this object and this process: other processes do not know of it. Give each a share.
- * - Throws `ConfigError` `invalidOption` for a limit that is none.
+ * - Throws `ConfigError` `invalidOption` for a limit that is no whole number above 0.
  *
  * Source: docs/concepts/models-of-models.md
  *
@@ -111,8 +100,7 @@ export function limiter(options: LimiterOptions = {}): Limiter {
 
 class Turns implements Limiter {
   readonly #limits: Required<LimiterOptions>
-  /** Those who wait, by conversation; a map keeps the order in which they take turns. */
-  readonly #queues: Readonly<Record<Priority, Map<string, Waiting[]>>> = { person: new Map(), background: new Map() }
+  readonly #queues: Readonly<Record<Priority, Queue>> = { person: new Map(), background: new Map() }
   readonly #used: Used[] = []
   /** What the service has said, by model. */
   readonly #stated = new Map<string, StatedLimits>()
@@ -133,7 +121,7 @@ class Turns implements Limiter {
     return this.#running
   }
 
-  turn({ key, tokens, fresh = tokens, model = '', priority, signal }: TurnAsk): Promise<Turn> {
+  turn({ key, tokens, fresh = tokens, model = '', priority, signal }: LimiterAsk): Promise<LimiterTurn> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
       const queue = this.#queues[priority]
@@ -143,14 +131,13 @@ class Turns implements Limiter {
         this.#next()
       }
       const waiting: Waiting = {
-        key,
         // One that needs more than there ever is goes alone.
         tokens: Math.min(tokens, this.#limits.tokens),
         fresh,
         stated: this.#statedOf(model),
         begin: () => {
           signal.removeEventListener('abort', leave)
-          resolve(this.#begin(waiting))
+          resolve(this.#turnOf(waiting))
         },
       }
       signal.addEventListener('abort', leave, { once: true })
@@ -171,7 +158,7 @@ class Turns implements Limiter {
     return known
   }
 
-  #begin(call: Waiting): Turn {
+  #turnOf(call: Waiting): LimiterTurn {
     const { stated, tokens: expected } = call
     stated.begun(call)
     const used: Used = { at: performance.now(), tokens: expected }
@@ -196,51 +183,50 @@ class Turns implements Limiter {
     }
   }
 
-  /** Lets begin who may. */
+  /** Lets begin who may, people first. Who has begun goes behind the others, so that one pass comes to it again. */
   #next(): void {
     this.#stopTimer?.()
     this.#stopTimer = undefined
-    for (let first = this.#first(); first !== undefined; first = this.#first()) {
-      const waitMs = this.#waitFor(first)
-      if (waitMs > 0) {
-        // A call that ends asks again; a window that ends needs a clock.
-        if (waitMs < Infinity) this.#stopTimer = startTimer(Math.ceil(waitMs), () => this.#next())
-        return
-      }
-      this.#take(first)
-      first.begin()
-    }
+    const waitMs = this.#beginWhoMay(performance.now())
+    // A call that ends asks again; a window that ends needs a clock.
+    if (waitMs < Infinity) this.#stopTimer = startTimer(Math.ceil(waitMs), () => this.#next())
   }
 
-  #first(): Waiting | undefined {
-    for (const queue of [this.#queues.person, this.#queues.background]) {
-      const [waiting] = queue.values()
-      if (waiting?.[0] !== undefined) return waiting[0]
-    }
-    return undefined
-  }
-
-  /** Its conversation goes behind the others. */
-  #take(waiting: Waiting): void {
+  /** Milliseconds until somebody else may begin. */
+  #beginWhoMay(now: number): number {
+    const exhausted = new Set<StatedLimits>()
+    let soonest = Infinity
     for (const queue of Object.values(this.#queues)) {
-      const own = queue.get(waiting.key)
-      if (own?.[0] !== waiting) continue
-      own.shift()
-      queue.delete(waiting.key)
-      if (own.length > 0) queue.set(waiting.key, own)
+      for (const [key, own] of queue) {
+        const [first] = own
+        if (first === undefined || exhausted.has(first.stated)) continue
+        const waitMs = this.#waitFor(first.tokens, now)
+        const statedMs = first.stated.waitFor(first, now)
+        if (waitMs > 0 || statedMs > 0) soonest = Math.min(soonest, Math.max(waitMs, statedMs))
+        if (waitMs > 0) return soonest
+        // Calls to other models of the service need not wait for this one.
+        if (statedMs > 0) exhausted.add(first.stated)
+        else this.#begin(queue, key, own)
+      }
     }
+    return soonest
   }
 
-  /** Milliseconds until a call may begin: 0 at once, infinity when another has to end first. */
-  #waitFor(call: Waiting): number {
-    const { tokens: needed, stated } = call
+  #begin(queue: Queue, key: string, own: Waiting[]): void {
+    const first = own.shift()
+    queue.delete(key)
+    if (own.length > 0) queue.set(key, own)
+    first?.begin()
+  }
+
+  /** Milliseconds until a call of so many tokens may begin: 0 at once, infinity when another has to end first. */
+  #waitFor(needed: number, now: number): number {
     const { concurrency, requests, tokens: most, perMs } = this.#limits
-    const now = performance.now()
     while (this.#used[0] !== undefined && this.#used[0].at <= now - perMs) this.#used.shift()
     if (this.#running >= concurrency) return Infinity
     let excess = Math.max(0, this.#used.reduce((sum, used) => sum + used.tokens, needed) - most)
     let surplus = this.#used.length + 1 - requests
-    let wait = Math.max(0, this.#heldUntil - now, stated.waitFor(call, now))
+    let wait = Math.max(0, this.#heldUntil - now)
     for (const used of this.#used) {
       if (excess <= 0 && surplus <= 0) break
       wait = Math.max(wait, used.at + perMs - now)
@@ -251,79 +237,9 @@ class Turns implements Limiter {
   }
 }
 
-function remove(queue: Map<string, Waiting[]>, key: string, waiting: Waiting): void {
-  const rest = queue.get(key)?.filter((each) => each !== waiting) ?? []
-  if (rest.length === 0) queue.delete(key)
-  else queue.set(key, rest)
-}
-
-/**
- * `model`, whose calls wait for their turn at `shared`.
- *
- * Source: docs/concepts/models-of-models.md
- */
-export function limited(model: Model, shared: Limiter, options: LimitedOptions = {}): Model {
-  checkOptions(model, aDescribedModel, 'model')
-  checkOptions(options, limitedOptions)
-  const { priority = 'person' } = options
-  /** What the last call used, by conversation; the oldest are forgotten. */
-  const known = new Map<string, Estimate>()
-  const provider: StreamProvider = {
-    api: model.provider.api,
-    encode: (request) => model.provider.encode(request),
-    stream: async (request, emit, signal) => {
-      const key = conversationOf(request)
-      const { provider: service, id } = request.model
-      const turn = await shared
-        .turn({ key, ...(known.get(key) ?? unknown), model: `${service}/${id}`, priority, signal })
-        .catch((error) => {
-          if (!signal.aborted) throw error
-          throw new ProviderError('cancelled', `The call to ${id} was cancelled while it waited for its turn: ${errorText(error)}`)
-        })
-      const watched = (event: StreamEvent): void => {
-        if (event.type === 'rateLimits') turn.said(event.limits)
-        emit(event)
-      }
-      // A call that fails may have been counted all the same: the estimate stands for what is not known.
-      let used: number | undefined
-      try {
-        const message = await model.provider.stream(request, watched, signal)
-        used = tokensOf(message)
-        if (used !== undefined) remember(known, key, { tokens: used, fresh: used - message.usage.cacheRead })
-        return message
-      } catch (error) {
-        if (!ProviderError.isInstance(error)) throw error
-        used = error.partial && tokensOf(error.partial)
-        if (error.retryAfterMs !== undefined) shared.hold(Math.min(error.retryAfterMs, maxServerDelayMs))
-        throw error
-      } finally {
-        turn.end(used)
-      }
-    },
-  }
-  return { ...model, provider }
-}
-
-/** What a call is likely to use: as much as the last one of its conversation. */
-type Estimate = Required<Pick<TurnAsk, 'tokens' | 'fresh'>>
-const unknown: Estimate = { tokens: 1000, fresh: 1000 }
-
-/** The whole prompt, cached or not, and the answer; `undefined` where the service did not count. */
-function tokensOf({ usage }: AssistantMessage): number | undefined {
-  const tokens = usage.input + usage.cacheRead + usage.cacheWrite + usage.output
-  return tokens === 0 ? undefined : tokens
-}
-
-function remember(known: Map<string, Estimate>, key: string, estimate: Estimate): void {
-  known.delete(key)
-  known.set(key, estimate)
-  const [oldest] = known.keys()
-  if (known.size > 1000 && oldest !== undefined) known.delete(oldest)
-}
-
-/** A conversation keeps its first message, whatever becomes of it. */
-function conversationOf({ messages }: StreamRequest): string {
-  const [first] = messages
-  const id: unknown = first !== undefined && 'id' in first ? first.id : undefined
-  return typeof id === 'string' ? id : ''
+function remove(queue: Queue, key: string, waiting: Waiting): void {
+  const own = queue.get(key) ?? []
+  const at = own.indexOf(waiting)
+  if (at >= 0) own.splice(at, 1)
+  if (own.length === 0) queue.delete(key)
 }

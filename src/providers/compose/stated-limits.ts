@@ -53,7 +53,8 @@ export class StatedLimits {
     for (const [limited, left] of this.#left) {
       if (left.until <= now) this.#renew(limited, left, now)
       // One that needs more than there ever is goes alone.
-      const need = Math.min(needOf(call, limited), left.limit || 1)
+      const most = left.limit || (left.isRenewed ? 1 : Infinity)
+      const need = Math.min(needOf(call, limited), most)
       if (left.amount < need) wait = Math.max(wait, left.until - now)
     }
     return wait

@@ -135,6 +135,31 @@ describe('a limiter', () => {
     expect(asked).toEqual([1000, 10_015, 10_015])
   })
 
+  it('an answer that its service paused counts once', async () => {
+    const usage = { input: 100, output: 5, cacheRead: 0, cacheWrite: 0 }
+    const counted: (number | undefined)[] = []
+    const asked: number[] = []
+    const watching: Limiter = {
+      waiting: 0,
+      running: 0,
+      hold: () => undefined,
+      turn: async ({ tokens }) => {
+        asked.push(tokens)
+        return { said: () => undefined, end: (used) => void counted.push(used) }
+      },
+    }
+    const script = [
+      { text: 'Half,', stopReason: 'paused' as const, usage },
+      { text: ' whole.', usage },
+      { text: 'ok', usage },
+    ]
+    const agent = new Agent({ model: limited(scripted(script), watching), logger: false })
+    await agent.prompt('go').result
+    await agent.prompt('go').result
+    expect(counted).toEqual([105, 105, 105])
+    expect(asked).toEqual([1000, 105, 105])
+  })
+
   it('where the service asks one call to wait, all wait', async () => {
     const held: number[] = []
     const shared = limiter({ concurrency: 5 })

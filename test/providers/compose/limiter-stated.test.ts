@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Agent } from '../../../src/index.ts'
+import { fallback } from '../../../src/providers/compose/fallback.ts'
+import { type LimiterTurn, limited, limiter } from '../../../src/providers/compose/index.ts'
+import { openai } from '../../../src/providers/openai/index.ts'
+
+const signal = new AbortController().signal
+const ask = (tokens = 1, model = 'm', fresh = tokens) => ({ key: 'a', tokens, fresh, model, priority: 'person' as const, signal })
+
+/** Calls of one limiter without options, in virtual time: which have begun, and their turns. */
+function calls() {
+  const shared = limiter()
+  const begun: string[] = []
+  const turns: Record<string, LimiterTurn> = {}
+  const call = async (name: string, ...of: Parameters<typeof ask>) => {
+    void shared.turn({ ...ask(...of), key: name }).then((turn) => {
+      begun.push(name)
+      turns[name] = turn
+    })
+    await vi.advanceTimersByTimeAsync(0)
+  }
+  return { shared, begun, turns, call }
+}
+
+describe('what a service states of its limits', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  it('is not exceeded: a call waits until the limit is whole again', async () => {
+    const { begun, turns, call, shared } = calls()
+    await call('a')
+    turns.a?.said({ requests: { limit: 2, remaining: 1, resetMs: 5000 } })
+    await call('b')
+    await call('c')
+    expect(begun).toEqual(['a', 'b'])
+    await vi.advanceTimersByTimeAsync(4999)
+    expect(begun).toEqual(['a', 'b'])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(begun).toEqual(['a', 'b', 'c'])
+    for (const turn of Object.values(turns)) turn.end(1)
+    expect([shared.running, shared.waiting, vi.getTimerCount()]).toEqual([0, 0, 0])
+  })
+
+  it('what has begun and was not heard of counts as not counted yet', async () => {
+    const { begun, turns, call } = calls()
+    await call('a')
+    await call('b')
+    turns.a?.said({ requests: { limit: 9, remaining: 2, resetMs: 5000 } })
+    await call('c')
+    await call('d')
+    expect(begun).toEqual(['a', 'b', 'c'])
+    // The service had counted b: 1 is left, and c is not in it yet.
+    turns.b?.said({ requests: { limit: 9, remaining: 2, resetMs: 5000 } })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(begun).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  it('tokens count without those that come from a cache; a call that needs more than there ever is goes alone', async () => {
+    const { begun, turns, call } = calls()
+    await call('a')
+    turns.a?.said({ tokens: { limit: 1000, remaining: 500, resetMs: 5000 } })
+    await call('mostly cached', 900, 'm', 100)
+    await call('too long', 450)
+    expect(begun).toEqual(['a', 'mostly cached'])
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(begun).toEqual(['a', 'mostly cached', 'too long'])
+    turns['mostly cached']?.end(900)
+    turns['too long']?.said({ inputTokens: { limit: 1000, remaining: 1000 }, tokens: { limit: 1000, remaining: 1000 } })
+    await call('longer than any', 1e9)
+    expect(begun).toContain('longer than any')
+  })
+
+  it('of which it says no limit, one call finds out how much there is again', async () => {
+    const { begun, turns, call } = calls()
+    await call('a')
+    turns.a?.said({ tokens: { remaining: 100, resetMs: 1000 } })
+    await call('b', 200)
+    await call('c', 200)
+    expect(begun).toEqual(['a'])
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(begun).toEqual(['a', 'b'])
+    turns.b?.said({ tokens: { remaining: 5000, resetMs: 1000 } })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(begun).toEqual(['a', 'b', 'c'])
+  })
+
+  it('a service that says nothing any more is not waited for', async () => {
+    const { begun, turns, call } = calls()
+    await call('a')
+    turns.a?.said({ requests: { remaining: 0, resetMs: 1000 } })
+    for (const name of ['b', 'c', 'd']) await call(name)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(begun).toEqual(['a', 'b'])
+    turns.b?.end()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(begun).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  it.each([
+    ['a day', 86_400_000],
+    ['no time', undefined],
+  ])('a limit that is whole after %s is waited for a minute', async (_name, resetMs) => {
+    const { begun, turns, call } = calls()
+    await call('a')
+    turns.a?.said({ requests: { limit: 5, remaining: 0, ...(resetMs !== undefined && { resetMs }) } })
+    await call('b')
+    await vi.advanceTimersByTimeAsync(59_999)
+    expect(begun).toEqual(['a'])
+    await vi.advanceTimersByTimeAsync(1)
+    expect(begun).toEqual(['a', 'b'])
+  })
+
+  it('belongs to one model: calls to another go on, in their order', async () => {
+    const { begun, turns, call } = calls()
+    await call('a')
+    turns.a?.said({ requests: { limit: 5, remaining: 0, resetMs: 1000 } })
+    await call('b')
+    await call('c', 1, 'other')
+    await call('d')
+    expect(begun).toEqual(['a', 'c'])
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(begun).toEqual(['a', 'c', 'b', 'd'])
+  })
+
+  it('said after its turn was ended counts no more', async () => {
+    const { begun, turns, call } = calls()
+    await call('a')
+    turns.a?.end(1)
+    turns.a?.said({ requests: { remaining: 0, resetMs: 1000 } })
+    await call('b')
+    expect(begun).toEqual(['a', 'b'])
+  })
+
+  it('one who leaves takes the clock along', async () => {
+    const { turns, call, shared } = calls()
+    await call('a')
+    turns.a?.said({ requests: { limit: 5, remaining: 0, resetMs: 1000 } })
+    const controller = new AbortController()
+    const waits = shared.turn({ ...ask(), signal: controller.signal })
+    expect(vi.getTimerCount()).toBe(1)
+    controller.abort(new Error('gone'))
+    await expect(waits).rejects.toThrow('gone')
+    expect([vi.getTimerCount(), shared.waiting]).toEqual([0, 0])
+  })
+
+  it('is read from the headers of its answers; those of a model within another are not its own', async () => {
+    const sentAt: number[] = []
+    const headers = { 'content-type': 'text/event-stream', 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '7s' }
+    const body = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Hi.' }, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`
+    const fetch: typeof globalThis.fetch = async () => {
+      sentAt.push(performance.now())
+      return new Response(body, { headers })
+    }
+    const own = openai('a', { apiKey: 'k', fetch })
+    const ask = async (model: typeof own) => {
+      sentAt.length = 0
+      const results = [1, 2].map(() => new Agent({ model }).prompt('go').result)
+      // Loading of the protocol takes real time.
+      await vi.waitFor(() => expect(sentAt.length).toBeGreaterThan(0))
+      await vi.advanceTimersByTimeAsync(20_000)
+      expect((await Promise.all(results)).map(({ text }) => text)).toEqual(['Hi.', 'Hi.'])
+      return (sentAt[1] ?? 0) - (sentAt[0] ?? 0)
+    }
+    expect(await ask(limited(own, limiter({ concurrency: 1 })))).toBeGreaterThanOrEqual(7000)
+    const other = openai('b', { apiKey: 'k', fetch })
+    expect(await ask(limited({ ...fallback([other]), config: own.config }, limiter({ concurrency: 1 })))).toBeLessThan(7000)
+  })
+})
