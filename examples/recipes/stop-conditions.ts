@@ -1,13 +1,36 @@
-import { Agent, type AgentTool, type Model } from 'phi-core'
-import { costOver, type LoopHooks, turnCount } from 'phi-core/loop'
+import { Agent, defineTool } from 'phi-core'
+import { costOver, type StopCondition, toolCalled, turnCount } from 'phi-core/loop'
+import { scripted } from 'phi-core/providers/scripted'
 
-/** Plans with a strong model and works with a cheap one; nobody sees an answer that names a customer. */
-export function careful({ strong, cheap, tools }: { strong: Model; cheap: Model; tools: AgentTool[] }): Agent {
-  const hooks: LoopHooks = {
-    // The first turn plans: it has no tools.
-    prepareTurn: ({ turnIndex }) => (turnIndex === 0 ? { model: strong, activeTools: [], thinking: 'high' } : { temperature: 0 }),
-    // A refused answer is asked for once more, with the reason.
-    afterAnswer: ({ text }) => (text.includes('ACME') ? { allow: false, reason: 'it names a customer' } : true),
+const look = defineTool<{ at: string }>({
+  name: 'look',
+  description: 'Looks at a page.',
+  parameters: { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] },
+  execute: ({ at }) => `${at}: nothing`,
+})
+
+/** The model reports, and is not asked again. */
+const report = defineTool<{ text: string }>({
+  name: 'report',
+  description: 'Ends the work with a report.',
+  parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+  execute: ({ text }) => ({ content: [{ type: 'text', text }], endRun: true }),
+})
+
+/** Two looks in a row that found nothing. */
+const inVain: StopCondition = ({ turns, toolResults }) =>
+  turns > 1 && toolResults.every(({ content }) => JSON.stringify(content).includes('nothing'))
+
+export async function whenItEnds(write: (line: string) => void): Promise<void> {
+  const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: { ...args } }] })
+  const looks = ['a', 'b', 'c'].map((at) => call('look', { at }))
+  const stopWhen = { none: [], count: [turnCount(2), costOver(0.5)], called: toolCalled('look'), own: inVain }
+  for (const [name, condition] of Object.entries(stopWhen)) {
+    // A scripted model: no service is asked.
+    const model = scripted([...looks, call('report', { text: 'All is empty.' })])
+    const agent = new Agent({ model, tools: [look, report], stopWhen: condition })
+    const { status, endedBy, messages } = await agent.prompt('Look around.').result
+    const turns = messages.filter(({ role }) => role === 'assistant').length
+    write(`${name}: ${status} after ${turns} turn(s), by ${JSON.stringify(endedBy)}`)
   }
-  return new Agent({ model: cheap, tools, hooks, stopWhen: [turnCount(20), costOver(0.5)] })
 }

@@ -1,8 +1,11 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import { Agent, memorySessionStore, RunError } from '../../src/index.ts'
+import type { LoopHooks } from '../../src/loop/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { createStore } from '../../src/store/index.ts'
 import type { ResponseFormatInput } from '../../src/types/model/provider.ts'
+import { patient } from '../support/patience.ts'
 import { add, fastRetry } from '../support/play.ts'
 
 const recipe = z.object({ title: z.string(), steps: z.array(z.object({ text: z.string() })) })
@@ -47,6 +50,31 @@ describe('run.partial', () => {
     const model = scripted([{ text: ['{"title": "Te'], fail: { code: 'auth', message: 'refused' } }])
     const run = new Agent({ model, responseFormat: recipe, logger: false }).prompt('tea?')
     await expect(all(run.partial())).rejects.toBeInstanceOf(RunError)
+  })
+})
+
+describe('an answer that a hook takes back', () => {
+  const secret = { text: ['{"title": "sec', 'ret", "steps": []}'] }
+
+  it('is forgotten, and the one in its place is read', async () => {
+    const hooks: LoopHooks = { afterAnswer: ({ text }) => (text.includes('secret') ? { text: JSON.stringify(whole) } : true) }
+    const run = new Agent({ model: scripted([secret]), responseFormat: recipe, hooks, logger: false }).prompt('tea?')
+    const seen = await all(run.partial())
+    expect(seen).toContainEqual({ title: 'sec' })
+    expect(seen.at(-1)).toEqual(whole)
+  })
+
+  it('leaves nothing in a store', async () => {
+    const agent = new Agent({
+      model: scripted([secret]),
+      responseFormat: recipe,
+      hooks: { afterAnswer: () => ({ allow: false, retry: false }) },
+      logger: false,
+    })
+    const store = createStore(agent)
+    await agent.prompt('tea?').result
+    await vi.waitFor(() => expect(store.getSnapshot().status).toBe('rejected'), patient)
+    expect(store.getOutput()).toBeUndefined()
   })
 })
 

@@ -10,15 +10,21 @@ import { askedAtNight } from '../../examples/recipes/approval-in-a-hook.ts'
 import { besideTheRun } from '../../examples/recipes/background-agents.ts'
 import { sharedBudget } from '../../examples/recipes/budgets.ts'
 import { longTalk } from '../../examples/recipes/compaction.ts'
+import { ownFields } from '../../examples/recipes/escape-hatch.ts'
 import { tree } from '../../examples/recipes/event-recorder.ts'
+import { fallsBack } from '../../examples/recipes/fallback.ts'
 import { firstJson } from '../../examples/recipes/first-good-branch.ts'
 import { handOver } from '../../examples/recipes/hand-over-session.ts'
 import { hooked } from '../../examples/recipes/hooks.ts'
 import { filtered } from '../../examples/recipes/input-filters.ts'
 import { weather } from '../../examples/recipes/json-schema-tool.ts'
+import { takeTurns } from '../../examples/recipes/limiter.ts'
 import { withSummaries } from '../../examples/recipes/llm-summaries.ts'
+import { longResult } from '../../examples/recipes/offload.ts'
 import { petKeeper } from '../../examples/recipes/openapi.ts'
+import { guarded } from '../../examples/recipes/output-guardrail.ts'
 import { judged } from '../../examples/recipes/parallel-loops.ts'
+import { planThenWork } from '../../examples/recipes/prepare-turn.ts'
 import { profiled } from '../../examples/recipes/profiles.ts'
 import { pruned } from '../../examples/recipes/pruning.ts'
 import { recorded } from '../../examples/recipes/recorded-agent.ts'
@@ -30,6 +36,7 @@ import { throughLedger } from '../../examples/recipes/rust-ledger.ts'
 import { watchedByScripts } from '../../examples/recipes/script-hooks.ts'
 import { skilled } from '../../examples/recipes/skills.ts'
 import { branched } from '../../examples/recipes/snapshots.ts'
+import { whenItEnds } from '../../examples/recipes/stop-conditions.ts'
 import { delegated } from '../../examples/recipes/sub-agents.ts'
 import { tracedToConsole } from '../../examples/recipes/tracing.ts'
 import { blocksOf } from '../docs/snippets.ts'
@@ -73,6 +80,7 @@ describe('a page says what its program writes', () => {
     ['request-capture', captured],
     ['sub-agents', delegated],
     ['background-agents', besideTheRun],
+    ['stop-conditions', whenItEnds],
     ['tracing', tracedToConsole],
     ['parallel-loops', judged],
     ['continuations-and-snapshots', branched],
@@ -83,6 +91,12 @@ describe('a page says what its program writes', () => {
   ])('%s', async (page, program) => expect(await written(program)).toBe(shown(page)))
 
   it.each<[string, string, Program]>([
+    ['request-settings', 'escape-hatch.ts', ownFields],
+    ['stop-conditions', 'prepare-turn.ts', planThenWork],
+    ['stop-conditions', 'output-guardrail.ts', guarded],
+    ['models-of-models', 'fallback.ts', fallsBack],
+    ['models-of-models', 'limiter.ts', takeTurns],
+    ['tool-search', 'offload.ts', longResult],
     ['sessions', 'resume-session.ts', afterCrash],
     ['sessions', 'replay.ts', replay],
     ['sessions', 'hand-over-session.ts', handOver],

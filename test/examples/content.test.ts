@@ -8,7 +8,6 @@ import { reliable } from '../../examples/recipes/models-of-models.ts'
 import { isSpam, watchPlan } from '../../examples/recipes/partial-objects.ts'
 import { showOutput } from '../../examples/recipes/partial-objects-page.ts'
 import { define } from '../../examples/recipes/request-settings.ts'
-import { careful } from '../../examples/recipes/stop-conditions.ts'
 import { withManyTools } from '../../examples/recipes/tool-search.ts'
 import { askAboutReport } from '../../examples/recipes/upload-file.ts'
 import { Agent } from '../../src/index.ts'
@@ -79,19 +78,21 @@ it('a report is uploaded once, and each question carries its id', async () => {
   expect(bodies.map((body) => body.split('"file_id":"file_1"').length - 1)).toEqual([1, 1])
 })
 
-it('one model plans, another works, and an answer that names a customer is asked for again', async () => {
-  const strong = scripted([{ text: 'I will add.', toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }])
-  const cheap = scripted([{ text: 'For ACME: three.' }, { text: 'Three.' }])
-  const result = await careful({ strong, cheap, tools: [add] }).prompt('1 + 2?').result
-  expect(result).toMatchObject({ status: 'completed', text: 'Three.' })
-  expect(strong.provider.requests[0]).toMatchObject({ tools: [], thinkingLevel: 'high' })
-  expect(cheap.provider.requests).toHaveLength(2)
-})
-
 it('a short question goes to the small model, and another service steps in when it fails', async () => {
-  const [small, large, elsewhere] = [scripted([{ text: 'Small.' }]), scripted([]), scripted([{ text: 'Elsewhere.' }])]
+  const down = { fail: { code: 'api' as const, message: 'The service is down.' } }
+  const [small, large, elsewhere] = [
+    scripted([{ text: 'Small.' }, down]),
+    scripted([{ text: 'Large.' }]),
+    scripted([{ text: 'Elsewhere.' }]),
+  ]
   const agent = reliable({ small, large, elsewhere, keys: ['k-1', 'k-2'] })
   expect(await agent.prompt('Hi.').text()).toBe('Small.')
+  expect(await agent.prompt('And?').text()).toBe('Elsewhere.')
+  expect(
+    await reliable({ small, large, elsewhere, keys: ['k-1', 'k-2'] })
+      .prompt('Long. '.repeat(500))
+      .text(),
+  ).toBe('Large.')
 })
 
 it('a plan is shown while it is written, and an answer may be one of two words', async () => {

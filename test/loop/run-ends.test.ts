@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Agent, memorySessionStore, textOf } from '../../src/index.ts'
 import { costOver, type LoopHooks, toolCalled, turnCount } from '../../src/loop/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { parseMessages, serializeMessages } from '../../src/session/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { add, ofType, play, tool } from '../support/play.ts'
 
@@ -82,6 +83,49 @@ describe('a tool result with endRun', () => {
     expect(result.messages.filter(({ role }) => role === 'toolResult')).toHaveLength(2)
     expect(model.provider.requests).toHaveLength(1)
     expect(grammarFaults(events)).toEqual([])
+  })
+
+  it.each([
+    ['before', ['submit', 'ask']],
+    ['after', ['ask', 'submit']],
+  ])('ends it too where another call waited for a person: %s it', async (_place, names) => {
+    const ask = tool('ask', () => 'allowed', { needsApproval: true })
+    const calls = { toolCalls: names.map((name) => ({ name, arguments: {} })) }
+    for (const type of ['parallel', 'sequential'] as const) {
+      const model = scripted([calls, { text: 'never' }])
+      const agent = new Agent({ model, tools: [submit, ask], toolExecution: { type }, approvalTimeoutMs: 1 })
+      expect((await agent.prompt('go').result).status).toBe('paused')
+      const session = parseMessages(serializeMessages(agent.messages))
+      const later = new Agent({ model, tools: [submit, ask], messages: session })
+      const run = later.continueLoop()
+      for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
+      expect(await run.result).toMatchObject({ status: 'completed', endedBy: { type: 'tool', toolName: 'submit' } })
+      expect(model.provider.requests).toHaveLength(1)
+    }
+  })
+
+  it('does not leave a prompt unanswered that comes while a call waits', async () => {
+    const ask = tool('ask', () => 'allowed', { needsApproval: true })
+    const calls = { toolCalls: ['submit', 'ask'].map((name) => ({ name, arguments: {} })) }
+    const model = scripted([calls, { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'Three.' }])
+    const agent = new Agent({ model, tools: [submit, ask, add], approvalTimeoutMs: 1 })
+    await agent.prompt('go').result
+    const run = agent.prompt('And 1 + 2?')
+    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event))
+    expect(await run.result).toMatchObject({ status: 'completed', text: 'Three.' })
+  })
+
+  it('a condition is asked after calls that waited for a person', async () => {
+    const ask = tool('ask', () => 'allowed', { needsApproval: true })
+    const model = scripted([{ toolCalls: [{ name: 'ask', arguments: {} }] }, { text: 'never' }])
+    const seen: number[] = []
+    const noted = Object.assign(({ turns }: { turns: number }) => seen.push(turns) > 0, { label: 'noted' })
+    const agent = new Agent({ model, tools: [ask], approvalTimeoutMs: 1, stopWhen: noted })
+    await agent.prompt('go').result
+    const run = agent.continueLoop()
+    run.subscribe((event) => event.type === 'approvalRequested' && run.approve(event))
+    expect(await run.result).toMatchObject({ status: 'completed', endedBy: { type: 'condition', name: 'noted' } })
+    expect([seen, model.provider.requests.length]).toEqual([[1], 1])
   })
 
   it('is told in the record of the loop', async () => {
@@ -173,11 +217,18 @@ describe('afterAnswer', () => {
     expect(seen).toEqual(['Three.'])
   })
 
-  it('an answer of the hook that means nothing is no yes', async () => {
-    const hooks = { afterAnswer: () => ({ alow: false }) } as never
+  it.each<unknown>([{ alow: false }, 'no', 0, 42, {}, []])('an answer of the hook that means nothing is no yes: %j', async (verdict) => {
+    const hooks = { afterAnswer: () => verdict } as never
     const { result, agent } = await play([{ text: 'secret' }], { hooks, logger: false })
     expect(result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
     expect(JSON.stringify(agent.messages)).not.toContain('secret')
+  })
+
+  it('nobody is told that the model refused what the hook did', async () => {
+    const warned: string[] = []
+    const logger = { warn: (event: string) => void warned.push(event) }
+    await play([{ text: 'x' }], { hooks: { afterAnswer: () => ({ allow: false, retry: false }) }, logger })
+    expect(warned).toEqual([])
   })
 
   it('one that throws ends the run, and the answer is not kept', async () => {

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { memorySessionStore, resumeAgent, textOf } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { memoryWorkspace, readFileTool, toolSearch } from '../../src/tools/index.ts'
-import { add, play, tool } from '../support/play.ts'
+import { add, gate, play, tool } from '../support/play.ts'
 
 const named = (name: string, description: string, parameters: object = {}) =>
   tool(name, () => `${name} ran`, { description, parameters: { type: 'object', properties: parameters } })
@@ -126,6 +126,40 @@ describe('offload', () => {
     expect(JSON.stringify(model.provider.requests[1]?.messages)).not.toContain('tool-results')
     const short = await play([call, { text: 'ok' }], { tools: [dump], offload: { over: 50_000, workspace } })
     expect(JSON.stringify(short.model.provider.requests[1]?.messages)).toContain(long)
+  })
+
+  it('what is shown is never as long as what was written', async () => {
+    const medium = tool('medium', () => 'abcdefghij'.repeat(120))
+    const call = { toolCalls: [{ name: 'medium', arguments: {} }] }
+    const { result } = await play([call, { text: 'ok' }], { tools: [medium], offload: { over: 900, workspace: memoryWorkspace() } })
+    const [told] = result.messages.filter(({ role }) => role === 'toolResult')
+    expect(told?.role === 'toolResult' && textOf(told.content).length).toBeLessThan(1200)
+  })
+
+  it('a workspace that never answers is one that refuses', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const warned: string[] = []
+      const logger = { warn: (event: string) => void warned.push(event) }
+      let signal: AbortSignal | undefined
+      const { opened, open } = gate()
+      const stuck = {
+        ...memoryWorkspace(),
+        write: (_path: string, _bytes: Uint8Array, options?: { signal?: AbortSignal }) => {
+          signal = options?.signal
+          open()
+          return new Promise<never>(() => undefined)
+        },
+      }
+      const playing = play([call, { text: 'ok' }], { tools: [dump], offload: { over: 50, workspace: stuck }, logger })
+      await opened
+      await vi.advanceTimersByTimeAsync(30_000)
+      const { model } = await playing
+      expect(JSON.stringify(model.provider.requests[1]?.messages)).toContain(long)
+      expect([warned, signal?.aborted]).toEqual([['offloadFailed'], true])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('a workspace that refuses costs nothing but a warning', async () => {

@@ -9,7 +9,7 @@ import { PartialJson, within } from './partial-json.ts'
  *
  * **Contract**
  * - A failed attempt, and an answer before a call, is forgotten when the next message begins.
- * - A message whose beginning was missed, or a part of it, is read at its end.
+ * - A message whose beginning was missed, or a part of it, is read at its end; so is one whose words a hook has taken back.
  * - A delta costs its length.
  */
 export class PartialOutput {
@@ -42,7 +42,8 @@ export class PartialOutput {
 
   #ended(messageId: string, message: AgentMessage): boolean {
     if (message.role !== 'assistant') return false
-    if (messageId !== this.#messageId) {
+    // Of an answer that a hook has refused or replaced nothing stays of what was shown.
+    if (messageId !== this.#messageId || message.guarded !== undefined) {
       this.#begin(messageId)
       this.read(message.content.map((block) => (block.type === 'text' ? block.text : '')))
     }

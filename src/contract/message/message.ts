@@ -11,6 +11,7 @@ import {
   type Given,
   type GivenShape,
   type Infer,
+  isTrue,
   json,
   listOf,
   object,
@@ -134,6 +135,8 @@ const toolResultFields = {
   childLoopId: optional(aText),
   /** Names of tools that are offered from then on. */
   offers: optional(listOf(aText)),
+  /** Ends the run, once all calls of its message have ended. */
+  endRun: optional(isTrue),
   /** What the call began goes on beside the run, under this id, and reports when it has ended. */
   backgroundId: optional(aText),
 }

@@ -73,6 +73,7 @@ export function toolResultEntry(
   }
   if (result.childLoopId !== undefined) entry.childLoopId = result.childLoopId
   if (result.offers !== undefined) entry.offers = result.offers
+  if (result.endRun === true) entry.endRun = true
   return entry
 }
 

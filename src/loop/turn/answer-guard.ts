@@ -33,7 +33,7 @@ async function guarded(
     const verdict: AnswerVerdict = await stop.race((async () => hook(asked))())
     const no = refusalOf(verdict)
     if (no !== undefined) refuse(loop, message, { verdict, reason: no === '.' ? undefined : no.slice(2), wasShown })
-    else if (typeof verdict === 'object' && verdict !== null) replace(message, verdict, wasShown)
+    else if (verdict !== undefined && verdict !== null && verdict !== true) replace(message, verdict, wasShown)
   } catch (error) {
     withhold(message, { verdict: 'refused', wasShown })
     if (stop.aborted) return
@@ -52,9 +52,9 @@ function refuse(
 }
 
 /** Fails closed: an answer that means something else than yes must not be taken for one. */
-function replace(message: AssistantEntry, verdict: object, wasShown: boolean): void {
-  const words = 'text' in verdict ? verdict.text : undefined
-  if ('allow' in verdict && verdict.allow === true) return
+function replace(message: AssistantEntry, verdict: unknown, wasShown: boolean): void {
+  const { allow, text: words }: { allow?: unknown; text?: unknown } = Object(verdict)
+  if (allow === true) return
   if (typeof words !== 'string') throw new TypeError('it answered neither { text }, nor { allow: false }, nor nothing')
   withhold(message, { verdict: 'replaced', wasShown })
   message.content = [text(words)]

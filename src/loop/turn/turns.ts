@@ -1,7 +1,7 @@
 import { errorText } from '../../contract/errors.ts'
 import { type AnswerableCall, callsToAnswer, extensionMessage, textOf, userMessage, withId } from '../../contract/message/message.ts'
 import { emptyUsage, hasRates, type Usage, usageBeyond } from '../../contract/model/usage.ts'
-import type { RunFailure, TurnTrigger } from '../../contract/run/run-facts.ts'
+import type { EndedBy, RunFailure, TurnTrigger } from '../../contract/run/run-facts.ts'
 import type { ReachedLimit } from '../../contract/run/settings.ts'
 import type { RunEnding, RunResult } from '../../types/run/run.ts'
 import type { RunProgress } from '../../types/run/turn.ts'
@@ -65,8 +65,11 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
     if (refused !== undefined) return end(refused)
     const resumed = await resumeTurn(loop, start.paused, trigger)
     if (resumed.waiting.length > 0) await markPaused(loop, resumed)
-    const ended = endedBy(loop, resumed) ?? (await stuckEnding(loop))
+    const ended = endedBy(loop, resumed) ?? (await stuckEnding(loop)) ?? (mustAnswer ? await asConfigured(loop, resumed) : undefined)
     if (ended !== undefined) return end(ended)
+    // A prompt is answered, whatever the calls before it wanted.
+    loop.endedBy = undefined
+    loop.turnIndex += 1
     trigger = 'continuation'
   }
   for (let hasLookedInVain = false; ; ) {
@@ -231,11 +234,18 @@ async function modelTurn(loop: LoopState, intake: Intake, triggeredBy: TurnTrigg
 /** Runs the calls that an earlier run left open, as a turn of its own without a model call. */
 async function resumeTurn(loop: LoopState, { message, calls }: PausedTurn, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
   const started = openTurn(loop, triggeredBy)
+  loop.endedBy = endedBefore(loop, message)
   const ran = await runCalls(loop, planCalls(loop, calls, false))
   if (ran.results.length > 0) await started
-  const outcome = await closeTurn(loop, { ...ran, message, usage: emptyUsage() })
-  loop.turnIndex += 1
-  return outcome
+  return closeTurn(loop, { ...ran, message, usage: emptyUsage() })
+}
+
+/** What wanted to end the run among the calls of the message that ran before the pause. */
+function endedBefore({ context }: LoopState, message: AssistantEntry): EndedBy | undefined {
+  const after = context.messages.slice(context.messages.findLastIndex(({ id }) => id === message.id))
+  for (const each of after)
+    if (each.role === 'toolResult' && each.endRun === true) return { type: 'tool', toolName: each.toolName, toolCallId: each.toolCallId }
+  return undefined
 }
 
 interface Answer extends ChargedAnswer {
@@ -288,7 +298,9 @@ function callsToRun(loop: LoopState, { stopReason, content }: AssistantEntry): P
 }
 
 /** What nobody would notice: an answer that completes the run, and is not what was asked for. */
-function warnOfAnswer(loop: LoopState, { stopReason, content, usage }: AssistantEntry): void {
+function warnOfAnswer(loop: LoopState, { stopReason, content, usage, guarded }: AssistantEntry): void {
+  // The application has said its own word about it.
+  if (guarded !== undefined) return
   if (stopReason === 'length') {
     loop.warn('answerCut', {
       message: `The answer was cut after ${usage.output} tokens: the model may write no more of them at a time.`,

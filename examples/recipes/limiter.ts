@@ -1,0 +1,18 @@
+import { Agent } from 'phi-core'
+import { limited, limiter } from 'phi-core/providers/compose'
+import { scripted } from 'phi-core/providers/scripted'
+
+export async function takeTurns(write: (line: string) => void): Promise<void> {
+  // Scripted models: no service is asked.
+  const service = scripted(({ messages }) => {
+    write(JSON.stringify(messages.at(-1)?.content))
+    return { text: 'Done.' }
+  })
+  // One for all models of a service, and all agents of this process.
+  const shared = limiter({ concurrency: 1, requests: 500, tokens: 200_000 })
+  const watched = new Agent({ model: limited(service, shared) })
+  const nightly = new Agent({ model: limited(service, shared, { priority: 'background' }) })
+  const runs = [nightly.prompt('Sort the archive.'), nightly.with({}).prompt('Sort the rest.'), watched.prompt('What time is it?')]
+  await Promise.all(runs.map(({ result }) => result))
+  write(`${shared.running} run, ${shared.waiting} wait`)
+}
