@@ -212,7 +212,7 @@ export class PartialJson {
   #outside(piece: string, from: number): number {
     const char = piece.charAt(from)
     if (this.#held !== '' || /[-\dtfn]/.test(char)) return this.#bare(piece, from)
-    if (char === ' ' || char === '\n' || char === '\r' || char === '\t') return from + 1
+    if (' \n\r\t'.includes(char)) return from + 1
     if (char === '"') this.#beginText()
     else if (char === '{') this.#begin({})
     else if (char === '[') this.#begin([])
@@ -224,12 +224,11 @@ export class PartialJson {
   }
 
   #bare(piece: string, from: number): number {
-    if (!this.#mayBegin) return this.#broken(from)
     scalarEnd.lastIndex = from
     const end = scalarEnd.exec(piece)?.index ?? piece.length
     this.#held += piece.slice(from, end)
-    if (this.#held.length > 400) return this.#broken(end)
-    if (end < piece.length) {
+    if (!this.#mayBegin || this.#held.length > 400) this.#break()
+    else if (end < piece.length) {
       const said = this.#held
       this.#held = ''
       this.#scalar(said)
@@ -265,8 +264,7 @@ export class PartialJson {
   #close(char: string): void {
     const open = this.#open.at(-1)
     const fits = open !== undefined && Array.isArray(open.value) === (char === ']')
-    const mayEnd = this.#expecting === 'keyOrEnd' || this.#expecting === 'valueOrEnd' || this.#expecting === 'commaOrEnd'
-    if (fits && mayEnd) {
+    if (fits && this.#expecting.endsWith('OrEnd')) {
       this.#open.pop()
       this.#filled()
     } else this.#break()
@@ -299,16 +297,11 @@ export class PartialJson {
   }
 
   get #mayBegin(): boolean {
-    return this.#expecting === 'value' || this.#expecting === 'valueOrEnd'
+    return this.#expecting.startsWith('value')
   }
 
   #break(): void {
     this.#isBroken = true
-  }
-
-  #broken(at: number): number {
-    this.#break()
-    return at
   }
 }
 
@@ -321,10 +314,7 @@ function put(target: JsonObject | JsonValue[], at: string | number, value: JsonV
 
 /** Whether `text` has so many brackets that it could be nested too deep: most has not, and need not be walked. */
 function mayBeDeep(text: string): boolean {
-  let count = 0
-  for (const bracket of '[{')
-    for (let at = text.indexOf(bracket); at >= 0 && count <= maxJsonDepth; at = text.indexOf(bracket, at + 1)) count += 1
-  return count > maxJsonDepth
+  return text.split('[', maxJsonDepth).length + text.split('{', maxJsonDepth).length > maxJsonDepth
 }
 
 /** Whether no list or object stands deeper in `value` than `levels`. */

@@ -242,10 +242,9 @@ async function resumeTurn(loop: LoopState, { message, calls }: PausedTurn, trigg
 
 /** What wanted to end the run among the calls of the message that ran before the pause. */
 function endedBefore({ context }: LoopState, message: AssistantEntry): EndedBy | undefined {
-  const after = context.messages.slice(context.messages.findLastIndex(({ id }) => id === message.id))
-  for (const each of after)
-    if (each.role === 'toolResult' && each.endRun === true) return { type: 'tool', toolName: each.toolName, toolCallId: each.toolCallId }
-  return undefined
+  const { messages } = context
+  const ran = messages.slice(messages.indexOf(message)).find((each) => each.role === 'toolResult' && each.endRun)
+  return ran?.role === 'toolResult' ? { type: 'tool', toolName: ran.toolName, toolCallId: ran.toolCallId } : undefined
 }
 
 interface Answer extends ChargedAnswer {
