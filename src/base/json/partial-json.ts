@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { maxJsonDepth } from '../../contract/shape/json-fault.ts'
+import { isHighSurrogate } from '../text/whole-characters.ts'
 
 /** An object or a list that is not closed yet. */
 interface Open {
@@ -188,8 +189,7 @@ export class PartialJson {
 
   /** Looks at `said` alone: looking at the text would join all of its pieces. */
   #say(said: string): void {
-    const last = said.charCodeAt(said.length - 1)
-    const isHalf = last >= 0xd800 && last <= 0xdbff
+    const isHalf = isHighSurrogate(said.charCodeAt(said.length - 1))
     this.#text += this.#half + (isHalf ? said.slice(0, -1) : said)
     this.#half = isHalf ? said.slice(-1) : ''
     this.#changes += 1

@@ -1,6 +1,6 @@
 import { AbortScope } from '../../base/abort.ts'
-import { startTimer } from '../../base/timer.ts'
 import { headOf, tailOf } from '../../base/text/whole-characters.ts'
+import { startTimer } from '../../base/timer.ts'
 import { errorText } from '../../contract/errors.ts'
 import { newId } from '../../contract/message/ids.ts'
 import { text, textOf } from '../../contract/message/message.ts'
