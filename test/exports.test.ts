@@ -81,7 +81,7 @@ const expected: Record<string, string> = {
     SessionRecord SessionScope SessionSummary SessionTail SessionWriter SpawnRef StorePromises StoredBytes TagKind TaskHooks Turn UnfinishedCalls
     UnknownEntry`,
   './context': `
-    ContextTracker PartialJson cacheHitRate combineUsage compactMessages contextTokensOf defaultCompaction defaultContextTranslation deriveView diffTurnRequests
+    ContextTracker PartialJson cacheHitRate combineUsage compactMessages compactsAt contextTokensOf defaultCompaction defaultContextTranslation deriveView diffTurnRequests
     contextLimitOf emptyUsage estimateTokens extensionMessage extractJson hasRates heuristicTokenCounter isContextOverflow isLlmMessage llmCompaction parsePartialJson
     messageTokens summaryMessage tokenCounterFor totalTokens turnsOf unknownCost
     AnnotatedRequest BlockProvenance CapturedHttp CompactedSection CompactionConfig CompactionInput CompactionOverlay CompactionScope

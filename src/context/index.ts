@@ -45,7 +45,7 @@ export { type LlmCompactionOptions, llmCompaction } from './compaction/llm-compa
 export { summaryMessage } from './compaction/summary-lines.ts'
 export { extractJson } from './extract-json.ts'
 export { diffTurnRequests, type RequestBreak, type RequestDiff } from './requests/request-diff.ts'
-export { contextLimitOf, type ModelLimits } from './tokens/context-limits.ts'
+export { compactsAt, contextLimitOf, type ModelLimits } from './tokens/context-limits.ts'
 export { estimateTokens, heuristicTokenCounter, messageTokens, totalTokens } from './tokens/estimate.ts'
 export { tokenCounterFor } from './tokens/media-tokens.ts'
 export { ContextTracker, isContextOverflow } from './tokens/prompt-size.ts'

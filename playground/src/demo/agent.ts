@@ -1,4 +1,5 @@
 import { SubAgentTool } from '../../../src/agent/index.ts'
+import { compactsAt } from '../../../src/context/index.ts'
 import type { AgentOptions, AgentTool } from '../../../src/index.ts'
 import type { InputFilter } from '../../../src/loop/index.ts'
 import { memoryWorkspace, readFileTool, searchTool, type Workspace } from '../../../src/tools/index.ts'
@@ -12,7 +13,8 @@ import { demoTools } from './tools.ts'
 
 /** Small, so that a conversation fills it while one looks on. */
 const contextTokens = 10_000
-const compaction = { compactAtPct: 0.9, compactBudgetThresholdPct: 0.05, keepFirstTurns: 1, keepRecentTurns: 2 }
+const contextConfig = { maxContextTokens: contextTokens, systemPromptTokens: 1500, compaction: { keepFirstTurns: 1, keepRecentTurns: 2 } }
+
 /** An agent on the scripted model, with tools over files in memory: its answers know them. Thinking and limits are the visitor's. */
 export function demoSetup(settings: Settings = defaultSettings): AgentSetup {
   const { thinking, limits } = plainOptions(settings)
@@ -26,13 +28,18 @@ export function demoSetup(settings: Settings = defaultSettings): AgentSetup {
     thinking,
     inputFilters: [noPasswords],
     ...(limits !== undefined && { limits }),
-    contextConfig: { maxContextTokens: contextTokens, systemPromptTokens: 1500, compaction },
+    contextConfig,
     captureTurnRequests: true,
   }
-  const compactsAt = contextTokens * (compaction.compactAtPct - compaction.compactBudgetThresholdPct)
   return {
     options,
-    model: { name: model.config.name, isScripted: true, contextTokens, compactsAt, cost },
+    model: {
+      name: model.config.name,
+      isScripted: true,
+      contextTokens,
+      compactsAt: compactsAt(contextConfig, model.config) ?? contextTokens,
+      cost,
+    },
     race: async () => (await import('./race.ts')).demoRace(),
   }
 }

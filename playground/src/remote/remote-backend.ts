@@ -1,5 +1,5 @@
 import { type RemoteSession, remoteSession } from '../../../src/client/index.ts'
-import { unknownCost } from '../../../src/context/index.ts'
+import { compactsAt, unknownCost } from '../../../src/context/index.ts'
 import { memorySessionStore } from '../../../src/index.ts'
 import { exportSession, parseSession, type Session, SessionError } from '../../../src/session/index.ts'
 import { keyOf } from '../models/key-vault.ts'
@@ -158,7 +158,8 @@ function factsFrom(about: unknown): ModelFacts {
     name: typeof model === 'string' ? model : 'Server',
     isScripted: isScripted === true,
     contextTokens: tokens,
-    compactsAt: tokens * 0.85,
+    // As an agent does that was told nothing else.
+    compactsAt: compactsAt({ maxContextTokens: tokens }, { contextWindow: tokens, maxTokens: 0 }) ?? tokens,
     cost: unknownCost,
   }
 }

@@ -1,5 +1,5 @@
 import { opfsWorkspace } from '../../../adapters/browser/index.ts'
-import { contextLimitOf, unknownCost } from '../../../src/context/index.ts'
+import { compactsAt, contextLimitOf, unknownCost } from '../../../src/context/index.ts'
 import type { AgentTool } from '../../../src/index.ts'
 import {
   editFileTool,
@@ -26,8 +26,8 @@ export async function agentSetup(settings: Settings): Promise<() => AgentSetup> 
   const tools = toolsOf(settings, workspace)
   const { name, id, cost } = model.config
   const contextTokens = settings.compaction.maxContextTokens || contextLimitOf(model.config)
-  const compactsAt = settings.compaction.isOn ? (contextTokens * settings.compaction.compactAt) / 100 : contextTokens
-  const facts = { name: name || id, isScripted: false, contextTokens, compactsAt, cost: cost ?? unknownCost }
+  const compacts = compactsAt(plain.contextConfig, model.config) ?? contextTokens
+  const facts = { name: name || id, isScripted: false, contextTokens, compactsAt: compacts, cost: cost ?? unknownCost }
   const options = { ...plain, model, tools, workspace, captureTurnRequests: { httpBody: true } }
   return () => ({ options, model: facts })
 }

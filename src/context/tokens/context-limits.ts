@@ -101,6 +101,16 @@ export function compactionTrigger({ maxContextTokens, compaction }: ResolvedCont
 }
 
 /**
+ * From how many tokens of a prompt on an agent with this `contextConfig` and model compacts: for gauges. `undefined` where it never does.
+ *
+ * Source: docs/concepts/context-and-compaction.md
+ */
+export function compactsAt(config: Partial<ContextConfig> | false | undefined, model: ModelLimits): number | undefined {
+  const context = resolveContext(config, model)
+  return context && compactionTrigger(context)
+}
+
+/**
  * How many tokens of messages, by our own estimate, a compaction leaves.
  *
  * **Contract**: three quarters of the room that system prompt and tools leave below the trigger. `overflow`, when the service said that the
