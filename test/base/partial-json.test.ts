@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PartialJson, parsePartialJson } from '../../src/base/json/partial-json.ts'
 import type { JsonValue } from '../../src/contract/json.ts'
+import { runs } from '../support/runs.ts'
 
 /** Whether `later` says all that `earlier` said, and goes on from there. */
 function extendsIt(earlier: unknown, later: unknown): boolean {
@@ -15,6 +16,9 @@ function extendsIt(earlier: unknown, later: unknown): boolean {
     Object.entries(earlier).every(([key, each]) => Object.hasOwn(later, key) && extendsIt(each, Reflect.get(later, key)))
   )
 }
+
+/** By text, which is quick: a difference of megabytes need not be told. */
+const isSame = (value: unknown, other: unknown): boolean => JSON.stringify(value) === JSON.stringify(other)
 
 const spaced = fc
   .tuple(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 1, 2))
@@ -149,6 +153,49 @@ describe('JSON while it is written', () => {
     expect(json.snapshot()).toHaveLength(5000)
     json.end()
     expect(json.snapshot()).toHaveLength(5001)
+  })
+
+  const many = runs(100_000, 1_000_000)
+  it.each<[string, string, unknown]>([
+    ['a key that comes again and again', `{${'"a":1,'.repeat(many)}"a":2}`, { a: 2 }],
+    ['keys of prototypes', `{${'"__proto__":{"x":1},"constructor":[],'.repeat(many / 4)}"z":0}`, undefined],
+    ['escapes', `["${'\\u0041\\n'.repeat(many)}"]`, undefined],
+    ['halves of characters', `["${'\\ud83d'.repeat(many)}"]`, undefined],
+    ['halves of characters, as they are', `["${'\udc00\ud83d'.repeat(many)}"]`, undefined],
+    ['blanks', `[${' '.repeat(10 * many)}1]`, [1]],
+    ['a long list', `[${'0,'.repeat(2 * many)}1]`, undefined],
+    ['lists as deep as may be', `${'['.repeat(200)}${']'.repeat(200)}`, undefined],
+  ])('%s, in pieces and at once, says what JSON.parse says', (_name, text, value) => {
+    const meant = value ?? JSON.parse(text)
+    const whole = new PartialJson()
+    whole.push(text)
+    expect(isSame(whole.value, meant)).toBe(true)
+    const json = new PartialJson()
+    const step = Math.ceil(text.length / 50)
+    for (let at = 0; at < text.length; at += step) {
+      json.push(text.slice(at, at + step))
+      json.snapshot()
+    }
+    expect([json.isBroken, json.isComplete, isSame(json.value, meant), isSame(json.snapshot(), meant)]).toEqual([false, true, true, true])
+    expect(Reflect.get({}, 'x')).toBeUndefined()
+  })
+
+  it.each([
+    ['lists', '['.repeat(5 * many)],
+    ['objects', '{"a":'.repeat(many)],
+    ['lists that are closed', `${'['.repeat(many)}${']'.repeat(many)}`],
+    ['lists behind many others', `[${'[],'.repeat(1000)}${'['.repeat(300)}${']'.repeat(301)}`],
+    ['a number without end', '1'.repeat(10 * many)],
+  ])('%s that nobody could store break it, and leave what was said', (_name, text) => {
+    for (const pieces of [[text], [text.slice(0, 150), text.slice(150)]]) {
+      const json = new PartialJson()
+      for (const piece of pieces) json.push(piece)
+      expect(json.isBroken).toBe(true)
+      expect(() => structuredClone(json.snapshot())).not.toThrow()
+      const before = json.snapshot()
+      json.push(']]]]')
+      expect(json.snapshot()).toBe(before)
+    }
   })
 
   it.each([

@@ -185,6 +185,55 @@ describe('toolSearch with native', () => {
     expect(bodies[1]?.messages[1]?.content.map(({ type }) => type)).toEqual(['server_tool_use', 'tool_search_tool_result', 'tool_use'])
   })
 
+  it('what OpenAI has found is called, and goes back as it came', async () => {
+    const items = [
+      { type: 'tool_search_call', id: 'tsc_1', call_id: null, status: 'completed', execution: 'server', arguments: { query: 'thing 7' } },
+      {
+        type: 'tool_search_output',
+        id: 'tso_1',
+        call_id: null,
+        status: 'completed',
+        execution: 'server',
+        tools: [{ type: 'function', name: 'tool_7' }],
+      },
+      { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'tool_7', namespace: 'tool_7', arguments: '{}', status: 'completed' },
+    ]
+    const said = {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Done.', annotations: [] }],
+    }
+    const bodies: { input: Record<string, unknown>[]; tools: object[] }[] = []
+    const fetch: typeof globalThis.fetch = async (_url, init) => {
+      bodies.push(JSON.parse(String(init?.body)))
+      const output = bodies.length === 1 ? items : [said]
+      const list = [
+        { type: 'response.created', response: { id: 'resp_1' } },
+        ...output.flatMap((item, output_index) => [
+          { type: 'response.output_item.added', output_index, item },
+          { type: 'response.output_item.done', output_index, item },
+        ]),
+        { type: 'response.completed', response: { id: 'resp_1', status: 'completed', output, usage: {} } },
+      ]
+      return new Response(list.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''), {
+        headers: { 'content-type': 'text/event-stream' },
+      })
+    }
+    const agent = new Agent({ model: openaiResponses('gpt-5.4', { apiKey, fetch }), tools })
+    const { text, messages } = await agent.prompt('Do thing 7.').result
+    expect([text, JSON.stringify(messages).includes('tool_7 ran')]).toEqual(['Done.', true])
+    expect(bodies[1]?.tools).toEqual(bodies[0]?.tools)
+    expect(bodies[1]?.input.map(({ type, namespace }) => [type, namespace])).toEqual([
+      [undefined, undefined],
+      ['tool_search_call', undefined],
+      ['tool_search_output', undefined],
+      ['function_call', 'tool_7'],
+      ['function_call_output', undefined],
+    ])
+  })
+
   it('a model without a search goes on with ours, and with what was called', async () => {
     const { model } = service(events(found, 'tool_use'))
     const second = scripted([
