@@ -7,6 +7,7 @@
 export { logWarning } from './base/log-warning.ts'
 export { aLogger } from './base/port-kinds.ts'
 export { isLoopbackHost, mayLeadTo } from './base/private-host.ts'
+export { waitingApprovals } from './base/questions.ts'
 export { isRedirect } from './base/redirect.ts'
 export { minSecret } from './base/text/redact.ts'
 export { headerSecrets, withoutSecrets } from './base/text/secrets.ts'

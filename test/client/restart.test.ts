@@ -33,6 +33,7 @@ function killableHost(model: Model) {
     /** The old process says nothing more; that of `model` begins. */
     restart(its: Model) {
       host = start(its)
+      void host.sessions.recover()
       cut.abort(new Error('killed'))
       cut = new AbortController()
     },

@@ -13,8 +13,8 @@ export interface Decision {
 }
 
 /** The calls of a session that wait for a person: in the run that is on, or since the last one ended. */
-export async function pendingApprovals(live: LiveSession): Promise<PendingApproval[]> {
-  if ((await live.currentRun()) === undefined && !(await live.recorded.isKnown())) return []
+async function pendingApprovals(live: LiveSession): Promise<PendingApproval[]> {
+  if ((await live.continuedRun()) === undefined && !(await live.recorded.isKnown())) return []
   return (await live.agent()).pendingApprovals()
 }
 
@@ -28,7 +28,7 @@ export async function pendingApprovals(live: LiveSession): Promise<PendingApprov
 export async function decide(live: LiveSession, decisions: readonly Decision[]): Promise<AgentRun> {
   const pending = await pendingApprovals(live)
   for (const decision of decisions) assertPending(pending, decision)
-  const run = (await live.currentRun()) ?? (await live.start((agent) => agent.continueLoop()))
+  const run = (await live.continuedRun()) ?? (await live.start((agent) => agent.continueLoop()))
   const open = new Map(decisions.map((decision) => [decision.toolCallId, decision]))
   const answer = (request: PendingApproval): void => {
     const decision = open.get(request.toolCallId)

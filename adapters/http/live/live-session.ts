@@ -16,7 +16,7 @@ import { type LiveSessionHost, maxAttempts } from './live-session-host.ts'
 import { KeptByKey, type QueuedInput, QueuedInputs } from './queued-inputs.ts'
 import { type History, RecordedSession } from './recorded-session.ts'
 import { RunFollowers } from './run-followers.ts'
-import { type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
+import { isCutOff, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
 /** Where in a session a run begins. Default: where it was said last. */
 export interface Place {
@@ -35,8 +35,9 @@ interface BegunRun {
  * The agent of one session in memory, and its runs as they are in the log: what every host has in common.
  *
  * **Contract**
- * - The first who asks for the agent after a restart gets it with its unfinished run on again, unless another writer holds the session.
- * - Reading and stopping need no agent, so they work where none can be made.
+ * - Reading takes nothing from anybody: it makes no agent, claims no right to write and goes on with no run. So it works where another process has the
+ *   session, and where no agent can be made.
+ * - Who changes something, or `recover`s the session, gets an agent with its unfinished run on again, unless another writer holds the session.
  * - The last run stays readable after its end, until the session leaves the memory.
  */
 export class LiveSession {
@@ -73,7 +74,7 @@ export class LiveSession {
     return this.#host.store
   }
 
-  /** The agent; a run that a restart has cut off is on again. */
+  /** The agent, for who changes something; a run that a restart has cut off is on again. */
   agent(): Promise<Agent> {
     if (this.#hasLeft) return Promise.reject(new ProblemError(leaving))
     this.#agent ??= this.#open()
@@ -85,7 +86,7 @@ export class LiveSession {
 
   /** Whether a run is on, as far as this process knows. */
   async isRunning(): Promise<boolean> {
-    return (await this.#agent?.catch(() => undefined))?.isStreaming === true
+    return (await this.#inMemory())?.isStreaming === true
   }
 
   /**
@@ -103,7 +104,7 @@ export class LiveSession {
 
   /** What `add` hands to the run that is on, if any; once for each `key`. */
   queueOnce(key: string | undefined, add: (run: AgentRun | undefined) => QueuedInput): Promise<QueuedInput> {
-    return this.queued.once(key, async () => add(await this.currentRun()))
+    return this.queued.once(key, async () => add(await this.continuedRun()))
   }
 
   /**
@@ -118,11 +119,21 @@ export class LiveSession {
     })
   }
 
-  /** What was said: up to the end of this loop, by default so far. Throws `ProblemError` 404 for a loop that is none of the session. */
+  /**
+   * What was said: up to the end of this loop, by default so far. Throws `ProblemError` 404 for a loop that is none of the session. Where the agent is not
+   * in memory, only what a run has ended with waits for a person.
+   */
   async history(loopId?: string): Promise<History> {
-    const agent = await this.agent()
-    if (loopId !== undefined && agent.lastLoopId !== loopId) return this.recorded.historyAt(loopId, agent)
-    return { messages: agent.messages, approvals: agent.pendingApprovals() }
+    const agent = await this.#inMemory()
+    if (agent === undefined || (loopId !== undefined && agent.lastLoopId !== loopId)) return this.recorded.history(loopId)
+    const { messages, lastLoopId } = agent
+    return { messages, approvals: agent.pendingApprovals(), ...(lastLoopId !== undefined && { loopId: lastLoopId }) }
+  }
+
+  /** Takes up the run that a process has left, unless another writer holds the session. Resolves with whether one is on: `logger` learns why not. */
+  async recover(): Promise<boolean> {
+    if (this.#agent === undefined && !isCutOff(await this.recorded.records())) return false
+    return (await this.continuedRun()) !== undefined
   }
 
   /** Called by a host that keeps its process awake: says whether a run needs it further. */
@@ -133,8 +144,16 @@ export class LiveSession {
     return agent.isStreaming
   }
 
-  /** The run that is on; after a restart, the one that is on again. Undefined also where no agent can be made: `logger` learns why. */
+  /** The run that is on in this process. */
   async currentRun(): Promise<AgentRun | undefined> {
+    return (await this.#inMemory())?.currentRun
+  }
+
+  /**
+   * The run that is on, for who changes something: after a restart, the one that is on again. Undefined also where no agent can be made: `logger` learns
+   * why.
+   */
+  async continuedRun(): Promise<AgentRun | undefined> {
     if (this.#agent === undefined && !(await this.recorded.isKnown())) return undefined
     try {
       return (await this.agent()).currentRun
@@ -155,9 +174,9 @@ export class LiveSession {
     return latest?.run === run ? latest.agent.messages.slice(0, latest.length) : []
   }
 
-  /** The run that is on, or the one that was on last in this process. */
+  /** The run that is on, as {@link continuedRun}, or the one that was on last in this process. */
   async latestRun(): Promise<AgentRun | undefined> {
-    return (await this.currentRun()) ?? this.#latest?.run
+    return (await this.continuedRun()) ?? this.#latest?.run
   }
 
   /** Whether somebody follows the session, from run to run. */
@@ -181,7 +200,7 @@ export class LiveSession {
   /** Stops the run that is on. Of one that was cut off, or is on elsewhere, the end is written: it is not taken up again. */
   stop(): Promise<void> {
     return this.#inTurn(async () => {
-      const run = (await this.#agent?.catch(() => undefined))?.currentRun
+      const run = (await this.#inMemory())?.currentRun
       run?.abort()
       await run?.result
       const unfinished = await this.recorded.unfinished()
@@ -197,7 +216,7 @@ export class LiveSession {
     return this.#inTurn(async () => {
       if (await this.isRunning()) throw new AgentBusyError()
       // What it has not written yet.
-      await (await this.#agent?.catch(() => undefined))?.close()
+      await (await this.#inMemory())?.close()
       return exportSession(this.#host.store, this.#host.sessionId)
     })
   }
@@ -206,7 +225,7 @@ export class LiveSession {
   take(text: string, options: Pick<ImportSessionOptions, 'replace'>): Promise<void> {
     return this.#inTurn(async () => {
       if (await this.isRunning()) throw new AgentBusyError()
-      await (await this.#agent?.catch(() => undefined))?.close()
+      await (await this.#inMemory())?.close()
       this.forget()
       await importSession(this.#host.store, text, { ...options, sessionId: this.#host.sessionId })
     })
@@ -239,6 +258,11 @@ export class LiveSession {
     })
   }
 
+  /** The agent, if one was made. */
+  async #inMemory(): Promise<Agent | undefined> {
+    return this.#agent?.catch(() => undefined)
+  }
+
   #inTurn<Value>(act: () => Promise<Value>): Promise<Value> {
     const done = this.#turn.then(act)
     this.#turn = done.catch(() => undefined)
@@ -265,8 +289,8 @@ export class LiveSession {
 
   /** Begins a run at the end of this loop. Where none begins, the session stays where it was. */
   async #startFrom(loopId: string, begin: (agent: Agent) => AgentRun): Promise<AgentRun> {
-    if ((await this.currentRun()) !== undefined) throw new AgentBusyError()
-    const before = await this.#agent?.catch(() => undefined)
+    if ((await this.continuedRun()) !== undefined) throw new AgentBusyError()
+    const before = await this.#inMemory()
     if (before?.lastLoopId === loopId) return this.#start(begin)
     // Before an agent is made, which may open connections.
     await this.recorded.assertLoop(loopId)
@@ -284,7 +308,7 @@ export class LiveSession {
   }
 
   async #release(): Promise<void> {
-    const agent = await this.#agent?.catch(() => undefined)
+    const agent = await this.#inMemory()
     const run = agent?.currentRun
     run?.abort()
     await run?.result

@@ -48,6 +48,21 @@ const memoryOptions = optionsOf<MemoryLiveSessionsOptions>({
   logger: aLogger,
 })
 
+/** Live sessions in this process, and how they begin and end with it. */
+export interface MemoryLiveSessions extends LiveSessions {
+  /**
+   * Takes up the runs that processes have left in the store: call it once when the process starts, and where no other one has them. Resolves with how
+   * many are on again; what cannot be taken up the `logger` learns. A run that got nowhere three times ends with the error `interrupted`. `callers`:
+   * whose sessions are looked at. Default: those of the only user of a server.
+   */
+  recover(options?: { callers?: readonly Caller[] }): Promise<number>
+  /** Stops all runs and gives back the right to write. */
+  close(): Promise<void>
+}
+
+/** Sessions that are looked at together. */
+const pageSize = 100
+
 /** A session in memory, and when it is needed. */
 interface Resident {
   owner: string
@@ -62,19 +77,21 @@ interface Resident {
  * Live sessions in this process: for Node, Deno, Bun, and tests.
  *
  * **Contract**
- * - A run goes on without a client. When the process ends, whoever asks for the session next has its run taken up from the store.
- * - One process serves a session at a time. Where a second one writes to the same store, the store's promises hold: the older is refused.
+ * - A run goes on without a client. What a process has left when it ended, the next one takes up with `recover`; until then it rests, unless somebody
+ *   changes something in its session.
+ * - One process at a time changes a session, and any may read it. Where a second one writes to the same store, the store's promises hold: the older is
+ *   refused.
  * - `close` stops all runs, gives back the right to write, and leaves no timer. Later requests begin anew.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/http-and-workers.md
  */
-export function memoryLiveSessions(options: MemoryLiveSessionsOptions): LiveSessions & { close(): Promise<void> } {
+export function memoryLiveSessions(options: MemoryLiveSessionsOptions): MemoryLiveSessions {
   checkOptions(options, memoryOptions)
-  return new MemoryLiveSessions(options)
+  return new LiveSessionsHere(options)
 }
 
-class MemoryLiveSessions implements LiveSessions {
+class LiveSessionsHere implements MemoryLiveSessions {
   readonly #options: MemoryLiveSessionsOptions
   /** The one used last comes last. */
   readonly #residents = new Map<string, Resident>()
@@ -89,14 +106,20 @@ class MemoryLiveSessions implements LiveSessions {
 
   async fetch(address: SessionAddress, request: Request, routes: Parameters<LiveSessions['fetch']>[2]): Promise<Response> {
     assertSessionId(address.sessionId)
-    const resident = await this.#enter(address)
-    try {
-      return await routes(request, resident.live)
-    } finally {
-      resident.asking -= 1
-      resident.usedAt = Date.now()
-      this.#watch()
+    return this.#within(address, (live) => routes(request, live))
+  }
+
+  async recover({ callers = [{}] }: { callers?: readonly Caller[] } = {}): Promise<number> {
+    let begun = 0
+    for (const caller of callers) {
+      let cursor: string | undefined
+      do {
+        const page = await this.list(caller, { limit: pageSize, ...(cursor !== undefined && { cursor }) })
+        for (const { sessionId } of page.sessions) if (await this.#takeUp({ ...caller, sessionId })) begun += 1
+        cursor = page.nextCursor
+      } while (cursor !== undefined)
     }
+    return begun
   }
 
   async list(caller: Caller, page: { limit: number; cursor?: string }) {
@@ -108,6 +131,27 @@ class MemoryLiveSessions implements LiveSessions {
     this.#timer = undefined
     const leave = Array.from(this.#residents, ([key, resident]) => this.#leave(key, resident))
     await Promise.all([...leave, ...this.#leaving.values()])
+  }
+
+  async #takeUp(address: SessionAddress): Promise<boolean> {
+    try {
+      return await this.#within(address, (live) => live.recover())
+    } catch (error) {
+      logWarning(this.#options.logger, 'sessionNotRecovered', { sessionId: address.sessionId, message: String(error) })
+      return false
+    }
+  }
+
+  /** Does something with a session, which stays in memory meanwhile. */
+  async #within<Value>(address: SessionAddress, act: (live: LiveSession) => Promise<Value>): Promise<Value> {
+    const resident = await this.#enter(address)
+    try {
+      return await act(resident.live)
+    } finally {
+      resident.asking -= 1
+      resident.usedAt = Date.now()
+      this.#watch()
+    }
   }
 
   /** The session of a request, which holds it from now on. */

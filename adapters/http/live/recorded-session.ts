@@ -1,5 +1,6 @@
 import { combineUsage, emptyUsage } from '../../../src/context/index.ts'
-import type { Agent, AgentMessage, PendingApproval, RunStatus, SessionStore } from '../../../src/index.ts'
+import type { AgentMessage, PendingApproval, RunStatus, SessionStore } from '../../../src/index.ts'
+import { waitingApprovals } from '../../../src/internal.ts'
 import type { RunFailure } from '../../../src/loop/index.ts'
 import { SessionError, type SessionRecord, sessionOf, snapshotOf } from '../../../src/session/index.ts'
 import { ProblemError, unknownLoop } from '../access/problem.ts'
@@ -9,6 +10,8 @@ import { continuationOf, type UnfinishedRun, unfinishedRun } from './unfinished-
 export interface History {
   messages: readonly AgentMessage[]
   approvals: PendingApproval[]
+  /** The loop with which it ends. */
+  loopId?: string
 }
 
 /** A session as its store has it. Reading it takes no right to write, and needs no agent, so it works where none can be made. */
@@ -46,12 +49,16 @@ export class RecordedSession {
     return (await this.#recordOf(id))?.loopId
   }
 
-  /** The history up to the end of this loop, as `agent` would go on with it. Throws as `assertLoop`. */
-  async historyAt(loopId: string, agent: Agent): Promise<History> {
+  /** The history up to the end of this loop, by default so far. Throws as `assertLoop`. */
+  async history(loopId?: string): Promise<History> {
     const records = await this.records()
-    assertLoop(records, loopId)
-    const { messages } = snapshotOf(records, { sessionId: this.#sessionId, loopId })
-    return { messages, approvals: agent.with({ messages }).pendingApprovals() }
+    if (loopId !== undefined) assertLoop(records, loopId)
+    const snapshot = snapshotOf(records, { sessionId: this.#sessionId, ...(loopId !== undefined && { loopId }) })
+    const { lastLoopId, unfinished } = snapshot
+    // Nobody knows yet what became of calls that are under way elsewhere.
+    const madeUp = new Set(unfinished.recovered.map(({ id }) => id))
+    const messages = snapshot.messages.filter(({ id }) => !madeUp.has(id))
+    return { messages, approvals: waitingApprovals(messages), ...(lastLoopId !== undefined && { loopId: lastLoopId }) }
   }
 
   /** Throws `ProblemError` 404 for a loop that is none of the session. */

@@ -16,6 +16,12 @@ export function unfinishedRun(records: readonly SessionRecord[]): UnfinishedRun 
   return { loopId, agentId: agentIdOf(records), isAnswered }
 }
 
+/** Whether a run was left that is to be taken up. That of a sub-agent is its parent's. */
+export function isCutOff(records: readonly SessionRecord[]): boolean {
+  const isSpawned = records.some(({ entry }) => entry.type === 'sessionStart' && entry.spawnRef !== undefined)
+  return !isSpawned && unfinishedRun(records) !== undefined
+}
+
 /**
  * A number that grows when a run gets on: with each loop that ends, each result, and each turn after the first. What an attempt writes before
  * it fails at the same place again does not count; a model may be asked, and a tool begun, without end. The start of a turn may not be in the

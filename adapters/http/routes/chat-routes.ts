@@ -5,7 +5,7 @@ import { type ChatRequest, readChatRequest, toUiMessages, uiMessageEncoder, uiMe
 import { readJsonObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import { beginForPerson } from '../live/begin-for-person.ts'
-import { decideOrJoin, pendingApprovals, untilResolved } from '../live/decide.ts'
+import { decideOrJoin, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { type IsSeen, turnFrames, uiMessageFrames } from '../stream/frame-writer.ts'
 import { eventStream, waitsForPerson } from '../stream/run-stream.ts'
@@ -21,8 +21,7 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/chat', async (c) => {
     const { live } = c.env
-    const approvals = await pendingApprovals(live)
-    const messages = (await live.recorded.isKnown()) ? (await live.agent()).messages : []
+    const { messages, approvals } = await live.history()
     const shown = await messagesWithBytes(live.store, live.sessionId, messages)
     return c.json({ messages: toUiMessages(shown, { approvals }) })
   })

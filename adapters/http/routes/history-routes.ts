@@ -22,11 +22,7 @@ export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions):
   app.get('/history', async (c) => {
     const { live } = c.env
     const run = await live.currentRun()
-    const place = c.req.query('loopId')
-    if (run === undefined && !(await live.recorded.isKnown()))
-      return place === undefined ? c.json({ messages: [], approvals: [] }) : refuseUnknown()
-    const loopId = place ?? (await live.agent()).lastLoopId
-    const { messages, approvals } = await live.history(loopId)
+    const { messages, approvals, loopId } = await live.history(c.req.query('loopId'))
     const after = c.req.query('after')
     const at = after === undefined ? -1 : messages.findLastIndex(({ id }) => id === after)
     const queued = live.queued.waiting().map(({ kind, loopId: ofRun, receipt: { message } }) => ({ kind, loopId: ofRun, message }))

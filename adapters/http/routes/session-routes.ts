@@ -3,7 +3,7 @@ import { isTitle, maxTitleChars } from '../../../src/internal.ts'
 import { answerProblems, newApp } from '../access/answer-problems.ts'
 import { readJsonObject, readSharedText } from '../access/body.ts'
 import { ProblemError, refuse } from '../access/problem.ts'
-import { decide, pendingApprovals } from '../live/decide.ts'
+import { decide } from '../live/decide.ts'
 import type { LiveSession, Place } from '../live/live-session.ts'
 import type { SessionRoutes } from '../live/live-sessions.ts'
 import { cursorOf, eventStream, eventsAfter, runStream } from '../stream/run-stream.ts'
@@ -132,7 +132,7 @@ function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void 
 }
 
 function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  app.get('/approvals', async (c) => c.json({ approvals: await pendingApprovals(c.env.live) }))
+  app.get('/approvals', async (c) => c.json({ approvals: (await c.env.live.history()).approvals }))
   app.post('/approvals/:toolCallId', async (c) => {
     const { approved, argumentsHash, reason } = await readJsonObject(c, options.body)
     if (typeof approved !== 'boolean') refuse(400, 'invalidBody', 'approved must be true or false.')
@@ -162,7 +162,7 @@ function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
     if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
       refuse(400, 'invalidBody', 'action must be "accept", "decline" or "cancel".')
     if (content !== undefined && !isObject) refuse(400, 'invalidBody', 'content must be an object, or left out.')
-    const run = await c.env.live.currentRun()
+    const run = await c.env.live.continuedRun()
     const inputId = c.req.param('inputId')
     if (run === undefined || !run.pendingInputs().some((pending) => pending.inputId === inputId)) {
       refuse(404, 'notFound', `No request for input ${JSON.stringify(inputId.slice(0, 100))} waits. Read which ones do from …/inputs.`)

@@ -22,6 +22,7 @@ const model = scripted(
   { delayMs: 5 },
 )
 const sessions = memoryLiveSessions({ store: fileSessionStore(process.argv[2] ?? ''), agent: () => ({ model, tools: [note] }) })
+await sessions.recover()
 const server = createServer(toNodeHandler(createAgentApp({ sessions, authorize: 'loopbackOnly' }).fetch))
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()

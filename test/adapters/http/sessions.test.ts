@@ -77,6 +77,7 @@ describe('the events of a run', () => {
     const { id, data } = await readOne(await before.post('/s/runs'))
     // The process ends without a word: nobody calls close.
     const after = hosted({ store })
+    expect(await after.sessions.recover({ callers: [{ identity: 'me' }] })).toBe(1)
     const gone = await after.ask(`/s/runs/${data.loopId}/events?after=${id}`)
     const problem = await gone.json()
     expect([gone.status, problem.code]).toEqual([410, 'gone'])

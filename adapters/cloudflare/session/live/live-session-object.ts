@@ -103,6 +103,8 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const address = readAddress(request)
     if (address === undefined) return super.fetch(request)
     const begun = await this.#begin(address)
+    // What the platform ended goes on with the first request, where that comes before the alarm.
+    await begun.live.recover()
     return begun.routes(request, begun.live)
   }
 
