@@ -23,6 +23,7 @@ export { clientSettingFields } from './contract/model/model-config.ts'
 export { settingsIn, thinkingLevel } from './contract/model/request-settings.ts'
 export { costConfig, hasRates, usageBeyond } from './contract/model/usage.ts'
 export { approvalEvents } from './contract/run/call-event.ts'
+export { sessionStatus } from './contract/session/session.ts'
 export { checkOptions } from './contract/shape/read.ts'
 export {
   aFlag,

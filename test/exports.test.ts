@@ -78,7 +78,7 @@ const expected: Record<string, string> = {
     JournalEntry JournalRecord JournaledConversation LogClaim LogDamage LogDriver LogLine LogQuery LoopEvent LoopPlace LoopRecord
     LoopStatus NewSessionRecord NodeTag ParallelGroupRecord ReplayOptions ResumableSnapshot ResumePoint SalvagedSession Session
     SessionDigest SessionEntry SessionErrorCode SessionFormation SessionJournal SessionJournalOptions SessionListOptions SessionOpenOptions SessionPage
-    SessionRecord SessionScope SessionSummary SessionTail SessionWriter SpawnRef StorePromises StoredBytes TagKind TaskHooks Turn UnfinishedCalls
+    SessionRecord SessionScope SessionStatus SessionSummary SessionTail SessionWriter SpawnRef StorePromises StoredBytes TagKind TaskHooks Turn UnfinishedCalls
     UnknownEntry`,
   './context': `
     ContextTracker PartialJson cacheHitRate combineUsage compactMessages compactsAt contextTokensOf defaultCompaction defaultContextTranslation deriveView diffTurnRequests
@@ -164,7 +164,7 @@ const expected: Record<string, string> = {
     LiveSession bearer callerToken createAgentApp createModelProxy memoryCounter memoryLiveSessions onLoopback problemResponse
     runResponse tooManyRuns
     AgentAppOptions AllowRule Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Caller Charge Identity KeyPlace
-    LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessionsOptions ModelCall ModelProxyOptions Problem ProblemCode
+    LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessions MemoryLiveSessionsOptions ModelCall ModelProxyOptions Problem ProblemCode
     ProxyBudget RouteOptions RunResponseOptions SessionAddress SessionRoutes Upstream UpstreamKey`,
   './adapters/browser': `
     indexedDbSessionStore opfsWorkspace

@@ -145,6 +145,13 @@ export class Agent<Output = unknown> {
     return this.#run?.pendingApprovals() ?? this.#conversation.pendingApprovals(this.#settings.tools ?? [])
   }
 
+  /**
+   * Asks nobody any more in the run that is on: where a call waits for a person, or comes to, the run ends `paused`, and whoever continues it is asked again.
+   */
+  stopAsking(): void {
+    this.#run?.stopAsking()
+  }
+
   /** Stops the run that is on, if any. */
   abort(reason?: unknown): void {
     this.#run?.abort(reason)

@@ -128,6 +128,10 @@ export class RunHandle extends LoggedRun implements AgentRun {
     return this.#approvals.pending()
   }
 
+  stopAsking(): void {
+    this.#approvals.close()
+  }
+
   abort(reason?: unknown): void {
     // Also after `agentEnd`, while a hook has the last word.
     this.#controller.abort(reason)

@@ -24,6 +24,7 @@ export type {
   Session,
   SessionFormation,
   SessionScope,
+  SessionStatus,
   SpawnRef,
   Turn,
 } from '../contract/session/session.ts'

@@ -103,6 +103,14 @@ export const leaving: Problem = {
   retryAfterMs: soonMs,
 }
 
+/** Who wants to change something on a server that is about to end. */
+export const ending: Problem = {
+  status: 503,
+  code: 'unavailable',
+  detail: 'This server is about to end. Ask again: the next one answers.',
+  retryAfterMs: soonMs,
+}
+
 /** A loop was named that the session does not have. */
 export const unknownLoop: Problem = {
   status: 404,

@@ -9,6 +9,12 @@ export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessi
 /** How often a run is taken up again that does not get on. */
 export const maxAttempts = 3
 
+/** Where in a session a run begins. Default: where it was said last. */
+export interface Place {
+  /** The end of this loop. */
+  from?: string
+}
+
 /** What a live session needs of the host in which it lives. */
 export interface LiveSessionHost {
   readonly sessionId: string

@@ -8,21 +8,16 @@ import {
   resumeAgent,
   type SessionStore,
 } from '../../../src/index.ts'
-import { logWarning } from '../../../src/internal.ts'
+import { errorText, logWarning } from '../../../src/internal.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
-import { type LiveSessionHost, maxAttempts } from './live-session-host.ts'
+import { RevocableStore, untilHandedOver } from './hand-over.ts'
+import type { LiveSessionHost, Place } from './live-session-host.ts'
 import { KeptByKey, type QueuedInput, QueuedInputs } from './queued-inputs.ts'
 import { type History, RecordedSession } from './recorded-session.ts'
 import { RunFollowers } from './run-followers.ts'
 import { isCutOff, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
-
-/** Where in a session a run begins. Default: where it was said last. */
-export interface Place {
-  /** The end of this loop. */
-  from?: string
-}
 
 /** A run, and how long the history of its agent was when it began. */
 interface BegunRun {
@@ -42,6 +37,9 @@ interface BegunRun {
  */
 export class LiveSession {
   readonly #host: LiveSessionHost
+  readonly sessionId: string
+  readonly caller: Caller
+  readonly store: SessionStore
   /** What its store has of the session. */
   readonly recorded: RecordedSession
   #agent: Promise<Agent> | undefined
@@ -57,21 +55,21 @@ export class LiveSession {
   #hasLeft = false
   readonly #followers = new RunFollowers()
 
+  readonly #writing: RevocableStore
+  readonly #goneElsewhere = new AbortController()
+
   constructor(host: LiveSessionHost) {
     this.#host = host
+    this.sessionId = host.sessionId
+    this.caller = host.caller ?? {}
+    this.store = host.store
+    this.#writing = new RevocableStore(host.store)
     this.recorded = new RecordedSession(host.store, host.sessionId)
   }
 
-  get sessionId(): string {
-    return this.#host.sessionId
-  }
-
-  get caller(): Caller {
-    return this.#host.caller ?? {}
-  }
-
-  get store(): SessionStore {
-    return this.#host.store
+  /** Aborts when a run is left to another process: who follows it here has to ask again. */
+  get goneElsewhere(): AbortSignal {
+    return this.#goneElsewhere.signal
   }
 
   /** The agent, for who changes something; a run that a restart has cut off is on again. */
@@ -158,7 +156,7 @@ export class LiveSession {
     try {
       return (await this.agent()).currentRun
     } catch (error) {
-      logWarning(this.#host.logger, 'agentFailed', { message: error instanceof Error ? error.message : String(error) })
+      logWarning(this.#host.logger, 'agentFailed', { message: errorText(error) })
       return undefined
     }
   }
@@ -174,7 +172,7 @@ export class LiveSession {
     return latest?.run === run ? latest.agent.messages.slice(0, latest.length) : []
   }
 
-  /** The run that is on, as {@link continuedRun}, or the one that was on last in this process. */
+  /** The run that is on, as `continuedRun`, or the one that was on last in this process. */
   async latestRun(): Promise<AgentRun | undefined> {
     return (await this.continuedRun()) ?? this.#latest?.run
   }
@@ -190,11 +188,6 @@ export class LiveSession {
    */
   follow(signal: AbortSignal, first?: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
     return this.#followers.follow(signal, async () => first ?? this.currentRun())
-  }
-
-  /** What the log says of a loop that is not in memory: whether it is known, and which one goes on with it. */
-  async trace(loopId: string): Promise<{ continuedBy?: string } | undefined> {
-    return this.recorded.trace(loopId, (await this.currentRun())?.loopId)
   }
 
   /** Stops the run that is on. Of one that was cut off, or is on elsewhere, the end is written: it is not taken up again. */
@@ -214,9 +207,7 @@ export class LiveSession {
   /** The whole log as text, for `importSession` elsewhere. Throws `AgentBusyError` while a run is on. */
   exported(): Promise<string> {
     return this.#inTurn(async () => {
-      if (await this.isRunning()) throw new AgentBusyError()
-      // What it has not written yet.
-      await (await this.#inMemory())?.close()
+      await this.#closeAgent()
       return exportSession(this.#host.store, this.#host.sessionId)
     })
   }
@@ -224,8 +215,7 @@ export class LiveSession {
   /** Takes in the log of a session from elsewhere, and goes on from there. Throws as `importSession`, `AgentBusyError` while a run is on. */
   take(text: string, options: Pick<ImportSessionOptions, 'replace'>): Promise<void> {
     return this.#inTurn(async () => {
-      if (await this.isRunning()) throw new AgentBusyError()
-      await (await this.#inMemory())?.close()
+      await this.#closeAgent()
       this.forget()
       await importSession(this.#host.store, text, { ...options, sessionId: this.#host.sessionId })
     })
@@ -241,13 +231,9 @@ export class LiveSession {
 
   /** Forgets the agent, because its session is gone. */
   forget(): void {
-    const agent = this.#agent
+    void this.#inMemory().then((agent) => agent?.abort())
     this.#agent = undefined
     this.#latest = undefined
-    void agent?.then(
-      (each) => each.abort(),
-      () => undefined,
-    )
   }
 
   /** Stops what is on and gives back the right to write: the session can go on elsewhere. Who asks this one from now on is refused. */
@@ -256,6 +242,29 @@ export class LiveSession {
       this.#hasLeft = true
       await this.#release()
     })
+  }
+
+  /**
+   * As `leave`, but the run that is on is left to whoever recovers the session. Its turn may end until `deadline` aborts; what waits for a person goes on
+   * waiting. Nothing of the run is recorded after that, and who follows it is cut off.
+   */
+  handOver(deadline: AbortSignal): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#hasLeft = true
+      const agent = await this.#inMemory()
+      if (agent?.currentRun !== undefined) await untilHandedOver(agent, agent.currentRun, deadline)
+      if (agent?.currentRun !== undefined) {
+        this.#writing.revoke()
+        this.#goneElsewhere.abort(new Error('The server ends, and the run goes on elsewhere. Connect again.'))
+      }
+      await this.#release()
+    })
+  }
+
+  /** Has written what it has not written yet. Throws `AgentBusyError` while a run is on. */
+  async #closeAgent(): Promise<void> {
+    if (await this.isRunning()) throw new AgentBusyError()
+    await (await this.#inMemory())?.close()
   }
 
   /** The agent, if one was made. */
@@ -322,8 +331,7 @@ export class LiveSession {
     const unfinished = this.#knownHolder === undefined ? unfinishedRun(records) : undefined
     if (unfinished === undefined) return this.#make(records.length > 0 ? {} : undefined)
     if (await this.#host.attempts.begin(records)) return this.#goOn(unfinished)
-    const message = `The run was cut off and taken up ${maxAttempts} times, and completed no turn. It is not taken up again.`
-    await this.recorded.end(unfinished, { status: 'error', error: { code: 'interrupted', message } })
+    await this.recorded.giveUp(unfinished)
     return this.#make({})
   }
 
@@ -341,18 +349,14 @@ export class LiveSession {
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
     }
-    // Nothing is left to do: only its end is missing, or it never got its input.
-    const message = 'The process ended before the input of this run was stored. Send it again.'
-    await this.recorded.end(
-      unfinished,
-      unfinished.isAnswered ? { status: 'completed' } : { status: 'error', error: { code: 'interrupted', message } },
-    )
+    await this.recorded.endComplete(unfinished)
     return this.#make({})
   }
 
   /** An agent for the session as it is in the log; without `known`, for one in which nothing was said. */
   async #make(known?: { loopId?: string }): Promise<Agent> {
-    const { store, sessionId } = this.#host
+    const { sessionId } = this.#host
+    const store = this.#writing
     const options = await this.#host.agentOptions()
     const agent =
       known === undefined
@@ -361,7 +365,8 @@ export class LiveSession {
     agent.subscribe((event) => {
       if (event.type === 'agentStart') this.#followers.tell(this.#note(agent))
       if (event.type === 'agentEnd') this.#host.runs.close()
-      if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#distrust(agent)
+      // What it has in memory is not what is in the log; the next run begins from there.
+      if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#dropAgent(agent)
     })
     return agent
   }
@@ -373,12 +378,6 @@ export class LiveSession {
     return run
   }
 
-  /** What this agent has in memory is not what is in the log; the next run begins from there. */
-  async #distrust(agent: Agent): Promise<void> {
-    const current = this.#agent
-    if ((await current) === agent && current !== undefined) this.#drop(current)
-  }
-
   /** An agent that rests does not know what another writer has written since it was made. */
   async #dropOutdated(): Promise<void> {
     const holder = this.#host.otherHolder?.()
@@ -386,6 +385,11 @@ export class LiveSession {
     if (holder === undefined || holder === this.#knownHolder || current === undefined) return
     const agent = await current.catch(() => undefined)
     if (agent?.isStreaming !== true) this.#drop(current)
+  }
+
+  async #dropAgent(agent: Agent): Promise<void> {
+    const current = this.#agent
+    if (current !== undefined && (await current) === agent) this.#drop(current)
   }
 
   #drop(agent: Promise<Agent>): void {

@@ -8,13 +8,14 @@ import {
   logWarning,
   options as optionsOf,
   required,
+  startTimer,
   timerMs,
   wholeFrom,
   withMethods,
 } from '../../../src/internal.ts'
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
 import { type Caller, shareOf } from '../access/authorize.ts'
-import { type Problem, refuse, tooManyRuns } from '../access/problem.ts'
+import { ending, type Problem, ProblemError, refuse, tooManyRuns } from '../access/problem.ts'
 import { LiveSession } from './live-session.ts'
 import { type LiveAgentOptions, maxAttempts } from './live-session-host.ts'
 import type { LiveSessions, SessionAddress } from './live-sessions.ts'
@@ -56,8 +57,14 @@ export interface MemoryLiveSessions extends LiveSessions {
    * whose sessions are looked at. Default: those of the only user of a server.
    */
   recover(options?: { callers?: readonly Caller[] }): Promise<number>
-  /** Stops all runs and gives back the right to write. */
-  close(): Promise<void>
+  /**
+   * Ends the service here without losing a run: call it when the process is told to end. From now on reading is answered, and everything else refused with
+   * 503 and `Retry-After`. Turns that are on may end within `deadlineMs` (default 10,000); then, or where a call waits for a person at once, each run is left as
+   * it is in the store, and its clients are cut off, so that they connect to the next process. `recover` goes on with it there.
+   */
+  drain(options?: { deadlineMs?: number }): Promise<void>
+  /** As `drain`, at once and for now: later requests begin anew. With `abort` the runs are stopped for good instead. */
+  close(options?: { abort?: boolean }): Promise<void>
 }
 
 /** Sessions that are looked at together. */
@@ -81,7 +88,7 @@ interface Resident {
  *   changes something in its session.
  * - One process at a time changes a session, and any may read it. Where a second one writes to the same store, the store's promises hold: the older is
  *   refused.
- * - `close` stops all runs, gives back the right to write, and leaves no timer. Later requests begin anew.
+ * - `drain` and `close` give back the right to write and leave no timer. No run is lost: the next process takes it up.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/http-and-workers.md
@@ -99,6 +106,7 @@ class LiveSessionsHere implements MemoryLiveSessions {
   readonly #leaving = new Map<string, Promise<void>>()
   readonly #runsOf = new Map<string, number>()
   #timer: ReturnType<typeof setTimeout> | undefined
+  #isDraining = false
 
   constructor(options: MemoryLiveSessionsOptions) {
     this.#options = options
@@ -106,6 +114,8 @@ class LiveSessionsHere implements MemoryLiveSessions {
 
   async fetch(address: SessionAddress, request: Request, routes: Parameters<LiveSessions['fetch']>[2]): Promise<Response> {
     assertSessionId(address.sessionId)
+    const isReading = request.method === 'GET' || request.method === 'HEAD'
+    if (this.#isDraining && !isReading) throw new ProblemError(ending)
     return this.#within(address, (live) => routes(request, live))
   }
 
@@ -115,7 +125,10 @@ class LiveSessionsHere implements MemoryLiveSessions {
       let cursor: string | undefined
       do {
         const page = await this.list(caller, { limit: pageSize, ...(cursor !== undefined && { cursor }) })
-        for (const { sessionId } of page.sessions) if (await this.#takeUp({ ...caller, sessionId })) begun += 1
+        for (const { sessionId, status } of page.sessions) {
+          const isLeft = status === undefined || status === 'running'
+          if (isLeft && (await this.#takeUp({ ...caller, sessionId }))) begun += 1
+        }
         cursor = page.nextCursor
       } while (cursor !== undefined)
     }
@@ -126,11 +139,23 @@ class LiveSessionsHere implements MemoryLiveSessions {
     return this.#storeOf(caller).list(page)
   }
 
-  async close(): Promise<void> {
+  async drain({ deadlineMs = 10_000 }: { deadlineMs?: number } = {}): Promise<void> {
+    this.#isDraining = true
+    const deadline = new AbortController()
+    const stopTimer = startTimer(deadlineMs, () => deadline.abort())
+    await this.#leaveAll((live) => live.handOver(deadline.signal))
+    stopTimer()
+  }
+
+  close({ abort = false }: { abort?: boolean } = {}): Promise<void> {
+    return this.#leaveAll((live) => (abort ? live.leave() : live.handOver(AbortSignal.abort())))
+  }
+
+  async #leaveAll(leave: (live: LiveSession) => Promise<void>): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const leave = Array.from(this.#residents, ([key, resident]) => this.#leave(key, resident))
-    await Promise.all([...leave, ...this.#leaving.values()])
+    const all = Array.from(this.#residents, ([key, resident]) => this.#leave(key, resident, leave))
+    await Promise.all([...all, ...this.#leaving.values()])
   }
 
   async #takeUp(address: SessionAddress): Promise<boolean> {
@@ -275,10 +300,9 @@ class LiveSessionsHere implements MemoryLiveSessions {
     return true
   }
 
-  #leave(key: string, { live }: Resident): Promise<void> {
+  #leave(key: string, { live }: Resident, leave: (live: LiveSession) => Promise<void> = (each) => each.leave()): Promise<void> {
     this.#residents.delete(key)
-    const left = live
-      .leave()
+    const left = leave(live)
       .catch((error: unknown) => {
         logWarning(this.#options.logger, 'sessionNotReleased', { sessionId: live.sessionId, message: String(error) })
       })

@@ -4,6 +4,7 @@ import { waitingApprovals } from '../../../src/internal.ts'
 import type { RunFailure } from '../../../src/loop/index.ts'
 import { SessionError, type SessionRecord, sessionOf, snapshotOf } from '../../../src/session/index.ts'
 import { ProblemError, unknownLoop } from '../access/problem.ts'
+import { maxAttempts } from './live-session-host.ts'
 import { continuationOf, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
 /** What was said, and the calls that wait for a person. */
@@ -92,6 +93,18 @@ export class RecordedSession {
     } finally {
       await writer.close()
     }
+  }
+
+  /** Ends a run that is not taken up any more. */
+  giveUp(run: UnfinishedRun): Promise<void> {
+    const message = `The run was cut off and taken up ${maxAttempts} times, and completed no turn. It is not taken up again.`
+    return this.end(run, { status: 'error', error: { code: 'interrupted', message } })
+  }
+
+  /** Ends a run of which nothing is left to do: only its end is missing, or it never got its input. */
+  endComplete(run: UnfinishedRun): Promise<void> {
+    const message = 'The process ended before the input of this run was stored. Send it again.'
+    return this.end(run, run.isAnswered ? { status: 'completed' } : { status: 'error', error: { code: 'interrupted', message } })
   }
 
   async #recordOf(messageId: string): Promise<SessionRecord | undefined> {

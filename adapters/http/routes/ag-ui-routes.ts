@@ -31,11 +31,7 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { threadId, runId } = input
     const history = await messagesWithBytes(live.store, live.sessionId, live.historyBefore(run))
     const encoder = agUiEncoder({ history, restate, threadId, runId })
-    return eventStream(
-      run,
-      { ...options, caller: live.caller },
-      { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders, waits: waitsForPerson(run) },
-    )
+    return eventStream(run, { ...options, live }, { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders, waits: waitsForPerson(run) })
   })
 }
 

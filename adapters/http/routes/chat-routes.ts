@@ -47,11 +47,7 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { live } = c.env
     options.streams.assertRoom(live.caller)
     const closed = new AbortController()
-    return eventStream(
-      live.follow(closed.signal),
-      { ...options, caller: live.caller },
-      { writer: turnFrames(), onClose: () => closed.abort() },
-    )
+    return eventStream(live.follow(closed.signal), { ...options, live }, { writer: turnFrames(), onClose: () => closed.abort() })
   })
 }
 
@@ -71,7 +67,7 @@ async function chatStream(
   const encoder = uiMessageEncoder({ history, restate })
   return eventStream(
     run,
-    { ...options, caller: live.caller },
+    { ...options, live },
     { writer: uiMessageFrames(encoder, isSeen), headers: uiMessageStreamHeaders, waits: waitsForPerson(run) },
   )
 }

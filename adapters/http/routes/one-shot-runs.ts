@@ -28,6 +28,6 @@ export function addOneShotRuns<E extends Env>(app: Hono<E>, { access, agent, ...
     const made = await agent(c, caller)
     if ('detail' in made) return problemResponse(made)
     const run = made.prompt(messages, { signal, ...said })
-    return eventStream(run, { ...options, caller }, { onCancel: (reason) => run.abort(reason) })
+    return eventStream(run, { ...options, live: { caller } }, { onCancel: (reason) => run.abort(reason) })
   })
 }

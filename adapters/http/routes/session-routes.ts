@@ -4,7 +4,8 @@ import { answerProblems, newApp } from '../access/answer-problems.ts'
 import { readJsonObject, readSharedText } from '../access/body.ts'
 import { ProblemError, refuse } from '../access/problem.ts'
 import { decide } from '../live/decide.ts'
-import type { LiveSession, Place } from '../live/live-session.ts'
+import type { LiveSession } from '../live/live-session.ts'
+import type { Place } from '../live/live-session-host.ts'
 import type { SessionRoutes } from '../live/live-sessions.ts'
 import { cursorOf, eventStream, eventsAfter, runStream } from '../stream/run-stream.ts'
 import { addAgUiRoutes } from './ag-ui-routes.ts'
@@ -84,7 +85,7 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/runs/:loopId/events', async (c) => {
     options.streams.assertRoom(c.env.live.caller)
     const run = await runOf(c.env.live, c.req.param('loopId'))
-    return runStream(run, c.req.query('after') ?? c.req.header('last-event-id'), { ...options, caller: c.env.live.caller })
+    return runStream(run, c.req.query('after') ?? c.req.header('last-event-id'), { ...options, live: c.env.live })
   })
   app.get('/events', async (c) => {
     options.streams.assertRoom(c.env.live.caller)
@@ -93,11 +94,7 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
     const after = cursorOf(c.req.query('after') ?? '0')
     if (after > 0 && loopId === undefined) refuse(400, 'invalidCursor', 'after counts the events of one loop. Send its loopId too.')
     const events = loopId === undefined ? undefined : eventsAfter(await runOf(c.env.live, loopId), after)
-    return eventStream(
-      c.env.live.follow(closed.signal, events),
-      { ...options, caller: c.env.live.caller },
-      { onClose: () => closed.abort() },
-    )
+    return eventStream(c.env.live.follow(closed.signal, events), { ...options, live: c.env.live }, { onClose: () => closed.abort() })
   })
   app.post('/stop', async (c) => {
     const { live } = c.env
@@ -229,7 +226,7 @@ async function answerWithRun(
   options.streams.assertRoom(live.caller)
   const key = keyOf(c)
   const run = key === undefined ? await live.start(begin, place) : await runOf(live, await live.startOnce(key, begin, place))
-  return runStream(run, undefined, { ...options, caller: live.caller })
+  return runStream(run, undefined, { ...options, live })
 }
 
 /** The loop from whose end a run is to go on, where a body names one. */
@@ -242,7 +239,7 @@ function placeIn({ from }: JsonObject): Place {
 async function runOf(live: LiveSession, loopId: string): Promise<AgentRun> {
   const run = await live.runOf(loopId)
   if (run !== undefined) return run
-  const trace = await live.trace(loopId)
+  const trace = await live.recorded.trace(loopId, (await live.currentRun())?.loopId)
   if (trace === undefined) refuse(404, 'notFound', 'There is no such run. Take loopId from its events.')
   const next = trace.continuedBy === undefined ? '' : ' Then read the events of the loop that goes on with it.'
   const detail = `The events of this run are gone; what came of it is in the session.${next}`

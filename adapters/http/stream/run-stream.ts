@@ -13,9 +13,9 @@ export interface RunStreamOptions {
   streams: OpenStreams
 }
 
-/** The same for whoever asks. */
+/** The same for one session, and for whoever asks. */
 interface AnsweredOptions extends RunStreamOptions {
-  caller: Caller
+  live: { caller: Caller; goneElsewhere?: AbortSignal }
 }
 
 /** The events of `run` from its beginning, or after `cursor`. Refuses with 400 `invalidCursor` and 410 `cursorExpired`. */
@@ -34,13 +34,14 @@ interface AnswerOptions extends Pick<SseStreamOptions, 'onCancel' | 'onClose'> {
 
 /** Events as an answer of server-sent events. */
 export function eventStream(events: AsyncIterable<AgentEvent>, options: AnsweredOptions, answer: AnswerOptions = {}): Response {
-  const { pingMs, turnRequests, streams, caller } = options
+  const { pingMs, turnRequests, streams, live } = options
   const { writer = nativeFrames({ turnRequests }), headers = sseHeaders, onCancel, onClose, waits = () => false } = answer
-  const leave = streams.enter(caller)
+  const leave = streams.enter(live.caller)
   const body = sseStream(events, {
     writer,
     pingMs,
     waits,
+    ...(live.goneElsewhere !== undefined && { signal: live.goneElsewhere }),
     onClose: () => {
       leave()
       onClose?.()

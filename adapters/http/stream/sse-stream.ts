@@ -18,6 +18,8 @@ export interface SseStreamOptions {
   pingMs: number
   /** Whether the run waits for a person now. Events may tell of a request that was decided long ago. */
   waits: () => boolean
+  /** Breaks the stream off when it aborts: who reads it has to connect again. */
+  signal?: AbortSignal
   /** Called when the client gets nothing more although the run goes on: it went away, or an event could not be written. */
   onCancel?: (reason: unknown) => void
   /** Called once, when the stream has ended or was cancelled. */
@@ -40,8 +42,11 @@ export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamO
   const frames = new Frames(source[Symbol.asyncIterator](), options)
   let timer: ReturnType<typeof setInterval> | undefined
   let isOpen = true
+  let breakOff = (): void => undefined
+  const { signal } = options
   const close = () => {
     clearInterval(timer)
+    signal?.removeEventListener('abort', breakOff)
     if (isOpen) options.onClose?.()
     isOpen = false
   }
@@ -51,6 +56,14 @@ export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamO
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
       }
       timer = setInterval(sendPing, timerMs(options.pingMs))
+      breakOff = () => {
+        if (!isOpen) return
+        close()
+        controller.error(signal?.reason)
+        void frames.leave().catch(() => undefined)
+      }
+      signal?.addEventListener('abort', breakOff, { once: true })
+      if (signal?.aborted) breakOff()
     },
     async pull(controller) {
       const { text, isLast, error } = await frames.next()

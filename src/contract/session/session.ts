@@ -134,6 +134,13 @@ export function isPromptOver(status: LoopStatus, { kind: how }: ContinuationKind
   return status === 'completed' || (status === 'rejected' && how === 'initial')
 }
 
+export const sessionStatus = oneOf('running', 'waiting', 'idle')
+/**
+ * How the last loop of a session stands: `running` where it has begun and no end of it is recorded (it is on, or its process has left it), `waiting` where it
+ * has ended because calls wait for a person, `idle` otherwise.
+ */
+export type SessionStatus = Infer<typeof sessionStatus>
+
 /** How the run of a loop has ended, by its status; undefined where it has not. */
 export function endOf({ status }: { readonly status: LoopStatus }): RunStatus | undefined {
   return runStatus.words.find((word) => word === status)

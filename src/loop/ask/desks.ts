@@ -45,6 +45,20 @@ abstract class Desk<Request, Answer> implements QuestionDesk<Request, Answer> {
  * Source: docs/concepts/approval.md
  */
 export class Approvals extends Desk<ApprovalRequest, ApprovalDecision> {
+  #isClosed = false
+
+  override wait(request: ApprovalRequest, answer: (answer: ApprovalDecision) => void): () => void {
+    if (!this.#isClosed) return super.wait(request, answer)
+    queueMicrotask(() => answer({ type: 'timeout' }))
+    return () => undefined
+  }
+
+  /** Nobody answers any more: what waits, and what would, is left to whoever continues the run. */
+  close(): void {
+    this.#isClosed = true
+    for (const request of this.waiting) this.tell(request, { type: 'timeout' })
+  }
+
   /** Requests that wait now, in the order they were made. Copies. */
   pending(): PendingApproval[] {
     return this.waiting.map(({ runId: _run, loopId: _loop, seq: _seq, ...pending }) => copyJson(pending))

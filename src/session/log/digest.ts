@@ -1,5 +1,6 @@
 import { headOf } from '../../base/text/whole-characters.ts'
 import { type AgentMessage, textOf } from '../../contract/message/message.ts'
+import type { SessionStatus } from '../../contract/session/session.ts'
 import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { kind } from '../../contract/shape/shape.ts'
@@ -27,7 +28,9 @@ export function advanceDigest(
     case 'title':
       return { ...digest, ...titled(entry.title) }
     case 'loopStart':
-      return { ...digest, loops: digest.loops + 1 }
+      return { ...digest, loops: digest.loops + 1, status: 'running' }
+    case 'loopEnd':
+      return { ...digest, status: statusAfter(entry.status) }
     case 'input':
     case 'assistant':
     case 'toolResult':
@@ -42,7 +45,13 @@ export function advanceDigest(
 }
 
 function withLoop({ loops, messages, ...digest }: SessionDigest, { loop }: Extract<SessionEntry, { type: 'loop' }>): SessionDigest {
-  return { ...digest, loops: loops + 1, messages: messages + loop.messages.length, ...titled(digest.title ?? saidIn(loop.messages)) }
+  const counts = { loops: loops + 1, messages: messages + loop.messages.length }
+  return { ...digest, ...counts, status: statusAfter(loop.status), ...titled(digest.title ?? saidIn(loop.messages)) }
+}
+
+/** How a session stands whose last loop has ended so. */
+function statusAfter(ended: string): SessionStatus {
+  return ended === 'paused' ? 'waiting' : 'idle'
 }
 
 /** What lists say of a session with these records, a title of its own first. `before` is that of what comes before them. */

@@ -1,3 +1,4 @@
+import type { SessionEntry } from '../../contract/session/session-record.ts'
 import type { SessionPage, SessionSummary } from '../../types/session/session-store.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { beginning, said, sampleSession } from './session-samples.ts'
@@ -13,6 +14,15 @@ export function sessionTests(runner: TestRunner, options: SessionStoreSuiteOptio
   summaryTests(runner, options)
   deletionTests(runner, options)
   idTests(runner, options)
+}
+
+const loopStart: SessionEntry = {
+  type: 'loopStart',
+  continuationKind: { kind: 'initial' },
+  config: {
+    ...{ model: 'm', provider: 'p', name: 'm', api: 'anthropic', baseUrl: 'https://model.example', reasoning: false },
+    ...{ contextWindow: 1, maxTokens: 1, thinkingLevel: 'off' },
+  },
 }
 
 function savingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
@@ -197,6 +207,25 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect((await other.list({ cursor: afterC })).sessions.map(({ sessionId }) => sessionId)).toEqual(['b', 'a'])
   })
 
+  it('tells how the last loop of a session stands', async () => {
+    const { store, other, written, listed } = await storesOf(options)
+    const status = async (entry: SessionEntry) => {
+      const writer = await store.open('s1', { agentId: 'agent-1' })
+      await writer.append([{ loopId: 'l', entry }])
+      await writer.close()
+      await written()
+      await listed()
+      return (await other.list()).sessions[0]?.status
+    }
+    const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
+    expect(await status(beginning('agent-1').entry)).toBe(undefined)
+    expect(await status(loopStart)).toBe('running')
+    expect(await status(said('Hello').entry)).toBe('running')
+    expect(await status({ type: 'loopEnd', status: 'paused', usage })).toBe('waiting')
+    expect(await status(loopStart)).toBe('running')
+    expect(await status({ type: 'loopEnd', status: 'completed', usage })).toBe('idle')
+  })
+
   it('names a session, also one that goes on', async () => {
     const { store, other, written, listed } = await storesOf(options)
     await store.save(sampleSession('s1'))
@@ -208,7 +237,7 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     await writer.close()
     await written()
     await listed()
-    const told = { sessionId: 's1', agentId: 'agent-1', title: 'Of bees and flowers', loops: 2, messages: 5 }
+    const told = { sessionId: 's1', agentId: 'agent-1', title: 'Of bees and flowers', loops: 2, messages: 5, status: 'idle' }
     expect((await other.list()).sessions.map(toldOf)).toEqual([told])
     const session = await other.load('s1')
     expect(session.title).toBe('Of bees and flowers')

@@ -2,7 +2,7 @@ import type { ContextState } from '../../contract/context/context-change.ts'
 import type { SessionErrorCode } from '../../contract/errors.ts'
 import type { FileContent, ImageContent } from '../../contract/message/content.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
-import type { Session, SpawnRef } from '../../contract/session/session.ts'
+import type { Session, SessionStatus, SpawnRef } from '../../contract/session/session.ts'
 import type { LogDamage, SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
 import type { AgentSnapshot } from '../../contract/session/snapshot.ts'
 import type { Journal, JournaledConversation } from './journal.ts'
@@ -32,6 +32,8 @@ export interface SessionDigest {
   loops: number
   /** Those that its loops have added to the history, tool results among them. */
   messages: number
+  /** How its last loop stands. Absent where there is none, and in lists that an older version has written. */
+  status?: SessionStatus
 }
 
 /** What lists tell about a session. Source: docs/concepts/sessions.md */

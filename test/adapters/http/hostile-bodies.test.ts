@@ -91,7 +91,7 @@ describe('an event that cannot be written as JSON', () => {
     expect((await allFrames(await app.fetch(post('/sessions/s1/runs')))).at(-1)).toMatchObject({ event: 'error' })
     const { runningLoopId } = await (await app.request('/sessions/s1')).json()
     expect(runningLoopId).toBeDefined()
-    await sessions.close()
+    await sessions.close({ abort: true })
     expect(await (await app.request('/sessions/s1')).json()).toMatchObject({ session: { loops: [{ status: 'aborted' }] } })
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { defineTool, type Model, memorySessionStore, type SessionStore } from '../../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
-import { frames } from './read-sse.ts'
+import { allFrames, frames } from './read-sse.ts'
 
 const pay = defineTool({
   name: 'pay',
@@ -23,7 +23,7 @@ function processOver(store: SessionStore, model: Model | (() => Model)) {
   const app = createAgentApp({ sessions, authorize: () => true })
   const get = async (path: string) => app.request(`/sessions/s${path}`)
   const post = async (path: string, body: object) =>
-    app.request(`/sessions${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    app.request(`/sessions${path}`, { method: 'POST', headers: json, body: JSON.stringify(body) })
   return { made, sessions, app, get, post }
 }
 
@@ -43,6 +43,10 @@ function paced(script: ScriptedStep[]): { model: Model; next: () => void } {
   }
   return { model: scripted(script, { gate }), next }
 }
+
+const json = { 'content-type': 'application/json' }
+
+const statusesIn = ({ session }: { session: { loops: { status: string }[] } }) => session.loops.map(({ status }) => status)
 
 const noModel = (): Model => {
   throw new Error('Whoever reads needs no model.')
@@ -91,5 +95,86 @@ describe('a second process over the same store', () => {
     await expect.poll(async () => (await (await two.get('')).json()).session.loops.at(-1).status).toBe('completed')
     // Nothing is left to do.
     expect(await processOver(store, noModel).sessions.recover()).toBe(0)
+  })
+})
+
+describe('a process that is told to end', () => {
+  it('leaves its run to the next one, which says the rest', async () => {
+    const store = memorySessionStore()
+    const { model, next } = paced([{ text: ['one ', 'two'] }])
+    const one = processOver(store, model)
+    const response = await one.post('/s/runs', { prompt: 'Count.' })
+    next()
+    const cut = allFrames(response).catch(() => 'cut off')
+    await expect.poll(async () => (await (await one.get('')).json()).runningLoopId).toBeDefined()
+    await one.sessions.drain({ deadlineMs: 1 })
+    expect(await cut).toBe('cut off')
+    const refused = await one.post('/s/steer', { prompt: 'Stop at two.' })
+    expect([refused.status, refused.headers.has('retry-after')]).toEqual([503, true])
+    expect((await one.get('/history')).status).toBe(200)
+    expect((await store.list()).sessions).toMatchObject([{ status: 'running' }])
+    const two = processOver(store, scripted([{ text: 'one two' }]))
+    expect(await two.sessions.recover()).toBe(1)
+    await expect.poll(async () => statusesIn(await (await two.get('')).json())).toEqual(['interrupted', 'completed'])
+  })
+
+  it('lets the turn end that is on, and no further one begin', async () => {
+    const store = memorySessionStore()
+    let asked = 0
+    const model = scripted(() => {
+      asked += 1
+      return { toolCalls: [{ name: 'wait', arguments: {} }] }
+    })
+    let answer = (): void => undefined
+    const wait = defineTool({
+      name: 'wait',
+      description: 'Waits.',
+      parameters: { type: 'object', properties: {} },
+      execute: () =>
+        new Promise<string>((resolve) => {
+          answer = () => resolve('waited')
+        }),
+    })
+    const sessions = memoryLiveSessions({ store, agent: () => ({ model, tools: [wait] }) })
+    const app = createAgentApp({ sessions, authorize: () => true })
+    await app.request('/sessions/s/runs', { method: 'POST', headers: json, body: '{"prompt":"Wait."}' })
+    await expect.poll(async () => (await store.tail('s')).records.some(({ entry }) => entry.type === 'toolIntent')).toBe(true)
+    const drained = sessions.drain()
+    answer()
+    await drained
+    const types = (await store.tail('s')).records.map(({ entry }) => entry.type)
+    expect([types.includes('toolResult'), types.includes('loopEnd')]).toEqual([true, false])
+    expect(asked).toBeLessThanOrEqual(2)
+  })
+
+  it('leaves what waits for a person waiting, however often it is deployed', async () => {
+    const store = memorySessionStore()
+    const script: ScriptedStep[] = [{ toolCalls: [{ id: 'call', name: 'pay', arguments: {} }] }, { text: 'Paid.' }]
+    const one = processOver(store, scripted(script))
+    void allFrames(await one.post('/s/runs', { prompt: 'Pay.' })).catch(() => undefined)
+    await expect.poll(async () => (await (await one.get('/approvals')).json()).approvals).toHaveLength(1)
+    await one.sessions.drain()
+    expect((await store.list()).sessions).toMatchObject([{ status: 'waiting' }])
+    let last = one
+    for (let deploy = 0; deploy < 5; deploy++) {
+      last = processOver(store, () => scripted(script.slice(1)))
+      expect(await last.sessions.recover()).toBe(0)
+      expect((await (await last.get('/approvals')).json()).approvals).toHaveLength(1)
+      if (deploy < 4) await last.sessions.drain()
+    }
+    const { approvals } = await (await last.get('/approvals')).json()
+    const decided = await last.post('/s/approvals/call', { approved: true, argumentsHash: approvals[0].argumentsHash })
+    expect(decided.status).toBe(202)
+    await expect.poll(async () => statusesIn(await (await last.get('')).json())).toEqual(['paused', 'completed'])
+  })
+
+  it('stops its runs for good where that is said', async () => {
+    const store = memorySessionStore()
+    const { model } = paced([{ text: ['one ', 'two'] }])
+    const one = processOver(store, model)
+    await one.post('/s/runs', { prompt: 'Count.' })
+    await one.sessions.close({ abort: true })
+    expect((await store.list()).sessions).toMatchObject([{ status: 'idle' }])
+    expect((await store.load('s')).loops.map(({ status }) => status)).toEqual(['aborted'])
   })
 })

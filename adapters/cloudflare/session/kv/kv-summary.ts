@@ -1,3 +1,4 @@
+import { sessionStatus } from '../../../../src/internal.ts'
 import type { SessionSummary } from '../../../../src/session/index.ts'
 import { summaryPrefix } from './kv-key.ts'
 
@@ -9,8 +10,7 @@ export const maxAgentIdBytes = 900
 const encoder = new TextEncoder()
 
 /** What is kept beside the key of a summary. The title gets the room that the others leave. */
-export function summaryMetadata({ sessionId: _, agentId, createdAt, lastActiveAt, loops, messages, title = '' }: SessionSummary): object {
-  const metadata = { agentId, createdAt, lastActiveAt, loops, messages }
+export function summaryMetadata({ sessionId: _, title = '', error: __, ...metadata }: SessionSummary): object {
   for (let shown = title; shown !== ''; shown = shorter(shown)) {
     const whole = { ...metadata, title: shown }
     if (bytesOf(whole) <= maxMetadataBytes) return whole
@@ -33,10 +33,19 @@ export function bytesOf(value: unknown): number {
 export function summaryFrom(name: string, metadata: unknown): SessionSummary {
   const sessionId = name.slice(summaryPrefix.length, -1)
   const told: Record<string, unknown> = typeof metadata === 'object' && metadata !== null ? { ...metadata } : {}
-  const { agentId, createdAt, lastActiveAt, title } = told
+  const { agentId, createdAt, lastActiveAt, title, status: stands } = told
   if (typeof agentId === 'string' && typeof createdAt === 'number' && typeof lastActiveAt === 'number') {
     const counts = { loops: countOf(told.loops), messages: countOf(told.messages) }
-    return { sessionId, agentId, createdAt, lastActiveAt, ...counts, ...(typeof title === 'string' && { title }) }
+    const status = sessionStatus.words.find((word) => word === stands)
+    return {
+      sessionId,
+      agentId,
+      createdAt,
+      lastActiveAt,
+      ...counts,
+      ...(status && { status }),
+      ...(typeof title === 'string' && { title }),
+    }
   }
   const message = `The list entry of session ${sessionId} cannot be read. Open the session, or delete it.`
   return { sessionId, agentId: '', createdAt: 0, lastActiveAt: 0, loops: 0, messages: 0, error: { code: 'io', message } }

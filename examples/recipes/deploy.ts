@@ -1,0 +1,10 @@
+import type { AgentTool, Model, SessionStore } from 'phi-core'
+import { createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
+
+/** A server that loses no run when it is started anew. Call `end` on SIGTERM, and end the process when it resolves. */
+export async function startServer(store: SessionStore, { model, tools }: { model: Model; tools: readonly AgentTool[] }) {
+  const sessions = memoryLiveSessions({ store, agent: () => ({ model, tools }) })
+  await sessions.recover()
+  const app = createAgentApp({ sessions, authorize: () => true })
+  return { fetch: app.fetch, end: () => sessions.drain({ deadlineMs: 20_000 }) }
+}
