@@ -7,7 +7,6 @@ import { memoryDriver } from 'phi-core/session'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bookWithQuestions } from '../../examples/recipes/ask-a-person.ts'
 import { askBoth } from '../../examples/recipes/context-translation.ts'
-import { startServer } from '../../examples/recipes/deploy.ts'
 import { summarise } from '../../examples/recipes/files.ts'
 import { askTwice } from '../../examples/recipes/follow-ups.ts'
 import { safePrompt } from '../../examples/recipes/handle-errors.ts'
@@ -387,23 +386,6 @@ describe('over HTTP', () => {
     expect(await started.text()).toContain('"status":"completed"')
     expect(await (await app.request('/sessions', { headers })).json()).toMatchObject({ sessions: [{ sessionId: 'mine', messages: 2 }] })
     expect((await app.request('/sessions')).status).toBe(401)
-  })
-
-  it('deploy.ts loses no run when the server is started anew', async () => {
-    const store = memorySessionStore()
-    const never = new Promise<void>(() => undefined)
-    const hanging = scripted(() => ({ text: 'One.' }), { gate: () => never })
-    const first = await startServer(store, { model: hanging, tools: [] })
-    const headers = { 'content-type': 'application/json' }
-    await first.fetch(new Request('http://localhost/sessions/mine/runs', { method: 'POST', headers, body: '{"prompt":"Hi."}' }))
-    await expect.poll(async () => (await store.list()).sessions[0]?.messages).toBe(1)
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const ended = first.end()
-    await vi.advanceTimersByTimeAsync(20_000)
-    vi.useRealTimers()
-    await ended
-    await startServer(store, { model: scripted(() => ({ text: 'One.' })), tools: [] })
-    await expect.poll(async () => (await store.load('mine')).loops.map(({ status }) => status)).toEqual(['interrupted', 'completed'])
   })
 
   it('route-handler.ts answers a request with a run', async () => {
