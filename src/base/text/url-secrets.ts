@@ -4,7 +4,7 @@ import { isSecretHeader } from './secrets.ts'
 const knownParameters = new Set(['alt', 'api-version'])
 
 /** Whether the value of a parameter may be a secret: of all that people put into an address, only what codecs add is not. */
-export function isSecretParameter(name: string): boolean {
+function isSecretParameter(name: string): boolean {
   return !knownParameters.has(name)
 }
 

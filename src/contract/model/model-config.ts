@@ -76,13 +76,12 @@ export const capabilityFields = {
  */
 export interface ModelCapabilities extends FieldsOf<typeof capabilityFields> {}
 
-const thinkingFormat = oneOf('openAi', 'xai', 'qwen', 'openRouter', 'deepSeek', 'together', 'chatTemplate')
 /**
  * How an OpenAI-compatible backend is asked to reason, and what it wants back: `reasoning_effort` (`openAi`, `xai`), `enable_thinking`
  * (`qwen`), a `reasoning` object with an effort and its details echoed (`openRouter`) or a switch (`together`), a `thinking` switch with
  * its text echoed (`deepSeek`), or a template argument (`chatTemplate`).
  */
-export type ThinkingFormat = Infer<typeof thinkingFormat>
+const thinkingFormat = oneOf('openAi', 'xai', 'qwen', 'openRouter', 'deepSeek', 'together', 'chatTemplate')
 
 export const compatFields = {
   supportsStore: aFlag,

@@ -2,7 +2,7 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 
 /** The tools, then those that come with them. */
-export function withCompanions(tools: readonly AgentTool[]): readonly AgentTool[] {
+function withCompanions(tools: readonly AgentTool[]): readonly AgentTool[] {
   const companions = new Set(tools.flatMap((tool) => tool.companions ?? []))
   for (const tool of tools) companions.delete(tool)
   return companions.size === 0 ? tools : [...tools, ...companions]
