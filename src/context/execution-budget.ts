@@ -136,17 +136,8 @@ function seconds(ms: number): number {
 /** What a tool, or a model of somebody else, reports: `NaN` would switch off every limit, since no comparison with it is true. */
 function checkCharge(usage: Usage, cost: CostConfig): void {
   const { input, output, cacheRead, cacheWrite, reasoning = 0, totalTokens = 0, reportedCost = 0 }: Partial<Usage> = Object(usage)
-  const areTokens = isFigure(input) && isFigure(output) && isFigure(cacheRead) && isFigure(cacheWrite) && isFigure(reasoning)
-  const { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion, cacheWrite1hPerMillion } = ratesFor(
-    Object(usage),
-    Object(cost),
-  )
-  const areRates =
-    isFigure(inputPerMillion) && isFigure(outputPerMillion) && isFigure(cacheReadPerMillion) && isFigure(cacheWritePerMillion)
-  if (areTokens && isFigure(totalTokens) && isFigure(reportedCost) && areRates && isFigure(cacheWrite1hPerMillion)) return
   const tokens = { input, output, cacheRead, cacheWrite, reasoning, totalTokens, reportedCost }
-  const rates = { inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion, cacheWrite1hPerMillion }
-  const bad = Object.entries({ ...tokens, ...rates }).find(([, value]) => !isFigure(value))
+  const bad = Object.entries({ ...tokens, ...ratesFor(Object(usage), Object(cost)) }).find(([, value]) => !isFigure(value))
   if (bad === undefined) return
   throw new ConfigError('invalidOption', `budget.charge: ${bad[0]} is ${String(bad[1])}; it must be a finite number from 0.`)
 }

@@ -37,6 +37,7 @@ import {
   withInstead,
   withMethods,
 } from '../contract/shape/shape.ts'
+import { toolName } from '../contract/tool/tool-result.ts'
 import type { Model } from '../types/model/model.ts'
 import type { Budget } from '../types/run/budget.ts'
 import type { LoopHooks } from '../types/run/turn.ts'
@@ -50,7 +51,7 @@ const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')
 export const aTool: Shape = {
   ...options(
     {
-      name: required(aText),
+      name: required(toolName),
       description: required(aText),
       parameters: required(aSchema),
       execute: required(aFunction),

@@ -1,10 +1,11 @@
 import { ConfigError } from '../contract/errors.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aFunction, aSchema, aText, kind, options, required } from '../contract/shape/shape.ts'
+import { toolName } from '../contract/tool/tool-result.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 
 const aTool = options<Pick<AgentTool, 'name' | 'description' | 'parameters' | 'execute'>>(
-  { name: required(aText), description: required(aText), parameters: required(aSchema), execute: required(aFunction) },
+  { name: required(toolName), description: required(aText), parameters: required(aSchema), execute: required(aFunction) },
   true,
 )
 const someTools = kind(

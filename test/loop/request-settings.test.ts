@@ -77,11 +77,11 @@ describe('what is recorded', () => {
   it('settings are in the capture, the record and the snapshot; headers and extra fields are not', async () => {
     const { sent, fetch } = recordingService()
     const session = memorySessionStore()
-    const settings = { seed: 7, headers: { 'x-team': 'secret-team' }, body: { store: 'secret-field' } }
+    const settings = { seed: 7, headers: { 'x-team': 'secret-team' }, body: { metadata: { team: 'secret-field' } } }
     const agent = new Agent({ model: openai('gpt-4.1', { fetch }), session, captureTurnRequests: true, ...settings })
     const events: unknown[] = []
     for await (const event of agent.prompt('go')) events.push(event)
-    expect(sent[0]).toMatchObject({ seed: 7, store: 'secret-field', sentHeaders: { 'x-team': 'secret-team' } })
+    expect(sent[0]).toMatchObject({ seed: 7, metadata: { team: 'secret-field' }, sentHeaders: { 'x-team': 'secret-team' } })
     expect(events).toContainEqual(
       expect.objectContaining({ type: 'turnRequest', request: expect.objectContaining({ settings: { seed: 7 } }) }),
     )

@@ -195,6 +195,8 @@ describe('options within options', () => {
     ['a share in percent', { contextConfig: { compaction: { compactAtPct: 90 } } }, /compactAtPct is 90; it must be a number from 0 to 1/],
     ['two tools of one name', { tools: [add, add] }, /Two tools are called "add"/],
     ['a tool that is none', { tools: ['add'] }, /tools\[0\] is "add"; it must be a tool/],
+    ['a tool without a name', { tools: [{ ...add, name: '' }] }, /tools\[0\]\.name is ""; it must be a name of 1 to 64 letters/],
+    ['a tool whose name no service takes', { tools: [{ ...add, name: 'a b' }] }, /tools\[0\]\.name is "a b"/],
     ['a tool without execute', { tools: [{ ...add, execute: undefined }] }, /tools\[0\]\.execute is undefined/],
     ['a model that is an id', { model: 'claude-sonnet-5' }, /model is "claude-sonnet-5"; it must be what a factory makes/],
     ['a key in a wrong place', { apiKey: 'sk-secret-0123456789' }, /apiKey \(a text\) is no option/],

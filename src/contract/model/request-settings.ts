@@ -41,15 +41,19 @@ const toolChoice = either(toolChoiceWord, aToolName, toolNames)
  */
 export type ToolChoice = Infer<typeof toolChoice>
 
-/** Fields of the body that carry the conversation, and how it is read: `body` cannot replace them. */
-const guardedFields = ['model', 'messages', 'input', 'contents', 'stream']
+/** Fields of a body that carry the conversation, and say how it is read: in no protocol `body` can replace them. */
+export const guardedFields = ['model', 'messages', 'input', 'contents', 'stream']
 
 /** Fields of a request's body, as the service calls them. */
 const extraBody = withInside(aJsonObject, (value, path) => {
   const guarded = guardedFields.find((name) => Object.hasOwn(Object(value), name))
-  if (guarded === undefined) return undefined
-  return `${path}.${guarded} cannot be set: it is made of the conversation and of the model. Leave it out; choose the model with the factory.`
+  return guarded && cannotBeSet(`${path}.${guarded}`)
 })
+
+/** Why `field` of a body is refused. */
+export function cannotBeSet(field: string): string {
+  return `${field} cannot be set: the agent says it (systemPrompt, tools, toolChoice), or the factory (model, serverTools).`
+}
 
 export const settingFields = {
   /** Tokens per answer. Default: the model's. */

@@ -1,5 +1,5 @@
 import { content } from '../message/content.ts'
-import { aFlag, aText, type FieldsOf, json, listOf, object, optional, type ShapeOf } from '../shape/shape.ts'
+import { aFlag, aText, type FieldsOf, json, kind, listOf, object, optional, type ShapeOf } from '../shape/shape.ts'
 
 /** Characters of a tool's name at most: no service takes more. */
 export const maxToolName = 64
@@ -13,6 +13,9 @@ export function isToolName(name: unknown): name is string {
 export function asToolName(text: string): string {
   return text.replace(/[^a-zA-Z0-9_-]+/g, '_')
 }
+
+/** The name of a tool. */
+export const toolName: ShapeOf<string> = kind(`a name of 1 to ${maxToolName} letters, digits, "_" or "-"`, isToolName)
 
 const resultFields = {
   content: listOf(content),

@@ -105,6 +105,7 @@ function messagesProvider(options: AnthropicProviderOptions): StreamProvider {
       encode: requestEncoder(wire),
       decoder: (call, context) => new AnthropicDecoder(call, context),
       media: anthropicCapabilities,
+      guards: ['system', 'tools', 'tool_choice', 'thread'],
     },
   })
 }

@@ -106,6 +106,11 @@ function converse(options: BedrockProviderOptions): StreamProvider {
         const { capabilities, files } = bedrockProfile(model, options.underlyingModel)
         return files === undefined ? capabilities : { ...capabilities, files }
       },
+      guards: [
+        ...['modelId', 'system', 'toolConfig.tools', 'toolConfig.toolChoice'],
+        // A model may be called in its own words there.
+        ...['model', 'messages', 'system', 'tools', 'tool_choice', 'stream'].map((name) => `additionalModelRequestFields.${name}`),
+      ],
     },
   })
 }

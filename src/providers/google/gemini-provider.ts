@@ -16,6 +16,7 @@ export function geminiProvider(service: GeminiService, transport: TransportOptio
       encode: requestEncoder(service),
       decoder: (call, context) => new GeminiDecoder(call, context),
       media: geminiCapabilities,
+      guards: ['systemInstruction', 'tools', 'toolConfig.functionCallingConfig'],
     },
   })
 }

@@ -47,6 +47,11 @@ export interface Codec<Call extends EncodedCall = EncodedCall> {
   encode(request: StreamRequest): Call | Promise<Call>
   /** Reads the answer to `call`; one decoder per call. */
   decoder(call: Call, context: DecoderContext): StreamDecoder
+  /**
+   * Fields of the body that `body` of the request settings cannot replace, such as `toolConfig.tools`: what the model is told first, what it may call, what the
+   * service keeps. Names with underscores are the same. Those of all protocols (`model`, `messages`, …) need not be named.
+   */
+  guards?: readonly string[]
   /** What media a model takes, for `requireMedia` and `resolveMedia`. Without it, the codec alone decides what is left out. */
   media?(model: ModelConfig): MediaRules
   /** Asked once when the service refused `call` with `body` (text, or parsed JSON); `undefined` lets the call fail. */

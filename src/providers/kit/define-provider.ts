@@ -124,7 +124,7 @@ async function sendRecoverably<Call extends EncodedCall>(
     if (recovery === undefined) throw error
   }
   if (recovery.kind === 'answer') return recovery.message
-  const repeated = await completed(recovery.call, context.request)
+  const repeated = await completed(recovery.call, context.request, definition.codec.guards)
   return await sendStreaming(exchangeOf(definition, repeated, context, signal))
 }
 
@@ -152,15 +152,19 @@ function encoded<Call extends EncodedCall>(definition: ProviderDefinition<Call>,
     const call = ready instanceof Promise ? ready.then((asked) => codec.encode(asked)) : codec.encode(ready)
     const isWhole = !(call instanceof Promise) && call.sign === undefined && request.body === undefined && request.headers === undefined
     if (isWhole) return call
-    return (async () => completed(await call, request))().catch((error) => notEncoded(error, request))
+    return (async () => completed(await call, request, definition.codec.guards))().catch((error) => notEncoded(error, request))
   } catch (error) {
     return notEncoded(error, request)
   }
 }
 
 /** The call with what the request adds to it, and signed. */
-async function completed<Call extends EncodedCall>(call: Call, { body: extra, headers }: StreamRequest): Promise<Call> {
-  const body = extra === undefined ? call.body : withExtraFields(call.body, extra)
+async function completed<Call extends EncodedCall>(
+  call: Call,
+  { body: extra, headers }: StreamRequest,
+  guards?: readonly string[],
+): Promise<Call> {
+  const body = extra === undefined ? call.body : withExtraFields(call.body, extra, guards)
   const whole = { ...call, body, headers: headers === undefined ? call.headers : mergeHeaders(call.headers, headers) }
   return whole.sign === undefined ? whole : { ...whole, headers: await whole.sign(whole) }
 }

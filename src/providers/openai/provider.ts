@@ -51,6 +51,7 @@ function chatProvider(options: ChatProviderOptions): StreamProvider {
       encode: requestEncoder(serviceOf, serverTools),
       decoder: (call, context) => new ChatDecoder(call, context),
       media: (model) => chatCapabilities(model, compatOf(model)),
+      guards: ['tools', 'functions', 'tool_choice', 'function_call', 'store'],
     },
   })
 }

@@ -1,21 +1,36 @@
+import { ProviderError } from '../../../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import { cannotBeSet, guardedFields } from '../../../contract/model/request-settings.ts'
 
-/** `body`, a JSON object, with `extra` over it: objects are merged, all else is replaced. */
-export function withExtraFields(body: string, extra: JsonObject): string {
+/**
+ * `body`, a JSON object, with `extra` over it: objects are merged, all else is replaced. Throws `ProviderError` `unsupported` where that would replace what
+ * guards the request: a field of all protocols, or one of `own`, in whichever spelling a service takes.
+ */
+export function withExtraFields(body: string, extra: JsonObject, own: readonly string[] = []): string {
   const parsed: JsonObject = JSON.parse(body)
-  return JSON.stringify(merged(parsed, extra))
+  return JSON.stringify(merged(parsed, extra, [...guardedFields, ...own].map(folded), ''))
 }
 
-function merged(under: JsonObject, over: JsonObject): JsonObject {
+/** `place` ends with a dot, where it is not empty. */
+function merged(under: JsonObject, over: JsonObject, guards: readonly string[], place: string): JsonObject {
   const result: JsonObject = { ...under }
   for (const [key, value] of Object.entries(over)) {
     if (value === undefined) continue
+    const field = folded(place + key)
+    // A value in place of what holds a guarded field replaces that too.
+    const isGuarded = guards.some((guard) => guard === field || (!isObject(value) && guard.startsWith(`${field}.`)))
+    if (isGuarded) throw new ProviderError('unsupported', cannotBeSet(`body.${place}${key}`))
     const known = Object.hasOwn(result, key) ? result[key] : undefined
-    const both = isObject(known) && isObject(value) ? merged(known, value) : value
+    const both = isObject(value) ? merged(isObject(known) ? known : {}, value, guards, `${place}${key}.`) : value
     // Not by assignment: "__proto__" is a name like any other in JSON.
     Object.defineProperty(result, key, { value: both, enumerable: true, configurable: true, writable: true })
   }
   return result
+}
+
+/** Services take names in camelCase and with underscores. */
+function folded(name: string): string {
+  return name.replaceAll('_', '').toLowerCase()
 }
 
 function isObject(value: JsonValue | undefined): value is JsonObject {
