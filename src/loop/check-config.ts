@@ -109,7 +109,6 @@ export const settingTable = {
   cache: either(oneOf('auto', 'disabled'), closed(cacheStrategy)),
   responseFormat: aSchema,
   repair: wholeFrom(0),
-  requireMedia: aFlag,
   resolveMedia: aFunction,
   toolExecution: either(oneOf('parallel', 'sequential'), closed(toolExecution)),
   offload: options<OffloadOptions>({ over: required(aPositiveNumber), workspace: required(aWorkspace), except: listOf(aText) }),

@@ -93,8 +93,6 @@ export interface LoopConfig extends RequestSettings {
   cache?: CacheStrategy | 'auto' | 'disabled'
   /** What form every answer must have; tools stay usable. A schema that cannot be asked for ends the run with an error. Default: text. */
   responseFormat?: ResponseFormatInput
-  /** Media that the model does not take end the run with an error before anything is sent. Default: what the model's factory was told; else a line says what was left out. */
-  requireMedia?: boolean
   /** Fetches media for services that fetch nothing themselves. Default: nothing is fetched, a line says what was left out. */
   resolveMedia?: ResolveMedia
   /** How often an answer that does not fit `responseFormat` is asked for again, with what is wrong with it. Default 0. */

@@ -56,7 +56,6 @@ function requestOf(loop: LoopState, messages: readonly Message[]): StreamRequest
     if (foundBy.length > 0) request.searchable = { tools: definitionsOf(turn.searchable), foundBy }
   }
   if (loop.media !== undefined) request.resolveMedia = loop.media
-  if (config.requireMedia !== undefined) request.requireMedia = config.requireMedia
   if (config.responseFormat !== undefined) request.responseFormat = responseFormatOf(config.responseFormat)
   return request
 }

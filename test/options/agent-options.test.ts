@@ -47,7 +47,6 @@ const shared: Required<
   configId: 'c',
   ...everySetting,
   cache: { type: 'manual', cacheSystem: true, cacheTools: false, cacheMessages: true },
-  requireMedia: true,
   resolveMedia: () => new Uint8Array(),
   responseFormat: { type: 'text' },
   toolExecution: { type: 'batched', size: 2 },

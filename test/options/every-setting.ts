@@ -20,5 +20,6 @@ export const everySetting: Required<RequestSettings> = {
   user: 'u-1',
   body: { metadata: { a: 1 } },
   headers: { a: 'b' },
+  requireMedia: true,
   strict: false,
 }

@@ -80,7 +80,6 @@ const model: Required<Omit<ProviderOptions, 'compat'>> = {
   ...{ apiKey: 'key', baseUrl: 'https://proxy.example', headers: { a: 'b' }, name: 'N', provider: 'p', contextWindow: 1, maxTokens: 1 },
   cost: { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 1, cacheWritePerMillion: 1 },
   reasoning: true,
-  requireMedia: true,
   capabilities: {
     thinking: 'none',
     efforts: ['low'],

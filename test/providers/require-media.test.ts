@@ -91,8 +91,23 @@ it('an agent says it of all its requests, and its run ends with the error', asyn
   expect([status, error?.code, sent]).toEqual(['error', 'unsupportedMedia', 0])
 })
 
-it('an agent file says it of a model', async () => {
+it('a prompt says it of its own requests, and a hook of one turn; the nearest word counts', async () => {
+  const { requireMedia: _, ...quiet } = options
+  const agent = new Agent({ model: openai('gpt-5.1', quiet), logger: false, retry: false })
+  const picture = { role: 'user' as const, content: [odd] }
+  sent = 0
+  const hooks = { prepareTurn: () => ({ requireMedia: true }) }
+  const refused = [agent.with({}).prompt(picture, { requireMedia: true }), agent.with({ hooks }).prompt(picture, { requireMedia: false })]
+  for (const { result } of refused) expect((await result).error?.code).toBe('unsupportedMedia')
+  expect(sent).toBe(0)
+  await agent.with({ requireMedia: true }).prompt(picture, { requireMedia: false }).result
+  expect(sent).toBe(1)
+})
+
+it('an agent file says it of a model, or of an agent', async () => {
+  const ofAgent = await agentOf(`${providerOfFile}[agent.profile]\nrequire_media = true\n`)
+  expect(ofAgent.settings.requireMedia).toBe(true)
   const { model } = (await agentOf(`${providerOfFile}require_media = true\n`, { trust: true })).settings
-  expect(model.config.requireMedia).toBe(true)
+  expect(model.config.settings).toEqual({ requireMedia: true })
   await expect(model.provider.encode(plainRequest(model.config, asked(odd)))).rejects.toMatchObject({ code: 'unsupportedMedia' })
 })

@@ -52,6 +52,9 @@ export const requestSettings = {
   service_tier: setting('serviceTier', 'Price and speed.', { fallback: 'that of the account' }),
   cache_ttl: setting('cacheTtl', 'How long the service keeps what it has cached.', { fallback: '`5m`' }),
   user: setting('user', 'Who asks, as a text that names nobody.'),
+  require_media: setting('requireMedia', 'Media that the model does not take are an error before anything is sent.', {
+    fallback: '`false`',
+  }),
   strict: setting('strict', 'A setting that the model does not take is an error.', { fallback: '`false`' }),
 } satisfies Record<InFile<Exclude<SettingName, 'maxTokens' | 'headers' | 'body'>>, Key>
 
@@ -130,7 +133,6 @@ const model = {
   cost: table<CostSection>(cost, 'USD per million tokens. Without it, and without `catalogue`, `max_cost` does nothing.'),
   headers: record('Sent with every call.'),
   compat: table<CompatSection>(compat, 'How a service deviates from OpenAI; `openai_completions` only.'),
-  require_media: flag('Media that it does not take are an error before anything is sent.', { fallback: '`false`' }),
   server_tools: objects('Tools that the service runs, as the service declares them.'),
   body: jsonTable('Fields of the request as the service calls them, merged into it last.'),
   fallback: texts('`{{provider.id}}`, or the names of providers: asked in this order when this one fails.'),

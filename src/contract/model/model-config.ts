@@ -138,8 +138,6 @@ const modelConfigFields = {
   settings: optional(modelSettings),
   /** Overrides of the capability table for this model. */
   capabilities: optional(partial<ModelCapabilities>(capabilityFields)),
-  /** Media that the model does not take are an error before anything is sent. Default: a line says what was left out. */
-  requireMedia: optional(aFlag),
 }
 
 /**

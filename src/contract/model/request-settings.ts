@@ -92,6 +92,8 @@ export const settingFields = {
   body: extraBody,
   /** Extra headers of the request. They are in no capture and no record. */
   headers: texts,
+  /** Media that the model does not take fail the call before anything is sent. Default: a line tells the model what was left out. */
+  requireMedia: aFlag,
   /** A setting that the model does not take fails the call before anything is sent. Default: it is left out, with one warning. */
   strict: aFlag,
 }

@@ -40,7 +40,6 @@ export function modelConfig(id: string, defaults: ModelDefaults, options: Provid
   if (settings !== undefined) config.settings = settings
   const capabilities = { ...capabilitiesIn(entry), ...definedFields(options.capabilities) }
   if (Object.keys(capabilities).length > 0) config.capabilities = capabilities
-  if (options.requireMedia !== undefined) config.requireMedia = options.requireMedia
   const known = defaults.capabilities?.(config) ?? options.capabilities
   config.maxTokens = options.maxTokens ?? known?.maxOutputTokens ?? capabilities.maxOutputTokens ?? defaults.maxTokens ?? 0
   return config

@@ -64,8 +64,6 @@ export interface ProviderOptions extends TransportOptions, ModelSettings {
   compat?: Partial<OpenAiCompat>
   /** Overrides of the capability table. */
   capabilities?: Partial<ModelCapabilities>
-  /** Media that the model does not take are an error before anything is sent. Default: a line tells the model what was left out. */
-  requireMedia?: boolean
 }
 
 export const aTime = either(
@@ -141,7 +139,6 @@ const { compat: _compat, ...withoutCompat }: OptionTable<ProviderOptions> = {
   reasoning: aFlag,
   compat: options<OpenAiCompat>(compatFields),
   capabilities: options<ModelCapabilities>(capabilityFields),
-  requireMedia: aFlag,
 }
 
 /** What every factory takes; {@link chatTable} for those whose service may deviate from OpenAI. */

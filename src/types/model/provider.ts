@@ -42,8 +42,6 @@ export interface StreamRequest extends RequestSettings {
   cache: CacheStrategy
   /** Default: text. */
   responseFormat?: ResponseFormat
-  /** Media that the model does not take are an error, `unsupportedMedia`, before anything is sent. Default: what the model's configuration says. */
-  requireMedia?: boolean
   /** Fetches what the service does not fetch itself, and reads what the session keeps. Without it, such media are left out. */
   resolveMedia?: MediaWithBytes
 }

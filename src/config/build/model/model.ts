@@ -169,7 +169,6 @@ function factoryOptions(section: ModelSection): FactoryOptions {
     cost: cost && costOf(cost),
     ...requestSettingsOf(section),
     serverTools: section.server_tools,
-    requireMedia: section.require_media,
     compat: compat && Object.keys(compat).length > 0 ? compatOf(compat) : undefined,
   }
   return definedFields(options)

@@ -36,7 +36,7 @@ const maxReason = 500
  * - The same object where nothing stands for anything; a promise only where something is fetched. Messages are the same objects at each call.
  */
 export function readyMedia(request: StreamRequest, target: MediaTarget): StreamRequest | Promise<StreamRequest> {
-  const { model, messages, resolveMedia, requireMedia = model.requireMedia } = request
+  const { model, messages, resolveMedia, requireMedia } = request
   if (requireMedia !== true && placesOf(messages).length === 0) return request
   const gone = forgotten(request)
   const ready = gone === undefined ? request : { ...request, messages: replaced(messages, gone) }
@@ -153,7 +153,7 @@ function replaced(messages: readonly Message[], found: ReadonlyMap<Content, Cont
 }
 
 function checked(request: StreamRequest, rules: MediaRules, { api }: MediaTarget): StreamRequest {
-  const { model, requireMedia = model.requireMedia, messages } = request
+  const { model, requireMedia, messages } = request
   if (requireMedia !== true) return request
   for (const message of messages) {
     // Failed answers are not sent.
