@@ -20,15 +20,18 @@ export class RecordedSession {
   readonly #store: SessionStore
   readonly #sessionId: string
 
+  /** What was shown last, and the record with which the log ended then: a page that asks again does not have all of it read again. */
+  #shown: { seq: number; epoch: number; history: History } | undefined
+
   constructor(store: SessionStore, sessionId: string) {
     this.#store = store
     this.#sessionId = sessionId
   }
 
-  /** All of its records, media by name; nothing where nothing was said. */
-  async records(): Promise<readonly SessionRecord[]> {
+  /** Its records after this one, media by name; nothing where nothing was said. */
+  async records(after = 0): Promise<readonly SessionRecord[]> {
     try {
-      return (await this.#store.tail(this.#sessionId)).records
+      return (await this.#store.tail(this.#sessionId, { after })).records
     } catch (error) {
       if (SessionError.isInstance(error) && error.code === 'notFound') return []
       throw error
@@ -52,7 +55,22 @@ export class RecordedSession {
 
   /** The history up to the end of this loop, by default so far. Throws as `assertLoop`. */
   async history(loopId?: string): Promise<History> {
+    const shown = this.#shown
+    if (loopId === undefined && shown !== undefined && (await this.#endsAt(shown))) return shown.history
     const records = await this.records()
+    const history = this.#historyIn(records, loopId)
+    const last = records.at(-1)
+    if (loopId === undefined && last !== undefined) this.#shown = { seq: last.seq, epoch: last.epoch, history }
+    return history
+  }
+
+  /** Whether the log ends with this record. */
+  async #endsAt({ seq, epoch }: { seq: number; epoch: number }): Promise<boolean> {
+    const [last, ...more] = await this.records(seq - 1)
+    return last?.seq === seq && last.epoch === epoch && more.length === 0
+  }
+
+  #historyIn(records: readonly SessionRecord[], loopId?: string): History {
     if (loopId !== undefined) assertLoop(records, loopId)
     const snapshot = snapshotOf(records, { sessionId: this.#sessionId, ...(loopId !== undefined && { loopId }) })
     const { lastLoopId, unfinished } = snapshot
