@@ -148,6 +148,18 @@ describe('answers that are no objects', () => {
     })
   })
 
+  it.each([
+    ['a list', z.array(z.number()), [1, 2]],
+    ['a text', z.string(), 'yes'],
+    ['an object', z.union([z.object({ n: z.number() }), z.object({ s: z.string() })]), { n: 1 }],
+  ])('%s without its wrapper is taken as it is', async (_name, schema, value) => {
+    const agent = new Agent({ model: scripted([{ text: pieces(value, 2) }]), responseFormat: schema as z.ZodType })
+    const run = agent.prompt('go')
+    expect((await all(run.partial())).at(-1)).toEqual(value)
+    expect((await run.result).output).toEqual(value)
+    if (Array.isArray(value)) expect(await all(run.elements())).toEqual(value)
+  })
+
   it('what a schema refers to is found where it is now', async () => {
     const tree = { $ref: '#/$defs/node', $defs: { node: { type: 'object', properties: { next: { $ref: '#/$defs/node' } } } } }
     const model = scripted([{ text: '{"value": {"next": {}}}' }])

@@ -15,6 +15,8 @@ import { PartialJson, within } from './partial-json.ts'
 export class PartialOutput {
   readonly #form: () => OutputForm | undefined
   #json = new PartialJson()
+  /** The answer has no wrapper; known when it has begun. */
+  #isBare: boolean | undefined
   #block = 0
   /** What is read; of others something was missed. */
   #messageId: string | undefined
@@ -82,21 +84,36 @@ export class PartialOutput {
     return Array.isArray(list) ? list.slice(from, whole) : []
   }
 
+  /** Models that nobody holds to a form may leave the wrapper out. */
   #path(names: readonly string[]): readonly string[] {
     const property = this.#form()?.property
-    return property === undefined ? names : [property, ...names]
+    if (property === undefined) return names
+    this.#isBare ??= isBare(this.#json.value, property)
+    return this.#isBare === true ? names : [property, ...names]
+  }
+
+  #renew(): void {
+    this.#json = new PartialJson()
+    this.#isBare = undefined
   }
 
   #begin(messageId: string): void {
-    this.#json = new PartialJson()
+    this.#renew()
     this.#block = 0
     this.#messageId = messageId
   }
 
   /** Models may say something first: then the last text is the answer. */
   #say(block: number, text: string): void {
-    if (block !== this.#block && this.#json.isBroken) this.#json = new PartialJson()
+    if (block !== this.#block && this.#json.isBroken) this.#renew()
     this.#block = block
     this.#json.push(text)
   }
+}
+
+/** Whether an answer begins with something else than the property that should hold it; `undefined` before that can be told. */
+function isBare(value: JsonValue | undefined, property: string): boolean | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value === undefined ? undefined : true
+  const [first] = Object.keys(value)
+  return first === undefined ? undefined : first !== property
 }
