@@ -14,16 +14,12 @@ interface Open {
 /** What a character that nothing has begun may be. */
 type Expecting = 'value' | 'valueOrEnd' | 'keyOrEnd' | 'key' | 'colon' | 'commaOrEnd' | 'nothing'
 
-const escapes: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+const wholeEscape = /^\\(?:["\\/bfnrt]|u[\da-fA-F]{4})$/
+const begunEscape = /^\\u[\da-fA-F]{0,3}$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has none in its texts
 const plainEnd = /["\\\u0000-\u001f]/g
 const scalarEnd = /[\s,\]}]/g
-const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-const words: ReadonlyMap<string, JsonValue> = new Map<string, JsonValue>([
-  ['true', true],
-  ['false', false],
-  ['null', null],
-])
+const scalar = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/
 
 /** So many entries are copied for each snapshot. Where more are open, this many of them for each character that came since. */
 const freeEntries = 1000
@@ -52,7 +48,6 @@ export class PartialJson {
   #half = ''
   #isKey = false
   #unread = ''
-  #hasRead = false
   #isBroken = false
   #hasEnded = false
   /** How many characters were read, and how often that changed the value. */
@@ -123,9 +118,8 @@ export class PartialJson {
     const piece = this.#unread
     if (piece === '') return
     this.#unread = ''
+    const isFirst = this.#length === 0
     this.#length += piece.length
-    const isFirst = !this.#hasRead
-    this.#hasRead = true
     if (isFirst && this.#readWhole(piece)) return
     let at = 0
     while (at < piece.length && !this.#isBroken) at = this.#text === undefined ? this.#outside(piece, at) : this.#inside(piece, at)
@@ -169,21 +163,11 @@ export class PartialJson {
   }
 
   #escape(piece: string, from: number): number {
-    const char = piece.charAt(from)
-    if (this.#held === '\\' && char !== 'u') {
-      const meant = escapes[char]
-      if (meant === undefined) this.#break()
-      else this.#say(meant)
+    this.#held += piece.charAt(from)
+    if (wholeEscape.test(this.#held)) {
+      this.#say(JSON.parse(`"${this.#held}"`))
       this.#held = ''
-      return from + 1
-    }
-    this.#held += char
-    const unit = /^\\u[0-9a-fA-F]*$/.test(this.#held)
-    if (!unit) this.#break()
-    if (this.#held.length === 6 && unit) {
-      this.#say(String.fromCharCode(Number.parseInt(this.#held.slice(2), 16)))
-      this.#held = ''
-    }
+    } else if (!begunEscape.test(this.#held)) this.#break()
     return from + 1
   }
 
@@ -237,9 +221,7 @@ export class PartialJson {
   }
 
   #scalar(said: string): void {
-    const word = words.get(said)
-    if (word !== undefined) this.#place(word)
-    else if (number.test(said)) this.#place(Number(said))
+    if (scalar.test(said)) this.#place(JSON.parse(said))
     else this.#break()
   }
 
