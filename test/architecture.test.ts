@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path/posix'
 import { describe, expect, it } from 'vitest'
 import { publicEntries } from './harness/public-entries.ts'
@@ -185,6 +186,13 @@ const everything = readSources('src', 'adapters', 'playground', 'examples', 'e2e
 
 describe('the house stands', () => {
   it('imports follow the table of docs/architecture.md', () => expect(importViolations(shipped)).toEqual([]))
+  it('which says the same there', () => {
+    const rows = Array.from(readFileSync('docs/architecture.md', 'utf8').matchAll(/^\| (`[a-z`, ]+`) \| (.+) \|$/gm))
+    const wordsOf = (cell = '') => Array.from(cell.matchAll(/`(\w+)`/g), ([, word = '']) => word)
+    const told = new Map(rows.flatMap(([, names, may]) => wordsOf(names).map((name) => [name, wordsOf(may)] as const)))
+    const inSource = Object.entries(layers).filter(([name]) => !['contract', 'types', 'base', 'testing'].includes(name))
+    expect(inSource.filter(([name, { layers: may }]) => told.get(name)?.join() !== may.join()).map(([name]) => name)).toEqual([])
+  })
 
   it('src knows no platform', () => expect(platformViolations(src)).toEqual([]))
 

@@ -157,6 +157,32 @@ describe('the pages are complete', () => {
   })
 })
 
+describe('the page of the architecture', () => {
+  const page = read('docs/architecture.md')
+  const inside = (folder: string): string[] => globSync(`${folder}/*`).map((path) => path.replaceAll('\\', '/').slice(folder.length + 1))
+
+  it('lists every folder of src, and no other', () => {
+    const folders = inside('src').filter((name) => !name.includes('.'))
+    const listed = Array.from(page.matchAll(/^ {2}([\w-]+)\/ /gm), ([, name = '']) => name)
+    expect(listed.toSorted()).toEqual(folders.toSorted())
+  })
+
+  it('lists every file and folder of the loop, and no other', () => {
+    const parts = inside('src/loop').filter((name) => name !== 'index.ts')
+    const table = /### The loop, file by file\n([\s\S]*?)\n## /.exec(page)?.[1] ?? ''
+    const listed = Array.from(table.matchAll(/^\| (`.+?) \|/gm), ([, cell = '']) => cell).join(' ')
+    const named = Array.from(listed.matchAll(/`([^`]+)`/g), ([, name = '']) => name)
+    expect(named.filter((name) => !existsSync(`src/loop/${name}`))).toEqual([])
+    expect(parts.filter((part) => !named.some((name) => name === part || name.startsWith(`${part}/`)))).toEqual([])
+  })
+
+  it('names files that are there', () => {
+    const named = Array.from(page.matchAll(/(?<![\w/.])(?:src|adapters|test|scripts)\/[\w./-]+/g), ([path]) => path.replace(/\.$/, ''))
+    expect(named.length).toBeGreaterThan(30)
+    expect(named.filter((path) => !existsSync(path))).toEqual([])
+  })
+})
+
 it('test/divergences.md names only tests that exist', () => {
   const named = Array.from(read('test/divergences.md').matchAll(/`(test\/[\w/.-]+)`: \*([^*]+)\*/g))
   expect(named.length).toBeGreaterThan(40)

@@ -332,7 +332,8 @@ describe('what nobody would see is told once on the console', () => {
   it('a question that nobody hears ends the run, paused', async () => {
     const agent = new Agent({ model: scripted(call), tools: [defineTool({ ...add, needsApproval: true })] })
     await expect(agent.prompt('hi').text()).rejects.toThrow(
-      'The run is paused: calls of add wait for an approval. Continue it with agent.continueLoop() and decide.',
+      'The run is paused: calls of add wait for an approval. agent.continueLoop() asks again: answer its approvalRequested events with ' +
+        'run.approve(event) or run.deny(event).',
     )
   })
 })

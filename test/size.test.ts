@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright'
@@ -18,9 +18,9 @@ beforeAll(assertFreshBuild)
 
 const ask = "import { ask } from './examples/hello.ts'\n"
 /** README's first program, in a page whose own server plays the model. */
-const inPage = `${ask}globalThis.outcome = ask('What is 2 + 3?', { apiKey: 'test-key', baseUrl: location.origin + '/model' })`
+const inPage = `${ask}globalThis.outcome = ask('What is 2 + 3?', { apiKey: 'test-key', baseUrl: location.origin + '/model' }, console.log)`
 const inWorker = `${ask}export default {
-  fetch: async (request, { BASE_URL }) => new Response(await ask('What is 2 + 3?', { apiKey: 'test-key', baseUrl: BASE_URL + '/model' })),
+  fetch: async (request, { BASE_URL }) => new Response(await ask('What is 2 + 3?', { apiKey: 'test-key', baseUrl: BASE_URL + '/model' }, console.log)),
 }`
 const replies: Turn[] = [
   { text: ['I add.'], calls: [{ id: 'call_1', name: 'add', arguments: { a: 2, b: 3 } }] },
@@ -62,6 +62,16 @@ describe("README's first program, through one tool call", () => {
     expect([...app.files.keys()]).toEqual([app.entry])
     await loadedBy(app)
     expect(app.initial).toBeLessThanOrEqual(limits.oneFile)
+  })
+
+  it('is as large as README and docs/performance.md say', () => {
+    const [loaded, oneFile] = [`${limits.loaded / kB} kB`, `${limits.oneFile / kB} kB`]
+    const readme = readFileSync('README.md', 'utf8')
+    expect(readme).toContain(`loads at most ${loaded} gzip in ${limits.requests} scripts`)
+    expect(readme).toContain(`In one file it is at most ${oneFile}.`)
+    const page = readFileSync('docs/performance.md', 'utf8')
+    expect(page).toContain(`| really loaded, gzip | ${loaded} in ${limits.requests} scripts |`)
+    expect(page).toContain(`| the same program in one file, gzip | ${oneFile} |`)
   })
 
   it('starts in workerd, Node compatibility off', async () => {

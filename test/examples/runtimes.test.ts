@@ -68,10 +68,13 @@ describe('examples with sessions', () => {
 describe('examples of each runtime', () => {
   it('node/hello.ts prints the answer as it comes', async () => {
     vi.stubEnv('ANTHROPIC_API_KEY', 'test-key')
-    vi.stubEnv('ANTHROPIC_BASE_URL', `${baseUrl()}/anthropic/tool/${crypto.randomUUID()}`)
-    const print = vi.spyOn(console, 'log').mockImplementation(() => undefined)
+    const [service, played] = ['https://api.anthropic.com', `${baseUrl()}/anthropic/tool/${crypto.randomUUID()}`]
+    const { fetch } = globalThis
+    vi.stubGlobal('fetch', (to: string | URL, init?: RequestInit) => fetch(String(to).replace(service, played), init))
+    const print = vi.spyOn(process.stdout, 'write').mockImplementation(() => true)
     onTestFinished(() => {
       vi.unstubAllEnvs()
+      vi.unstubAllGlobals()
       print.mockRestore()
     })
     await import('../../examples/node/hello.ts')

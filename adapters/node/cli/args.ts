@@ -103,11 +103,14 @@ export function parseArguments(words: readonly string[]): CliArguments {
   return parsed
 }
 
+const insteadOf = (word: string): string =>
+  /\.(?:toml|json|ya?ml)$/.test(word) ? 'For an agent file: phi --config FILE.' : 'To ask at once: phi -p "…".'
+
 function read(words: readonly string[]): Record<string, unknown> {
   const given: Record<string, unknown> = {}
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? ''
-    if (!/^-./.test(word)) throw misuse(`${JSON.stringify(word.slice(0, 60))} is no option. To ask at once: phi -p "…".`)
+    if (!/^-./.test(word)) throw misuse(`${JSON.stringify(word.slice(0, 60))} is no option. ${insteadOf(word)}`)
     const equals = word.startsWith('--') ? word.indexOf('=') : -1
     const written = equals === -1 ? word : word.slice(0, equals)
     const name = Object.hasOwn(short, written) ? (short[written] ?? written) : written

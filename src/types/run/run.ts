@@ -94,7 +94,8 @@ function whyNotCompleted({ status, error, limit, rejection, pendingApprovals = [
   if (status === 'rejected') return `The run was rejected: ${rejection}`
   if (status !== 'paused') return `The run was ${status} before it had an answer.`
   const tools = pendingApprovals.map(({ toolName }) => toolName).join(', ')
-  return `The run is paused: calls of ${tools} wait for an approval. Continue it with agent.continueLoop() and decide.`
+  const how = 'answer its approvalRequested events with run.approve(event) or run.deny(event)'
+  return `The run is paused: calls of ${tools} wait for an approval. agent.continueLoop() asks again: ${how}.`
 }
 
 /** Where a queued message is: waiting, in the history, or given back because its run ended first or its queue was cleared. */

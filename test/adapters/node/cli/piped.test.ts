@@ -177,6 +177,7 @@ describe('wrong usage', () => {
     [['--modle', 'x'], '--modle ("x") is no option. Did you mean --model?'],
     [['-q'], '-q (true) is no option.'],
     [['hello'], '"hello" is no option. To ask at once: phi -p "…".'],
+    [['team/agent.toml'], '"team/agent.toml" is no option. For an agent file: phi --config FILE.'],
     [['-p'], '--print needs a text after it.'],
     [['-p', ' '], '--print has nothing to ask.'],
     [['--model', ''], '--model is empty.'],
