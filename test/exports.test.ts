@@ -180,6 +180,9 @@ const expected: Record<string, string> = {
   './adapters/otel': `
     traceAgent traceLoops
     AgentTrace LoopTracer TraceOptions`,
+  './adapters/postgres': `
+    migrate postgresSessionStore
+    PostgresSessionStoreOptions SqlPool`,
   './adapters/ajv': `
     ajvValidator`,
 }

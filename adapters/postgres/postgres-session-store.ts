@@ -1,0 +1,50 @@
+import { ConfigError, type SessionStore } from '../../src/index.ts'
+import { aText, checkOptions, options as optionsOf, required, withMethods } from '../../src/internal.ts'
+import { logSessionStore } from '../../src/session/index.ts'
+import { postgresLogDriver } from './postgres-log-driver.ts'
+import { assertSchemaName } from './schema.ts'
+import type { SqlPool } from './sql-pool.ts'
+
+/** Where sessions are kept. */
+export interface PostgresSessionStoreOptions {
+  /** A `Pool` of `pg`, or anything else with its `query`. Whoever made it ends it. */
+  pool: SqlPool
+  /** The schema that `migrate` has made. Default `phi`. */
+  schema?: string
+  /** Whose sessions these are: those of others are out of reach. At most 200 characters. Default: nobody's in particular. */
+  tenant?: string
+}
+
+const storeOptions = optionsOf<PostgresSessionStoreOptions>({
+  pool: required(withMethods('a pool', 'query')),
+  schema: aText,
+  tenant: aText,
+})
+
+/**
+ * Sessions in PostgreSQL, for any number of processes and machines. Call `migrate(pool)` before, at each start or when you deploy.
+ *
+ * **Contract**
+ * - Each session has one writer at a time; the row of the session decides, so a writer that was taken over gets no acknowledgement any more, whatever its
+ *   clock says.
+ * - What was acknowledged survives a power cut, as far as the database is told to keep it (`synchronous_commit`).
+ * - Everything is one statement each: it works over a pooler in transaction mode.
+ * - Rejects with `SessionError`: `quota` where there is no room, `io` where the database does not answer, `conflict`.
+ * - Throws `ConfigError` `invalidOption` for a wrong option.
+ *
+ * Source: docs/postgres.md
+ *
+ * @example
+ * ```ts
+ * const pool = new Pool({ connectionString: process.env.DATABASE_URL })
+ * await migrate(pool)
+ * const store = postgresSessionStore({ pool })
+ * ```
+ */
+export function postgresSessionStore(options: PostgresSessionStoreOptions): SessionStore {
+  checkOptions(options, storeOptions)
+  const { pool, schema = 'phi', tenant = '' } = options
+  assertSchemaName(schema)
+  if (tenant.length > 200) throw new ConfigError('invalidOption', 'tenant has more than 200 characters. Use a shorter name, or its hash.')
+  return logSessionStore(postgresLogDriver({ pool, schema, tenant }))
+}

@@ -1,0 +1,34 @@
+import { SessionError } from '../../src/session/index.ts'
+
+/**
+ * What is asked of a database: one statement at a time, on any connection. A `Pool` of `pg` is one; others take a few lines.
+ *
+ * **Contract**
+ * - `values` are texts, numbers, lists of these, and bytes, for `$1`, `$2` and so on. `rows` have `bytea` as `Uint8Array`, and `bigint` as a text or a number.
+ * - Rejects when the statement has failed; a `code` of PostgreSQL says why.
+ *
+ * Source: docs/postgres.md
+ */
+export interface SqlPool {
+  query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
+}
+
+/** Classes of PostgreSQL's codes: there is no room. */
+const noRoom = /^(53100|53200|54)/
+/** A row is there already: somebody else has written it. */
+const uniqueViolation = '23505'
+
+/** What `act` gives; a failure of the database as a `SessionError`, which names `subject` and holds nothing of what was sent. */
+export async function asked<Value>(subject: string, act: () => Promise<Value>): Promise<Value> {
+  try {
+    return await act()
+  } catch (error) {
+    if (SessionError.isInstance(error)) throw error
+    const code = typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : ''
+    if (code === uniqueViolation) throw new SessionError('conflict', `${subject}: another writer has written the same record.`)
+    const said = code === '' ? 'no answer' : `code ${code}`
+    const failed = `${subject}: the database has failed (${said}).`
+    if (noRoom.test(code)) throw new SessionError('quota', `${failed} It has no room left.`, { cause: error })
+    throw new SessionError('io', `${failed} Nothing is known of what was asked; try again.`, { cause: error })
+  }
+}

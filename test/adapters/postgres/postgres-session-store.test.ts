@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { migrate, postgresSessionStore, type SqlPool } from '../../../adapters/postgres/index.ts'
+import { sharedSessions } from '../../../examples/recipes/postgres-sessions.ts'
+import { Agent, ConfigError } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { SessionError } from '../../../src/session/index.ts'
+import { sessionStoreSuite } from '../../../src/testing/index.ts'
+import { note, notesIn } from '../../../src/testing/session-store/session-samples.ts'
+import { type Database, postgresPrograms, startPostgres } from './server.ts'
+
+const programs = postgresPrograms()
+if (programs === undefined)
+  console.log('NOT RUN: sessions in PostgreSQL: there is no PostgreSQL on this machine (apt-get install postgresql)')
+
+describe.skipIf(programs === undefined)('sessions in PostgreSQL', () => {
+  let database: Database
+  let tenants = 0
+  let tenant = ''
+  beforeAll(async () => {
+    database = await startPostgres(programs ?? '')
+    await migrate(database.pool)
+  }, 60_000)
+  afterAll(() => database?.stop())
+
+  const another = () => postgresSessionStore({ pool: database.pool, tenant })
+  const create = () => {
+    tenant = `tenant-${++tenants}`
+    return another()
+  }
+  const damage = async (sessionId: string, how: (lines: string[]) => string[]) => {
+    const whose = [tenant, sessionId]
+    const { rows } = await database.pool.query(
+      'SELECT epoch, line FROM phi.records WHERE tenant = $1 AND session_id = $2 ORDER BY epoch, seq',
+      whose,
+    )
+    await database.pool.query('DELETE FROM phi.records WHERE tenant = $1 AND session_id = $2', whose)
+    const lines = how(rows.map(({ line }) => line))
+    for (const [at, line] of lines.entries()) {
+      const epoch = rows[at]?.epoch ?? rows.at(-1)?.epoch
+      await database.pool.query('INSERT INTO phi.records VALUES ($1, $2, $3, $4, $5)', [...whose, epoch, at + 1, line])
+    }
+  }
+
+  sessionStoreSuite({ describe, it, expect }, { name: 'PostgreSQL', create, another, damage })
+
+  it('is what the recipe makes', async () => {
+    const store = await sharedSessions(database.pool)
+    const agent = new Agent({ model: scripted([{ text: 'Hello.' }]), session: store, sessionId: 'recipe' })
+    await agent.prompt('Hi.').result
+    await agent.close()
+    expect((await store.list()).sessions).toMatchObject([{ sessionId: 'recipe', status: 'idle', messages: 2 }])
+  })
+
+  it('is migrated by many at once, and again', async () => {
+    await Promise.all(Array.from({ length: 8 }, () => migrate(database.pool, { schema: 'other' })))
+    await migrate(database.pool, { schema: 'other' })
+    const store = postgresSessionStore({ pool: database.pool, schema: 'other' })
+    const writer = await store.open('s', { agentId: 'a' })
+    await writer.append([note('one')])
+    await writer.close()
+    expect(notesIn((await store.tail('s')).records)).toEqual(['one'])
+  })
+
+  it('takes no name that could be more than a name', async () => {
+    const schema = 'phi; DROP SCHEMA phi CASCADE'
+    await expect(migrate(database.pool, { schema })).rejects.toThrow(ConfigError)
+    expect(() => postgresSessionStore({ pool: database.pool, schema })).toThrow(ConfigError)
+  })
+
+  it('shows nothing of one tenant to another', async () => {
+    const store = create()
+    const writer = await store.open('s', { agentId: 'a' })
+    await writer.append([note('mine')])
+    await writer.close()
+    const other = postgresSessionStore({ pool: database.pool, tenant: 'somebody else' })
+    expect((await other.list()).sessions).toEqual([])
+    await expect(other.tail('s')).rejects.toMatchObject({ code: 'notFound' })
+    expect(await other.delete('s')).toBe(false)
+    expect(notesIn((await store.tail('s')).records)).toEqual(['mine'])
+  })
+
+  it('takes a session over, however often: one writer gets an acknowledgement', async () => {
+    const store = create()
+    const writers = await Promise.all(Array.from({ length: 8 }, () => store.open('s', { agentId: 'a' })))
+    const written = await Promise.allSettled(writers.map((writer, at) => writer.append([note(at)])))
+    const acknowledged = written.flatMap(({ status }, at) => (status === 'fulfilled' ? [at] : []))
+    expect(acknowledged.length).toBeLessThanOrEqual(1)
+    const last = await store.open('s', { agentId: 'a' })
+    expect(notesIn(last.records)).toEqual(acknowledged)
+    for (const writer of [...writers, last]) await writer.close()
+  })
+
+  it('reads a log of thousands of records in parts', async () => {
+    const store = create()
+    const writer = await store.open('s', { agentId: 'a' })
+    const all = Array.from({ length: 2100 }, (_, at) => at)
+    for (let from = 0; from < all.length; from += 300) await writer.append(all.slice(from, from + 300).map((at) => note(at)))
+    await writer.close()
+    expect(notesIn((await another().tail('s')).records)).toEqual(all)
+    const next = await store.open('s', { agentId: 'a' })
+    expect(notesIn(next.records)).toEqual(all)
+    await next.close()
+  })
+
+  it('keeps what it acknowledged when the database crashes, and goes on after it', async () => {
+    const store = create()
+    const writer = await store.open('s', { agentId: 'a' })
+    await writer.append([note('before')])
+    await database.crash()
+    const after = another()
+    expect(notesIn((await after.tail('s')).records)).toEqual(['before'])
+    const next = await after.open('s', { agentId: 'a' })
+    await next.append([note('after')])
+    await next.close()
+    expect(notesIn((await after.tail('s')).records)).toEqual(['before', 'after'])
+  })
+
+  it.each([
+    ['53100', 'quota'],
+    ['57P01', 'io'],
+    ['', 'io'],
+  ])('says with its own codes what fails: %s is %s', async (code, expected) => {
+    const secret = 'postgres://phi:secret@db'
+    const pool: SqlPool = {
+      query: () => Promise.reject(Object.assign(new Error(secret), code === '' ? {} : { code })),
+    }
+    const failure: unknown = await postgresSessionStore({ pool })
+      .tail('s')
+      .catch((error: unknown) => error)
+    expect(SessionError.isInstance(failure) && [failure.code, failure.message.includes('secret')]).toEqual([expected, false])
+  })
+})

@@ -1,0 +1,74 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Pool } from 'pg'
+
+const installed = '/usr/lib/postgresql'
+
+/** Where the programs of a PostgreSQL are on this machine; undefined where there is none. */
+export function postgresPrograms(): string | undefined {
+  const versions = existsSync(installed) ? readdirSync(installed) : []
+  return versions.map((version) => join(installed, version, 'bin')).findLast((folder) => existsSync(join(folder, 'initdb')))
+}
+
+/** A database of its own, on a socket in a folder of its own. */
+export interface Database {
+  pool: Pool
+  /** Ends it at once, as a power cut would, and starts it again. */
+  crash(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Nobody: a server refuses to run as root. */
+const nobody = 65534
+
+export async function startPostgres(programs: string): Promise<Database> {
+  const folder = mkdtempSync(join(tmpdir(), 'phi-pg-'))
+  const isRoot = process.getuid?.() === 0
+  const as = isRoot ? { uid: nobody, gid: nobody } : {}
+  if (isRoot) execFileSync('chown', [`${nobody}:${nobody}`, folder])
+  chmodSync(folder, 0o700)
+  const data = join(folder, 'data')
+  const options = ['-D', data, '-U', 'phi', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']
+  execFileSync(join(programs, 'initdb'), options, { ...as, stdio: 'ignore', cwd: folder })
+  const start = async () => {
+    const started = spawn(join(programs, 'postgres'), ['-D', data, '-k', folder, '-c', 'listen_addresses='], {
+      ...as,
+      stdio: 'ignore',
+      cwd: folder,
+    })
+    const pool = new Pool({ host: folder, user: 'phi', database: 'postgres', max: 8 })
+    // A connection that rests and is lost: the next query opens another.
+    pool.on('error', () => undefined)
+    for (let isUp = false; !isUp; ) {
+      isUp = await pool.query('SELECT 1').then(
+        () => true,
+        () => false,
+      )
+    }
+    return { started, pool }
+  }
+  let { started, pool } = await start()
+  const end = async (signal: NodeJS.Signals) => {
+    const ended = once(started, 'exit')
+    started.kill(signal)
+    await ended
+  }
+  return {
+    get pool() {
+      return pool
+    },
+    crash: async () => {
+      await end('SIGQUIT')
+      await pool.end().catch(() => undefined)
+      ;({ started, pool } = await start())
+    },
+    stop: async () => {
+      await pool.end().catch(() => undefined)
+      await end('SIGQUIT')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
