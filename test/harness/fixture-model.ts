@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentRun, AgentTool, Model } from '../../src/index.ts'
+import type { AgentEvent, AgentRun, AgentTool, CostConfig, Model } from '../../src/index.ts'
 import { defineTool } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { azure } from '../../src/providers/azure/index.ts'
@@ -11,10 +11,13 @@ import { baseUrl } from './env.ts'
 
 const apiKey = 'test-key'
 
-interface Transport {
+/** What a test may choose of a model. */
+export interface Transport {
   apiKey?: string
   fetch?: typeof fetch
   headers?: Record<string, string>
+  firstByteTimeoutMs?: number
+  cost?: CostConfig
 }
 
 /** A model per protocol the fixture server speaks, at a base of that server or with a transport of its own. */

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import type { Model } from '../../src/index.ts'
-import { models, type Wire } from '../harness/fixture-model.ts'
+import { models, type Transport, type Wire } from '../harness/fixture-model.ts'
 import { anthropic } from '../harness/server/anthropic.ts'
 import { bedrock } from '../harness/server/bedrock.ts'
 import { google, vertex } from '../harness/server/google.ts'
@@ -14,12 +14,12 @@ import { Switchboard } from '../harness/server/switchboard.ts'
 
 const protocols: Record<Wire, Protocol> = { anthropic, openai, bedrock, 'openai-responses': openaiResponses, azure, google, vertex }
 
-/** What the service answers: as the scenarios do, with a body and headers of its own, or by hanging up at once. */
-export type WireReply = Reply | { status: number; body: string; headers?: Record<string, string> } | { gone: true }
+/** What the service answers: as the scenarios do, with a body and headers of its own, by hanging up at once, or not at all. */
+export type WireReply = Reply | { status: number; body: string; headers?: Record<string, string> } | { gone: true } | { silent: true }
 
 /** A service of one test: what it was sent, and the model that asks it. */
 export interface WireService {
-  model: (id?: string) => Model
+  model: (id?: string, options?: Transport) => Model
   /** Bodies, in their order. */
   sent: Record<string, unknown>[]
 }
@@ -61,14 +61,15 @@ export class WireServer {
     this.#services.set(base, { wire, replies, sent })
     return {
       sent,
-      model: (id) => {
-        const model = models[wire](`${this.#url}/${base}`)
+      model: (id, options) => {
+        const model = models[wire](`${this.#url}/${base}`, options)
         return id === undefined ? model : { ...model, config: { ...model.config, id, name: id } }
       },
     }
   }
 
   async #answer(reply: WireReply, wire: Wire, base: string, response: ServerResponse): Promise<void> {
+    if ('silent' in reply) return
     if ('gone' in reply) return void response.destroy()
     if ('body' in reply)
       return void response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers }).end(reply.body)

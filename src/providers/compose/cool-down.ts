@@ -11,7 +11,7 @@ export class CoolDown<Key> {
 
   /** `key` has failed; `retryAfterMs`: how long its service asked to wait. */
   failed(key: Key, retryAfterMs = 0): void {
-    this.#until.set(key, Date.now() + Math.max(this.#ms, retryAfterMs))
+    this.#until.set(key, performance.now() + Math.max(this.#ms, retryAfterMs))
   }
 
   /** `key` has answered. */
@@ -21,7 +21,7 @@ export class CoolDown<Key> {
 
   /** `keys` in their order, those that have failed lately behind the others, the one that may be asked soonest first. */
   order(keys: readonly Key[]): Key[] {
-    const now = Date.now()
+    const now = performance.now()
     const until = (key: Key): number => Math.max(this.#until.get(key) ?? 0, now)
     return keys.toSorted((a, b) => until(a) - until(b))
   }
