@@ -177,12 +177,14 @@ export function checkConfig(config: LoopConfig, name?: string): void {
  * Throws `ConfigError` `invalidOption` for a cost limit that can never be reached, of the loop's own or of a budget above it: where every rate is
  * zero, the price of a model is unknown.
  */
-export function checkCostLimit(limits: LoopConfig['limits'], { config }: Model, budget?: Budget): void {
+export function checkCostLimit(limits: LoopConfig['limits'], { config, alternatives = [] }: Model, budget?: Budget): void {
   const own = limits ? limits.maxCost : undefined
-  if ((own === undefined && budget?.limitsCost !== true) || hasRates(config)) return
+  if (own === undefined && budget?.limitsCost !== true) return
+  const unpriced = [config, ...alternatives].find((each) => !hasRates(each))
+  if (unpriced === undefined) return
   throw new ConfigError(
     'invalidOption',
-    `${own === undefined ? 'budget limits the cost' : `limits.maxCost is ${own}`}, but the model ${JSON.stringify(config.id)} has no prices: nothing would ever be counted. Pass cost, in USD per million tokens, to the factory of the model, or leave maxCost out.`,
+    `${own === undefined ? 'budget limits the cost' : `limits.maxCost is ${own}`}, but the model ${JSON.stringify(unpriced.id)} has no prices: nothing would ever be counted. Pass cost, in USD per million tokens, to the factory of the model, or leave maxCost out.`,
   )
 }
 

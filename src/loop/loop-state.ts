@@ -10,7 +10,7 @@ import { errorText, JournalError, toRunFailure } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { type AgentMessage, type AssistantMessage, now } from '../contract/message/message.ts'
 import { type RequestSettings, settingsIn } from '../contract/model/request-settings.ts'
-import { combineUsage, emptyUsage, type Usage } from '../contract/model/usage.ts'
+import { combineUsage, emptyUsage, hasRates, type Usage } from '../contract/model/usage.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EndedBy, RunFailure } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'
@@ -151,7 +151,11 @@ export class LoopState {
   /** `message` is the answer that used it. */
   addUsage(usage: Usage, message: AssistantMessage): void {
     const { model } = this.turn
-    const { cost } = model.answeredBy?.(message) ?? model.config
+    const answered = model.answeredBy?.(message) ?? model.config
+    const { cost, id } = answered
+    if (usage.reportedCost === undefined && hasRates(model.config) && !hasRates(answered)) {
+      this.budget.uncountable?.(`the model ${JSON.stringify(id)}, which answered, has no prices`)
+    }
     // First: it refuses figures that are none.
     this.budget.charge(usage, cost)
     this.usage = combineUsage(this.usage, usage)

@@ -65,6 +65,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
       ...(settings?.thinking !== undefined && { settings: { thinking: settings.thinking } }),
     },
     provider: chained(chain, first),
+    alternatives: models.flatMap(({ config, alternatives = [] }) => [config, ...alternatives]),
     answeredBy: (message) => modelOf(models, message)?.config,
     secrets: () => secretsOf(models, chain.keys),
     ...(unusable !== undefined && { unusable }),

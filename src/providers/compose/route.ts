@@ -18,7 +18,7 @@ export type RouteChoice = (request: StreamRequest) => Model | Promise<Model>
  *
  * **Contract**
  * - `like` describes it to the agent before a model is chosen: context window, prices, name. Default: a model named `route` of 200,000 tokens.
- * - A paused answer goes on at the model that began it.
+ * - A paused answer goes on at the model that began it. The prices of the model that answered count; a run whose cost is limited ends where it has none.
  * - What `choose` throws, or returns that is no model, fails the call and names `route`.
  *
  * Source: docs/concepts/models-of-models.md

@@ -40,6 +40,8 @@ export interface Model {
   credentials?: CredentialProvider
   /** Which model gave an answer, where this one is made of several: its prices count. Default: this one. */
   answeredBy?: (message: AssistantMessage) => ModelConfig | undefined
+  /** Other models that may answer in its place, where they are known: a cost limit needs prices of all. */
+  alternatives?: readonly ModelConfig[]
   /** Keys that its latest calls used, where it is made of several models; they are taken out of what is logged. Default: only `credentials` gives some. */
   secrets?: () => readonly string[]
   /** Why it cannot be called: its factory was given no key. Whoever is to call it, such as `new Agent`, throws this as `ConfigError`. */
