@@ -110,7 +110,7 @@ describe('a mistake in the program is told where it is made', () => {
     [
       'a limit of money without prices',
       () => agentWith({ model: openai('mine', { apiKey: 'k' }), limits: { maxCost: 1 } }),
-      'limits.maxCost is 1, but the model "mine" has no prices: nothing would ever be counted. Pass cost',
+      'limits.maxCost is 1, but the model "mine" has no prices. Pass cost',
     ],
     ['an id with a blank', () => agentWith({ sessionId: 'a b/c' }), 'sessionId is "a b/c"; it must be an id of 1 to 200 characters'],
     [

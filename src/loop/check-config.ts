@@ -179,12 +179,11 @@ export function checkConfig(config: LoopConfig, name?: string): void {
  */
 export function checkCostLimit(limits: LoopConfig['limits'], { config, alternatives = [] }: Model, budget?: Budget): void {
   const own = limits ? limits.maxCost : undefined
-  if (own === undefined && budget?.limitsCost !== true) return
   const unpriced = [config, ...alternatives].find((each) => !hasRates(each))
-  if (unpriced === undefined) return
+  if (unpriced === undefined || (own === undefined && budget?.limitsCost !== true)) return
   throw new ConfigError(
     'invalidOption',
-    `${own === undefined ? 'budget limits the cost' : `limits.maxCost is ${own}`}, but the model ${JSON.stringify(unpriced.id)} has no prices: nothing would ever be counted. Pass cost, in USD per million tokens, to the factory of the model, or leave maxCost out.`,
+    `${own === undefined ? 'budget limits the cost' : `limits.maxCost is ${own}`}, but the model ${JSON.stringify(unpriced.id)} has no prices. Pass cost to its factory, or no maxCost.`,
   )
 }
 

@@ -152,12 +152,11 @@ export class LoopState {
   addUsage(usage: Usage, message: AssistantMessage): void {
     const { model } = this.turn
     const answered = model.answeredBy?.(message) ?? model.config
-    const { cost, id } = answered
-    if (usage.reportedCost === undefined && hasRates(model.config) && !hasRates(answered)) {
-      this.budget.uncountable?.(`the model ${JSON.stringify(id)}, which answered, has no prices`)
-    }
+    // Whether a model has prices is asked before it is called, but for one that another chose.
+    if (!hasRates(answered) && hasRates(model.config) && usage.reportedCost === undefined)
+      this.budget.uncountable?.(`${answered.id} has no prices`)
     // First: it refuses figures that are none.
-    this.budget.charge(usage, cost)
+    this.budget.charge(usage, answered.cost)
     this.usage = combineUsage(this.usage, usage)
   }
 
