@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { Agent, type AgentOptions, defineTool, fileContent, memorySessionStore } from '../src/index.ts'
+import { Agent, type AgentOptions, defineTool, fileContent, imageContent, memorySessionStore } from '../src/index.ts'
+import { uploadFile } from '../src/media/index.ts'
 import { type AnthropicOptions, anthropic } from '../src/providers/anthropic/index.ts'
+import { fallback } from '../src/providers/compose/index.ts'
 import { local, openai } from '../src/providers/openai/index.ts'
 import { scripted } from '../src/providers/scripted/index.ts'
 
@@ -47,6 +49,13 @@ describe('a mistake in the program is told where it is made', () => {
       () => agentWith({ model: 'claude-sonnet-4-6' }),
       'model is "claude-sonnet-4-6"; it must be what a factory makes',
     ],
+    [
+      'the id of a model in a list of models',
+      () => fallback([model, 'gpt-5'] as never),
+      'models[1] is "gpt-5"; it must be a model, as a factory makes it.',
+    ],
+    ['servers for tools', () => agentWith({ mcpServers: {} }), 'mcpServers (an object) is no option. Did you mean tools?'],
+    ['a message in a script', () => scripted([{ content: 'hi' }] as never), 'content ("hi") is no option of script[0]. Did you mean text?'],
     ['a setting out of range', () => agentWith({ temperature: 5 }), 'temperature is 5; it must be'],
     [
       'no object schema',
@@ -189,6 +198,19 @@ describe('a mistake in the program is told where it is made', () => {
       'The agent is already running. Use steer() or followUp(), abort() it, or await run.result first.',
     )
     await run.result
+  })
+
+  it.each([
+    [fileContent, 'file is "report.pdf"; it must be a Blob, a File or bytes. Read it first, such as with readFile of node:fs/promises.'],
+    [imageContent, 'file is "report.pdf"; it must be a Blob, a File or bytes.'],
+    [(path: never) => uploadFile(anthropic('m', { apiKey: 'k' }), path), 'file is "report.pdf"; it must be a Blob, a File or bytes.'],
+  ])('the name of a file in place of the file: %#', async (take, sentence) => {
+    await expect(take('report.pdf' as never)).rejects.toThrow(sentence)
+  })
+
+  it('bytes that nobody knows', async () => {
+    const sentence = 'The file has no known type: neither its bytes nor its name say it. Pass mimeType.'
+    await expect(fileContent(new Uint8Array([1, 2, 3]))).rejects.toThrow(sentence)
   })
 
   it('an empty file of a page', async () => {

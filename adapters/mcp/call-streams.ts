@@ -152,7 +152,10 @@ export class CallStreams {
 
 /** Nothing was sent: nobody was there to take it. Node says it in the cause. */
 function isRefused(error: unknown): boolean {
-  return error instanceof Error && /refused/i.test(`${error.message} ${Object(error.cause).code} ${Object(error.cause).message}`)
+  return (
+    error instanceof Error &&
+    /refused|ENOTFOUND|EAI_AGAIN/i.test(`${error.message} ${Object(error.cause).code} ${Object(error.cause).message}`)
+  )
 }
 
 /** `body`, and a call of `end` when it is over, however. */

@@ -77,6 +77,8 @@ export interface McpRoute {
   isBrokenOff?(error: unknown): boolean
   /** Says goodbye, before the transport is closed; waited for at most a second. Default: nothing is said. */
   end?(): Promise<unknown>
+  /** What to do about an error of the first attempt, as a sentence. Default: the address of the server is to be checked. */
+  advise?(error: unknown): string
   /** What must stand in no error and no log. */
   secrets?(): Promise<readonly string[]> | readonly string[]
 }
@@ -282,7 +284,10 @@ class Connection implements McpConnection {
     const why = await this.#clean(error)
     if (code !== 'connection') return new McpError(code, `Cannot connect: ${why}`)
     const tried = first === undefined ? why : `neither Streamable HTTP (${await this.#clean(first)}) nor SSE (${why}) is spoken there`
-    return new McpError(code, `Cannot connect: ${tried.replace(/\.$/, '')}. Check the address of the server.`)
+    return new McpError(
+      code,
+      `Cannot connect: ${tried.replace(/\.$/, '')}. ${this.#route.advise?.(error) ?? 'Check the address of the server.'}`,
+    )
   }
 
   /** Without the cause: nobody knows what an SDK keeps in its errors. */
@@ -313,6 +318,8 @@ function wordsOf(error: unknown): string {
   const at = said.search(/<(?:!doctype html|html|head|body)\b/i)
   const words = at < 0 ? said : said.slice(0, at) + namedPage(said.slice(at, at + 8192).replace(/\s+/g, ' '))
   const status: unknown = Object(error).code
+  const reason = String(Object(Object(error).cause).code)
+  if (/^E[A-Z_]{2,30}$/.test(reason) && !words.includes(reason)) return `${words} (${reason})`
   return typeof status === 'number' && status >= 400 && !words.includes(String(status)) ? `${words} (${status})` : words
 }
 

@@ -44,6 +44,12 @@ export const aDescribedModel = options(
   true,
 )
 
+/** A `Blob`, of any realm, or bytes. */
+export const aFile: Shape = kind(
+  'a Blob, a File or bytes. Read it first, such as with readFile of node:fs/promises',
+  (value) => value instanceof Uint8Array || typeof Object(value).arrayBuffer === 'function',
+)
+
 /** A model, as a factory makes it, that can be called. */
 export const aModel: Shape = {
   ...aDescribedModel,

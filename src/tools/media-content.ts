@@ -1,7 +1,9 @@
 import { toBase64 } from '../base/base64.ts'
+import { aFile } from '../base/port-kinds.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { FileContent, ImageContent } from '../contract/message/content.ts'
 import { defaultMaxMediaBytes, typeOfFile } from '../contract/message/media.ts'
+import { checkOptions } from '../contract/shape/read.ts'
 
 /** What a caller may say about a file. */
 export interface MediaOptions {
@@ -22,8 +24,8 @@ export interface FileOptions extends MediaOptions {
 }
 
 /**
- * A file for a message, of a `Blob`, a `File` or bytes. Rejects with `ConfigError` `invalidOption` for an empty file, one over `maxBytes`, and one whose
- * type nobody knows. Nothing is fetched, and archives are not opened.
+ * A file for a message, of a `Blob`, a `File` or bytes. Rejects with `ConfigError` `invalidOption` for what is no file, for an empty one, one over `maxBytes`, and
+ * one whose type nobody knows. Nothing is fetched, and archives are not opened.
  *
  * Source: docs/concepts/files.md
  */
@@ -47,7 +49,9 @@ export async function imageContent(bytes: Blob | Uint8Array, options: MediaOptio
   return { type: 'image', mimeType, data }
 }
 
-async function read(given: Blob | Uint8Array, { name = nameOf(given), mimeType, maxBytes = defaultMaxMediaBytes }: MediaOptions) {
+async function read(given: Blob | Uint8Array, options: MediaOptions) {
+  checkOptions(given, aFile, 'file')
+  const { name = nameOf(given), mimeType, maxBytes = defaultMaxMediaBytes } = options
   const what = name === undefined ? 'The file' : `The file ${JSON.stringify(name.slice(0, 100))}`
   const size = given instanceof Uint8Array ? given.length : given.size
   if (size === 0) refuse(`${what} is empty: there is nothing to send.`)
@@ -55,7 +59,7 @@ async function read(given: Blob | Uint8Array, { name = nameOf(given), mimeType, 
     refuse(`${what} has ${size} bytes; at most ${maxBytes} are taken (maxBytes). Upload it to the service, or send a part.`)
   const data = toBase64(given instanceof Uint8Array ? given : new Uint8Array(await given.arrayBuffer()))
   const type = mimeType ?? typeOfFile(given instanceof Uint8Array ? '' : given.type, data, name)
-  if (type === undefined) refuse(`Of what type ${what} is, neither its bytes nor its name say. Pass mimeType.`)
+  if (type === undefined) refuse(`${what} has no known type: neither its bytes nor its name say it. Pass mimeType.`)
   return { data, mimeType: type, name }
 }
 

@@ -84,7 +84,12 @@ export async function connectMcpStdio(options: McpStdioOptions): Promise<McpConn
     await beforeStart?.()
     return transportTo(server)
   }
-  return connectMcpOver({ open, secrets: () => secrets }, others)
+  return connectMcpOver({ open, advise: (error) => adviceOn(error, command), secrets: () => secrets }, others)
+}
+
+function adviceOn(error: unknown, command: string): string {
+  if (Object(error).code !== 'ENOENT') return 'Check command, args and cwd.'
+  return /\s/.test(command) ? 'command is the program alone: give its arguments as args.' : 'Check command and cwd.'
 }
 
 /** On Windows that of the SDK: programs there are often scripts, which `cross-spawn` knows how to start, and there are no process groups. */

@@ -2,7 +2,7 @@
 const foreignNames: readonly (readonly [ours: string, theirs: string])[] = [
   ['systemPrompt', 'system instructions instruction systemmessage systeminstruction developer'],
   ['parameters', 'inputschema schema argsschema arguments input'],
-  ['tools', 'tool functions'],
+  ['tools', 'tool functions mcpservers'],
   ['maxTurns', 'maxsteps maxiterations maxrounds maxloops recursionlimit stopwhen'],
   ['maxCost', 'maxbudget maxbudgetusd costlimit budgetusd'],
   ['baseUrl', 'url endpoint apibase apiurl host'],
@@ -21,6 +21,8 @@ const foreignNames: readonly (readonly [ours: string, theirs: string])[] = [
   ['headers', 'defaultheaders extraheaders'],
   ['model id', 'modelid modelname deployment'],
   ['api', 'protocol'],
+  ['text', 'content'],
+  ['execution', 'limits'],
 ]
 
 /** The names here for what somebody else calls `name`, which is in lower case and without signs. */

@@ -1,10 +1,10 @@
 import { toBase64 } from '../../base/base64.ts'
-import { aModel } from '../../base/port-kinds.ts'
+import { aFile, aModel } from '../../base/port-kinds.ts'
 import { ConfigError, ProviderError } from '../../contract/errors.ts'
 import type { FileContent, ImageContent } from '../../contract/message/content.ts'
 import { headBytes, nameByType, typeOfFile } from '../../contract/message/media.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aFlag, aFunction, anObject, aPositiveNumber, aSignal, aText, options as optionsOf } from '../../contract/shape/shape.ts'
+import { aFlag, aFunction, aPositiveNumber, aSignal, aText, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import { MediaError } from '../media-error.ts'
 import { geminiFiles } from './gemini.ts'
@@ -68,7 +68,7 @@ export async function uploadFile(
   options: UploadFileOptions = {},
 ): Promise<ImageContent | FileContent> {
   checkOptions(model, aModel, 'model')
-  checkOptions(file, anObject, 'file')
+  checkOptions(file, aFile, 'file')
   checkOptions(options, ofUpload)
   const { api } = model.config
   if (model.unusable !== undefined) throw new ConfigError('invalidOption', model.unusable)
@@ -107,7 +107,7 @@ async function uploadOf(file: Blob | Uint8Array, options: UploadFileOptions, ser
   checkLifetime(expiresAfter, service)
   const type = options.mimeType ?? typeOfFile(bare.type, await headOf(bare), given)
   if (type === undefined)
-    throw new ConfigError('invalidOption', `Of what type ${what} is, neither its bytes nor its name say. Pass mimeType.`)
+    throw new ConfigError('invalidOption', `${what} has no known type: neither its bytes nor its name say it. Pass mimeType.`)
   if (type.startsWith('image/') && !service.takesPictures)
     throw new MediaError('unsupported', `${service.name} takes no pictures by id here. Send the bytes, with imageContent.`)
   return { blob: new Blob([bare], { type }), name: given ?? nameByType('file', type), expiresAfter, onProgress }

@@ -4,7 +4,7 @@ import { ConfigError, ProviderError, type ProviderErrorCode, providerErrorCode }
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aFunction, aNumberFromZero, either, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
+import { aFunction, aNumberFromZero, either, listOf, options as optionsOf, toldAs } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { CoolDown } from './cool-down.ts'
@@ -22,7 +22,7 @@ export interface FallbackOptions {
 }
 
 const fallbackOptions = optionsOf<FallbackOptions>({ on: either(aFunction, listOf(providerErrorCode)), coolDownMs: aNumberFromZero })
-const someModels = listOf(aDescribedModel)
+const someModels = listOf(toldAs(aDescribedModel, 'a model, as a factory makes it'))
 
 const usual: readonly ProviderErrorCode[] = ['api', 'network', 'auth', 'rateLimited', 'schemaMismatch', 'unsupported', 'unsupportedMedia']
 /** What says something of one request, and nothing of the model. */

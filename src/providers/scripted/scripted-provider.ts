@@ -4,6 +4,7 @@ import type { AssistantMessage } from '../../contract/message/message.ts'
 import { now } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { combineUsage, contextTokensOf, emptyUsage } from '../../contract/model/usage.ts'
+import { shown } from '../../contract/shape/shown-value.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
@@ -64,8 +65,12 @@ export class ScriptedProvider implements StreamProvider {
 
   async #step(request: StreamRequest, turn: number, signal: AbortSignal): Promise<ScriptedStep> {
     if (typeof this.#script !== 'function') return this.#script[turn] ?? ranOut(this.#script.length, turn)
-    const step = this.#script(request, turn)
-    return step instanceof Promise ? await raceAbort(step, signal) : step
+    const given = this.#script(request, turn)
+    const step = given instanceof Promise ? await raceAbort(given, signal) : given
+    if (typeof step === 'object' && step !== null && !Array.isArray(step)) return step
+    throw new TypeError(
+      `it gave ${shown(step, 'answer')} for call ${turn + 1} of the model; it must give an answer, such as { text: 'hi' }.`,
+    )
   }
 
   async #play(

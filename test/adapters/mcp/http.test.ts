@@ -160,7 +160,13 @@ describe('connectMcp', () => {
   })
 
   it('a server that is not there costs an error, and one that comes back is used', async () => {
-    await expect(connectMcp({ url: `http://127.0.0.1:${await freePort()}` })).rejects.toMatchObject({ code: 'connection' })
+    await expect(connectMcp({ url: `http://127.0.0.1:${await freePort()}` })).rejects.toMatchObject({
+      code: 'connection',
+      message: 'Cannot connect: fetch failed (ECONNREFUSED). Check the address of the server.',
+    })
+    await expect(connectMcp({ url: 'http://nowhere.invalid/mcp' })).rejects.toMatchObject({
+      message: expect.stringMatching(/^Cannot connect: fetch failed \((?:ENOTFOUND|EAI_AGAIN)\)\. Check the address of the server\.$/),
+    })
     let isDown = false
     const { url } = await webServer((one, response) => (isDown ? response.destroy() : answering()(one, response)))
     const tools = await toolsOf({ url })

@@ -236,10 +236,17 @@ describe('a hostile server costs that call an error, never the run', () => {
     })
   })
 
+  it('a program with its arguments in one text', async () => {
+    await expect(connectMcpStdio({ command: 'node server.mjs --all' })).rejects.toMatchObject({
+      code: 'connection',
+      message: 'Cannot connect: spawn node server.mjs --all ENOENT. command is the program alone: give its arguments as args.',
+    })
+  })
+
   it('a program that is not there', async () => {
     await expect(connectMcpStdio({ command: '/nowhere/at-all' })).rejects.toMatchObject({
       code: 'connection',
-      message: expect.stringContaining('ENOENT'),
+      message: 'Cannot connect: spawn /nowhere/at-all ENOENT. Check command and cwd.',
     })
   })
 })

@@ -69,6 +69,17 @@ describe('scripted', () => {
     expect([...toolCallsOf(first.content), ...toolCallsOf(second.content)].map((call) => call.id)).toEqual(['mock-tool-0', 'mock-tool-1'])
   })
 
+  it.each([
+    ['"hi"', 'hi'],
+    ['undefined', undefined],
+    ['a list', [{ text: 'hi' }]],
+  ])('fails when a function gives %s in place of an answer', async (shown, given) => {
+    const agent = new Agent({ model: scripted((() => given) as never), logger: false })
+    await expect(agent.prompt('hi').text()).rejects.toThrow(
+      `The script failed: it gave ${shown} for call 1 of the model; it must give an answer, such as { text: 'hi' }.`,
+    )
+  })
+
   it('fails when the list has run out, with the count of both', async () => {
     const model = scripted([{ text: 'one' }])
     expect(textOf((await play(model)).message.content)).toBe('one')
