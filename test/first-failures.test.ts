@@ -36,7 +36,7 @@ describe('a mistake in the program is told where it is made', () => {
     [
       'no key',
       () => agentWith({ model: anthropic('claude-sonnet-4-6') }).prompt('hi'),
-      'The key of model "claude-sonnet-4-6" is missing, or empty: pass it as apiKey. Most people keep it in the environment variable ANTHROPIC_API_KEY, which this package does not read by itself: in Node, apiKey: process.env.ANTHROPIC_API_KEY.',
+      'The key of model "claude-sonnet-4-6" is missing, or empty: pass it as apiKey. This package reads no environment: in Node, apiKey: process.env.ANTHROPIC_API_KEY.',
     ],
     ['a key in quotes', () => anthropic('m', { apiKey: '"sk-x"' }), 'apiKey has quotes around it. Pass the key alone'],
     [
@@ -354,8 +354,8 @@ describe('what nobody would see is told once on the console', () => {
   it('a question that nobody hears ends the run, paused', async () => {
     const agent = new Agent({ model: scripted(call), tools: [defineTool({ ...add, needsApproval: true })] })
     await expect(agent.prompt('hi').text()).rejects.toThrow(
-      'The run is paused: calls of add wait for an approval. agent.continueLoop() asks again: answer its approvalRequested events with ' +
-        'run.approve(event) or run.deny(event).',
+      'The run is paused: calls of add wait for an approval. agent.continueLoop() asks again: answer approvalRequested with run.approve(event) ' +
+        'or run.deny(event).',
     )
   })
 })

@@ -94,7 +94,7 @@ function whyNotCompleted({ status, error, limit, rejection, pendingApprovals = [
   if (status === 'rejected') return `The run was rejected: ${rejection}`
   if (status !== 'paused') return `The run was ${status} before it had an answer.`
   const tools = pendingApprovals.map(({ toolName }) => toolName).join(', ')
-  const how = 'answer its approvalRequested events with run.approve(event) or run.deny(event)'
+  const how = 'answer approvalRequested with run.approve(event) or run.deny(event)'
   return `The run is paused: calls of ${tools} wait for an approval. agent.continueLoop() asks again: ${how}.`
 }
 
