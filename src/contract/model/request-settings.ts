@@ -52,7 +52,7 @@ const extraBody = withInside(aJsonObject, (value, path) => {
 
 /** Why `field` of a body is refused. */
 export function cannotBeSet(field: string): string {
-  return `${field} cannot be set: the agent says it (systemPrompt, tools, toolChoice), or the factory (model, serverTools).`
+  return `${field} cannot be set: options of the agent and its model say it.`
 }
 
 export const settingFields = {

@@ -149,10 +149,8 @@ export const unknownCost: CostConfig = Object.freeze({
 
 /** Whether there are prices at all: rates that are all zero mean that they are not known. */
 export function hasRates({ cost }: { cost: CostConfig }): boolean {
-  return [cost, ...(cost.tiers ?? [])].some(
-    ({ inputPerMillion, outputPerMillion, cacheReadPerMillion, cacheWritePerMillion }) =>
-      inputPerMillion + outputPerMillion + cacheReadPerMillion + cacheWritePerMillion > 0,
-  )
+  const { tiers = [], ...base } = cost
+  return [base, ...tiers.map(({ inputTokensAbove: _, ...rates }) => rates)].some((rates) => Object.values(rates).some((rate) => rate > 0))
 }
 
 /** Services that keep a prompt for an hour ask twice their input rate for it, and 1.25 times it for some minutes. */

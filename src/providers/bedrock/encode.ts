@@ -15,6 +15,7 @@ import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
 import { planFormat } from '../kit/response-format/response-format.ts'
 import { type ServerTools, serverToolSecrets } from '../kit/server-tools.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
+import { leaveOut } from '../kit/settings/write-settings.ts'
 import { joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { secretsOf } from './credentials.ts'
 import { breakpointOf, messageEncoder, toolsJson } from './encode-message.ts'
@@ -87,6 +88,7 @@ function bodyOf(
   const warnings: string[] = []
   const plan = planFormat(asked, capabilities, profile.formats, warnings)
   const { request, ...choice } = planTools(plan, capabilities, toolRules, warnings)
+  if (choice.isSingle) leaveOut(request, 'parallelToolCalls', undefined, warnings)
   const { systemPrompt } = request
   const mark = breakpointOf(request)
   // Ours last: the breakpoint of the cache stands behind them.

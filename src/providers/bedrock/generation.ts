@@ -5,7 +5,7 @@ import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import { continuesWithoutThinking, generationFields, whyNoSampling } from '../kit/capabilities/claude-thinking.ts'
 import { effortFor } from '../kit/settings/effort.ts'
-import { leaveOut, type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
+import { adjusted, leaveOut, type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
 import type { ThinkingField } from './profile.ts'
 
 /** The parts of a request that say how it is answered. */
@@ -58,13 +58,13 @@ export function generationOf(
   if (field === 'reasoning') return { inferenceConfig, additional: { reasoning: { effort } }, beside }
   if (thinkingLevel === 'off') return { inferenceConfig, additional: {}, beside }
   const additional = { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } }
-  return { inferenceConfig: effort === 'high' ? withoutLimits(inferenceConfig, warnings) : inferenceConfig, additional, beside }
+  return { inferenceConfig: effort === 'high' ? withoutLimits(request, inferenceConfig, warnings) : inferenceConfig, additional, beside }
 }
 
 /** Nova refuses these beside its highest effort. */
-function withoutLimits(inferenceConfig: JsonObject, warnings: string[]): JsonObject {
+function withoutLimits(request: StreamRequest, inferenceConfig: JsonObject, warnings: string[]): JsonObject {
   const names = Object.keys(inferenceConfig)
-  if (names.length > 0) warnings.push(`${names.join(' and ')} left out: Nova does not take them at its highest effort`)
+  if (names.length > 0) adjusted(request, `${names.join(' and ')} left out: Nova does not take them at its highest effort`, warnings)
   return {}
 }
 

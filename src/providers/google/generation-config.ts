@@ -3,7 +3,7 @@ import { aText, type Infer, listOf, type OptionTable, oneOf, options } from '../
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import { answerRoom, effortFor, levelBudgets } from '../kit/settings/effort.ts'
-import { leaveOut, type SettingRules, settingFieldsOf, stopTexts } from '../kit/settings/write-settings.ts'
+import { adjusted, leaveOut, type SettingRules, settingFieldsOf, stopTexts } from '../kit/settings/write-settings.ts'
 import { type GeminiProfile, usualBudget } from './profile.ts'
 
 const modality = oneOf('TEXT', 'IMAGE', 'AUDIO')
@@ -59,7 +59,8 @@ export function generationConfig(request: StreamRequest, profile: GeminiProfile,
   if (byBudget) addBudget(fields, request, profile, warnings)
   else if (capabilities.thinking !== 'none') addLevel(fields, request, profile, warnings)
   else if (thinkingLevel !== 'off') leaveOut(request, `thinking level ${thinkingLevel}`, 'does not think', warnings)
-  if (thinkingSummary === 'none') fields.thinkingConfig = { ...Object(fields.thinkingConfig), includeThoughts: false }
+  if (thinkingSummary === 'none' && capabilities.thinking !== 'none')
+    fields.thinkingConfig = { ...Object(fields.thinkingConfig), includeThoughts: false }
   return fields
 }
 
@@ -74,11 +75,13 @@ function addBudget(fields: JsonObject, request: StreamRequest, { family, capabil
   const budget = asked ?? (level === 'off' ? min : levelBudgets[level])
   const thinkingBudget = Math.min(max, Math.max(min, budget))
   if (asked !== undefined && asked !== thinkingBudget)
-    warnings.push(`thinkingBudget changed from ${asked} to ${thinkingBudget}: ${request.model.id} takes ${min} to ${max}`)
+    adjusted(request, `thinkingBudget changed from ${asked} to ${thinkingBudget}: ${request.model.id} takes ${min} to ${max}`, warnings)
   const wanted = fields.maxOutputTokens
   if (typeof wanted === 'number' && wanted <= thinkingBudget) {
     fields.maxOutputTokens = thinkingBudget + Math.min(wanted, answerRoom)
-    warnings.push(`maxOutputTokens raised from ${wanted} to ${fields.maxOutputTokens}: the thinking budget of ${thinkingBudget} counts too`)
+    const raised = `maxOutputTokens raised from ${wanted} to ${fields.maxOutputTokens}: the thinking budget of ${thinkingBudget} counts too`
+    // That of the model is nobody's wish.
+    adjusted(request.maxTokens === undefined ? {} : request, raised, warnings)
   }
   fields.thinkingConfig = { includeThoughts: true, thinkingBudget }
 }

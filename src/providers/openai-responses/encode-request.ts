@@ -15,7 +15,7 @@ import { hiddenBy, type ServerTools } from '../kit/server-tools.ts'
 import { effortFor } from '../kit/settings/effort.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { planSearch } from '../kit/settings/tool-search.ts'
-import { leaveOut, type SettingRules, settingFieldsOf } from '../kit/settings/write-settings.ts'
+import { adjusted, leaveOut, type SettingRules, settingFieldsOf } from '../kit/settings/write-settings.ts'
 import { cacheFields, openAiTier } from '../openai/setting-rules.ts'
 import { type EchoMode, messageEncoder } from './encode-message.ts'
 import { InputWriter } from './input-writer.ts'
@@ -161,7 +161,7 @@ function parametersOf(
   const wanted = statedLimit(request, capabilities)
   const fields: JsonObject = wanted === undefined ? {} : { max_output_tokens: Math.max(minTokens, wanted) }
   if (wanted !== undefined && wanted < minTokens)
-    warnings.push(`maxTokens raised from ${wanted} to ${minTokens}: the service takes no less`)
+    adjusted(request, `maxTokens raised from ${wanted} to ${minTokens}: the service takes no less`, warnings)
   let effort: string | undefined
   if (capabilities.thinking !== 'none') {
     effort = effortFor(request, capabilities, warnings)

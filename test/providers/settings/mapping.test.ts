@@ -1,47 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { userMessage } from '../../../src/contract/message/message.ts'
-import type { RequestSettings } from '../../../src/contract/model/request-settings.ts'
-import { anthropic } from '../../../src/providers/anthropic/index.ts'
-import { bedrock } from '../../../src/providers/bedrock/index.ts'
-import { google } from '../../../src/providers/google/index.ts'
-import { openai, openaiCompatible, openrouter } from '../../../src/providers/openai/index.ts'
-import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
-import { vertex } from '../../../src/providers/vertex/index.ts'
-import type { Model } from '../../../src/types/model/model.ts'
-import type { EncodedRequest, StreamRequest } from '../../../src/types/model/provider.ts'
-import { plainRequest } from '../model-call.ts'
+import { type RequestSettings, type SettingName, settingNames, type ThinkingLevel } from '../../../src/contract/model/request-settings.ts'
+import { encoded, models, type Wire } from './asked-models.ts'
 
-const tools = ['add', 'sub'].map((name) => ({ name, description: name, parameters: { type: 'object', properties: {} } }))
-const apiKey = 'k'
-
-function encoded({ config, provider }: Model, settings: RequestSettings, changes: Partial<StreamRequest> = {}): Promise<EncodedRequest> {
-  return provider.encode(
-    plainRequest(config, { messages: [userMessage('Hi.')], cache: { type: 'disabled' }, tools, ...changes, ...settings }),
-  )
-}
-
-/** Models that take what is asked of them, where their protocol has a field for it. */
-const models = {
-  anthropic: anthropic('claude-sonnet-4-6', { apiKey }),
-  chat: openai('gpt-4.1', { apiKey }),
-  reasoning: openai('gpt-5.1', { apiKey }),
-  local: openaiCompatible('llama', { backend: 'vllm' }),
-  router: openrouter('meta/llama', { apiKey }),
-  responses: openaiResponses('gpt-5.1', { apiKey }),
-  google: google('gemini-2.0-flash', { apiKey }),
-  vertex: vertex('gemini-2.0-flash', { apiKey }),
-  bedrock: bedrock('anthropic.claude-sonnet-4-6', { apiKey }),
-} satisfies Record<string, Model>
-type Wire = keyof typeof models
-
+/** The settings asked for; the first one is looked at. */
+type Asked = RequestSettings & { thinkingLevel?: ThinkingLevel }
 /** What is sent for a setting, by protocol; `undefined`: it is left out, with a warning. */
-const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: object | undefined }])[] = [
+const mapping: readonly (readonly [Asked, { readonly [wire in Wire]?: object | undefined }])[] = [
   [
     { toolChoice: 'required' },
     {
       anthropic: { tool_choice: { type: 'any' } },
       chat: { tool_choice: 'required' },
       responses: { tool_choice: 'required' },
+      azure: { tool_choice: 'required' },
+      vertex: { toolConfig: { functionCallingConfig: { mode: 'ANY' } } },
       google: { toolConfig: { functionCallingConfig: { mode: 'ANY' } } },
       bedrock: { toolConfig: { toolChoice: { any: {} } } },
     },
@@ -61,6 +34,7 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
     {
       anthropic: { tool_choice: { type: 'none' } },
       chat: { tool_choice: 'none' },
+      responses: { tool_choice: 'none' },
       google: { toolConfig: { functionCallingConfig: { mode: 'NONE' } } },
     },
   ],
@@ -76,6 +50,8 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
       },
       responses: { tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'add' }] } },
       local: { tool_choice: 'required', tools: [{ function: { name: 'add' } }] },
+      google: { toolConfig: { functionCallingConfig: { mode: 'ANY' } }, tools: [{ functionDeclarations: [{ name: 'add' }] }] },
+      bedrock: { toolConfig: { toolChoice: { any: {} }, tools: [{ toolSpec: { name: 'add' } }] } },
     },
   ],
   [
@@ -84,8 +60,10 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
       anthropic: { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
       chat: { parallel_tool_calls: false },
       responses: { parallel_tool_calls: false },
+      azure: { parallel_tool_calls: false },
       google: undefined,
       vertex: undefined,
+      bedrock: undefined,
     },
   ],
   [
@@ -93,6 +71,9 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
     {
       anthropic: { temperature: 1 },
       chat: { temperature: 1.5 },
+      responses: { temperature: 1.5 },
+      azure: { temperature: 1.5 },
+      vertex: { generationConfig: { temperature: 1.5 } },
       google: { generationConfig: { temperature: 1.5 } },
       bedrock: { inferenceConfig: { temperature: 1 } },
     },
@@ -103,6 +84,8 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
       anthropic: { top_p: 0.5 },
       chat: { top_p: 0.5 },
       responses: { top_p: 0.5 },
+      azure: { top_p: 0.5 },
+      vertex: { generationConfig: { topP: 0.5 } },
       google: { generationConfig: { topP: 0.5 } },
       bedrock: { inferenceConfig: { topP: 0.5 } },
     },
@@ -114,6 +97,8 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
       chat: undefined,
       local: { top_k: 5 },
       responses: undefined,
+      azure: undefined,
+      vertex: { generationConfig: { topK: 5 } },
       google: { generationConfig: { topK: 5 } },
       bedrock: { additionalModelRequestFields: { top_k: 5 } },
     },
@@ -125,6 +110,8 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
       chat: { stop: ['A', 'B'] },
       reasoning: undefined,
       responses: undefined,
+      azure: undefined,
+      vertex: { generationConfig: { stopSequences: ['A', 'B'] } },
       google: { generationConfig: { stopSequences: ['A', 'B'] } },
       bedrock: { inferenceConfig: { stopSequences: ['A', 'B'] } },
     },
@@ -135,6 +122,7 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
       anthropic: undefined,
       chat: { seed: 7 },
       responses: undefined,
+      azure: undefined,
       google: { generationConfig: { seed: 7 } },
       vertex: { generationConfig: { seed: 7 } },
       bedrock: undefined,
@@ -147,11 +135,20 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
       chat: { frequency_penalty: 1 },
       reasoning: undefined,
       responses: undefined,
+      azure: undefined,
+      vertex: { generationConfig: { frequencyPenalty: 1 } },
       google: { generationConfig: { frequencyPenalty: 1 } },
       bedrock: undefined,
     },
   ],
-  [{ presencePenalty: -1 }, { chat: { presence_penalty: -1 }, local: { presence_penalty: -1 }, anthropic: undefined }],
+  [
+    { presencePenalty: -1 },
+    {
+      ...{ chat: { presence_penalty: -1 }, local: { presence_penalty: -1 } },
+      ...{ anthropic: undefined, responses: undefined, azure: undefined, bedrock: undefined, flash: undefined },
+      ...{ google: { generationConfig: { presencePenalty: -1 } }, vertex: { generationConfig: { presencePenalty: -1 } } },
+    },
+  ],
   [
     { verbosity: 'low' },
     {
@@ -159,7 +156,9 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
       chat: undefined,
       reasoning: { verbosity: 'low' },
       responses: { text: { verbosity: 'low' } },
+      azure: { text: { verbosity: 'low' } },
       google: undefined,
+      vertex: undefined,
       bedrock: undefined,
     },
   ],
@@ -169,6 +168,7 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
       anthropic: { service_tier: 'standard_only' },
       chat: { service_tier: 'default' },
       responses: { service_tier: 'default' },
+      azure: { service_tier: 'default' },
       google: { serviceTier: 'standard' },
       bedrock: { serviceTier: { type: 'default' } },
       local: undefined,
@@ -179,7 +179,14 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
     { anthropic: { service_tier: 'auto' }, chat: { service_tier: 'priority' }, bedrock: { serviceTier: { type: 'priority' } } },
   ],
   [{ serviceTier: 'flex' }, { anthropic: undefined, responses: { service_tier: 'flex' }, google: { serviceTier: 'flex' } }],
-  [{ serviceTier: 'fast' }, { anthropic: undefined, google: undefined, bedrock: { performanceConfig: { latency: 'optimized' } } }],
+  [
+    { serviceTier: 'fast' },
+    {
+      ...{ anthropic: undefined, google: undefined, vertex: undefined },
+      ...{ chat: { service_tier: 'fast' }, responses: { service_tier: 'fast' }, azure: { service_tier: 'fast' } },
+      bedrock: { performanceConfig: { latency: 'optimized' } },
+    },
+  ],
   [
     { user: 'u' },
     {
@@ -187,16 +194,63 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
       chat: { safety_identifier: 'u' },
       local: { user: 'u' },
       router: { user: 'u' },
+      responses: { safety_identifier: 'u' },
+      azure: { safety_identifier: 'u' },
       google: undefined,
+      vertex: undefined,
       bedrock: undefined,
     },
   ],
   [
     { cacheTtl: '1h' },
-    { reasoning: { prompt_cache_retention: '24h' }, responses: { prompt_cache_retention: '24h' }, google: undefined, local: undefined },
+    {
+      // Said at each breakpoint of the cache, of which there is none here.
+      ...{ anthropic: {}, bedrock: {} },
+      ...{ chat: { prompt_cache_retention: '24h' }, reasoning: { prompt_cache_retention: '24h' } },
+      ...{ responses: { prompt_cache_retention: '24h' }, azure: { prompt_cache_retention: '24h' } },
+      ...{ google: undefined, vertex: undefined, local: undefined },
+    },
   ],
-  [{ thinkingSummary: 'concise' }, { chat: {}, local: {} }],
-  [{ thinkingBudget: 3000 }, { responses: undefined, reasoning: undefined }],
+  [
+    { thinkingSummary: 'none', thinkingLevel: 'high' },
+    {
+      anthropic: { thinking: { display: 'omitted' } },
+      reasoning: undefined,
+      google: {},
+      flash: { generationConfig: { thinkingConfig: { includeThoughts: false, thinkingBudget: 8192 } } },
+      bedrock: { additionalModelRequestFields: { thinking: { display: 'omitted' } } },
+    },
+  ],
+  [
+    { thinkingSummary: 'detailed', thinkingLevel: 'high' },
+    {
+      anthropic: { thinking: { display: 'summarized' } },
+      // Nothing is thought, so there is nothing to show.
+      ...{ chat: {}, local: {} },
+      responses: { reasoning: { effort: 'high', summary: 'detailed' } },
+      azure: { reasoning: { effort: 'high', summary: 'detailed' } },
+      vertex: {},
+      flash: { generationConfig: { thinkingConfig: { includeThoughts: true } } },
+    },
+  ],
+  [
+    { thinkingBudget: 3000 },
+    {
+      counting: { thinking: { type: 'enabled', budget_tokens: 3000 } },
+      flash: { generationConfig: { thinkingConfig: { thinkingBudget: 3000 } } },
+      ...{ anthropic: undefined, chat: undefined, reasoning: undefined, responses: undefined, azure: undefined },
+      ...{ google: undefined, vertex: undefined, bedrock: undefined },
+    },
+  ],
+  [
+    { maxTokens: 50 },
+    {
+      ...{ anthropic: { max_tokens: 50 }, chat: { max_completion_tokens: 50 }, local: { max_tokens: 50 } },
+      ...{ responses: { max_output_tokens: 50 }, azure: { max_output_tokens: 50 } },
+      ...{ google: { generationConfig: { maxOutputTokens: 50 } }, vertex: { generationConfig: { maxOutputTokens: 50 } } },
+      bedrock: { inferenceConfig: { maxTokens: 50 } },
+    },
+  ],
   [
     { body: { extra: { a: 1 } } },
     {
@@ -204,6 +258,8 @@ const mapping: readonly (readonly [RequestSettings, { readonly [wire in Wire]?: 
       chat: { extra: { a: 1 } },
       responses: { extra: { a: 1 } },
       google: { extra: { a: 1 } },
+      azure: { extra: { a: 1 } },
+      vertex: { extra: { a: 1 } },
       bedrock: { extra: { a: 1 } },
     },
   ],
@@ -217,10 +273,21 @@ describe('what is asked for is said in the words of each protocol', () => {
       expect(JSON.parse(body)).toMatchObject(sent)
       return
     }
-    const name = Object.keys(settings)[0] ?? ''
-    expect(warnings.some((warning) => warning.startsWith(`${name} left out`))).toBe(true)
-    const { body: without } = await encoded(models[wire], {})
+    const [name = ''] = Object.keys(settings)
+    expect(warnings.filter((warning) => warning.startsWith(`${name} left out`))).toHaveLength(1)
+    const { body: without } = await encoded(models[wire], { ...settings, [name]: undefined })
     expect(JSON.parse(body)).toEqual(JSON.parse(without))
+    const strictly = encoded(models[wire], { ...settings, strict: true })
+    await expect(strictly).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining(`${name} left out`) })
+  })
+
+  it('each setting is looked at in each protocol', () => {
+    const protocols: readonly Wire[] = ['anthropic', 'chat', 'responses', 'azure', 'google', 'vertex', 'bedrock']
+    // Those that no codec writes: what is left out, and which headers go along.
+    const beside = new Set<SettingName>(['headers', 'requireMedia', 'strict'])
+    const seen = new Set(rows.map(({ settings, wire }) => `${Object.keys(settings)[0]} ${wire}`))
+    const wanted = settingNames.filter((name) => !beside.has(name)).flatMap((name) => protocols.map((wire) => `${name} ${wire}`))
+    expect(wanted.filter((pair) => !seen.has(pair))).toEqual([])
   })
 
   it('the rest of a list of tools is not offered where the service knows no subsets', async () => {
@@ -243,103 +310,5 @@ describe('what is asked for is said in the words of each protocol', () => {
     const marks = body.match(/"cache_control":\{[^}]*\}|"cachePoint":\{[^}]*\}/g) ?? []
     expect(marks.length).toBeGreaterThan(1)
     expect(marks.every((mark) => mark.includes('"ttl":"1h"'))).toBe(true)
-  })
-})
-
-describe('what would be refused is left out', () => {
-  it.each([
-    ['topP beside temperature', { topP: 0.5, temperature: 0.5 }, {}, 'top_p', 'topP'],
-    ['a temperature while it thinks', { temperature: 0.5 }, { thinkingLevel: 'high' }, 'temperature', 'temperature'],
-    ['a tool choice without tools', { toolChoice: 'required' }, { tools: [] }, 'tool_choice', 'toolChoice'],
-    ['one call at a time without tools', { parallelToolCalls: false }, { tools: [] }, 'tool_choice', undefined],
-    ['a forced call while it thinks', { toolChoice: 'required' }, { thinkingLevel: 'high' }, 'tool_choice', 'toolChoice'],
-    ['a tool that there is not', { toolChoice: { tool: 'mul' } }, {}, 'tool_choice', 'toolChoice'],
-  ] as const)('%s', async (_name, settings, changes, field, warned) => {
-    const { body, warnings } = await encoded(models.anthropic, settings, changes)
-    expect(JSON.parse(body)).not.toHaveProperty(field)
-    if (warned !== undefined) expect(warnings.join('\n')).toContain(`${warned} left out`)
-  })
-
-  it('a call that cannot be forced is asked for by the tools that are offered', async () => {
-    const { body } = await encoded(models.anthropic, { toolChoice: { tool: 'sub' } }, { thinkingLevel: 'high' })
-    expect(JSON.parse(body).tools.map(({ name }: { name: string }) => name)).toEqual(['sub'])
-  })
-
-  it('capabilities say which settings a model refuses', async () => {
-    const { body, warnings } = await encoded(openai('gpt-4.1', { apiKey, capabilities: { refuses: ['seed'] } }), { seed: 7 })
-    expect(JSON.parse(body)).not.toHaveProperty('seed')
-    expect(warnings).toEqual(['seed left out: gpt-4.1 does not take it'])
-    const taken = await encoded(google('gemini-2.5-pro', { apiKey, capabilities: { refuses: [] } }), { presencePenalty: 1 })
-    expect(JSON.parse(taken.body)).toMatchObject({ generationConfig: { presencePenalty: 1 } })
-  })
-
-  it('with strict it is an error, before anything is sent', async () => {
-    const { config, provider } = models.anthropic
-    const request = plainRequest(config, { messages: [userMessage('Hi.')], seed: 7, strict: true })
-    await expect(provider.encode(request)).rejects.toMatchObject({
-      code: 'unsupported',
-      message: expect.stringMatching(/seed.*claude-sonnet-4-6/),
-    })
-  })
-})
-
-describe('thinking', () => {
-  it.each([
-    ['claude-sonnet-4-5', 'max', { thinking: { type: 'enabled', budget_tokens: 24_576 } }],
-    ['claude-opus-4-6', 'xhigh', { output_config: { effort: 'max' } }],
-    ['claude-opus-4-8', 'xhigh', { output_config: { effort: 'xhigh' } }],
-  ] as const)('%s thinks at %s', async (id, thinkingLevel, sent) => {
-    expect(JSON.parse((await encoded(anthropic(id, { apiKey }), {}, { thinkingLevel })).body)).toMatchObject(sent)
-  })
-
-  it('is lowered to what a model knows, with a warning', async () => {
-    const { body, warnings } = await encoded(openai('o3', { apiKey }), {}, { thinkingLevel: 'max', tools: [] })
-    expect(JSON.parse(body).reasoning_effort).toBe('high')
-    expect(warnings).toEqual(['thinking lowered from max to high: o3 knows no more'])
-  })
-
-  it('a budget of tokens switches it on where a model counts', async () => {
-    const claude = await encoded(anthropic('claude-sonnet-4-5', { apiKey }), { thinkingBudget: 3000, thinkingSummary: 'none' })
-    expect(JSON.parse(claude.body).thinking).toEqual({ type: 'enabled', budget_tokens: 3000, display: 'omitted' })
-    const gemini = await encoded(google('gemini-2.5-flash', { apiKey }), { thinkingBudget: 3000 })
-    expect(JSON.parse(gemini.body).generationConfig.thinkingConfig).toMatchObject({ thinkingBudget: 3000 })
-    const router = await encoded(openrouter('meta/llama', { apiKey, reasoning: true }), { thinkingBudget: 3000, thinkingSummary: 'none' })
-    expect(JSON.parse(router.body).reasoning).toEqual({ max_tokens: 3000, exclude: true })
-  })
-})
-
-describe('where a setting is said', () => {
-  it('the request wins over the model', async () => {
-    const model = openai('gpt-4.1', { apiKey, seed: 1, topP: 0.9, temperature: 0.3 })
-    expect(JSON.parse((await encoded(model, { seed: 2 })).body)).toMatchObject({ seed: 2, top_p: 0.9, temperature: 0.3 })
-  })
-
-  it('fields of the body are merged last, and headers added', async () => {
-    const model = openai('gpt-4.1', { apiKey, headers: { a: '1' } })
-    const { body, headers } = await encoded(model, {
-      body: { stream_options: { include_obfuscation: false } },
-      headers: { A: '2', b: '3' },
-    })
-    expect(JSON.parse(body).stream_options).toEqual({ include_usage: true, include_obfuscation: false })
-    expect(headers).toMatchObject({ a: '2', b: '3' })
-  })
-
-  it('a body may not speak for the conversation', () => {
-    expect(() => openai('gpt-4.1', { apiKey, body: { messages: [] } })).toThrow(/body\.messages cannot be set/)
-    expect(() => openai('gpt-4.1', { apiKey, body: { stream: false } })).toThrow(/body\.stream/)
-  })
-
-  it('a signature holds for the body as it is sent', async () => {
-    const aws = { accessKeyId: 'AKIA', secretAccessKey: 'secret' }
-    const model = bedrock('anthropic.claude-sonnet-4-6', { ...aws, region: 'us-east-1' })
-    const request = plainRequest(model.config, {
-      credential: 'AKIA:secret',
-      messages: [userMessage('Hi.')],
-      body: { requestMetadata: { a: 'b' } },
-    })
-    const { body, headers } = await model.provider.encode(request)
-    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body)))
-    expect(body).toContain('requestMetadata')
-    expect(headers['x-amz-content-sha256']).toBe(Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join(''))
   })
 })

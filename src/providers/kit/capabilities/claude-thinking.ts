@@ -4,7 +4,7 @@ import type { Message } from '../../../contract/message/message.ts'
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import { answerRoom, effortFor, levelBudgets } from '../settings/effort.ts'
-import { leaveOut } from '../settings/write-settings.ts'
+import { adjusted, leaveOut } from '../settings/write-settings.ts'
 import { outputLimit } from './capabilities.ts'
 
 /** The service refuses less. Source: docs/providers/anthropic.md */
@@ -36,7 +36,7 @@ export function generationFields(
   const fields: JsonObject = { max_tokens: outputLimit(request, capabilities) }
   if (capabilities.thinking === 'budget') {
     const budget = thinkingBudget ?? (level === 'off' ? undefined : levelBudgets[level])
-    if (budget !== undefined) addBudget(fields, request, Math.max(leastBudget, budget), hasUnsignedTurn, warnings)
+    if (budget !== undefined) addBudget(fields, request, budget, hasUnsignedTurn, warnings)
   } else if (capabilities.thinking !== 'none') {
     if (thinkingBudget !== undefined) leaveOut(request, 'thinkingBudget', 'thinks by effort: set thinking', warnings)
     addAdaptive(fields, request, capabilities, warnings)
@@ -52,16 +52,20 @@ export function whyNoSampling({ thinking }: JsonObject): string | undefined {
   return thinking !== undefined && JSON.stringify(thinking) !== '{"type":"disabled"}' ? 'while it thinks' : undefined
 }
 
-function addBudget(fields: JsonObject, request: StreamRequest, budget: number, hasUnsignedTurn: boolean, warnings: string[]): void {
+function addBudget(fields: JsonObject, request: StreamRequest, asked: number, hasUnsignedTurn: boolean, warnings: string[]): void {
   if (hasUnsignedTurn) {
     warnings.push('thinking left out of this turn: the answer being continued has none that can be sent back')
     return
   }
+  const budget = Math.max(leastBudget, asked)
+  if (budget > (request.thinkingBudget ?? budget)) adjusted(request, `thinkingBudget raised from ${asked} to ${budget}`, warnings)
   const wanted = Number(fields.max_tokens)
   if (wanted <= budget) {
     // Below what any model with budgets can produce.
     fields.max_tokens = budget + Math.min(wanted, answerRoom)
-    warnings.push(`max_tokens raised from ${wanted} to ${fields.max_tokens}: it must exceed the thinking budget of ${budget}`)
+    const raised = `max_tokens raised from ${wanted} to ${fields.max_tokens}: it must exceed the thinking budget of ${budget}`
+    // The default is nobody's wish.
+    adjusted(request.maxTokens === undefined ? {} : request, raised, warnings)
   }
   fields.thinking = { type: 'enabled', budget_tokens: budget, ...displayOf(request) }
 }

@@ -82,7 +82,7 @@ export function leaveOut(request: StreamRequest, what: string, why: string | und
 }
 
 /** Says that something else is sent than was asked for; with `strict` the call fails. */
-export function adjusted({ strict }: StreamRequest, sentence: string, warnings: string[]): void {
+export function adjusted({ strict }: Pick<StreamRequest, 'strict'>, sentence: string, warnings: string[]): void {
   if (strict !== true) {
     warnings.push(sentence)
     return
