@@ -177,7 +177,7 @@ export class Conversation {
 
   /** Goes on under a new session id, with the same history, and returns it; with `idleMs`, only when the last run began longer ago. */
   rotate(idleMs?: number): string {
-    const { messages, state, asked, agentId, sessionId: previousSessionId } = this.context
+    const { messages, state, agentId, sessionId: previousSessionId } = this.context
     const at = now()
     if (idleMs !== undefined && at - (this.lastActiveAt ?? at) <= idleMs) return previousSessionId
     const formation: SessionFormation =
@@ -185,8 +185,7 @@ export class Conversation {
         ? { type: 'explicit', at }
         : { type: 'inactivityTimeout', at, thresholdSecs: Math.floor(idleMs / 1000), previousSessionId }
     const sessionId = newId()
-    const kept = { ...(state !== undefined && { state }), ...(asked !== undefined && { asked }) }
-    this.context = { ...blank, messages, agentId, sessionId, formation, ...kept }
+    this.context = { ...blank, messages, agentId, sessionId, formation, ...(state !== undefined && { state }) }
     this.lastLoopId = this.lastActiveAt = undefined
     return sessionId
   }

@@ -135,9 +135,10 @@ function seconds(ms: number): number {
 
 /** What a tool, or a model of somebody else, reports: `NaN` would switch off every limit, since no comparison with it is true. */
 function checkCharge(usage: Usage, cost: CostConfig): void {
-  const { input, output, cacheRead, cacheWrite, reasoning = 0, totalTokens = 0, reportedCost = 0 }: Partial<Usage> = Object(usage)
-  const tokens = { input, output, cacheRead, cacheWrite, reasoning, totalTokens, reportedCost }
-  const bad = Object.entries({ ...tokens, ...ratesFor(Object(usage), Object(cost)) }).find(([, value]) => !isFigure(value))
+  const { input, output, cacheRead, cacheWrite, ...others }: Partial<Usage> = Object(usage)
+  const rates = ratesFor(Object(usage), Object(cost))
+  const figures = { input, output, cacheRead, cacheWrite, ...definedFields(others), ...rates }
+  const bad = Object.entries(figures).find(([, value]) => !isFigure(value))
   if (bad === undefined) return
   throw new ConfigError('invalidOption', `budget.charge: ${bad[0]} is ${String(bad[1])}; it must be a finite number from 0.`)
 }
