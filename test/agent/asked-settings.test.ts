@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { SubAgentTool } from '../../src/agent/index.ts'
 import { Agent, memorySessionStore, type PromptOptions, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { parseSnapshot } from '../../src/session/index.ts'
@@ -105,6 +106,20 @@ describe('settings of a prompt', () => {
     await expect.poll(() => hung.provider.requests.length).toBe(1)
     await agent.continueLoop().result
     expect(requests[0]).toMatchObject({ seed: 9, topP: 0.9, thinkingLevel: 'off' })
+  })
+
+  it('hold where all that is left is to hear of what went on in the background', async () => {
+    const store = memorySessionStore()
+    const helper = (model = scripted(() => never())) =>
+      new SubAgentTool({ name: 'helper', description: 'Helps.', model, background: true, logger: false })
+    const first = scripted([{ toolCalls: [{ name: 'helper', arguments: { task: 'Look.' } }] }, { text: 'It looks.' }])
+    new Agent({ model: first, tools: [helper()], session: store, sessionId: 's', logger: false }).prompt('Look.', asked)
+    await expect.poll(async () => (await store.tail('s')).records.filter(({ entry }) => entry.type === 'assistant').length).toBe(2)
+    const model = scripted([{ text: 'Nobody knows.' }])
+    const agent = await resumeAgent(store, 's', { model, tools: [helper()], logger: false })
+    await agent.continueLoop().result
+    expect(JSON.stringify(model.provider.requests[0]?.messages)).toMatch(/not known|unknown/)
+    expect(model.provider.requests[0]).toMatchObject(sent)
   })
 
   it('are no matter of prepareTurn, which is asked again', async () => {

@@ -2,19 +2,28 @@ import { describe, expect, it } from 'vitest'
 import { type AgentAppOptions, createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { remoteSession } from '../../../src/client/index.ts'
 import { Agent, memorySessionStore } from '../../../src/index.ts'
-import { scripted } from '../../../src/providers/scripted/index.ts'
+import { type ScriptedModel, scripted } from '../../../src/providers/scripted/index.ts'
+import { everySetting } from '../../options/every-setting.ts'
 
 const answers = Array.from({ length: 6 }, () => ({ text: 'ok' }))
+
+const chatOf = (text: string) => ({
+  id: 's1',
+  trigger: 'submit-message',
+  messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text }] }],
+})
+
+function posted(path: string, body: object): Request {
+  const headers = { 'content-type': 'application/json' }
+  return new Request(`http://test${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+}
 
 function served(clientSettings?: AgentAppOptions['clientSettings']) {
   const model = scripted(answers)
   const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })
   const more = clientSettings === undefined ? {} : { clientSettings }
   const app = createAgentApp({ authorize: () => true, sessions, agent: () => new Agent({ model }), ...more })
-  const post = (path: string, body: object) =>
-    app.fetch(
-      new Request(`http://test${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-    )
+  const post = (path: string, body: object) => app.fetch(posted(path, body))
   return { model, app, post }
 }
 
@@ -27,11 +36,7 @@ describe('settings that a client chooses', () => {
     ['a run without a session', '/runs', { prompt: 'hi', settings }],
     ['our wire', '/sessions/s1/runs', { prompt: 'hi', settings }],
     ['send', '/sessions/s1/send', { prompt: 'hi', settings }],
-    [
-      'useChat',
-      '/sessions/s1/chat',
-      { id: 's1', trigger: 'submit-message', settings, messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'hi' }] }] },
-    ],
+    ['useChat', '/sessions/s1/chat', { ...chatOf('hi'), settings }],
     [
       'AG-UI',
       '/sessions/s1/agui',
@@ -67,6 +72,30 @@ describe('settings that a client chooses', () => {
     expect(response.status).toBe(status)
     expect((await response.json()).detail).toMatch(message)
     expect(model.provider.requests).toEqual([])
+  })
+
+  const { headers: _headers, body: _body, strict: _strict, cacheTtl: _ttl, ...ofClients } = everySetting
+  it.each(Object.entries({ ...ofClients, thinking: 'max' }))('%s reaches the model where it is allowed', async (name, value) => {
+    const { model, post } = served([name as 'seed'])
+    await (await post('/sessions/s1/chat', { ...chatOf('hi'), settings: { [name]: value } })).text()
+    expect(model.provider.requests[0]).toMatchObject({ [name === 'thinking' ? 'thinkingLevel' : name]: value })
+  })
+
+  it('hold for a run that another process goes on with', async () => {
+    const store = memorySessionStore()
+    const serverWith = (model: ScriptedModel) => {
+      const sessions = memoryLiveSessions({ store, agent: () => ({ model }) })
+      const agent = () => new Agent({ model })
+      return createAgentApp({ authorize: () => true, sessions, agent, clientSettings: ['seed', 'thinking'] })
+    }
+    const hung = scripted(() => new Promise<never>(() => undefined))
+    await serverWith(hung).fetch(posted('/sessions/s1/runs', { prompt: 'hi', settings: { seed: 3, thinking: 'max' } }))
+    await expect.poll(() => hung.provider.requests.length).toBe(1)
+    const next = scripted(answers)
+    // The first command takes the session over, and what was cut off goes on by itself: that this one is too late says so.
+    expect((await serverWith(next).fetch(posted('/sessions/s1/continue', {}))).status).toBe(409)
+    await expect.poll(() => next.provider.requests.length).toBe(1)
+    expect(next.provider.requests[0]).toMatchObject({ seed: 3, thinkingLevel: 'max' })
   })
 
   it('what clients may never set cannot be allowed', () => {
