@@ -1,8 +1,8 @@
 import { ConfigError, type SessionStore } from '../../src/index.ts'
-import { aText, checkOptions, options as optionsOf, required, withMethods } from '../../src/internal.ts'
+import { aText, checkOptions, options as optionsOf, required } from '../../src/internal.ts'
 import { logSessionStore } from '../../src/session/index.ts'
 import { postgresLogDriver } from './postgres-log-driver.ts'
-import { assertSchemaName } from './schema.ts'
+import { aPool, assertSchemaName } from './schema.ts'
 import type { SqlPool } from './sql-pool.ts'
 
 /** Where sessions are kept. */
@@ -16,7 +16,7 @@ export interface PostgresSessionStoreOptions {
 }
 
 const storeOptions = optionsOf<PostgresSessionStoreOptions>({
-  pool: required(withMethods('a pool', 'query')),
+  pool: required(aPool),
   schema: aText,
   tenant: aText,
 })

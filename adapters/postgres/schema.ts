@@ -1,5 +1,10 @@
 import { ConfigError } from '../../src/index.ts'
+import { aText, checkOptions, options as optionsOf, withMethods } from '../../src/internal.ts'
 import type { SqlPool } from './sql-pool.ts'
+
+/** What `query` is asked of. */
+export const aPool = withMethods('a pool', 'query')
+const migrateOptions = optionsOf<{ schema?: string }>({ schema: aText })
 
 /** Names that need no quotes. They stand in statements as they are. */
 const nameForm = /^[a-z_][a-z0-9_]{0,50}$/
@@ -56,7 +61,10 @@ const versions: readonly ((schema: string) => string)[] = [
  *
  * Source: docs/postgres.md
  */
-export async function migrate(pool: SqlPool, { schema = 'phi' }: { schema?: string } = {}): Promise<void> {
+export async function migrate(pool: SqlPool, options: { schema?: string } = {}): Promise<void> {
+  checkOptions(pool, aPool, 'pool')
+  checkOptions(options, migrateOptions)
+  const { schema = 'phi' } = options
   assertSchemaName(schema)
   const steps = versions.map(
     (step, at) => `IF version < ${at + 1} THEN ${step(schema)} INSERT INTO ${schema}.versions VALUES (${at + 1}); END IF;`,

@@ -1,10 +1,13 @@
 import type { Logger, SessionStore } from '../../../src/index.ts'
 import {
+  aFlag,
   aFunction,
   aLogger,
   aPositiveNumber,
+  aText,
   checkOptions,
   either,
+  listOf,
   logWarning,
   options as optionsOf,
   required,
@@ -49,6 +52,23 @@ const memoryOptions = optionsOf<MemoryLiveSessionsOptions>({
   logger: aLogger,
 })
 
+/** Which sessions are looked at. */
+interface RecoverOptions {
+  callers?: readonly Caller[]
+}
+
+interface DrainOptions {
+  deadlineMs?: number
+}
+
+interface CloseOptions {
+  abort?: boolean
+}
+
+const recoverOptions = optionsOf<RecoverOptions>({ callers: listOf(optionsOf<Caller>({ identity: aText })) })
+const drainOptions = optionsOf<DrainOptions>({ deadlineMs: wholeFrom(0) })
+const closeOptions = optionsOf<CloseOptions>({ abort: aFlag })
+
 /** Live sessions in this process, and how they begin and end with it. */
 export interface MemoryLiveSessions extends LiveSessions {
   /**
@@ -56,15 +76,15 @@ export interface MemoryLiveSessions extends LiveSessions {
    * many are on again; what cannot be taken up the `logger` learns. A run that got nowhere three times ends with the error `interrupted`. `callers`:
    * whose sessions are looked at. Default: those of the only user of a server.
    */
-  recover(options?: { callers?: readonly Caller[] }): Promise<number>
+  recover(options?: RecoverOptions): Promise<number>
   /**
    * Ends the service here without losing a run: call it when the process is told to end. From now on reading is answered, and everything else refused with
    * 503 and `Retry-After`. Turns that are on may end within `deadlineMs` (default 10,000); then, or where a call waits for a person at once, each run is left as
    * it is in the store, and its clients are cut off, so that they connect to the next process. `recover` goes on with it there.
    */
-  drain(options?: { deadlineMs?: number }): Promise<void>
+  drain(options?: DrainOptions): Promise<void>
   /** As `drain`, at once and for now: later requests begin anew. With `abort` the runs are stopped for good instead. */
-  close(options?: { abort?: boolean }): Promise<void>
+  close(options?: CloseOptions): Promise<void>
 }
 
 /** Sessions that are looked at together. */
@@ -119,7 +139,9 @@ class LiveSessionsHere implements MemoryLiveSessions {
     return this.#within(address, (live) => routes(request, live))
   }
 
-  async recover({ callers = [{}] }: { callers?: readonly Caller[] } = {}): Promise<number> {
+  async recover(options: RecoverOptions = {}): Promise<number> {
+    checkOptions(options, recoverOptions)
+    const { callers = [{}] } = options
     let begun = 0
     for (const caller of callers) {
       let cursor: string | undefined
@@ -139,7 +161,9 @@ class LiveSessionsHere implements MemoryLiveSessions {
     return this.#storeOf(caller).list(page)
   }
 
-  async drain({ deadlineMs = 10_000 }: { deadlineMs?: number } = {}): Promise<void> {
+  async drain(options: DrainOptions = {}): Promise<void> {
+    checkOptions(options, drainOptions)
+    const { deadlineMs = 10_000 } = options
     this.#isDraining = true
     const deadline = new AbortController()
     const stopTimer = startTimer(deadlineMs, () => deadline.abort())
@@ -147,7 +171,9 @@ class LiveSessionsHere implements MemoryLiveSessions {
     stopTimer()
   }
 
-  close({ abort = false }: { abort?: boolean } = {}): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    checkOptions(options, closeOptions)
+    const { abort = false } = options
     return this.#leaveAll((live) => (abort ? live.leave() : live.handOver(AbortSignal.abort())))
   }
 

@@ -168,6 +168,15 @@ describe('a process that is told to end', () => {
     await expect.poll(async () => statusesIn(await (await last.get('')).json())).toEqual(['paused', 'completed'])
   })
 
+  it('refuses options that it does not know by name', async () => {
+    const { sessions } = processOver(memorySessionStore(), noModel)
+    const given: object[] = [{ deadline: 5 }, { deadlineMs: -1 }, { abort: 'yes' }, { callers: [{ name: 'ada' }] }]
+    await expect(sessions.drain(given[0])).rejects.toThrow('deadline')
+    await expect(sessions.drain(given[1])).rejects.toThrow('deadlineMs')
+    await expect(sessions.close(given[2])).rejects.toThrow('abort')
+    await expect(sessions.recover(given[3])).rejects.toThrow('name')
+  })
+
   it('stops its runs for good where that is said', async () => {
     const store = memorySessionStore()
     const { model } = paced([{ text: ['one ', 'two'] }])
