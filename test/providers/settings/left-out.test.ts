@@ -5,6 +5,7 @@ import { bedrock } from '../../../src/providers/bedrock/index.ts'
 import { google } from '../../../src/providers/google/index.ts'
 import { openai, openrouter } from '../../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
+import { vertex } from '../../../src/providers/vertex/index.ts'
 import { plainRequest } from '../model-call.ts'
 import { apiKey, encoded, models } from './asked-models.ts'
 
@@ -46,6 +47,44 @@ describe('what would be refused is left out', () => {
 })
 
 describe('thinking', () => {
+  const low = 'thinking lowered from'
+  it.each([
+    ['Anthropic', models.anthropic, 'xhigh', { output_config: { effort: 'max' } }, undefined],
+    ['Anthropic', models.anthropic, 'max', { output_config: { effort: 'max' } }, undefined],
+    ['Chat', models.reasoning, 'xhigh', { reasoning_effort: 'high' }, `${low} xhigh to high`],
+    ['Chat', openai('gpt-5.6-sol', { apiKey }), 'max', {}, undefined],
+    ['Responses', models.responses, 'max', { reasoning: { effort: 'high' } }, `${low} max to high`],
+    ['Responses', openaiResponses('gpt-5.6-sol', { apiKey }), 'xhigh', { reasoning: { effort: 'xhigh' } }, undefined],
+    ['Azure', models.azure, 'max', { reasoning: { effort: 'high' } }, `${low} max to high`],
+    [
+      'Gemini',
+      google('gemini-3-pro', { apiKey }),
+      'xhigh',
+      { generationConfig: { thinkingConfig: { thinkingLevel: 'HIGH' } } },
+      `${low} xhigh to high`,
+    ],
+    ['Gemini', models.flash, 'max', { generationConfig: { thinkingConfig: { thinkingBudget: 24_576 } } }, undefined],
+    [
+      'Vertex',
+      vertex('gemini-3-pro', { apiKey }),
+      'max',
+      { generationConfig: { thinkingConfig: { thinkingLevel: 'HIGH' } } },
+      `${low} max to high`,
+    ],
+    ['Bedrock', models.bedrock, 'xhigh', { additionalModelRequestFields: { output_config: { effort: 'max' } } }, undefined],
+  ] as const)('%s, %#: as deep as asked for, or a warning, or an error with strict', async (_name, model, thinkingLevel, sent, warning) => {
+    const { body, warnings } = await encoded(model, { thinkingLevel, tools: [] })
+    expect(JSON.parse(body)).toMatchObject(sent)
+    const strictly = encoded(model, { thinkingLevel, tools: [], strict: true })
+    if (warning === undefined) {
+      expect(warnings).toEqual([])
+      await strictly
+    } else {
+      expect(warnings).toEqual([expect.stringContaining(warning)])
+      await expect(strictly).rejects.toMatchObject({ code: 'unsupported' })
+    }
+  })
+
   it.each([
     ['claude-sonnet-4-5', 'max', { thinking: { type: 'enabled', budget_tokens: 24_576 } }],
     ['claude-opus-4-6', 'xhigh', { output_config: { effort: 'max' } }],
