@@ -1,6 +1,10 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { Agent, type AgentOptions, defineTool, fileContent, imageContent, memorySessionStore } from '../src/index.ts'
+import { fileSessionStore } from '../adapters/node/index.ts'
+import { Agent, type AgentOptions, defineTool, fileContent, imageContent, memorySessionStore, resumeAgent } from '../src/index.ts'
 import { uploadFile } from '../src/media/index.ts'
 import { type AnthropicOptions, anthropic } from '../src/providers/anthropic/index.ts'
 import { fallback } from '../src/providers/compose/index.ts'
@@ -343,6 +347,17 @@ describe('what nobody would see is told once on the console', () => {
     expect(warn.mock.calls.flat().join(' ')).toContain(
       'The model called "add" with invalid arguments: a: is required. It was told, and may call again.',
     )
+  })
+
+  it.each([
+    ['memory', () => memorySessionStore()],
+    ['files', () => fileSessionStore(mkdtempSync(join(tmpdir(), 'phi-first-')))],
+  ])('a session that another agent has gone on with: %s', async (_, storeOf) => {
+    const store = storeOf()
+    const first = new Agent({ model, session: store, sessionId: 's' })
+    await first.prompt('one').text()
+    await (await resumeAgent(store, 's', { model })).prompt('two').text()
+    await expect(first.prompt('three').text()).rejects.toThrow(/session s, or it was deleted\. .*Use resumeAgent to go on with it\.$/i)
   })
 
   it('an answer that was cut', async () => {

@@ -27,6 +27,9 @@ describe('an agent', () => {
 
   it('needs a model', async () => {
     expect(await refusal('[agent]\nsystem_prompt = "x"')).toMatchObject({ code: 'invalidField', field: 'provider.model' })
+    const message =
+      'provider.model is missing (expected the id of a model, such as "claude-sonnet-5"). It is the key model of the section provider.'
+    expect(await refusal('model = "claude-sonnet-5"')).toMatchObject({ message: `${message} (line 1, column 1)` })
     expect(await refusalOf({})).toMatchObject({ code: 'invalidField', field: 'provider.model' })
   })
 

@@ -81,7 +81,13 @@ function withModel({ name: _, ...section }: ModelSection, model: string): ModelS
 
 async function madeModel({ host, config }: Build, section: ModelSection, path: Path): Promise<Model> {
   const { model: id = '' } = section
-  if (id.trim() === '') throw invalidField([...path, 'model'], section.model, 'the id of a model, such as "claude-sonnet-5"')
+  if (id.trim() === '')
+    throw invalidField(
+      [...path, 'model'],
+      section.model,
+      'the id of a model, such as "claude-sonnet-5"',
+      section.model === undefined ? 'It is the key model of the section provider.' : '',
+    )
   const own = await host.createModel?.(section)
   if (own !== undefined) {
     checkOptions(own, aModel, 'createModel()')
