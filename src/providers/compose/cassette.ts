@@ -1,5 +1,5 @@
-import { isSecretHeader } from '../../base/text/secrets.ts'
-import { withoutUrlSecrets } from '../../base/text/url-secrets.ts'
+import { withoutSecret } from '../../base/text/redact.ts'
+import { secretsIn, withoutUrlSecrets } from '../../base/text/url-secrets.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import {
@@ -48,47 +48,56 @@ const keptHeaders = ['content-type', 'retry-after']
  * A `fetch` that also records what it sends and gets: pass it to a factory, and give what was written to {@link replayFetch}.
  *
  * **Contract**
- * - No key is recorded: of requests neither headers nor what is secret in an address, of answers the type and `retry-after` alone. What people and
- *   models said is.
- * - A call that fails without an answer is not recorded. What `write` throws is thrown where the answer ends.
+ * - No key is recorded: of requests neither headers nor what is secret in an address, of answers the type and `retry-after` alone; where a body repeats
+ *   a key, it is replaced. What people and models said is recorded.
+ * - Calls stand in the order in which they began. An answer that breaks off, or is not read to its end, is recorded as far as it came; a call without an
+ *   answer is not.
+ * - What `write` throws is thrown where the answer ends.
  *
  * Source: docs/concepts/models-of-models.md
  */
 export function recordFetch(inner: typeof fetch, options: RecordOptions): typeof fetch {
   checkOptions(inner, aFunction, 'fetch')
   checkOptions(options, recordOptions)
-  const cassette: Cassette = { version: 1, calls: [] }
+  /** Those that have begun; absent while their answer has not come to its end. */
+  const begun: (CassetteEntry | undefined)[] = []
   return async (input, init) => {
+    const at = begun.push(undefined) - 1
+    const { secrets, ...sent } = await sentBy(input, init)
     const response = await inner(input, init)
-    const at = cassette.calls.length
-    const entry = await entryOf(input, init, response)
-    cassette.calls[at] = entry
-    if (response.body === null) {
-      await options.write(cassette)
-      return response
+    const { status } = response
+    const headers = keptOf(response.headers)
+    const done = (text: string): void | Promise<void> => {
+      begun[at] = { ...sent, status, headers, body: withoutSecret(text, secrets).split('\n') }
+      return options.write({ version: 1, calls: begun.filter((entry) => entry !== undefined) })
     }
-    return new Response(response.body.pipeThrough(copied(entry, () => options.write(cassette))), response)
+    if (response.body !== null) return new Response(copied(response.body, done), response)
+    await done('')
+    return response
   }
 }
 
-async function entryOf(input: Parameters<typeof fetch>[0], init: RequestInit | undefined, response: Response): Promise<CassetteEntry> {
-  const headers: Record<string, string> = {}
+function keptOf(headers: Headers): Record<string, string> {
+  const kept: Record<string, string> = {}
   for (const name of keptHeaders) {
-    const value = response.headers.get(name)
-    if (value !== null && !isSecretHeader(name)) headers[name] = value
+    const value = headers.get(name)
+    if (value !== null) kept[name] = value
   }
-  return { ...(await sentBy(input, init)), status: response.status, headers, body: [] }
+  return kept
 }
 
+/** What is kept of a request, and the secrets that it carries. Read before it is sent: afterwards its body is gone. */
 async function sentBy(
   input: Parameters<typeof fetch>[0],
   init: RequestInit = {},
-): Promise<Pick<CassetteEntry, 'method' | 'url' | 'request'>> {
+): Promise<Pick<CassetteEntry, 'method' | 'url' | 'request'> & { secrets: readonly string[] }> {
   const { body } = init
-  const url = input instanceof Request ? input.url : String(input)
-  const text = typeof body === 'string' ? body : input instanceof Request && body === undefined ? await input.clone().text() : ''
-  const method = init.method ?? (input instanceof Request ? input.method : 'GET')
-  return { method, url: withoutUrlSecrets(url), request: parsed(text) }
+  const given = input instanceof Request ? input : undefined
+  const url = given?.url ?? String(input)
+  const text = typeof body === 'string' ? body : given !== undefined && body === undefined ? await given.clone().text() : ''
+  const secrets = secretsIn(url, Object.fromEntries(new Headers(init.headers ?? given?.headers)))
+  const method = init.method ?? given?.method ?? 'GET'
+  return { method, url: withoutUrlSecrets(url), request: parsed(withoutSecret(text, secrets)), secrets }
 }
 
 function parsed(text: string): unknown {
@@ -99,47 +108,71 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Passes bytes on and keeps their text in `entry`, line by line. */
-function copied(entry: CassetteEntry, done: () => void | Promise<void>): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+/** The bytes of `body`; `done` is told of their text once no more of them come, or are wanted. */
+function copied(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  done: (text: string) => void | Promise<void>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader()
   const decoder = new TextDecoder()
   let text = ''
-  return new TransformStream({
-    transform: (chunk, controller) => {
-      text += decoder.decode(chunk, { stream: true })
-      controller.enqueue(chunk)
+  const end = () => done(text + decoder.decode())
+  const source: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> = {
+    pull: async (controller) => {
+      const next = await reader.read().catch(async (error: unknown) => {
+        await end()
+        throw error
+      })
+      if (next.done) {
+        await end()
+        return controller.close()
+      }
+      text += decoder.decode(next.value, { stream: true })
+      controller.enqueue(next.value)
     },
-    flush: async () => {
-      entry.body = (text + decoder.decode()).split('\n')
-      await done()
+    cancel: async (reason) => {
+      await reader.cancel(reason)
+      await end()
     },
-  })
+  }
+  // Nothing is read ahead of whoever reads.
+  return new ReadableStream(source, { highWaterMark: 0 })
 }
 
 /**
- * A `fetch` that answers from a cassette, in the order of its calls, and reaches nobody.
+ * A `fetch` that answers from a cassette, and reaches nobody.
  *
  * **Contract**
- * - A request that differs from the recorded one is refused: the error names the first place where they differ. So is one after the last.
+ * - Each recorded call answers once: the first that is left and equals the request, so that calls at the same time may come in any order.
+ * - A request that equals none of them is refused: the error names the first place where it differs from the next one. So is one after the last.
  * - Throws `ConfigError` `invalidOption` for what is no cassette.
  *
  * Source: docs/concepts/models-of-models.md
  */
 export function replayFetch(cassette: Cassette): typeof fetch {
   checkOptions(cassette, cassetteShape, 'cassette')
-  let next = 0
+  const { calls } = cassette
+  const left = new Set(calls.keys())
   return async (input, init) => {
-    const sent = await sentBy(input, init)
-    const entry = cassette.calls[next]
-    const number = next + 1
-    if (entry === undefined) throw refused(`call ${number} was not recorded: the cassette has ${cassette.calls.length}`)
-    const { method, url, request } = entry
-    const place = firstDifference({ method, url, request }, sent, 'the request')
-    if (place !== undefined) throw refused(`call ${number} differs from the recorded one: ${place}`)
-    next += 1
     init?.signal?.throwIfAborted()
+    const { secrets: _own, ...sent } = await sentBy(input, init)
+    const at = [...left].find((index) => differenceFrom(calls[index], sent) === undefined)
+    const entry = at === undefined ? undefined : calls[at]
+    if (at === undefined || entry === undefined) {
+      const [next = calls.length] = left
+      const number = next + 1
+      if (next === calls.length) throw refused(`call ${number} was not recorded: the cassette has ${calls.length}`)
+      throw refused(`call ${number} differs from the recorded one: ${differenceFrom(calls[next], sent)}`)
+    }
+    left.delete(at)
     const isEmpty = entry.status === 204 || entry.status === 304
     return new Response(isEmpty ? null : entry.body.join('\n'), { status: entry.status, headers: entry.headers })
   }
+}
+
+function differenceFrom(entry: CassetteEntry | undefined, sent: Pick<CassetteEntry, 'method' | 'url' | 'request'>): string | undefined {
+  const { method, url, request } = entry ?? {}
+  return firstDifference({ method, url, request }, sent, 'the request')
 }
 
 function refused(why: string): ConfigError {

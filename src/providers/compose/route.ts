@@ -1,17 +1,19 @@
 import { aModel } from '../../base/port-kinds.ts'
 import { KnownSecrets } from '../../base/text/redact.ts'
 import { callbackFailed, ProviderError } from '../../contract/errors.ts'
-import type { AssistantMessage } from '../../contract/message/message.ts'
+import { type AssistantMessage, assistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { unknownCost } from '../../contract/model/usage.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aFunction } from '../../contract/shape/shape.ts'
+import { aFunction, anything, fieldsOf, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { callInner, secretsOf } from './inner-call.ts'
 
 /** Picks the model of a request. It sees no key. */
 export type RouteChoice = (request: StreamRequest) => Model | Promise<Model>
+
+const routeOptions = optionsOf<{ like?: Model }>({ like: aModel })
 
 /**
  * A model that asks `choose` which model answers each request.
@@ -28,9 +30,10 @@ export type RouteChoice = (request: StreamRequest) => Model | Promise<Model>
  * const model = route(({ messages }) => (messages.length > 20 ? large : small), { like: small })
  * ```
  */
-export function route(choose: RouteChoice, { like }: { like?: Model } = {}): Model {
+export function route(choose: RouteChoice, options: { like?: Model } = {}): Model {
   checkOptions(choose, aFunction, 'choose')
-  if (like !== undefined) checkOptions(like, aModel, 'like')
+  checkOptions(options, routeOptions)
+  const { like } = options
   const known = new Map<string, Model>()
   const keys = new KnownSecrets()
   const modelFor = async (request: StreamRequest): Promise<Model> => {
@@ -87,29 +90,46 @@ export interface Middleware {
   response?: (message: AssistantMessage, request: StreamRequest) => AssistantMessage | Promise<AssistantMessage>
 }
 
+const middlewareOptions = optionsOf<Middleware>({ request: aFunction, response: aFunction })
+/** As much as our codecs rely on. */
+const aRequest = fieldsOf({ model: anything, messages: listOf(anything), tools: listOf(anything) })
+
 /**
  * `model` with code around each of its calls: `request` before it, `response` after it.
  *
  * **Contract**
- * - What one of them throws fails the call as a defect, unless it is a `ProviderError`. The key is added after `request`, and is in neither.
+ * - What one of them throws, or returns that is no request or answer, fails the call and names it. A `ProviderError` that it throws stays what it is.
+ * - The key is added after `request`, and is in neither. Throws `ConfigError` `invalidOption` for what is no option.
  *
  * Source: docs/concepts/models-of-models.md
  */
-export function withMiddleware(model: Model, { request: before, response: after }: Middleware): Model {
+export function withMiddleware(model: Model, middleware: Middleware): Model {
   checkOptions(model, aModel, 'model')
-  for (const [name, step] of Object.entries({ before, after })) if (step !== undefined) checkOptions(step, aFunction, name)
-  const changed = async (request: StreamRequest): Promise<StreamRequest> => {
-    const { credential: _key, ...open } = request
-    return before === undefined ? open : before(open)
+  checkOptions(middleware, middlewareOptions)
+  const { request: before, response: after } = middleware
+  const changed = async ({ credential: _key, ...open }: StreamRequest): Promise<StreamRequest> => {
+    if (before === undefined) return open
+    return named('middleware request', async () => {
+      const asked = await before(open)
+      checkOptions(asked, aRequest, 'request()')
+      return asked
+    })
+  }
+  const answered = async (message: AssistantMessage, asked: StreamRequest): Promise<AssistantMessage> => {
+    if (after === undefined) return message
+    return named('middleware response', async () => {
+      const answer = await after(message, asked)
+      checkOptions(answer, assistantMessage, 'response()')
+      return answer
+    })
   }
   const provider: StreamProvider = {
     api: model.provider.api,
     encode: async (request) => model.provider.encode(await changed(request)),
     stream: async (request, emit, signal) => {
-      const asked = await named('middleware request', () => changed(request))
+      const asked = await changed(request)
       const sent = request.credential === undefined ? asked : { ...asked, credential: request.credential }
-      const message = await model.provider.stream(sent, emit, signal)
-      return after === undefined ? message : named('middleware response', async () => after(message, asked))
+      return answered(await model.provider.stream(sent, emit, signal), asked)
     },
   }
   return { ...model, provider }

@@ -277,4 +277,39 @@ describe('withMiddleware', () => {
     )
     expect(result).toMatchObject({ status: 'error', error: { message: expect.stringContaining('odd') } })
   })
+
+  it.each([
+    ['request', { request: () => undefined as never }, /middleware request/],
+    ['response', { response: () => 'words' as never }, /middleware response/],
+    ['messages', { request: (request: object) => ({ ...request, messages: 'none' }) as never }, /messages/],
+  ])('one that gives no %s fails the call by name', async (_name, middleware, message) => {
+    const { fetch } = service(words('hello'))
+    const { result } = await played(withMiddleware(openai('a', { apiKey: 'k', fetch }), middleware))
+    expect(result).toMatchObject({ status: 'error', error: { message: expect.stringMatching(message) } })
+  })
+
+  it('what is no option is refused by name', () => {
+    const model = openai('a', { apiKey: 'k' })
+    expect(() => withMiddleware(model, { request: 3 } as never)).toThrow(/^request is 3/)
+    expect(() => withMiddleware(model, { requests: () => undefined } as never)).toThrow(/requests/)
+    expect(() => withMiddleware(model, undefined as never)).toThrow(/invalid|is undefined|options/)
+    expect(() => route(() => model, { likes: model } as never)).toThrow(/likes/)
+    expect(() => route(() => model, { like: 'gpt' } as never)).toThrow(/like is "gpt"/)
+    expect(() => rotateKeys(model, 'key' as never)).toThrow(/keys is "?/)
+    expect(() => rotateKeys(model, ['a-key'], { coolDown: 3 } as never)).toThrow(/coolDownMs/)
+  })
+
+  it('calls at the same time do not mix their keys', async () => {
+    const seen: string[] = []
+    const fetch: typeof globalThis.fetch = async (_url, init) => {
+      const key = new Headers(init?.headers).get('authorization') ?? ''
+      seen.push(key)
+      return key.endsWith('one') ? status(429)() : words('Ok.')()
+    }
+    const model = rotateKeys(openai('a', { fetch }), ['key-number-one', 'key-number-two'])
+    const results = await Promise.all([1, 2, 3, 4].map(() => played(model)))
+    expect(results.map(({ result }) => result.text)).toEqual(['Ok.', 'Ok.', 'Ok.', 'Ok.'])
+    expect(seen.filter((key) => key.endsWith('two'))).toHaveLength(4)
+    expect(JSON.stringify(results.map(({ events }) => events))).not.toContain('key-number')
+  })
 })
