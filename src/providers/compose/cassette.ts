@@ -86,11 +86,11 @@ function keptOf(headers: Headers): Record<string, string> {
   return kept
 }
 
-/** What is kept of a request, and the secrets that it carries. Read before it is sent: afterwards its body is gone. */
-async function sentBy(
-  input: Parameters<typeof fetch>[0],
-  init: RequestInit = {},
-): Promise<Pick<CassetteEntry, 'method' | 'url' | 'request'> & { secrets: readonly string[] }> {
+/** What is kept of a request. */
+type Sent = Pick<CassetteEntry, 'method' | 'url' | 'request'>
+
+/** With the secrets that it carries. Read before it is sent: afterwards its body is gone. */
+async function sentBy(input: Parameters<typeof fetch>[0], init: RequestInit = {}): Promise<Sent & { secrets: readonly string[] }> {
   const { body } = init
   const given = input instanceof Request ? input : undefined
   const url = given?.url ?? String(input)
@@ -170,7 +170,7 @@ export function replayFetch(cassette: Cassette): typeof fetch {
   }
 }
 
-function differenceFrom(entry: CassetteEntry | undefined, sent: Pick<CassetteEntry, 'method' | 'url' | 'request'>): string | undefined {
+function differenceFrom(entry: CassetteEntry | undefined, sent: Sent): string | undefined {
   const { method, url, request } = entry ?? {}
   return firstDifference({ method, url, request }, sent, 'the request')
 }
