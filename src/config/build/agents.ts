@@ -52,7 +52,7 @@ async function made(given: AgentConfig, host: ConfigHost, sourcesOf: (build: Bui
     const { config: raw } = checkedConfig(given)
     await askForTrust(raw, host)
     const config = substituteEnv(raw, env)
-    const build: Build = { config, host, entities: entitiesIn(config), made: new Map(), opened }
+    const build: Build = { config, host, entities: entitiesIn(config), made: new Map(), limiters: limitersOf(given), opened }
     const agents = new Map<string, Agent>()
     for (const source of sourcesOf(build)) agents.set(source.name, await agentOf(build, source))
     return agents
@@ -60,6 +60,15 @@ async function made(given: AgentConfig, host: ConfigHost, sourcesOf: (build: Bui
     await Promise.allSettled(opened.map(async (each) => each.close()))
     throw ConfigError.isInstance(error) ? explained(error, given, env) : error
   }
+}
+
+const limiters = new WeakMap<AgentConfig, Build['limiters']>()
+
+/** A server makes an agent for each session of one configuration: they ask the same service. */
+function limitersOf(config: AgentConfig): Build['limiters'] {
+  const known = limiters.get(config) ?? new Map()
+  limiters.set(config, known)
+  return known
 }
 
 /** The error with its place in the text, and without what variables hold. */

@@ -1,3 +1,4 @@
+import type { Limiter } from '../../providers/compose/limiter.ts'
 import type { ConfigHost } from '../config-host.ts'
 import type { Entity } from '../references.ts'
 import type { AgentConfig } from '../schema/sections.ts'
@@ -10,6 +11,8 @@ export interface Build {
   entities: readonly Entity[]
   /** What `%` shares, by what it is. */
   made: Map<string, unknown>
+  /** By the section that asks for one: shared by all agents that are made of this configuration, at whatever time. */
+  limiters: Map<string, Limiter>
   /** What was opened so far, to be closed where an agent cannot be made. */
   opened: { close(): unknown }[]
 }

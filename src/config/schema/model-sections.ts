@@ -1,6 +1,7 @@
 import { compatFields } from '../../contract/model/model-config.ts'
 import type { SettingName } from '../../contract/model/request-settings.ts'
 import type { FieldsOf } from '../../contract/shape/shape.ts'
+import type { LimiterOptions } from '../../providers/compose/limiter.ts'
 import { defaultPatience } from '../../providers/kit/transport/patience.ts'
 import {
   flag,
@@ -105,6 +106,16 @@ const compat = {
 /** `[provider.compat]`: how a service deviates from OpenAI. */
 export interface CompatSection extends FieldsOf<typeof compat> {}
 
+const limiter = {
+  concurrency: whole(1, 'Calls at the same time.', { fallback: 'as many as come' }),
+  requests: whole(1, 'Calls that may begin within `per_ms`.', { fallback: 'as many as come' }),
+  tokens: whole(1, 'Tokens, in and out, within `per_ms`.', { fallback: 'as many as come' }),
+  per_ms: whole(1, 'Milliseconds.', { fallback: 60_000 }),
+} satisfies Record<InFile<keyof LimiterOptions>, Key>
+
+/** `[provider.limiter]`: how much is asked of a service at a time. */
+export interface LimiterSection extends FieldsOf<typeof limiter> {}
+
 const model = {
   model: text('The id that is sent to the service.'),
   api_key: text('The key; keep it in the environment, and name the variable here.'),
@@ -135,6 +146,7 @@ const model = {
   compat: table<CompatSection>(compat, 'How a service deviates from OpenAI; `openai_completions` only.'),
   server_tools: objects('Tools that the service runs, as the service declares them.'),
   body: jsonTable('Fields of the request as the service calls them, merged into it last.'),
+  limiter: table<LimiterSection>(limiter, 'How much is asked of it at a time. Empty: as much as the service says in its headers.'),
   fallback: texts('`{{provider.id}}`, or the names of providers: asked in this order when this one fails.'),
   ...requestSettings,
 }

@@ -16,8 +16,9 @@ export interface LimiterOptions {
   perMs?: number
 }
 
-const limiterTable = { concurrency: wholeFrom(1), requests: wholeFrom(1), tokens: wholeFrom(1), perMs: aPositiveNumber }
-const limiterOptions = optionsOf<LimiterOptions>(limiterTable)
+/** What each limit may be. */
+export const limiterFields = { concurrency: wholeFrom(1), requests: wholeFrom(1), tokens: wholeFrom(1), perMs: aPositiveNumber }
+const limiterOptions = optionsOf<LimiterOptions>(limiterFields)
 
 /** Who goes first: a person who waits, or work that nobody watches. */
 export type Priority = 'person' | 'background'

@@ -4,12 +4,16 @@ import { definedFields } from '../../../contract/json.ts'
 import { compatFields, type KnownApi, type OpenAiCompat } from '../../../contract/model/model-config.ts'
 import { type CostConfig, hasRates, type TokenRates } from '../../../contract/model/usage.ts'
 import { checkOptions } from '../../../contract/shape/read.ts'
+import { namesOf } from '../../../contract/shape/shape.ts'
 import { catalogue } from '../../../models/index.ts'
 import { fallback } from '../../../providers/compose/fallback.ts'
+import { limited } from '../../../providers/compose/limited.ts'
+import { limiter, limiterFields } from '../../../providers/compose/limiter.ts'
 import { protocolOf } from '../../../providers/kit/protocol-name.ts'
 import type { Model } from '../../../types/model/model.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../../config-error.ts'
 import { parseReference, resolveName } from '../../references.ts'
+import { fromFile } from '../../schema/key-table.ts'
 import { type CompatSection, type CostSection, type ModelSection, protocolWords } from '../../schema/model-sections.ts'
 import { type Build, shared } from '../build.ts'
 import { requestSettingsOf } from '../settings.ts'
@@ -35,7 +39,7 @@ export async function modelFor(build: Build, { provider, model, path }: ModelWis
 /** The model of a section; where it names others, one that asks them when the first fails. */
 async function withFallbacks(build: Build, section: ModelSection, at: Path): Promise<Model> {
   const { fallback: names = [], ...own } = section
-  const first = await madeModel(build, own, at)
+  const first = await withLimiter(build, own, at)
   if (names.length === 0) return first
   const others = names.map((provider, index) => alternative(build, provider, [...at, 'fallback', index]))
   return fallback([first, ...(await Promise.all(others))])
@@ -47,7 +51,15 @@ function alternative(build: Build, provider: string, path: Path): Promise<Model>
   if (reference !== undefined && reference !== 'malformed' && reference.isSystem) return hostModel(build, reference.name, undefined, path)
   const { section, at } = sectionFor(build, provider, path)
   const { fallback: _further, ...own } = section
-  return madeModel(build, own, at)
+  return withLimiter(build, own, at)
+}
+
+/** The model of a section, whose calls wait for their turn where the section limits them. */
+async function withLimiter(build: Build, { limiter: limits, ...section }: ModelSection, at: Path): Promise<Model> {
+  const model = await madeModel(build, section, at)
+  if (limits === undefined) return model
+  const own = shared(build.limiters, at.join('.'), () => limiter(fromFile(limits, namesOf(limiterFields))))
+  return limited(model, own)
 }
 
 function hostModel({ host }: Build, id: string, model: string | undefined, path: Path): Model {
