@@ -1,7 +1,7 @@
 import { compatFields } from '../../contract/model/model-config.ts'
 import type { SettingName } from '../../contract/model/request-settings.ts'
 import type { FieldsOf } from '../../contract/shape/shape.ts'
-import type { LimiterOptions } from '../../providers/compose/limiter.ts'
+import { defaultPerMs, type LimiterOptions } from '../../providers/compose/limiter.ts'
 import { defaultPatience } from '../../providers/kit/transport/patience.ts'
 import {
   flag,
@@ -110,7 +110,7 @@ const limiter = {
   concurrency: whole(1, 'Calls at the same time.', { fallback: 'as many as come' }),
   requests: whole(1, 'Calls that may begin within `per_ms`.', { fallback: 'as many as come' }),
   tokens: whole(1, 'Tokens, in and out, within `per_ms`.', { fallback: 'as many as come' }),
-  per_ms: whole(1, 'Milliseconds.', { fallback: 60_000 }),
+  per_ms: whole(1, 'Milliseconds.', { fallback: defaultPerMs }),
 } satisfies Record<InFile<keyof LimiterOptions>, Key>
 
 /** `[provider.limiter]`: how much is asked of a service at a time. */

@@ -16,6 +16,9 @@ export interface LimiterOptions {
   perMs?: number
 }
 
+/** Milliseconds in which calls and tokens are counted. */
+export const defaultPerMs = 60_000
+
 /** What each limit may be. */
 export const limiterFields = { concurrency: wholeFrom(1), requests: wholeFrom(1), tokens: wholeFrom(1), perMs: aPositiveNumber }
 const limiterOptions = optionsOf<LimiterOptions>(limiterFields)
@@ -110,7 +113,7 @@ class Turns implements Limiter {
   #heldUntil = 0
   #stopTimer: (() => void) | undefined
 
-  constructor({ concurrency = Infinity, requests = Infinity, tokens = Infinity, perMs = 60_000 }: LimiterOptions) {
+  constructor({ concurrency = Infinity, requests = Infinity, tokens = Infinity, perMs = defaultPerMs }: LimiterOptions) {
     this.#limits = { concurrency, requests, tokens, perMs }
   }
 
