@@ -217,7 +217,8 @@ describe('time', () => {
   it('is up without a byte, or when it took too long', async () => {
     for (const limit of ['idleTimeoutMs', 'maxDurationMs']) {
       const service = await fakeUpstream((_, response) => void response.writeHead(200, sse).write('data: {}\n\n'))
-      const { app, reports } = proxyTo(upstreamOf(service), { [limit]: 200 })
+      // Long enough for the first byte on a machine that does much else.
+      const { app, reports } = proxyTo(upstreamOf(service), { [limit]: 1500 })
       const { text, failure } = await textAndFailure(await app.request(path, chat()))
       expect(text).toBe('data: {}\n\n')
       expect(failure).toContain(limit === 'idleTimeoutMs' ? 'sent nothing' : limit)
