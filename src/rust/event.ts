@@ -1,11 +1,10 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { type AgentMessage, type AssistantMessage, agentMessage } from '../contract/message/message.ts'
 import { emptyUsage } from '../contract/model/usage.ts'
-import { approvalEvents, backgroundEvents, inputEvents } from '../contract/run/call-event.ts'
 import { type AgentEvent, agentEvent } from '../contract/run/event.ts'
 import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'
 import { invalidMessages } from '../contract/shape/read.ts'
-import { aNumber, aText, listOf, namesOf, tagsOf } from '../contract/shape/shape.ts'
+import { aNumber, aText, listOf } from '../contract/shape/shape.ts'
 import { styled } from './spelling.ts'
 import { objectAt } from './values.ts'
 import { readSpec, writeSpec } from './walk.ts'
@@ -21,20 +20,28 @@ export interface EventDefaults {
   configSnapshot: LoopConfigSnapshot
 }
 
-/** One of an unknown type makes a whole session file unreadable there. The loop of a child is written by itself. */
-const oursAlone: ReadonlySet<string> = new Set<AgentEvent['type']>([
-  ...namesOf(approvalEvents),
-  ...namesOf(inputEvents),
-  ...namesOf(backgroundEvents),
-  'serviceToolStart',
-  'serviceToolEnd',
-  'turnPrepared',
-  'modelFallback',
-  'rateLimits',
-  'providerRetry',
-  'childEvent',
-])
-const shared: readonly string[] = tagsOf(agentEvent).filter((type) => !oursAlone.has(type))
+/** What the crate has. One of another type makes a whole session file unreadable there, so what is not named here is not written. */
+const shared: readonly string[] = [
+  'agentStart',
+  'agentEnd',
+  'turnStart',
+  'turnEnd',
+  'messageStart',
+  'messageUpdate',
+  'messageEnd',
+  'toolExecutionStart',
+  'toolExecutionUpdate',
+  'toolExecutionEnd',
+  'progressMessage',
+  'inputRejected',
+  'turnRequest',
+  'compactionStarted',
+  'compactionEnded',
+  'prunApplied',
+  'revertApplied',
+  'parallelLoopStart',
+  'parallelLoopEnd',
+] satisfies AgentEvent['type'][]
 const knownThere: ReadonlySet<unknown> = new Set(shared.map((type) => styled(type, 'PascalCase')))
 
 type FindMessage = (id: string) => AgentMessage | undefined

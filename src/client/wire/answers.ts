@@ -1,3 +1,4 @@
+import { retryAfterIn } from '../../base/retry-after.ts'
 import { RemoteError, type RemoteErrorOptions } from '../remote-error.ts'
 
 /** Statuses of proxies and of servers that are busy or come up: the next attempt may find them well. */
@@ -41,15 +42,8 @@ function adviceFor(status: number, type: string): string {
 }
 
 function known({ status, headers }: Response): RemoteErrorOptions {
-  const retryAfterMs = delayIn(headers.get('retry-after'))
+  const retryAfterMs = retryAfterIn(headers.get('retry-after'), Date.now())
   return retryAfterMs === undefined ? { status } : { status, retryAfterMs }
-}
-
-/** Seconds, or a date. */
-function delayIn(text: string | null): number | undefined {
-  if (text === null || text.trim() === '') return undefined
-  const ms = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) * 1000 : Date.parse(text) - Date.now()
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
 type Problem = Record<'code' | 'detail' | 'loopId' | 'continuedBy', string | undefined>

@@ -93,7 +93,7 @@ export function emptyUsage(): Usage {
 
 /** The sum of two usages, as a new object. */
 export function combineUsage(a: Usage, b: Usage): Usage {
-  const sum = addUp(a, b, 1)
+  const sum = merged(a, b, (one, other) => one + other)
   const isPaid = isPaidFor(a) && isPaidFor(b) && (a.reportedCost ?? b.reportedCost) !== undefined
   if (isPaid) sum.reportedCost = (a.reportedCost ?? 0) + (b.reportedCost ?? 0)
   return sum
@@ -101,27 +101,34 @@ export function combineUsage(a: Usage, b: Usage): Usage {
 
 /** What `whole` has beyond `part`, as a new object. */
 export function usageBeyond(whole: Usage, part: Usage): Usage {
-  const rest = addUp(whole, part, -1)
+  const rest = merged(whole, part, (one, other) => one - other)
   if (whole.reportedCost !== undefined) rest.reportedCost = Math.max(0, whole.reportedCost - (part.reportedCost ?? 0))
   return rest
 }
 
+/** Of each figure the larger one, as a new object. */
+export function largerUsage(a: Usage, b: Usage): Usage {
+  const larger = merged(a, b, Math.max)
+  if ((a.reportedCost ?? b.reportedCost) !== undefined) larger.reportedCost = Math.max(a.reportedCost ?? 0, b.reportedCost ?? 0)
+  return larger
+}
+
 const usageDetails = ['searches', 'audioInput', 'audioOutput', 'cacheWrite1h'] as const
 
-function addUp(a: Usage, b: Usage, sign: 1 | -1): Usage {
-  const sum: Usage = {
-    input: a.input + sign * b.input,
-    output: a.output + sign * b.output,
-    reasoning: a.reasoning + sign * b.reasoning,
-    cacheRead: a.cacheRead + sign * b.cacheRead,
-    cacheWrite: a.cacheWrite + sign * b.cacheWrite,
-    totalTokens: a.totalTokens + sign * b.totalTokens,
+function merged(a: Usage, b: Usage, figure: (a: number, b: number) => number): Usage {
+  const both: Usage = {
+    input: figure(a.input, b.input),
+    output: figure(a.output, b.output),
+    reasoning: figure(a.reasoning, b.reasoning),
+    cacheRead: figure(a.cacheRead, b.cacheRead),
+    cacheWrite: figure(a.cacheWrite, b.cacheWrite),
+    totalTokens: figure(a.totalTokens, b.totalTokens),
   }
   for (const detail of usageDetails) {
     const isCounted = a[detail] !== undefined || b[detail] !== undefined
-    if (isCounted) sum[detail] = (a[detail] ?? 0) + sign * (b[detail] ?? 0)
+    if (isCounted) both[detail] = figure(a[detail] ?? 0, b[detail] ?? 0)
   }
-  return sum
+  return both
 }
 
 /** Whether what it cost was reported, or it cost nothing. */

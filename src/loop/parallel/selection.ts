@@ -1,7 +1,7 @@
 import { raceAbort } from '../../base/abort.ts'
 import { errorText } from '../../contract/errors.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
-import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
+import { emptyUsage, largerUsage } from '../../contract/model/usage.ts'
 import type { Branch } from './branch.ts'
 import type { Inquiry } from './inquiry.ts'
 import type { ParallelEvents } from './parallel-events.ts'
@@ -55,7 +55,8 @@ export class Selection {
       if (!(typeof tokens === 'number' && tokens >= 0 && tokens < Infinity)) throw new RangeError(`its usage.${name} is ${String(tokens)}`)
     }
     const words = typeof reason === 'string' ? { reason } : {}
-    return { selectedIndex: this.#checked(selectedIndex), usage: atLeast(own, inquiry.usage), ...words }
+    // What a strategy says it used, but no less than what it is known to have used.
+    return { selectedIndex: this.#checked(selectedIndex), usage: largerUsage(own, inquiry.usage), ...words }
   }
 
   #askEarly(outcome: ParallelOutcome): number | undefined {
@@ -77,18 +78,6 @@ export class Selection {
 
   #failed(error: unknown): void {
     this.#events.warn('evaluationFailed', `The strategy "${this.#strategy.name}" failed: ${errorText(error)}`)
-  }
-}
-
-/** What a strategy says it used, but no less than what it is known to have used. */
-function atLeast(said: Usage, known: Usage): Usage {
-  return {
-    input: Math.max(said.input, known.input),
-    output: Math.max(said.output, known.output),
-    reasoning: Math.max(said.reasoning, known.reasoning),
-    cacheRead: Math.max(said.cacheRead, known.cacheRead),
-    cacheWrite: Math.max(said.cacheWrite, known.cacheWrite),
-    totalTokens: Math.max(said.totalTokens, known.totalTokens),
   }
 }
 

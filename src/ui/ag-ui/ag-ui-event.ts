@@ -1,7 +1,13 @@
 import type { JsonValue } from '../../contract/json.ts'
 
 /** One part of what a person sent or a tool returned. */
-export type AgUiPart = { type: 'text'; text: string } | { type: 'image'; source: { type: 'data'; value: string; mimeType: string } }
+export type AgUiPart = { type: 'text'; text: string } | { type: AgUiMediaType; source: AgUiSource; metadata?: { filename: string } }
+
+/** What a picture or a file is there. */
+export type AgUiMediaType = 'image' | 'audio' | 'video' | 'document'
+
+/** Its bytes, its address, or its id at the service that has it. */
+export type AgUiSource = { type: 'data'; value: string; mimeType: string } | { type: 'url' | 'file'; value: string; mimeType?: string }
 
 /** A call as an assistant message holds it; `arguments` is the text the model wrote. */
 export interface AgUiToolCall {

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../contract/json.ts'
 import { toldMedia } from '../../contract/message/block-words.ts'
-import type { Content, ServiceToolContent, ToolCallContent } from '../../contract/message/content.ts'
+import type { Content, FileContent, ImageContent, ServiceToolContent, ToolCallContent } from '../../contract/message/content.ts'
 import {
   type AgentMessage,
   type AssistantMessage,
@@ -11,7 +11,7 @@ import {
   type UserMessage,
 } from '../../contract/message/message.ts'
 import { isCut, noticeOf, notRunText, unansweredText } from '../shared/answers.ts'
-import { type AgUiEvent, type AgUiMessage, type AgUiPart, activityTypes } from './ag-ui-event.ts'
+import { type AgUiEvent, type AgUiMediaType, type AgUiMessage, type AgUiPart, type AgUiSource, activityTypes } from './ag-ui-event.ts'
 
 /**
  * Ids of calls that are unique in a conversation. Some services number their calls from 0 in every answer; a client of AG-UI would take the second
@@ -110,15 +110,33 @@ export function resultOf(id: string, { content, isError }: Pick<ToolResultMessag
   return { id: `${id}:result`, role: 'tool', toolCallId: id, content: contentOf(content), ...(isError && { metadata: { isError: true } }) }
 }
 
-/** Text alone, or parts where there are images. */
+/** Text alone, or parts where there are pictures or files. */
 function contentOf(content: readonly Content[]): string | AgUiPart[] {
-  if (!content.some(({ type }) => type === 'image')) return textOf(content)
+  if (!content.some(({ type }) => type === 'image' || type === 'file')) return textOf(content)
   return content.flatMap((block): AgUiPart[] => {
     if (block.type === 'text') return [{ type: 'text', text: block.text }]
-    return block.type === 'image' && block.data !== undefined
-      ? [{ type: 'image', source: { type: 'data', value: block.data, mimeType: block.mimeType } }]
-      : []
+    return block.type === 'image' || block.type === 'file' ? mediaPart(block) : []
   })
+}
+
+/** Nothing for one that is in a session alone: its bytes are asked for by name. */
+function mediaPart(block: ImageContent | FileContent): AgUiPart[] {
+  const { mimeType } = block
+  const source = sourceOf(block)
+  if (source === undefined) return []
+  const name = block.type === 'file' ? block.name : undefined
+  return [{ type: mediaTypeOf(mimeType), source, ...(name !== undefined && { metadata: { filename: name } }) }]
+}
+
+function sourceOf({ mimeType, data, url, fileId }: ImageContent | FileContent): AgUiSource | undefined {
+  if (data !== undefined) return { type: 'data', value: data, mimeType }
+  if (url !== undefined) return { type: 'url', value: url, mimeType }
+  return fileId === undefined ? undefined : { type: 'file', value: fileId, mimeType }
+}
+
+function mediaTypeOf(mimeType: string): AgUiMediaType {
+  const [kind] = mimeType.split('/')
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
 }
 
 /** The arguments as the model wrote them. */

@@ -198,6 +198,18 @@ describe('budgets', () => {
     expect(budget.exceeded()).toBe('Max tokens reached (12/12)')
   })
 
+  it('the judge is charged what its service said that it cost, too', async () => {
+    const { evaluationUsage } = await parallelLoop({
+      prompt: 'go',
+      context: context(),
+      configs: [config([{ text: 'a' }]), config([{ text: 'b' }])],
+      strategy: llmJudge({ config: config([{ text: '2', usage: { input: 10, reportedCost: 0.5, cacheWrite1h: 3, searches: 2 } }]) }),
+      emit: () => undefined,
+      signal: new AbortController().signal,
+    })
+    expect(evaluationUsage).toMatchObject({ input: 10, reportedCost: 0.5, cacheWrite1h: 3, searches: 2 })
+  })
+
   it('limits of a configuration hold for its own branch', async () => {
     const script = [callOf('add'), callOf('add'), { text: 'done' }]
     const { result, outcomes } = await parallelLoop({

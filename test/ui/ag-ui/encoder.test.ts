@@ -2,6 +2,7 @@ import { HttpAgent, type Message } from '@ag-ui/client'
 import { EventSchema, MessageSchema } from '@ag-ui/core/schemas'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Content } from '../../../src/contract/message/content.ts'
 import { Agent, type AgentEvent, type AgentRun, PhiError } from '../../../src/index.ts'
 import { asEmitted } from '../../../src/internal.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
@@ -267,4 +268,22 @@ it('says what broke, if the error is ours', () => {
   const last = (error: unknown) => agUiEncoder({ threadId: 't', runId: 'r' }).fail(error).at(-1)
   expect(last(new PhiError('gone', 'the log is gone'))).toMatchObject({ type: 'RUN_ERROR', code: 'gone', message: 'the log is gone' })
   expect(last(new Error('secret of somebody'))).toMatchObject({ code: 'stream', message: 'The events of the run could not be read on.' })
+})
+
+it('shows what was said with files, and what is elsewhere by its address', () => {
+  const content: Content[] = [
+    { type: 'text', text: 'Compare.' },
+    { type: 'image', mimeType: 'image/png', url: 'https://files.example/a.png' },
+    { type: 'file', mimeType: 'application/pdf', data: 'JVBERi0=', name: 'a.pdf' },
+    { type: 'file', mimeType: 'audio/wav', fileId: 'file_1', api: 'openai' },
+  ]
+  const [message] = toAgUiMessages([{ role: 'user', id: 'm', content, timestamp: 1 }])
+  expect(MessageSchema.parse(message)).toMatchObject({
+    content: [
+      { type: 'text', text: 'Compare.' },
+      { type: 'image', source: { type: 'url', value: 'https://files.example/a.png', mimeType: 'image/png' } },
+      { type: 'document', source: { type: 'data', value: 'JVBERi0=', mimeType: 'application/pdf' }, metadata: { filename: 'a.pdf' } },
+      { type: 'audio', source: { type: 'file', value: 'file_1', mimeType: 'audio/wav' } },
+    ],
+  })
 })

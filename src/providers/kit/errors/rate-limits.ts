@@ -1,5 +1,6 @@
+import { count } from '../../../base/retry-after.ts'
 import type { RateLimit, RateLimited, RateLimits } from '../../../contract/model/rate-limits.ts'
-import { clockOf, count, untilMs } from './retry-after.ts'
+import { clockOf, untilMs } from './retry-after.ts'
 
 /**
  * The headers that say each limit; `*` is `limit`, `remaining` or `reset`. The first that is there counts. Gemini and Bedrock send none.

@@ -1,3 +1,4 @@
+import { count, retryAfterIn } from '../../../base/retry-after.ts'
 import type { ErrorFacts } from './error-facts.ts'
 
 /** `try again in 11.2s`, `retry after 20 seconds`, `wait 2m30s`. */
@@ -16,14 +17,10 @@ export function retryAfterMs(
 ): number | undefined {
   const exact = count(headers?.get('retry-after-ms'))
   if (exact !== undefined) return exact
-  const header = headers?.get('retry-after')
   const clock = clockOf(headers)
-  // Engines make a date of almost anything with a number in it, and one that is over would mean: at once.
-  if (typeof header === 'string' && /\d\d:\d\d:\d\d/.test(header)) {
-    const at = Date.parse(header)
-    if (!Number.isNaN(at)) return Math.max(0, at - clock)
-  }
-  const seconds = count(header) ?? count(retryDelay?.replace('s', ''))
+  const asked = retryAfterIn(headers?.get('retry-after'), clock)
+  if (asked !== undefined) return asked
+  const seconds = count(retryDelay?.replace('s', ''))
   if (seconds !== undefined) return Math.round(seconds * 1000)
   return durationIn(inWords.exec(text)?.[1]) ?? (isLimited && headers !== undefined ? untilReset(headers, clock) : undefined)
 }
@@ -66,9 +63,4 @@ function durationIn(text: string | undefined): number | undefined {
     ms = (ms ?? 0) + Number(number) * (units[unit.toLowerCase()] ?? 1)
   }
   return ms === undefined ? undefined : Math.round(ms)
-}
-
-/** A number as headers have it: no more digits than a sum with it can hold, with or without a fraction. */
-export function count(text: string | null | undefined): number | undefined {
-  return /^\d{1,15}(\.\d+)?$/.test(text ?? '') ? Number(text) : undefined
 }
