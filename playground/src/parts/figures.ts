@@ -1,3 +1,6 @@
+import { hasRates } from '../../../src/context/index.ts'
+import { type CostConfig, estimatedCost, type Usage } from '../../../src/index.ts'
+
 const integers = new Intl.NumberFormat('en')
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
 const day = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hour12: false })
@@ -6,19 +9,26 @@ export const count = (value: number): string => integers.format(value)
 
 /** 812, 8.1k, 1.2M. */
 export function short(value: number): string {
-  if (value < 1000) return String(Math.round(value))
-  return value < 1_000_000 ? `${(value / 1000).toFixed(1)}k` : `${(value / 1_000_000).toFixed(1)}M`
+  if (Math.round(value) < 1000) return String(Math.round(value))
+  // What would be rounded to 1000.0k is 1.0M.
+  return value < 999_950 ? `${(value / 1000).toFixed(1)}k` : `${(value / 1_000_000).toFixed(1)}M`
 }
 
 /** 84 ms, 1.9 s, 2 min 5 s. */
 export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
 export function dollars(value: number): string {
   return value === 0 ? '$0' : value < 0.01 ? `$${value.toFixed(4)}` : `$${value.toFixed(2)}`
+}
+
+/** What `usage` cost in dollars; a dash where nobody knows the prices. */
+export function costOf(usage: Usage, cost: CostConfig): string {
+  return hasRates({ cost }) ? dollars(estimatedCost(usage, cost)) : '–'
 }
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`

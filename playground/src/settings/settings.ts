@@ -75,7 +75,7 @@ export function settingsFrom(value: unknown): Settings {
       inputPrice: number(model.inputPrice, 0),
       outputPrice: number(model.outputPrice, 0),
     },
-    systemPrompt: text(given.systemPrompt, defaultSettings.systemPrompt),
+    systemPrompt: typeof given.systemPrompt === 'string' ? given.systemPrompt : defaultSettings.systemPrompt,
     thinking: oneOf(given.thinking, thinkingLevels, defaultSettings.thinking),
     tools: asked === undefined ? defaultSettings.tools : toolNames.filter((name) => asked.includes(name)),
     asksBeforeWriting: typeof given.asksBeforeWriting === 'boolean' ? given.asksBeforeWriting : true,

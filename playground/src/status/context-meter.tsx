@@ -1,6 +1,5 @@
-import { estimatedCost } from '../../../src/index.ts'
 import type { RunState } from '../../../src/store/index.ts'
-import { dollars, percent, short } from '../parts/figures.ts'
+import { costOf, percent, short } from '../parts/figures.ts'
 import type { ModelFacts } from '../state/chat-port.ts'
 import { promptTokens } from '../state/prompt-tokens.ts'
 
@@ -16,7 +15,7 @@ export function ContextMeter({ state, model, onOpen }: { state: RunState; model:
       </meter>
       <span class="meter-share">{percent(share)}</span>
       <span class="meter-tokens">{short(state.usage.totalTokens)} tok</span>
-      <span class="meter-cost">{dollars(estimatedCost(state.usage, model.cost))}</span>
+      <span class="meter-cost">{costOf(state.usage, model.cost)}</span>
     </button>
   )
 }

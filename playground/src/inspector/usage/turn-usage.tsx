@@ -1,6 +1,6 @@
-import { type CostConfig, estimatedCost } from '../../../../src/index.ts'
+import type { CostConfig } from '../../../../src/index.ts'
 import type { TurnView } from '../../../../src/store/index.ts'
-import { dollars, duration, short } from '../../parts/figures.ts'
+import { costOf, duration, short } from '../../parts/figures.ts'
 import type { Selection } from '../../state/selection.ts'
 
 /** The newest are listed; the others are in the trace. */
@@ -54,7 +54,7 @@ export function TurnUsage({ turns, cost, selection, onSelect }: TurnUsageProps) 
               )}
             </td>
             <td class="number">{usage === undefined ? '…' : short(usage.totalTokens)}</td>
-            <td class="number">{usage === undefined ? '' : dollars(estimatedCost(usage, cost))}</td>
+            <td class="number">{usage === undefined ? '' : costOf(usage, cost)}</td>
             <td class="number">{endedAt === undefined ? '…' : duration(endedAt - startedAt)}</td>
           </tr>
         ))}

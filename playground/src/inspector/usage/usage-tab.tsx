@@ -1,6 +1,6 @@
-import { cacheHitRate } from '../../../../src/context/index.ts'
-import { estimatedCost, type Usage } from '../../../../src/index.ts'
-import { count, dollars, duration, percent, short } from '../../parts/figures.ts'
+import { cacheHitRate, hasRates } from '../../../../src/context/index.ts'
+import type { Usage } from '../../../../src/index.ts'
+import { costOf, count, duration, percent, short } from '../../parts/figures.ts'
 import type { TabProps } from '../tab-props.ts'
 import { ContextGauge } from './context-gauge.tsx'
 import { TurnUsage } from './turn-usage.tsx'
@@ -10,6 +10,7 @@ export function UsageTab({ desk, conversation }: TabProps) {
   const state = conversation.state.value
   const { model } = conversation.chat
   const { usage, turns } = state
+  const isPriced = hasRates({ cost: model.cost })
   const first = turns[0]
   const last = turns.at(-1)
   const took =
@@ -22,8 +23,8 @@ export function UsageTab({ desk, conversation }: TabProps) {
       <dl class="figures">
         <Figure
           name="Cost"
-          value={dollars(estimatedCost(usage, model.cost))}
-          hint={model.isScripted ? 'at example prices; the model is scripted' : ''}
+          value={costOf(usage, model.cost)}
+          hint={model.isScripted ? 'at example prices; the model is scripted' : isPriced ? '' : 'the settings have no prices'}
         />
         <Figure name="Tokens" value={count(usage.totalTokens)} />
         <Figure name="Turns" value={count(turns.length)} />
@@ -51,7 +52,7 @@ export function UsageTab({ desk, conversation }: TabProps) {
               <tr key={name}>
                 <th scope="row">{name}</th>
                 <td class="number">{count(part.input + part.output + part.cacheRead + part.cacheWrite)}</td>
-                <td class="number">{dollars(estimatedCost(part, model.cost))}</td>
+                <td class="number">{costOf(part, model.cost)}</td>
               </tr>
             )
           })}
