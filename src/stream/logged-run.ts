@@ -61,19 +61,24 @@ export abstract class LoggedRun
   }
 
   partial(): AsyncIterable<never> {
-    const values = this.#followed(({ partialOutputs }) => partialOutputs(this, () => this.form))
+    const values = this.#followed(({ partialOutputs }, events) => partialOutputs(events, () => this.form))
     return values as AsyncIterable<never> // what the form of the answer promises, in part
   }
 
   elements(...path: string[]): AsyncIterable<never> {
-    const values = this.#followed(({ outputElements }) => outputElements(this, () => this.form, path))
+    const values = this.#followed(({ outputElements }, events) => outputElements(events, () => this.form, path))
     return values as AsyncIterable<never> // what the form of the answer promises
   }
 
-  /** What happens while the reader is loaded is read then. */
-  async *#followed<T>(read: (reader: Reader) => AsyncIterable<T>): AsyncGenerator<T> {
+  /** Follows at once: what happens while the reader is loaded is read then. */
+  async *#followed<T>(read: (reader: Reader, events: AsyncIterable<AgentEvent>) => AsyncIterable<T>): AsyncGenerator<T> {
     const ended = this.result
-    yield* read(reader.loaded ?? (await reader.load()))
+    const events = this.log.read({ after: this.log.oldest })
+    try {
+      yield* read(reader.loaded ?? (await reader.load()), events)
+    } finally {
+      await events.return()
+    }
     completed(await ended)
   }
 

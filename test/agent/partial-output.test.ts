@@ -19,6 +19,13 @@ async function all<T>(values: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('run.partial', () => {
+  // The first test here: what reads is loaded meanwhile.
+  it('has the value of a run that remembers next to nothing', async () => {
+    const run = new Agent({ model: scripted([{ text: pieces(whole, 3) }]), responseFormat: recipe, replayBytes: 1 }).prompt('tea?')
+    const seen = await all(run.partial())
+    expect(seen.at(-1)).toEqual(whole)
+  })
+
   it('shows the value while it is written, and the result has the checked one', async () => {
     const run = new Agent({ model: scripted([{ text: pieces(whole, 3) }]), responseFormat: recipe }).prompt('tea?')
     const seen = await all(run.partial())
