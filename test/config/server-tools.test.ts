@@ -39,3 +39,12 @@ describe('tools of the service in a file', () => {
     await expect(agentOf(text, { trust: true })).rejects.toThrow(/server_tools/)
   })
 })
+
+it.each([
+  ['server_tools = [{ kind = "web" }]', 'server_tools'],
+  ['body = { messages = [] }', 'body'],
+])('what a factory refuses is said at its key: %s', async (line, key) => {
+  const refused: unknown = await agentOf(`[provider]\nmodel = "claude-sonnet-5"\napi_key = "k"\n${line}\n`).catch((error: unknown) => error)
+  expect(String(refused)).toContain(`provider.${key} cannot be used`)
+  expect(String(refused)).toContain('line 4')
+})

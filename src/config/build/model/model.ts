@@ -143,10 +143,20 @@ function checkAddress({ base_url }: ModelSection, path: Path): void {
 /** What a factory refused, in the words of the file: at the key that the message begins with, else at the section. */
 function inSection(error: unknown, section: ModelSection, path: Path): unknown {
   if (!ConfigError.isInstance(error)) return error
-  const key = Object.keys(section).find((name) => error.message.startsWith(`${name} `))
+  const keys = Object.keys(section)
+  // Messages also advise what the section has not.
+  const why = [...keys, 'base_url', 'api_key'].reduce(
+    (said, key) => said.replaceAll(new RegExp(`\\b${optionOf(key)}\\b`, 'g'), key),
+    error.message,
+  )
+  const key = keys.find((name) => new RegExp(`^${name}[ .:[]`).test(why))
   const at = key === undefined ? path : [...path, key]
-  const why = error.message.replaceAll('baseUrl', 'base_url').replaceAll('apiKey', 'api_key').replaceAll('serverTools', 'server_tools')
   return fieldError('invalidField', at, `${fieldOf(at)} cannot be used: ${why}`, error)
+}
+
+/** What a factory calls the option of this key. */
+function optionOf(key: string): string {
+  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function isKnown(protocol: string): protocol is KnownApi {
