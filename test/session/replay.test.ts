@@ -3,7 +3,7 @@ import { fileSessionStore } from '../../adapters/node/index.ts'
 import { Agent, type AgentEvent, defineTool, memorySessionStore, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { EventRecorder } from '../../src/rust/index.ts'
-import { replayEvents, type Session, withEvents, withTaskHooks } from '../../src/session/index.ts'
+import { replayEvents, type Session, scopedSessionStore, withEvents, withTaskHooks } from '../../src/session/index.ts'
 import { temporaryRoot } from '../adapters/node/temporary.ts'
 
 const add = defineTool<{ a: number; b: number }>({
@@ -185,4 +185,12 @@ it('a journal writes a name that is given to its session', async () => {
   await journal.close()
   const { title, loops } = await store.load('s2')
   expect([title, loops, (await store.list()).sessions[0]?.title]).toEqual(['Sums', [], 'Sums'])
+})
+
+it.each([undefined, 'ada'])('keeps the events of a run in the part of a store that belongs to %s', async (owner) => {
+  const store = scopedSessionStore(withEvents(memorySessionStore()), owner)
+  const { agent, heard } = await play(store)
+  const events = await replayed(store)
+  expect(events).toEqual(heard.filter(({ type }) => type !== 'messageUpdate' && type !== 'turnRequest'))
+  expect((await store.load('s1')).loops.map(({ loopId, sessionId }) => [loopId, sessionId])).toEqual([[agent.lastLoopId, 's1']])
 })

@@ -2,6 +2,8 @@ import { sha256 } from '../../base/sha256.ts'
 import { SessionError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/session/session.ts'
 import type {
+  SessionJournal,
+  SessionJournalOptions,
   SessionListOptions,
   SessionOpenOptions,
   SessionPage,
@@ -9,7 +11,6 @@ import type {
   SessionSummary,
   SessionWriter,
 } from '../../types/session/session-store.ts'
-import { sessionJournal } from '../journal/session-journal.ts'
 import { sessionOf } from '../views/session-tree.ts'
 import { assertSessionId } from './log-session-store.ts'
 import { defaultLimit } from './session-list.ts'
@@ -66,8 +67,20 @@ class ScopedSessionStore implements SessionStore {
     return this.#within(sessionId, (id) => this.#store.blob(id, hash))
   }
 
-  journal(options: Parameters<SessionStore['journal']>[0] = {}) {
-    return sessionJournal(this, options)
+  /** That of `store`, which may keep more than records: events, say. */
+  journal({ resume, ...options }: SessionJournalOptions = {}): SessionJournal {
+    const journal = this.#store.journal({
+      ...options,
+      ...(resume !== undefined && { resume: { ...resume, sessionId: this.#storedId(resume.sessionId) } }),
+    })
+    return {
+      ...(journal.event !== undefined && { event: (event) => journal.event?.(event) }),
+      open: (place, conversation) => this.#within(place.sessionId, (sessionId) => journal.open({ ...place, sessionId }, conversation)),
+      append: (record, conversation) =>
+        this.#within(record.sessionId, (sessionId) => journal.append({ ...record, sessionId }, conversation)),
+      media: (sessionId, block) => this.#within(sessionId, (id) => journal.media(id, block)),
+      close: () => journal.close(),
+    }
   }
 
   async load(sessionId: string): Promise<Session> {
