@@ -135,8 +135,7 @@ class LiveSessionsHere implements MemoryLiveSessions {
   async fetch(address: SessionAddress, request: Request, routes: Parameters<LiveSessions['fetch']>[2]): Promise<Response> {
     assertSessionId(address.sessionId)
     const isReading = request.method === 'GET' || request.method === 'HEAD'
-    if (this.#isDraining && !isReading) throw new ProblemError(ending)
-    return this.#within(address, (live) => routes(request, live))
+    return this.#within(address, (live) => routes(request, live), isReading)
   }
 
   async recover(options: RecoverOptions = {}): Promise<number> {
@@ -149,6 +148,7 @@ class LiveSessionsHere implements MemoryLiveSessions {
         const page = await this.list(caller, { limit: pageSize, ...(cursor !== undefined && { cursor }) })
         for (const { sessionId, status } of page.sessions) {
           const isLeft = status === undefined || status === 'running'
+          if (this.#isDraining) return begun
           if (isLeft && (await this.#takeUp({ ...caller, sessionId }))) begun += 1
         }
         cursor = page.nextCursor
@@ -194,9 +194,11 @@ class LiveSessionsHere implements MemoryLiveSessions {
   }
 
   /** Does something with a session, which stays in memory meanwhile. */
-  async #within<Value>(address: SessionAddress, act: (live: LiveSession) => Promise<Value>): Promise<Value> {
+  async #within<Value>(address: SessionAddress, act: (live: LiveSession) => Promise<Value>, isReading = false): Promise<Value> {
     const resident = await this.#enter(address)
     try {
+      // Asked after the wait: whoever comes in now is not handed over any more.
+      if (this.#isDraining && !isReading) throw new ProblemError(ending)
       return await act(resident.live)
     } finally {
       resident.asking -= 1

@@ -168,6 +168,21 @@ describe('a process that is told to end', () => {
     await expect.poll(async () => statusesIn(await (await last.get('')).json())).toEqual(['paused', 'completed'])
   })
 
+  it('takes nothing up any more once it ends, also where it has begun to', async () => {
+    const store = memorySessionStore()
+    const one = processOver(store, paced(Array.from({ length: 3 }, () => ({ text: ['one ', 'two'] }))).model)
+    for (const id of ['a', 'b', 'c']) await one.post(`/${id}/runs`, { prompt: 'Count.' })
+    await expect.poll(async () => (await store.list()).sessions.filter(({ status }) => status === 'running')).toHaveLength(3)
+    const two = processOver(store, paced(Array.from({ length: 3 }, () => ({ text: ['one ', 'two'] }))).model)
+    const recovering = two.sessions.recover()
+    await two.sessions.drain({ deadlineMs: 0 })
+    const begun = two.made.length
+    expect(await recovering).toBeLessThanOrEqual(begun)
+    expect(begun).toBeLessThan(3)
+    await two.sessions.recover()
+    expect(two.made).toHaveLength(begun)
+  })
+
   it('refuses options that it does not know by name', async () => {
     const { sessions } = processOver(memorySessionStore(), noModel)
     const given: object[] = [{ deadline: 5 }, { deadlineMs: -1 }, { abort: 'yes' }, { callers: [{ name: 'ada' }] }]
