@@ -9,6 +9,13 @@ let trouble: () => Promise<string[]>
 test.beforeEach(async ({ page }) => {
   trouble = watched(page)
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  await page.addInitScript(() => {
+    const open = window.open.bind(window)
+    window.open = (...given) => {
+      Reflect.set(window, 'lastOpened', given[0])
+      return open(...given)
+    }
+  })
   await page.goto(quickPage)
 })
 
@@ -22,7 +29,14 @@ test('an answer about a PDF names the pages that it rests on, also after a reloa
     await expect(page.getByTestId('message-user').getByTestId('media')).toContainText('fram-handbook.pdf')
     await expect(sources(page)).toContainText('page 2, page 3')
     await expect(page.getByTestId('message-assistant').locator('a.cite')).toHaveText(['1', '1'])
-    await page.locator('a.cite').first().click()
+    await expect(sources(page).getByRole('button')).toHaveText(['page 2', 'page 3'])
+    for (const [at, place] of ['page=2', 'page=3'].entries()) {
+      const opening = page.context().waitForEvent('page')
+      await page.locator('a.cite').nth(at).click()
+      await (await opening).close()
+      // A browser without a viewer has no address for what it opens: what the page asked for is looked at.
+      expect(await page.evaluate(() => Reflect.get(window, 'lastOpened'))).toMatch(new RegExp(`^blob:.*#${place}$`))
+    }
     await expect(sources(page).getByRole('listitem')).toBeFocused()
     await page.reload()
   }

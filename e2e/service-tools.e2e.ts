@@ -63,7 +63,7 @@ async function open(page: Page) {
 }
 
 for (const [decision, after] of [
-  ['Approve', 'running'],
+  ['Approve', 'allowed'],
   ['Deny', 'denied'],
 ] as const) {
   test(`a tool of the service waits for a person, also after a reload: ${decision}`, async ({ page }) => {

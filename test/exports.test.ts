@@ -73,7 +73,7 @@ const expected: Record<string, string> = {
   './session': `
     JournalError SessionError assertSessionId checkSession childrenOf exportSession exportSessionLines getLoop importSession logSessionStore loopChainTo
     messagesWithBytes memoryDriver openInTime parallelSiblings parseMessages parseSession parseSnapshot recordsOf replayEvents rootLoops salvageSession
-    scopedSessionStore serializeMessages sessionJournal sessionOf snapshotOf totalUsage withEvents withTaskHooks
+    scopedSessionStore serializeMessages sessionJournal sessionOf snapshotOf queuedInputs RecordedInput totalUsage withEvents withTaskHooks
     AgentSnapshot BegunCall BlobDriver CaughtUp ChildLoopRef CopiedSessionRecord DroppedLine EventKeeping ImportSessionOptions Journal
     JournalEntry JournalRecord JournaledConversation LogClaim LogDamage LogDriver LogLine LogQuery LoopEvent LoopPlace LoopRecord
     LoopStatus NewSessionRecord NodeTag ParallelGroupRecord ReplayOptions ResumableSnapshot ResumePoint SalvagedSession Session

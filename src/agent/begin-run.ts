@@ -3,7 +3,7 @@ import { withSkills } from '../base/with-skills.ts'
 import { definedFields } from '../contract/json.ts'
 import { newId } from '../contract/message/ids.ts'
 import { type AgentMessage, now } from '../contract/message/message.ts'
-import { type PromptSettings, promptSettingsIn, settingsIn } from '../contract/model/request-settings.ts'
+import { type PromptSettings, settingsIn } from '../contract/model/request-settings.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { type LoopOrigin, type LoopRequest, type LoopStart, startLoop, tryContinuation } from '../loop/agent-loop.ts'
@@ -12,6 +12,7 @@ import type { AgentContext, LoopConfig } from '../loop/loop-config.ts'
 import { isCounted, nextLoopId, raiseCounts } from '../loop/loop-id.ts'
 import type { SessionJournal } from '../types/session/session-store.ts'
 import { type AgentSettings, checkPromptOptions, type PromptOptions, toLoopConfig } from './agent-options.ts'
+import { askedSettings, tellMissing } from './asked-settings.ts'
 import type { Conversation } from './conversation.ts'
 import { type MessageQueue, RunQueue } from './message-queue.ts'
 import { answerCheck, outputReader } from './parse-output.ts'
@@ -82,7 +83,8 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
     if (config.responseFormat !== undefined && (config.repair ?? 0) > 0) config.checkAnswer = answerCheck(config.responseFormat, settings)
     return config
   }
-  const config = configWith(what.goesOn === true ? (conversation.context.asked ?? {}) : {})
+  let before = what.goesOn === true ? (conversation.context.asked ?? {}) : {}
+  const config = configWith(before)
   const { sessionId, lastLoopId: parentLoopId } = conversation.context
   const context = Object.assign(conversation.context, { systemPrompt: typeof prompt === 'string' ? withSkills(prompt, skills) : '', tools })
   const loopId = nextLoopId(context, sessionId, config)
@@ -103,12 +105,14 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
     start: async (loopOptions) => {
       const named = agentName === undefined ? loopOptions : { ...loopOptions, agentName }
       const request = { start, origin, context, config, options: named }
-      if (journal === undefined) return startLoop(request)
-      const begun = await takeOver(request, journal, what)
+      const begun = journal === undefined ? request : await takeOver(request, journal, what)
       if (what.goesOn === true && begun !== request) {
-        begun.config = configWith(context.asked ?? {})
+        before = context.asked ?? {}
+        begun.config = configWith(before)
         keepAsked(context, what, given)
       }
+      tellMissing(before, given, logger)
+      if (journal === undefined) return startLoop(begun)
       run.loopId = begun.origin.loopId
       if (conversation.lastLoopId === loopId) conversation.lastLoopId = run.loopId
       return startLoop(begun)
@@ -124,7 +128,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
 /** Notes what the prompt that is answered says of its requests. A compaction answers none. */
 function keepAsked(context: AgentContext, { start, goesOn }: RunStart, given: PromptOptions): void {
   if (start.type === 'compaction') return
-  const asked = promptSettingsIn({ ...(goesOn === true && context.asked), ...definedFields(given) })
+  const asked = askedSettings((goesOn === true && context.asked) || {}, given)
   if (asked === undefined) delete context.asked
   else context.asked = asked
 }

@@ -1,6 +1,6 @@
 import type { AgentMessage } from '../contract/message/message.ts'
 import type { QueueMode } from '../contract/run/settings.ts'
-import type { MessageSupplier } from '../loop/loop-config.ts'
+import type { MessageSupplier, QueueWriter } from '../loop/loop-config.ts'
 import type { Receipt, ReceiptStatus } from '../types/run/run.ts'
 
 /** A receipt that can be settled. */
@@ -13,6 +13,8 @@ class QueuedMessage implements Receipt {
   status: ReceiptStatus = 'queued'
   readonly #queue: MessageQueue
   #resolve: (status: 'delivered' | 'returned') => void = () => undefined
+  stored: Promise<void>
+  #resolveStored: (written?: Promise<void>) => void = () => undefined
 
   constructor(queue: MessageQueue, message: AgentMessage, input: readonly AgentMessage[], owner: RunQueue | undefined) {
     this.#queue = queue
@@ -22,16 +24,31 @@ class QueuedMessage implements Receipt {
     this.settled = new Promise((resolve) => {
       this.#resolve = resolve
     })
+    this.stored = new Promise((resolve) => {
+      this.#resolveStored = resolve
+    })
+    if (!owner) this.#resolveStored()
+  }
+
+  /** It is written down with this. */
+  store(written: Promise<void> | undefined): void {
+    this.#resolveStored(written)
+    // Whoever does not ask is told of a failure by the run.
+    this.stored.catch(() => undefined)
+    if (written) this.stored = written
   }
 
   settle(status: 'delivered' | 'returned'): this {
     this.status = status
     this.#resolve(status)
+    // Where it was never written.
+    this.#resolveStored()
     return this
   }
 
   withdraw(): void {
-    this.#queue.settle('returned', ({ input }) => input === this.input)
+    const taken = this.#queue.settle('returned', ({ input }) => input === this.input)
+    taken[0]?.owner?.write(taken, true)
   }
 }
 
@@ -52,6 +69,7 @@ export class MessageQueue {
   add(messages: readonly AgentMessage[], owner?: RunQueue): QueuedMessage {
     const items = messages.map((message) => new QueuedMessage(this, message, messages, owner))
     this.#items.push(...items)
+    owner?.write(items)
     for (const told of this.#told) told()
     return lastOf(items)
   }
@@ -83,7 +101,10 @@ export class MessageQueue {
 
   /** Gives back everything. */
   clear(): void {
-    for (const { owner, message } of this.settle('returned', () => true)) owner?.returned.push(message)
+    for (const item of this.#items) {
+      item.owner?.returned.push(item.message)
+      item.withdraw()
+    }
   }
 }
 
@@ -94,6 +115,9 @@ export class RunQueue implements MessageSupplier {
   readonly #queue: MessageQueue
   readonly #mode: QueueMode
   #isClosed = false
+  #writer: QueueWriter | undefined
+  /** What is written once the loop has begun. */
+  readonly #early: (() => void)[] = []
 
   constructor(queue: MessageQueue, mode: QueueMode = 'oneAtATime') {
     this.#queue = queue
@@ -132,6 +156,20 @@ export class RunQueue implements MessageSupplier {
 
   onQueued(told: () => void): () => void {
     return this.#queue.onQueued(told)
+  }
+
+  record(writer: QueueWriter): void {
+    this.#writer = writer
+    for (const write of this.#early) write()
+  }
+
+  /** Writes down that they wait, said together, or that they were taken back. */
+  write(items: readonly QueuedMessage[], isReturned = false): void {
+    if (this.#isClosed) return
+    if (!this.#writer) return void this.#early.push(() => this.write(items, isReturned))
+    const said = items.map(({ message }) => message)
+    const written = this.#writer(said, isReturned)
+    for (const item of items) item.store(written)
   }
 
   leave(): readonly AgentMessage[] {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts'
+import { isSecretName } from '../contract/shape/shown-value.ts'
 import type { Logger } from '../types/logger.ts'
 import { withoutSecret } from './text/redact.ts'
 import { withoutUrlSecrets } from './text/url-secrets.ts'
@@ -45,6 +46,20 @@ const likely = [
   /((?:(?:api|access)[-_ ]?key|secret|token|passw(?:or)?d|authorization|cookie)["']?\s{0,4}[:=]\s{0,4}["']?)(?!bearer\s|basic\s|\[redacted)[^\s"',;&<>]{6,}/gi,
   /\b()(?:sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|glpat|github_pat|xox[abp]|AKIA|ASIA|AIza|ya29)[-_.]?[\w-]{16,}/g,
 ]
+
+/** Longer than most words, of letters and digits: it may be a key. */
+const longWords = /[\w+/=.-]{20,}/g
+
+/** Whether there may be a secret in `value`: by the names in it, or by how a text reads. A doubt is a yes. */
+export function mayHoldSecret(value: JsonValue): boolean {
+  if (typeof value === 'string')
+    return (value.match(longWords) ?? []).some((word) => /\d/.test(word) && /[a-z]/i.test(word)) || withoutLikelySecrets(value) !== value
+  if (Array.isArray(value)) return value.some(mayHoldSecret)
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(
+    ([name, each]) => isSecretName(name) || mayHoldSecret(name) || (each !== undefined && mayHoldSecret(each)),
+  )
+}
 
 /** `text` without parameters and passwords of addresses, tokens, values after the name of a secret, and keys that show by their prefix. */
 function withoutLikelySecrets(text: string): string {

@@ -152,7 +152,7 @@ export class LiveRemoteSession implements ChatAgent {
     if (runningLoopId !== undefined) this.#attach(runningLoopId)
     const run = this.#run
     for (const { kind, message, loopId: of } of queued) {
-      if (of === run?.loopId) run.expect(this.#outbox.receiptOf(kind, message))
+      if (of === run?.loopId) run.expect(this.#outbox.receiptOf(kind, message).accept())
     }
     this.#feed.read()
     return messages

@@ -39,11 +39,11 @@ export type McpServerConfig = { name: string; include?: readonly string[]; timeo
 )
 
 /**
- * Something that a file may not do on its own word: run a script or a server, read or work outside of the workspace, or send what is said and read, and
- * what it took from the environment, to an address that is no known service.
+ * Something that a file may not do on its own word: run a script or a server, read or work outside of the workspace, fetch from hosts that it names, or send
+ * what is said and read, and what it took from the environment, to an address that is no known service.
  */
 export interface TrustRequest {
-  kind: 'script' | 'server' | 'file' | 'workspace' | 'endpoint' | 'variable'
+  kind: 'script' | 'server' | 'file' | 'workspace' | 'endpoint' | 'media' | 'variable'
   /** Where the file says it, such as `callbacks.before_turn`. */
   field: string
   /** The command with its variables, the path, the address, or the variables, as written in the file: whole, with whatever characters it has. */

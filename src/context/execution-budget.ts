@@ -1,7 +1,16 @@
 import { aBudget } from '../base/port-kinds.ts'
 import { ConfigError, errorText } from '../contract/errors.ts'
 import { definedFields } from '../contract/json.ts'
-import { type CostConfig, combineUsage, emptyUsage, estimatedCost, ratesFor, type Usage } from '../contract/model/usage.ts'
+import {
+  type CostConfig,
+  combineUsage,
+  emptyUsage,
+  estimatedCost,
+  hasRates,
+  isPaidFor,
+  ratesFor,
+  type Usage,
+} from '../contract/model/usage.ts'
 import { defaultLimits, type ExecutionLimits, type ReachedLimit, type SharedLimits } from '../contract/run/settings.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aNumberFromZero, options } from '../contract/shape/shape.ts'
@@ -24,6 +33,8 @@ export class ExecutionBudget implements ReadableBudget {
   #tokens = 0
   #cost = 0
   #usage = emptyUsage()
+  /** Whether all that was charged has a price. */
+  #isPriced = true
   /** Why something that was used could not be counted. */
   #uncountable: string | undefined
   /** How many have stopped the clock, since when, and for how long it has stood still before, in ms. */
@@ -56,7 +67,13 @@ export class ExecutionBudget implements ReadableBudget {
     this.#usage = combineUsage(this.#usage, usage)
     this.#tokens += usage.input + usage.output
     this.#cost += estimatedCost(usage, cost)
+    if (!isPaidFor(usage) && !hasRates({ cost })) this.#isPriced = false
     this.#parent?.charge(usage, cost)
+  }
+
+  /** USD of all that was charged; `undefined` where some of it has no price. */
+  get costUsd(): number | undefined {
+    return this.#isPriced && this.#uncountable === undefined ? this.#cost : undefined
   }
 
   uncountable(reason: string): void {

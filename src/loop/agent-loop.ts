@@ -137,15 +137,18 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
     context.lastLoopId = ids.loopId
     if (start.type !== 'compaction' && isPromptOver(ending.status, origin.kind)) delete context.asked
     const returned = loop.inputs.leave()
-    const ended = { ...ending, usage: loop.usage, totalUsage: loop.budget.used().usage, messages: loop.added }
+    const { usage, budget, added: messages } = loop
+    const { costUsd } = budget
+    const ended = { ...ending, usage, totalUsage: budget.used().usage, ...(costUsd !== undefined && { costUsd }), messages }
     loop.events.emit({ type: 'agentEnd', ...ended, ...(returned.length > 0 && { returned }) })
     const { runId, sessionId, loopId } = ids
     return { runId, loopId, sessionId, ...answerOf(ending.status, loop.added), returned, ...ended }
   }
   const work = () => run(loop, request, turns, end)
   const result = await (loop.watches === undefined ? work() : loop.watches.around({ type: 'loop' }, work))
+  await loop.inputs.written
   // What stands in other records, or beside each of them, is left out.
-  const { runId, loopId, sessionId, text, stopReason, isEmpty, messages, returned, totalUsage, limit, ...ended } = result
+  const { runId, loopId, sessionId, text, stopReason, isEmpty, messages, returned, totalUsage, costUsd, limit, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)
   return result
@@ -168,6 +171,7 @@ async function run(
     const refused = asked && (await asked)
     const announced = announce(loop, origin, refused === undefined)
     if (announced !== undefined) await announced
+    loop.inputs.began()
     if (refused !== undefined) return await end(refused)
     if (start.type === 'compaction') return await end(await compactAsAsked(loop, start.focusMessage))
     return await runTurns(loop, turns, end)

@@ -128,9 +128,10 @@ export class AssistantStream {
 
   /** The message itself, because it goes on growing; a copy of one that is in a history already, or frozen. */
   #enveloped(message: AssistantMessage): AssistantEntry {
-    const turnId = { loopId: this.#loop.events.loopId, turnIndex: this.#loop.turnIndex }
+    const { outputForm, turnIndex, events } = this.#loop
+    const turnId = { loopId: events.loopId, turnIndex }
     const isFree = message === this.#entry || (!('id' in message) && Object.isExtensible(message))
-    return Object.assign(isFree ? message : { ...message }, { id: this.#id, turnId })
+    return Object.assign(isFree ? message : { ...message }, { id: this.#id, turnId, ...(outputForm !== undefined && { outputForm }) })
   }
 
   #empty(): AssistantEntry {

@@ -12,6 +12,7 @@
 
 export { createBudget } from '../context/execution-budget.ts'
 export type { RateLimit, RateLimits } from '../contract/model/rate-limits.ts'
+export type { OutputForm } from '../contract/model/request-settings.ts'
 export type {
   ApprovalRequestedEvent,
   ApprovalResolvedEvent,
@@ -48,7 +49,6 @@ export type {
   InputQuestion,
   LoopConfigSnapshot,
   ModelName,
-  OutputForm,
   RunFailure,
   SubAgentRef,
   TurnChangesRecord,

@@ -86,6 +86,8 @@ export class InputGate {
   readonly #filters: readonly InputFilter[]
   readonly #steering: MessageSupplier | undefined
   readonly #followUps: MessageSupplier | undefined
+  /** Resolves when what was queued is written, or was refused. */
+  written: Promise<unknown> | undefined
   /** What has passed the filters and waits for its turn. */
   readonly #passed = new Map<MessageSupplier, PassedInput>()
 
@@ -95,6 +97,18 @@ export class InputGate {
     this.#filters = inputFilters
     this.#steering = steering
     this.#followUps = followUps
+  }
+
+  /** The beginning of the loop is recorded: what is queued is from now on. */
+  began(): void {
+    for (const kind of ['steer', 'followUp'] as const) {
+      const supplier = kind === 'followUp' ? this.#followUps : this.#steering
+      supplier?.record?.((messages, isReturned) => {
+        const recorded = this.#loop.record({ type: 'queued', kind, messages, isReturned })
+        this.written = Promise.all([this.written, recorded?.catch((error) => this.#loop.fail(error))])
+        return recorded
+      })
+    }
   }
 
   /** The input of the first turn. */

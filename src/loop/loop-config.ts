@@ -66,6 +66,8 @@ export interface AgentContext {
  * - With input filters the loop looks first: `peek` shows what `take` would hand over, `take(only)` then takes those of them that still
  *   wait, and `giveBack` is told what a filter refused. A supplier without `peek` is asked to `take` before the filters run.
  * - `onQueued` calls back when something is queued, and returns how to stop that: a run that waits for what goes on beside it goes on at once then.
+ * - `record` is called once, when the beginning of the loop is recorded: what waits, and what is queued from then on, is to be written before anybody is told that
+ *   it waits.
  * - `leave` is called once, when the loop ends: it gives up what it held for this loop alone, which is then `returned` in the result.
  */
 export interface MessageSupplier {
@@ -74,8 +76,15 @@ export interface MessageSupplier {
   take(only?: readonly AgentMessage[]): AgentMessage[]
   giveBack?(messages: readonly AgentMessage[]): void
   onQueued?(told: () => void): () => void
+  record?(write: QueueWriter): void
   leave?(): readonly AgentMessage[]
 }
+
+/**
+ * Writes down that what was said together waits for a loop, or was taken back. `undefined` where there is nowhere to write it. A rejection has ended the
+ * run.
+ */
+export type QueueWriter = (messages: AgentMessage[], isReturned: boolean) => Promise<void> | undefined
 
 /** What `transformContext` returns. */
 type TransformedContext = readonly (Message | AgentMessage)[]

@@ -9,7 +9,7 @@ import { PromptMeter } from '../context/tokens/prompt-size.ts'
 import { errorText, JournalError, toRunFailure } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { type AgentMessage, type AssistantMessage, now } from '../contract/message/message.ts'
-import { type RequestSettings, settingsIn } from '../contract/model/request-settings.ts'
+import { type OutputForm, type RequestSettings, settingsIn } from '../contract/model/request-settings.ts'
 import { combineUsage, emptyUsage, hasRates, type Usage } from '../contract/model/usage.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EndedBy, RunFailure } from '../contract/run/run-facts.ts'
@@ -17,6 +17,7 @@ import type { JournalEntry } from '../contract/session/journal-entry.ts'
 import type { TokenCounter } from '../types/context/compaction.ts'
 import type { MediaWithBytes } from '../types/model/media.ts'
 import type { StreamRateLimits } from '../types/model/provider.ts'
+import { outputFormOf } from '../validation/response-format.ts'
 import type { LoopBackground } from './background/loop-background.ts'
 import { Refusals } from './calls/refusals.ts'
 import { EventEmitter } from './event-emitter.ts'
@@ -63,6 +64,8 @@ export class LoopState {
   readonly added: AgentMessage[] = []
   turnIndex = 0
   readonly offered = new OfferedTools()
+  /** Where in its text an answer stands, where JSON is asked for. */
+  readonly outputForm: OutputForm | undefined
   /** What each request says, unless its turn says otherwise. */
   readonly settings: RequestSettings
   /** What the turn works with; made anew for each. */
@@ -96,6 +99,7 @@ export class LoopState {
     this.options = options
     this.agentId = ids.agentId
     this.settings = settingsIn(config)
+    this.outputForm = config.responseFormat && outputFormOf(config.responseFormat)
     // Before the watches: one that fails at once is told without the keys of this model.
     this.turn = plainTurn(this)
     this.stop = new AbortScope(options.signal)

@@ -40,6 +40,8 @@ const ofFetchMedia = optionsOf<FetchMediaOptions>({
 })
 
 const maxRedirects = 5
+/** Milliseconds for all of it. */
+export const defaultMediaTimeoutMs = 30_000
 /** Characters of an address. */
 const maxAddress = 8192
 /** Nobody is told who asks. */
@@ -64,7 +66,7 @@ const unnamed: RequestInit = { credentials: 'omit', referrerPolicy: 'no-referrer
  */
 export function fetchMedia(options: FetchMediaOptions): ResolveMedia {
   checkOptions(options, ofFetchMedia)
-  const { timeoutMs = 30_000 } = options
+  const { timeoutMs = defaultMediaTimeoutMs } = options
   const hosts = options.hosts.map(hostOf)
   return async (query) => {
     const scope = new AbortScope(query.signal)

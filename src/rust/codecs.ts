@@ -4,14 +4,8 @@ import { type Content, content } from '../contract/message/content.ts'
 import { type AgentMessage, agentMessage } from '../contract/message/message.ts'
 import { type BlockProvenance, blockProvenance } from '../contract/message/provenance.ts'
 import { type KnownApi, knownApi } from '../contract/model/model-config.ts'
-import {
-  type CacheStrategy,
-  cacheStrategy,
-  type ResponseFormat,
-  responseFormat,
-  type StreamDelta,
-  streamDelta,
-} from '../contract/model/request.ts'
+import { type CacheStrategy, cacheStrategy, type StreamDelta, streamDelta } from '../contract/model/request.ts'
+import { type ResponseFormat, responseFormat } from '../contract/model/request-settings.ts'
 import { type Usage, usage } from '../contract/model/usage.ts'
 import { type AnnotatedRequest, annotatedRequest } from '../contract/run/request-capture.ts'
 import {

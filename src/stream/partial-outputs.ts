@@ -1,7 +1,7 @@
 import { PartialOutput } from '../base/json/partial-output.ts'
 import type { JsonValue } from '../contract/json.ts'
+import type { OutputForm } from '../contract/model/request-settings.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
-import type { OutputForm } from '../contract/run/run-facts.ts'
 
 /** What the answer says so far, each time it says more. */
 export async function* partialOutputs(events: AsyncIterable<AgentEvent>, form: () => OutputForm | undefined): AsyncGenerator<JsonValue> {

@@ -4,7 +4,7 @@ import { aFunction, aSchema, aText, kind, options, required } from '../contract/
 import { toolName } from '../contract/tool/tool-result.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 
-const aTool = options<Pick<AgentTool, 'name' | 'description' | 'parameters' | 'execute'>>(
+export const aTool = options<Pick<AgentTool, 'name' | 'description' | 'parameters' | 'execute'>>(
   { name: required(toolName), description: required(aText), parameters: required(aSchema), execute: required(aFunction) },
   true,
 )

@@ -1,10 +1,11 @@
 import { ConfigError } from '../contract/errors.ts'
 import { text } from '../contract/message/message.ts'
 import { checkOptions } from '../contract/shape/read.ts'
-import { aFlag, aText, options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'
+import { aFlag, aText, listOf, options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import { toolJsonSchema } from '../validation/tool-parameters.ts'
 import { defineTool } from './define-tool.ts'
+import { aTool } from './registry.ts'
 import { SearchIndex } from './search-index.ts'
 
 /** How a model finds its tools. */
@@ -17,6 +18,7 @@ export interface ToolSearchOptions {
   native?: boolean
 }
 
+const searchedTools = listOf(aTool)
 const searchOptions = optionsOf<ToolSearchOptions>({ name: aText, most: wholeFrom(1), native: aFlag })
 
 /**
@@ -39,6 +41,7 @@ const searchOptions = optionsOf<ToolSearchOptions>({ name: aText, most: wholeFro
  * ```
  */
 export function toolSearch(tools: readonly AgentTool[], options: ToolSearchOptions = {}): AgentTool[] {
+  checkOptions(tools, searchedTools, 'tools', 'invalidTool')
   checkOptions(options, searchOptions)
   const { name = 'search_tools', most = 5, native = false } = options
   const names = new Set([name])

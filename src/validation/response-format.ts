@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../contract/json.ts'
-import { type ResponseFormat, responseFormat } from '../contract/model/request.ts'
-import type { OutputForm } from '../contract/run/run-facts.ts'
+import type { OutputForm } from '../contract/model/request-settings.ts'
+import { type ResponseFormat, responseFormat } from '../contract/model/request-settings.ts'
 import { tagsOf } from '../contract/shape/shape.ts'
 import { asToolName, maxToolName } from '../contract/tool/tool-result.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
@@ -29,8 +29,13 @@ export function responseFormatOf(input: ResponseFormatInput): ResponseFormat {
   return format
 }
 
+/** What `input` asks for, as plain JSON that asks for the same when it is given in its place. Throws as {@link responseFormatOf}. */
+export function plainFormat(input: ResponseFormatInput): ResponseFormat {
+  return isResponseFormat(input) ? input : fromSchema(input)
+}
+
 function read(input: ResponseFormatInput): ResponseFormat {
-  const format = isResponseFormat(input) ? input : fromSchema(input)
+  const format = plainFormat(input)
   if (format.type !== 'jsonSchema' || !isWrapped(format.schema)) return format
   return { ...format, schema: wrappedSchema(format.schema) }
 }

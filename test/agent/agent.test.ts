@@ -303,3 +303,23 @@ describe('readers of a run', () => {
     expect(JSON.parse(JSON.stringify(events))).toEqual(events)
   })
 })
+
+describe('going back to what was said', () => {
+  it('answers it again, or other words; an id of nothing changes nothing', async () => {
+    const agent = new Agent({ model: scripted([{ text: 'one' }, { text: 'two' }, { text: 'three' }]) })
+    await agent.prompt('question').result
+    const [question, answer] = agent.messages
+    const unknown = expect.objectContaining({ code: 'unknownMessage' })
+    for (const id of ['', 'nobody', '__proto__']) {
+      expect(() => agent.regenerate({ messageId: id })).toThrow(unknown)
+      expect(() => agent.editAndResend(id, 'other words')).toThrow(unknown)
+    }
+    // An answer is no words of a user, but belongs to some.
+    expect(() => agent.editAndResend(answer?.id ?? '', 'other words')).toThrow(unknown)
+    expect(agent.messages).toEqual([question, answer])
+    await agent.regenerate({ messageId: answer?.id ?? '' }).result
+    expect(agent.messages).toMatchObject([{ id: question?.id }, { content: [{ text: 'two' }] }])
+    await agent.editAndResend(question?.id ?? '', 'other words').result
+    expect(agent.messages).toMatchObject([{ content: [{ text: 'other words' }] }, { content: [{ text: 'three' }] }])
+  })
+})

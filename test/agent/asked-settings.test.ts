@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import * as z from 'zod'
 import { SubAgentTool } from '../../src/agent/index.ts'
+import type { JsonObject } from '../../src/contract/json.ts'
 import { Agent, memorySessionStore, type PromptOptions, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { parseSnapshot } from '../../src/session/index.ts'
@@ -60,6 +62,42 @@ describe('settings of a prompt', () => {
     const other = await resumed(await cutOff(asked))
     await other.agent.send('Never mind.', { topK: 3 }).result
     expect(other.requests[0]).toMatchObject({ topK: 3, topP: 0.9, thinkingLevel: 'off' })
+  })
+
+  it('hold with the form of the answer, its repairs, and fields of the body that hold no secret', async () => {
+    const words = { type: 'array', items: { type: 'string' } } as const
+    const body = { provider: { sort: 'price', only: ['azure'] }, top_a: 0.2 }
+    const store = await cutOff({ responseFormat: words, repair: 1, body })
+    const { agent, requests } = await resumed(store, [{ text: 'No list.' }, { text: '{"value":["three"]}' }])
+    const { output } = await agent.continueLoop().result
+    expect(output).toEqual(['three'])
+    expect(requests).toHaveLength(2)
+    expect(requests[0]).toMatchObject({ body, responseFormat: { type: 'jsonSchema', schema: { properties: { value: words } } } })
+  })
+
+  it('whoever goes on is told what no record holds, and may give it again', async () => {
+    const secret = 'sk-live-0123456789abcdef'
+    const format = z.object({ sum: z.number() }).transform(({ sum }) => `${sum}`)
+    const lost = {
+      headers: { 'X-Api-Key': secret, 'x-title': secret },
+      body: { mcp_servers: [{ authorization_token: secret }] },
+      responseFormat: format,
+    }
+    const warnings: JsonObject[] = []
+    const logger = { warn: (event: string, fields: JsonObject) => void (event === 'promptSettingsMissing' && warnings.push(fields)) }
+    const goOn = async (given: PromptOptions) => {
+      const store = await cutOff({ ...asked, ...lost })
+      expect(JSON.stringify((await store.tail('s')).records)).not.toContain(secret)
+      const model = scripted([{ text: '{"sum":3}' }])
+      const agent = await resumeAgent(store, 's', { model, tools: [add], logger })
+      return { result: await agent.continueLoop(given).result, request: model.provider.requests[0] }
+    }
+    const { result, request } = await goOn({})
+    expect(result.output).toEqual({ sum: 3 })
+    expect(request).not.toHaveProperty('body')
+    expect(warnings).toMatchObject([{ message: expect.stringContaining('headers.X-Api-Key, headers.x-title, body, responseFormat') }])
+    expect((await goOn(lost)).result.output).toBe('3')
+    expect(warnings).toHaveLength(1)
   })
 
   it('are in a snapshot that is taken while the run is on', async () => {

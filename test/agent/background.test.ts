@@ -257,7 +257,9 @@ describe('a sub-agent in the background', () => {
     held.open()
     const { messages } = await agent.prompt('go').result
     const report = messages.find((message) => message.role === 'user' && message.provenanceHint?.kind === 'background')
-    expect(() => agent.editAndResend(report?.id ?? '', 'other words')).toThrow('is not what a user said')
+    expect(() => agent.editAndResend(report?.id ?? '', 'other words')).toThrow(
+      expect.objectContaining({ code: 'unknownMessage', message: expect.stringContaining('is not what a user said') }),
+    )
     await agent.regenerate().result
     expect(said(agent.messages)).toEqual(['user: go', 'assistant: again'])
   })

@@ -58,6 +58,23 @@ describe('media of a session that is resumed', () => {
     expect(JSON.stringify(await store.load('s1'))).toContain(data)
   })
 
+  it.each(stores)('stand once, also where the history was compacted, and go on being sent: %s', async (_name, storeOf) => {
+    const store = storeOf()
+    const { model, bodies } = listening()
+    const contextConfig = { maxContextTokens: 40_000, systemPromptTokens: 0, compaction: { keepFirstTurns: 0, keepRecentTurns: 3 } }
+    const agent = new Agent({ model, session: store, sessionId: 's1', contextConfig })
+    const words = 'Some words of a turn. '.repeat(4000)
+    for (const asked of [words, question, words, 'And now?']) await agent.prompt(asked).result
+    await agent.close()
+    const { records } = await store.tail('s1')
+    expect(records.some(({ entry }) => entry.type === 'compaction' && JSON.stringify(entry).includes('application/pdf'))).toBe(true)
+    expect(JSON.stringify(records)).not.toContain(data)
+    const resumed = await resumeAgent(store, 's1', { model, contextConfig })
+    await resumed.prompt('And then?').result
+    await resumed.close()
+    expect(bodies.at(-1)?.split(data)).toHaveLength(2)
+  })
+
   it('go with the history into a new session', async () => {
     const store = memorySessionStore()
     await asked(store)

@@ -4,6 +4,7 @@ import { AnthropicDecoder } from '../../src/providers/anthropic/decode.ts'
 import { anthropic as anthropicModel } from '../../src/providers/anthropic/index.ts'
 import { BedrockDecoder } from '../../src/providers/bedrock/decode.ts'
 import { GeminiDecoder } from '../../src/providers/google/decode/gemini-decoder.ts'
+import { CitedDocuments } from '../../src/providers/kit/decode/cited-documents.ts'
 import type { StreamDecoder } from '../../src/providers/kit/decode/decoder.ts'
 import { ChatDecoder } from '../../src/providers/openai/decode/chat-decoder.ts'
 import { ResponsesDecoder } from '../../src/providers/openai-responses/decode/responses-decoder.ts'
@@ -28,7 +29,8 @@ interface Row {
 
 const model = anthropicModel('bench').config
 const request = { model, systemPrompt: '', messages: [], tools: [], thinkingLevel: 'off', cache: { type: 'auto' } } as const
-const unbound = { answerTool: undefined, prefixHash: undefined, isReasoningOutside: false }
+const cited = new CitedDocuments([], { api: 'anthropicMessages', media: { media: [], mediaByUrl: [], mediaById: [] } })
+const unbound = { answerTool: undefined, prefixHash: undefined, isReasoningOutside: false, cited }
 const contextOf = (service: string, emit: Emit) => ({ request, service, emit })
 const rows: Row[] = [
   { name: 'anthropic', protocol: anthropic, decoder: (emit) => new AnthropicDecoder(unbound, contextOf('Anthropic', emit)) },

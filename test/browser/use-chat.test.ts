@@ -1,18 +1,26 @@
 import { useChat } from '@ai-sdk/react'
-import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai'
+import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, type SourceDocumentUIPart, type UIMessage } from 'ai'
 import { createElement, type DragEvent, type ReactElement } from 'react'
 import { createRoot } from 'react-dom/client'
 import { afterAll, expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
-import { memorySessionStore } from '../../src/index.ts'
+import { type Citation, memorySessionStore } from '../../src/index.ts'
 import type { StreamRequest } from '../../src/provider-kit.ts'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { bedrock } from '../../src/providers/bedrock/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { endpointAgent } from '../../src/testing/index.ts'
 import { patient } from '../support/patience.ts'
 
+type DocumentPlace = NonNullable<Citation['document']>
+
 const sessions = memoryLiveSessions({
   store: memorySessionStore(),
-  agent: ({ sessionId }) => (sessionId.startsWith('pdf') ? { model: scripted(cites) } : endpointAgent(sessionId)),
+  agent: ({ sessionId }) => {
+    if (sessionId.startsWith('anthropic')) return { model: anthropic('claude-opus-4-8', { apiKey: 'k', fetch: citingAnthropic }) }
+    if (sessionId.startsWith('bedrock')) return { model: bedrock('anthropic.claude-opus-4-6-v1', { apiKey: 'k', fetch: citingBedrock }) }
+    return sessionId.startsWith('pdf') ? { model: scripted(cites) } : endpointAgent(sessionId)
+  },
 })
 afterAll(() => sessions.close())
 const app = createAgentApp({ sessions, authorize: 'loopbackOnly' })
@@ -21,6 +29,39 @@ const transport = new DefaultChatTransport({
   api: 'http://localhost/chat',
   fetch: async (input, init) => app.fetch(new Request(input, init)),
 })
+
+/** Sends page 2 of the document that it was sent, where it was asked to cite it. */
+function citing(answer: (name: string) => object[], type: string): typeof fetch {
+  return async (_input, init) => {
+    const body = String(init?.body)
+    const isAsked = body.includes('"citations":{"enabled":true}') && body.includes(btoa('%PDF-1.4\n'))
+    const lines = answer(isAsked ? 'report.pdf' : 'nothing').map((event) => JSON.stringify(event))
+    const text = type.includes('ndjson') ? lines.map((line) => `${line}\n`) : lines.map((line) => `data: ${line}\n\n`)
+    return new Response(text.join(''), { headers: { 'content-type': type } })
+  }
+}
+const citingAnthropic = citing((document_title) => {
+  const page = { type: 'page_location', document_index: 0, document_title, start_page_number: 2, end_page_number: 3, cited_text: 'Up.' }
+  return [
+    { type: 'message_start', message: { usage: { input_tokens: 1, output_tokens: 1 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'It grew.', citations: [page] } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } },
+    { type: 'message_stop' },
+  ]
+}, 'text/event-stream')
+const citingBedrock = citing((name) => {
+  const location = { documentPage: { documentIndex: 0, start: 2, end: 3 } }
+  const citation = { title: name === 'report.pdf' ? 'document-1' : name, sourceContent: [{ text: 'Up.' }], location }
+  return [
+    { messageStart: { role: 'assistant' } },
+    { contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'It grew.' } } },
+    { contentBlockDelta: { contentBlockIndex: 0, delta: { citation } } },
+    { contentBlockStop: { contentBlockIndex: 0 } },
+    { messageStop: { stopReason: 'end_turn' } },
+    { metadata: { usage: { inputTokens: 1, outputTokens: 2 } } },
+  ]
+}, 'application/x-ndjson')
 
 /** Answers about the PDF that it was sent. */
 function cites({ messages }: StreamRequest): ScriptedStep {
@@ -33,6 +74,20 @@ function cites({ messages }: StreamRequest): ScriptedStep {
       { title: 'Figures', url: 'https://figures.example/2026' },
     ],
   }
+}
+
+/** A source with a link to each page that is cited, where the page has the file. */
+function pageLinks({ title, providerMetadata }: SourceDocumentUIPart, messages: UIMessage[]): (string | ReactElement)[] {
+  const told = providerMetadata?.phi as { citations: { document?: DocumentPlace }[] } | undefined // see ui-protocols.md
+  const links = (told?.citations ?? []).flatMap(({ document: place }, key) => {
+    const { parts = [] } = messages.find(({ id }) => id === place?.messageId) ?? {}
+    // Pictures are file parts too.
+    const files = parts.filter((part) => part.type === 'file' && !part.mediaType.startsWith('image/'))
+    const file = files[place?.fileIndex ?? -1]
+    if (file?.type !== 'file' || place === undefined) return []
+    return [createElement('a', { key, href: `${file.url}#page=${place.start}` }, ` page ${place.start}`)]
+  })
+  return [title, ...links]
 }
 
 /** What the documentation of the AI SDK has people write. */
@@ -64,7 +119,7 @@ function ChatPage({ id, initial, resume }: { id: string; initial: UIMessage[]; r
           if (part.type === 'text') return createElement('span', { key: at }, part.text)
           if (part.type === 'file') return createElement('em', { key: at }, part.filename)
           if (part.type === 'source-url') return createElement('a', { key: at, href: part.url }, part.title)
-          if (part.type === 'source-document') return createElement('cite', { key: at }, part.title)
+          if (part.type === 'source-document') return createElement('cite', { key: at }, pageLinks(part, messages))
           if (part.type !== 'dynamic-tool') return null
           const { state, approval } = part
           if (state !== 'approval-requested' || approval === undefined) return createElement('i', { key: at }, state)
@@ -96,6 +151,7 @@ function open(id: string, initial: UIMessage[] = [], resume = false) {
       dataTransfer.items.add(file)
       place.querySelector('main')?.dispatchEvent(new globalThis.DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer }))
     },
+    links: () => [...place.querySelectorAll('cite a')].map((link) => link.getAttribute('href')),
     shows: (text: string | RegExp) => vi.waitFor(() => expect(shown()).toMatch(text), patient),
     close: () => {
       root.unmount()
@@ -141,3 +197,23 @@ it('a PDF that is dropped on a page is answered with its sources, also when the 
   await second.shows(said)
   second.close()
 })
+
+it.each(['anthropic', 'bedrock'])(
+  'a PDF that is dropped on a page is answered with links to its pages, also when the page is opened again: %s',
+  async (service) => {
+    const id = `${service}-${crypto.randomUUID()}`
+    const first = open(id)
+    await first.shows(/ready/)
+    first.drop(new File(['%PDF-1.4\n'], 'report.pdf', { type: 'application/pdf' }))
+    const said = /ready ?user: report\.pdf ?Did it grow\? ?assistant: It grew\. ?report\.pdf page 2/
+    await first.shows(said)
+    const link = `data:application/pdf;base64,${btoa('%PDF-1.4\n')}#page=2`
+    expect(first.links()).toEqual([link])
+    first.close()
+    const { messages } = await (await app.request(`http://localhost/chat/${id}`)).json()
+    const second = open(id, messages)
+    await second.shows(said)
+    expect(second.links()).toEqual([link])
+    second.close()
+  },
+)

@@ -56,6 +56,27 @@ const open = (fetch: (request: Request) => Promise<Response>) =>
   remoteSession({ url: 'http://localhost', sessionId: 's', fetch, reconnect: { initialDelayMs: 1, maxDelayMs: 2 } })
 
 describe('a run whose server is restarted', () => {
+  it('goes on where the next process is killed while it says what became of the run', async () => {
+    const host = killableHost(hanging([{ text: ['one ', 'two'] }], 1))
+    let broken = 0
+    const fetch = async (request: Request): Promise<Response> => {
+      const response = await host.fetch(request)
+      if (response.status !== 410 || broken++ > 0) return response
+      const half = (await response.arrayBuffer()).slice(0, 20)
+      const pieces = [() => new Uint8Array(half), () => Promise.reject(new TypeError('terminated'))]
+      const body = new ReadableStream({ pull: async (controller) => controller.enqueue(await pieces.shift()?.()) }, { highWaterMark: 0 })
+      return new Response(body, response)
+    }
+    const session = open(fetch)
+    const run = session.prompt('Count.')
+    await untilText(run)
+    host.restart(scripted([{ text: ['one ', 'two ', 'three'] }]))
+    const { status, text } = await run.result
+    expect([status, text, broken > 1]).toEqual(['completed', 'one two three', true])
+    session.close()
+    await host.close()
+  })
+
   it('goes on as one run, where an answer was cut off', async () => {
     const host = killableHost(hanging([{ text: ['one ', 'two'] }], 1))
     const session = open(host.fetch)

@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { agentFromConfig, agentsFromConfig, parseConfig } from '../../src/config/index.ts'
+import { type Agent, textOf } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
 import { agentOf, refusal } from '../support/agent-files.ts'
 import { gate } from '../support/play.ts'
 
@@ -64,6 +66,43 @@ describe('a limiter of an agent file', () => {
     const agents = await Promise.all([1, 2].map(() => agentFromConfig(config, { ...host, fetch })))
     expect(await Promise.all(agents.map((agent) => agent.prompt('go').text()))).toEqual(['From backup.', 'From backup.'])
     expect(Object.fromEntries(most)).toEqual({ down: 2, backup: 1 })
+  })
+
+  it('lets another model step in once a call has waited long enough', async () => {
+    const { most, fetch } = service({ busy: 2, backup: 1 })
+    const file = `[provider]\n${section('busy', 'fallback = ["{{backup}}"]\nlimiter = { concurrency = 1, max_wait_ms = 1 }\n')}
+[[provider.instances]]\nid = "backup"\n${section('backup')}`
+    const { config } = await parseConfig(file, 'toml')
+    const agents = await Promise.all([1, 2].map(() => agentFromConfig(config, { ...host, fetch })))
+    const runs = agents.map((agent) => agent.prompt('go'))
+    expect(await Promise.race(runs.map((run) => run.text()))).toBe('From backup.')
+    expect(Object.fromEntries(most)).toEqual({ busy: 1, backup: 1 })
+    for (const run of runs) run.abort()
+  })
+
+  it.each([
+    ['', ['parent', 'person', 'parent', 'helper']],
+    ['priority = "Person"', ['parent', 'person', 'helper', 'parent']],
+  ])('people come before tasks in the background, unless the file says otherwise: %s', async (priority, order) => {
+    const began: string[] = []
+    const file = `[provider]\nmodel = "m"\nlimiter = { concurrency = 1 }
+[[sub_agents.instances]]\nname = "helper"\ndescription = "Helps."\nmodel = "h"\nbackground = true\n${priority}`
+    const { config } = await parseConfig(file, 'toml')
+    const agents: Agent[] = []
+    const createModel = ({ model }: { model?: string }) =>
+      scripted(async ({ messages }) => {
+        const said = textOf(messages.find(({ role }) => role === 'user')?.content ?? [])
+        began.push(model === 'h' ? 'helper' : said)
+        if (began.length === 1) {
+          agents[1]?.prompt('person')
+          return { toolCalls: [{ name: 'helper', arguments: { task: 'Look.' } }] }
+        }
+        for (let task = 0; task < 20; task += 1) await setImmediate()
+        return { text: 'Done.' }
+      })
+    for (let each = 0; each < 2; each += 1) agents.push(await agentFromConfig(config, { ...host, createModel }))
+    expect((await agents[0]?.prompt('parent').result)?.status).toBe('completed')
+    expect(began.slice(0, 4)).toEqual(order)
   })
 
   it('may be empty, and refuses what is no limit', async () => {

@@ -119,6 +119,40 @@ function toolSet(names: string[], closed: string[]): McpToolSet {
   })
 }
 
+describe('many tools, and long results', () => {
+  const server = `${provider}[tools]\nsearch_servers = true\n[[mcp.servers]]\nname = "web"\nurl = "https://mcp.test/"\n`
+
+  it('the tools of servers are searched, where the file says so', async () => {
+    const model = scripted([
+      { toolCalls: [{ name: 'search_tools', arguments: { query: 'weather' } }] },
+      { toolCalls: [{ name: 'weather', arguments: {} }] },
+      { text: 'Sunny.' },
+    ])
+    const connectMcp = async () => toolSet(['weather', 'mail'], [])
+    const agent = await agentOf(server, { trust: true, connectMcp, createModel: () => model })
+    expect(await agent.prompt('Weather?').text()).toBe('Sunny.')
+    expect(model.provider.requests.map(({ tools }) => tools.map(({ name }) => name))).toEqual([
+      ['search_tools'],
+      ['search_tools', 'weather'],
+      ['search_tools', 'weather'],
+    ])
+  })
+
+  it('long results go to files of the workspace, which the agent must be able to read', async () => {
+    const long = `${provider}[tools]\nenabled = ["read_file", "long"]\noffload_over = 100\n`
+    const model = scripted([{ toolCalls: [{ name: 'long', arguments: {} }] }, { text: 'Read.' }])
+    const [reads, makes] = toolsNamed('read_file', 'long')
+    const result = async () => ({ content: [{ type: 'text' as const, text: 'x'.repeat(5000) }] })
+    const files = memoryWorkspace({})
+    const tools = reads === undefined || makes === undefined ? [] : [reads, { ...makes, execute: result }]
+    const agent = await agentOf(long, { workspace: files, tools, createModel: () => model })
+    await agent.prompt('Go.').result
+    expect(JSON.stringify(model.provider.requests[1]?.messages).length).toBeLessThan(2000)
+    expect((await files.list('')).length).toBeGreaterThan(0)
+    expect(await refusal(`${provider}[tools]\noffload_over = 100\n`, { workspace: files })).toMatchObject({ field: 'tools.offload_over' })
+  })
+})
+
 describe('MCP servers', () => {
   const text = `${provider}
 [[mcp.servers]]

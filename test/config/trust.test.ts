@@ -125,6 +125,30 @@ enabled = false`
     expect(await asked(`[provider]\nmodel = "m"\n${line.replace('\\n', '\n')}\n[tools]\nenabled = ["read_file"]`)).toEqual([])
   })
 
+  it.each([
+    'project = "of-a-stranger"\nlocation = "global"\napi = "vertex"\napi_key = "${KEY}"',
+    'url = "https://aiplatform.googleapis.com/v1/projects/of-a-stranger/locations/global/publishers/google/models"\napi = "vertex"\napi_key = "${KEY}"',
+  ])('the project of a stranger is an account too: %s', async (lines) => {
+    const list = await asked(`[provider]\nmodel = "m"\n${lines}\n[tools]\nenabled = ["read_file"]`)
+    expect(list).toEqual([account(lines.startsWith('url') ? 'provider.base_url' : 'provider.project')])
+    expect(await asked(`[provider]\nmodel = "m"\n${lines}`)).toEqual([])
+  })
+
+  it.each(['model = "${SECRET}"', 'model = "m"\nname = "${SECRET}"', 'model = "m"\nheaders = { x-key = "${SECRET}" }'])(
+    'the account of a key in the file is told what the rest of its section takes from the environment: %s',
+    async (lines) => {
+      expect(await asked(`[provider]\napi_key = "of a stranger"\n${lines}`)).toEqual([account('provider.api_key')])
+    },
+  )
+
+  it.each(['[compaction]', '[[compaction.instances]]\nid = "a"', '[context.compaction]', '[[context.compaction.instances]]\nid = "a"'])(
+    'is a variable that the model is told when it writes a summary: %s',
+    async (section) => {
+      const list = await asked(`${withKey}${section}\nfocus_message = "\${SECRET}"`)
+      expect(list).toEqual([['variable', expect.stringMatching(/compaction.*\.focus_message$/), '${SECRET}']])
+    },
+  )
+
   it('is an address with a key in it, and one that two variables make', async () => {
     for (const url of ['https://generativelanguage.googleapis.com/v1?key=attackers', '${A}${B}', 'https://api.openai.com/v1?a=${A}'])
       expect(await asked(`${withKey}url = "${url}"`)).toEqual([['endpoint', 'provider.base_url', url]])

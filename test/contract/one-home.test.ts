@@ -37,7 +37,6 @@ const allowedNumbers: readonly (readonly [path: string, name: string, reason: st
   ['playground/src/inspector/trace/waterfall.tsx', 'rowHeight', 'as its own style sheet says'],
   ['src/skills/load-skills.ts', 'breathEvery', 'how long one kind of work takes before others have their turn'],
   ['src/client/remote-options.ts', 'maxDelayMs', 'between attempts to reach our server, whatever a retry of a model waits'],
-  ['src/media/fetch-media.ts', 'timeoutMs', 'for one file'],
   ['src/tools/', 'timeoutMs', 'for one walk through files'],
 ]
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SubAgentTool } from '../../src/agent/index.ts'
-import { Agent, memorySessionStore, textOf, userMessage } from '../../src/index.ts'
-import type { TurnChanges } from '../../src/loop/index.ts'
+import { Agent, type AgentOptions, memorySessionStore, textOf, userMessage } from '../../src/index.ts'
+import type { TurnChanges, UpcomingTurn } from '../../src/loop/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { add, ofType, play, tool } from '../support/play.ts'
 
@@ -37,6 +37,91 @@ describe('prepareTurn', () => {
     const { model, agent } = await play([{ text: 'ok' }], { hooks: { prepareTurn: () => ({ messages: [userMessage('Only this.')] }) } })
     expect(model.provider.requests[0]?.messages.map(({ content }) => textOf(content))).toEqual(['Only this.'])
     expect(agent.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+  })
+
+  it.each(['prepareTurn', 'systemPrompt'])('a run that is stopped while %s is asked was aborted, and did not fail', async (name) => {
+    const stop = () => {
+      agent.abort()
+      return new Promise<never>(() => undefined)
+    }
+    const asked = name === 'systemPrompt' ? { systemPrompt: stop } : { hooks: { prepareTurn: stop } }
+    const agent: Agent = new Agent({ model: scripted([]), logger: false, ...asked })
+    const { status, error } = await agent.prompt('Hi.').result
+    expect([status, error]).toEqual(['aborted', undefined])
+    expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', stopReason: 'aborted', errorMessage: 'Cancelled' })
+  })
+
+  describe('a call that waited for a person', () => {
+    const paused = async (options: Parameters<typeof play>[1]) => {
+      const asking = {
+        toolCalls: [
+          { name: 'deploy', arguments: {} },
+          { name: 'add', arguments: { a: 1, b: 2 } },
+        ],
+      }
+      const { agent, result } = await play([asking], { approvalTimeoutMs: 1, ...options })
+      expect(result.status).toBe('paused')
+      return agent
+    }
+    const goOn = async (agent: Agent, options: Partial<AgentOptions>, decide: 'approve' | 'nobody' = 'approve') => {
+      const model = scripted([{ text: 'Done.' }])
+      const next = new Agent({ model, tools: [add], logger: false, ...(decide === 'nobody' && { approvalTimeoutMs: 1 }), ...options })
+      next.restore(JSON.parse(JSON.stringify(agent.checkpoint())))
+      const run = next.continueLoop()
+      run.subscribe((event) => decide === 'approve' && event.type === 'approvalRequested' && run.approve(event))
+      return { next, result: await run.result, sent: model.provider.requests }
+    }
+    const deploy = (ran: string[], name = 'deploy') => tool(name, () => String(ran.push(name)), { needsApproval: true })
+    const results = ({ messages }: Agent) =>
+      messages.flatMap((message) => (message.role === 'toolResult' ? [[message.toolName, textOf(message.content)]] : []))
+
+    it('is run by the tool that only this hook gives, once, and with the others of the agent', async () => {
+      const ran: string[] = []
+      const hooks = { prepareTurn: ({ tools }: UpcomingTurn) => ({ tools: [...tools, deploy(ran)] }) }
+      const agent = await paused({ tools: [add], hooks })
+      const { next, result } = await goOn(agent, { hooks })
+      expect([result.status, ran]).toEqual(['completed', ['deploy']])
+      expect(
+        results(next)
+          .map(([name]) => name)
+          .toSorted(),
+      ).toEqual(['add', 'deploy'])
+    })
+
+    it('asks again where this hook gives the tool with a guard that the one of the agent has not', async () => {
+      const ran: string[] = []
+      const open = tool('deploy', () => String(ran.push('unguarded')))
+      const hooks = { prepareTurn: () => ({ tools: [add, deploy(ran)] }) }
+      const agent = await paused({ tools: [add, open], hooks })
+      expect((await goOn(agent, { tools: [add, open], hooks }, 'nobody')).result.status).toBe('paused')
+      expect(ran).toEqual([])
+    })
+
+    it('is answered with what is wrong where the tool is gone, and whoever runs it is told', async () => {
+      const agent = await paused({ tools: [add], hooks: { prepareTurn: () => ({ tools: [add, deploy([])] }) } })
+      const warned: string[] = []
+      const logger = { warn: (event: string, { message }: { message?: unknown }) => void warned.push(`${event}: ${message}`) }
+      const { next, sent } = await goOn(agent, { logger })
+      const [, said] = results(next).find(([name]) => name === 'deploy') ?? []
+      expect(said).toMatch(/deploy.*is not there any more.*not run/)
+      expect(JSON.stringify(sent)).toContain('is not there any more')
+      expect(warned.join()).toMatch(/callRefused.*deploy/)
+    })
+
+    it('goes on waiting where the hook fails, or the run is stopped while it is asked', async () => {
+      const ran: string[] = []
+      const agent = await paused({ tools: [add], hooks: { prepareTurn: () => ({ tools: [add, deploy(ran)] }) } })
+      const throwing = () => {
+        throw new Error('no')
+      }
+      const failed = await goOn(agent, { hooks: { prepareTurn: throwing } })
+      expect(failed.result).toMatchObject({ status: 'error', error: { code: 'hookFailed' } })
+      const stopped = new Agent({ model: scripted([]), tools: [add], logger: false, hooks: { prepareTurn: () => void stopped.abort() } })
+      stopped.restore(failed.next.checkpoint())
+      expect((await stopped.continueLoop().result).status).toBe('aborted')
+      const { result } = await goOn(stopped, { hooks: { prepareTurn: () => ({ tools: [add, deploy(ran)] }) } })
+      expect([result.status, ran]).toEqual(['completed', ['deploy']])
+    })
   })
 
   it('a call of a tool that is not offered is answered as one that there is not', async () => {

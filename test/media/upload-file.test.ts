@@ -171,6 +171,36 @@ describe('uploadFile', () => {
     expect(seen).toHaveLength(3)
   })
 
+  it.each([
+    ['Anthropic', claude],
+    ['OpenAI', responses],
+  ])('%s: says while it goes out how much has gone, and that it is as long as it is', async (_name, model) => {
+    const big = new Blob(['%PDF-1.7 ', new Uint8Array(9 * 1024 * 1024)], { type: 'application/pdf' })
+    const progress: UploadProgress[] = []
+    await uploadFile(model(), big, { name: 'a "quoted"\r\nname.pdf', expiresAfter: day, onProgress: (at) => progress.push(at) })
+    expect(progress[0]).toEqual({ sent: 0, total: big.size })
+    expect(progress.at(-1)).toEqual({ sent: big.size, total: big.size })
+    expect(progress.length).toBeGreaterThan(8)
+    expect(progress.map(({ sent }) => sent)).toEqual(progress.map(({ sent }) => sent).toSorted((a, b) => a - b))
+    expect(new Set(progress.map(({ sent }) => sent)).size).toBe(progress.length)
+    expect(Number(seen[0]?.headers['content-length'])).toBe(seen[0]?.body.length)
+    const file = (await formSeen()).get('file') as File // it was there
+    expect([file.size, file.type]).toEqual([big.size, 'application/pdf'])
+    expect(file.name).toContain('"quoted"')
+  })
+
+  it('a form is stopped on its way', async () => {
+    const big = new Blob(['%PDF-1.7 ', new Uint8Array(64 * 1024 * 1024)], { type: 'application/pdf' })
+    const aborter = new AbortController()
+    let sent = 0
+    const onProgress = (at: UploadProgress) => {
+      sent = at.sent
+      if (at.sent > 4 * 1024 * 1024) aborter.abort('enough')
+    }
+    expect(await refusal(uploadFile(claude(), big, { signal: aborter.signal, onProgress }))).toBe('enough')
+    expect(sent).toBeLessThan(big.size)
+  })
+
   it('Gemini: in pieces, with progress; it waits until the file was read, and the key goes to no session', async () => {
     const file = {
       name: 'files/abc',

@@ -6,10 +6,11 @@ import { applyProfile, composeSystemPrompt, minimalPrompt, profileDefaults } fro
 import { Agent, ConfigError, defineTool, memorySessionStore, parseOutput } from '../../src/index.ts'
 import { createBudget } from '../../src/loop/index.ts'
 import { createLineDecoder, createSseDecoder, defineProvider } from '../../src/provider-kit.ts'
+import { limited, limiter } from '../../src/providers/compose/index.ts'
 import { ProviderRegistry } from '../../src/providers/registry.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { withTaskHooks } from '../../src/session/index.ts'
-import { listFilesTool, memoryWorkspace, searchTool, ToolRegistry } from '../../src/tools/index.ts'
+import { listFilesTool, memoryWorkspace, searchTool, ToolRegistry, toolSearch } from '../../src/tools/index.ts'
 import { agUiEncoder } from '../../src/ui/ag-ui/index.ts'
 import { toUiMessages, uiMessageEncoder } from '../../src/ui/ai-sdk/index.ts'
 import { eventEncoder } from '../../src/ui/native/index.ts'
@@ -56,6 +57,13 @@ const wrong: [string, () => unknown, RegExp][] = [
   ],
   ['tools of a registry', () => new ToolRegistry(as(7)), /tools is 7/],
   ['a tool of a registry', () => new ToolRegistry().register(as({ name: 'x' })), /tool\.description/],
+  ['tools to be searched', () => toolSearch(as('x')), /tools is "x"/],
+  ['a tool to be searched', () => toolSearch(as([{ name: 'x' }])), /tools\[0\]\.description/],
+  ['the limiter of a model', () => limited(scripted([]), as(undefined)), /limiter is undefined/],
+  ['options of a limiter in its place', () => limited(scripted([]), as({ concurrency: 1 })), /limiter is an object/],
+  ['the wait of a call', () => limited(scripted([]), limiter(), { maxWaitMs: -1 }), /maxWaitMs is -1/],
+  ['a body that is no JSON', () => new Agent({ model: scripted([]), body: as({ seed: () => 1 }) }), /body\.seed is a function/],
+  ['a number of a body', () => new Agent({ model: scripted([]) }).prompt('x', { body: { seed: Number.NaN } }), /body\.seed is NaN/],
   ['loaders of a registry', () => new ProviderRegistry(as(null)), /loaders is null/],
   ['a loader of a registry', () => new ProviderRegistry().register('x', as(7)), /loader is 7/],
   ['a configuration', () => new ProviderRegistry().createModel(as(null)), /config is null/],

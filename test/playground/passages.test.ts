@@ -10,7 +10,7 @@ const b: Citation = { url: 'https://b.example/2', title: 'B' }
 
 function textsOf(blocks: readonly BlockView[], isGrowing = false): (string | undefined)[] {
   return passagesOf(blocks, sourcesOf(blocks), isGrowing).map((passage) =>
-    passage.type === 'text' ? passage.text.replace(/\uE000(\d+)\uE001/g, '[$1]') : undefined,
+    passage.type === 'text' ? passage.text.replace(/\uE000([\d.]+)\uE001/g, '[$1]') : undefined,
   )
 }
 
@@ -33,7 +33,13 @@ it('a range says where in the text the number stands; one beyond its end is at t
 
 it('several places of a source at the same end have one number', () => {
   const page = (start: number) => ({ index: 0, unit: 'page' as const, start, end: start + 1 })
-  expect(textsOf([cited('So.', { document: page(1) }, { document: page(5) })])).toEqual(['So.[1]'])
+  expect(textsOf([cited('So.', { document: page(1) }, { document: page(5) })])).toEqual(['So.[1.1]'])
+})
+
+it('a number that stands for a page names it, and its link leads there', () => {
+  const page = { index: 0, unit: 'page' as const, start: 12, end: 13 }
+  expect(textsOf([cited('So.', { document: page }, { document: { ...page, index: 1, unit: 'char' } })])).toEqual(['So.[1.12][2]'])
+  expect(withoutMarks(withMarks('code', [{ at: 2, number: 1, page: 12 }]))).toBe('code')
 })
 
 it('the last piece of a text that grows has no numbers yet', () => {

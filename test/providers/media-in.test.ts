@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FileContent } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
+import { azure } from '../../src/providers/azure/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'
 import { google } from '../../src/providers/google/index.ts'
 import { openai } from '../../src/providers/openai/index.ts'
@@ -68,4 +69,42 @@ describe('a PDF in a user message', () => {
 it('a file of text is its text where the model takes no such file', async () => {
   const csv: FileContent = { type: 'file', mimeType: 'text/csv', data: btoa('a,b'), name: 'a.csv' }
   expect(await bodyOf(openai('gpt-5.1', keys), csv)).toContain('a.csv:\\\\na,b'.replace('\\\\', '\\'))
+})
+
+describe('an office file', () => {
+  const types = {
+    docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+    doc: 'application/msword',
+    xls: 'application/vnd.ms-excel',
+    ppt: 'application/vnd.ms-powerpoint',
+    odt: 'application/vnd.oasis.opendocument.text',
+    rtf: 'application/rtf',
+  }
+  const zip = btoa('PK\x03\x04')
+
+  it.each(Object.entries(types))('goes to Responses as it is: %s', async (end, mimeType) => {
+    const file: FileContent = { type: 'file', mimeType, data: zip, name: `a.${end}` }
+    const block = { type: 'input_file', filename: `a.${end}`, file_data: `data:${mimeType};base64,${zip}` }
+    for (const id of ['gpt-5.1', 'gpt-5-pro', 'gpt-5.2-codex', 'gpt-unheard-of'])
+      expect(await bodyOf(openaiResponses(id, keys), file)).toContain(JSON.stringify(block))
+    expect(await bodyOf(openaiResponses('gpt-5.1', keys), { type: 'file', mimeType, url: `https://a.example/a.${end}` })).toContain(
+      `"file_url":"https://a.example/a.${end}"`,
+    )
+    expect(await bodyOf(openaiResponses('gpt-5.1', keys), { type: 'file', mimeType, fileId: 'file_1', api: 'openAiResponses' })).toContain(
+      '"file_id":"file_1"',
+    )
+  })
+
+  it('is a line, and a warning, elsewhere', async () => {
+    const file: FileContent = { type: 'file', mimeType: types.docx, data: zip, name: 'a.docx' }
+    const others = [
+      openai('gpt-5.1', keys),
+      openaiResponses('o3-mini', keys),
+      azure('gpt-5.1', { ...keys, baseUrl: 'https://a.example/openai/v1' }),
+    ]
+    for (const model of [...others, anthropic('claude-sonnet-5', keys), google('gemini-3-pro', keys)])
+      expect(await bodyOf(model, file)).toContain('(file left out: ')
+  })
 })

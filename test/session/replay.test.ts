@@ -194,3 +194,13 @@ it.each([undefined, 'ada'])('keeps the events of a run in the part of a store th
   expect(events).toEqual(heard.filter(({ type }) => type !== 'messageUpdate' && type !== 'turnRequest'))
   expect((await store.load('s1')).loops.map(({ loopId, sessionId }) => [loopId, sessionId])).toEqual([[agent.lastLoopId, 's1']])
 })
+
+it.each([
+  ['withEvents', (store: SessionStore) => withEvents(store)],
+  ['withTaskHooks', (store: SessionStore) => withTaskHooks(store, {})],
+])('%s is the store itself in everything else, also where that is a class', async (_name, around) => {
+  const store = around(scopedSessionStore(memorySessionStore(), 'ada'))
+  const { agent } = await play(store)
+  expect((await store.load('s1')).loops.map(({ loopId }) => loopId)).toEqual([agent.lastLoopId])
+  expect([store.promises.conflict, await store.listIds(), await store.delete('s1')]).toEqual(['refused', ['s1'], true])
+})

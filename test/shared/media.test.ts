@@ -42,10 +42,12 @@ describe('media', () => {
   it('are uploaded as a form', async () => {
     const seen: string[] = []
     const service: typeof fetch = async (input, init) => {
-      // WebKit makes the request, and cannot read a form with a file back out of it.
-      expect(new Request(input, init).headers.get('content-type')).toMatch(/^multipart\/form-data; boundary=/)
-      const form = init?.body
-      const file = form instanceof FormData ? form.get('file') : undefined
+      const isForm = init?.body instanceof FormData
+      const { headers } = isForm ? new Request(input, init) : new Response(null, init)
+      expect(headers.get('content-type')).toMatch(/^multipart\/form-data; boundary=/)
+      // WebKit makes the request of a form, and cannot read one with a file back out of it.
+      const form = init?.body instanceof FormData ? init.body : await new Response(init?.body, { headers }).formData()
+      const file = form.get('file')
       if (file instanceof File) seen.push(file.name, file.type, await file.text())
       return Response.json({ id: 'file_1', expires_at: '2099-01-01T00:00:00Z' })
     }

@@ -46,6 +46,9 @@ describe('snapshot', () => {
 
   it('that is broken is refused, with the place', () => {
     const broken = { ...new Agent({ model: scripted([]) }).checkpoint(), sessionId: 7 }
-    expect(() => parseSnapshot(JSON.stringify(broken))).toThrow('snapshot.sessionId')
+    const why = expect.objectContaining({ code: 'invalidMessages', message: expect.stringContaining('snapshot.sessionId') })
+    expect(() => parseSnapshot(JSON.stringify(broken))).toThrow(why)
+    const ofAnother = { ...new Agent({ model: scripted([]) }).checkpoint(), version: 99 }
+    expect(() => parseSnapshot(JSON.stringify(ofAnother))).toThrow(expect.objectContaining({ code: 'invalidSnapshot' }))
   })
 })

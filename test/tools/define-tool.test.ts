@@ -61,6 +61,14 @@ describe('defineTool', () => {
     expect(() => defineTool({ ...base, parameters })).toThrow(expect.objectContaining(expected))
   })
 
+  it.each([{ pattern: '(?=a)b' }, { pattern: '(a)\\1' }, { patternProperties: { '(?<!x)y': {} } }])(
+    'refuses a pattern that no bounded time is enough for: %j',
+    (schema) => {
+      const parameters = { type: 'object', properties: { x: schema } } as const
+      expect(() => defineTool({ ...base, parameters })).toThrow(/in bounded time/)
+    },
+  )
+
   it('refuses what only JavaScript callers can pass', () => {
     const define = (options: object) => () => Reflect.apply(defineTool, undefined, [options])
     expect(define({ ...base, description: ' ', parameters: { type: 'object' } })).toThrow(/needs a description/)

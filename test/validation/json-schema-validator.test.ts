@@ -109,6 +109,11 @@ describe('a pattern of a schema', () => {
     expect(complaint(schema, value)).not.toBe('')
   })
 
+  it.each(['email', 'uri', 'date-time', 'time', 'ipv6', 'uuid'])('nor can a text of the format %s', (format) => {
+    for (const long of ['a@a.', '1:', ':', 'http://a%20', 'P1D', '2020-01-01T00:00:00.1', 'a-'])
+      expect(complaint({ type: 'string', format }, `${long.repeat(200_000)} !`)).not.toBe('')
+  })
+
   it('is told to take too long where a text is too long for it', () => {
     expect(complaint({ pattern: '(?:[ab]*c){20}d' }, 'abc'.repeat(200_000))).toContain('too large')
   })

@@ -11,15 +11,20 @@ import { SessionError, type SessionJournal } from '../../../src/session/index.ts
 export class RevocableStore implements SessionStore {
   readonly promises: SessionStore['promises']
   readonly #store: SessionStore
-  #isRevoked = false
+  readonly #revoked = new AbortController()
 
   constructor(store: SessionStore) {
     this.#store = store
     this.promises = store.promises
   }
 
+  /** Aborts when it is revoked. */
+  get revoked(): AbortSignal {
+    return this.#revoked.signal
+  }
+
   revoke(): void {
-    this.#isRevoked = true
+    this.#revoked.abort(new Error('The server ends, and the run goes on elsewhere. Connect again.'))
   }
 
   journal(options?: Parameters<SessionStore['journal']>[0]): SessionJournal {
@@ -31,7 +36,7 @@ export class RevocableStore implements SessionStore {
         this.#assertNotRevoked()
         return journal.open(...given)
       },
-      append: (...given) => (this.#isRevoked ? Promise.reject(handedOver()) : journal.append(...given)),
+      append: (...given) => (this.revoked.aborted ? Promise.reject(handedOver()) : journal.append(...given)),
       media: (...given) => journal.media(...given),
       close: () => journal.close(),
     }
@@ -82,7 +87,7 @@ export class RevocableStore implements SessionStore {
   }
 
   #assertNotRevoked(): void {
-    if (this.#isRevoked) throw handedOver()
+    if (this.revoked.aborted) throw handedOver()
   }
 }
 
@@ -114,5 +119,28 @@ export function untilHandedOver(agent: Agent, run: AgentRun, deadline: AbortSign
     deadline.addEventListener('abort', late, { once: true })
     agent.stopAsking()
     if (deadline.aborted) late()
+  })
+}
+
+/** How long a session may take to be handed over after the deadline: more than `pauseMs`. */
+const graceMs = 3000
+
+/** What `handing` comes to. Where it is not done soon after `deadline`, `giveUp` is called, and it rejects. */
+export function inTime(deadline: AbortSignal, handing: Promise<void>, giveUp: () => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let stopTimer = (): void => undefined
+    const late = (): void => {
+      stopTimer = startTimer(graceMs, () => {
+        giveUp()
+        reject(new Error('Something that was asked of the session was still not done at the deadline. It was cut off.'))
+      })
+    }
+    deadline.addEventListener('abort', late, { once: true })
+    if (deadline.aborted) late()
+    const stop = (): void => {
+      deadline.removeEventListener('abort', late)
+      stopTimer()
+    }
+    handing.finally(stop).then(resolve, reject)
   })
 }

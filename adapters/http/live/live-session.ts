@@ -4,20 +4,19 @@ import {
   type AgentEvent,
   type AgentMessage,
   type AgentRun,
-  ConfigError,
   resumeAgent,
   type SessionStore,
 } from '../../../src/index.ts'
 import { errorText, logWarning } from '../../../src/internal.ts'
-import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
+import { exportSession, type ImportSessionOptions, importSession, queuedInputs, type RecordedInput } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
-import { RevocableStore, untilHandedOver } from './hand-over.ts'
+import { inTime, RevocableStore, untilHandedOver } from './hand-over.ts'
 import type { LiveSessionHost, Place } from './live-session-host.ts'
 import { KeptByKey, type QueuedInput, QueuedInputs } from './queued-inputs.ts'
 import { type History, RecordedSession } from './recorded-session.ts'
 import { RunFollowers } from './run-followers.ts'
-import { isCutOff, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
+import { goOn, isCutOff, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
 /** A run, and how long the history of its agent was when it began. */
 interface BegunRun {
@@ -54,9 +53,7 @@ export class LiveSession {
   #turn: Promise<unknown> = Promise.resolve()
   #hasLeft = false
   readonly #followers = new RunFollowers()
-
   readonly #writing: RevocableStore
-  readonly #goneElsewhere = new AbortController()
 
   constructor(host: LiveSessionHost) {
     this.#host = host
@@ -69,7 +66,7 @@ export class LiveSession {
 
   /** Aborts when a run is left to another process: who follows it here has to ask again. */
   get goneElsewhere(): AbortSignal {
-    return this.#goneElsewhere.signal
+    return this.#writing.revoked
   }
 
   /** The agent, for who changes something; a run that a restart has cut off is on again. */
@@ -101,8 +98,10 @@ export class LiveSession {
   }
 
   /** What `add` hands to the run that is on, if any; once for each `key`. */
-  queueOnce(key: string | undefined, add: (run: AgentRun | undefined) => QueuedInput): Promise<QueuedInput> {
-    return this.queued.once(key, async () => add(await this.continuedRun()))
+  async queueOnce(key: string | undefined, add: (run: AgentRun | undefined) => QueuedInput): Promise<QueuedInput> {
+    // First: it may have been said to the process before.
+    const run = await this.continuedRun()
+    return this.queued.once(key, async () => add(run))
   }
 
   /**
@@ -125,7 +124,12 @@ export class LiveSession {
     const agent = await this.#inMemory()
     if (agent === undefined || (loopId !== undefined && agent.lastLoopId !== loopId)) return this.recorded.history(loopId)
     const { messages, lastLoopId } = agent
-    return { messages, approvals: agent.pendingApprovals(), ...(lastLoopId !== undefined && { loopId: lastLoopId }) }
+    return {
+      messages,
+      approvals: agent.pendingApprovals(),
+      queued: this.queued.shown(),
+      ...(lastLoopId !== undefined && { loopId: lastLoopId }),
+    }
   }
 
   /** Takes up the run that a process has left, unless another writer holds the session. Resolves with whether one is on: `logger` learns why not. */
@@ -136,10 +140,9 @@ export class LiveSession {
 
   /** Called by a host that keeps its process awake: says whether a run needs it further. */
   async keepAlive(): Promise<boolean> {
-    const agent = await this.agent()
-    if (!agent.isStreaming) this.#host.runs.close()
-    else this.#host.runs.keep()
-    return agent.isStreaming
+    const { isStreaming } = await this.agent()
+    this.#host.runs[isStreaming ? 'keep' : 'close']()
+    return isStreaming
   }
 
   /** The run that is on in this process. */
@@ -156,6 +159,8 @@ export class LiveSession {
     try {
       return (await this.agent()).currentRun
     } catch (error) {
+      // Whoever asks again is answered elsewhere.
+      if (this.#hasLeft) throw error
       logWarning(this.#host.logger, 'agentFailed', { message: errorText(error) })
       return undefined
     }
@@ -246,18 +251,20 @@ export class LiveSession {
 
   /**
    * As `leave`, but the run that is on is left to whoever recovers the session. Its turn may end until `deadline` aborts; what waits for a person goes on
-   * waiting. Nothing of the run is recorded after that, and who follows it is cut off.
+   * waiting. Nothing of the run is recorded after that, and who follows it is cut off. Rejects where something else,
+   * an export say, still holds the session 3 s later; then nothing more is recorded either.
    */
   handOver(deadline: AbortSignal): Promise<void> {
-    return this.#inTurn(async () => {
+    const handing = this.#inTurn(async () => {
       this.#hasLeft = true
       const agent = await this.#inMemory()
       if (agent?.currentRun !== undefined) await untilHandedOver(agent, agent.currentRun, deadline)
-      if (agent?.currentRun !== undefined) {
-        this.#writing.revoke()
-        this.#goneElsewhere.abort(new Error('The server ends, and the run goes on elsewhere. Connect again.'))
-      }
+      if (agent?.currentRun !== undefined) this.#writing.revoke()
       await this.#release()
+    })
+    return inTime(deadline, handing, () => {
+      this.#hasLeft = true
+      this.#writing.revoke()
     })
   }
 
@@ -328,29 +335,25 @@ export class LiveSession {
   async #open(): Promise<Agent> {
     const records = await this.recorded.records()
     this.#knownHolder = this.#host.otherHolder?.()
-    const unfinished = this.#knownHolder === undefined ? unfinishedRun(records) : undefined
-    if (unfinished === undefined) return this.#make(records.length > 0 ? {} : undefined)
-    if (await this.#host.attempts.begin(records)) return this.#goOn(unfinished)
-    await this.recorded.giveUp(unfinished)
-    return this.#make({})
+    const [queued, unfinished] = [queuedInputs(records), this.#knownHolder === undefined ? unfinishedRun(records) : undefined]
+    if (unfinished !== undefined && (await this.#host.attempts.begin(records))) return this.#goOn(unfinished, queued)
+    if (unfinished !== undefined) await this.recorded.giveUp(unfinished)
+    this.queued.takeOver(queued.values(), undefined)
+    return this.#make(records.length > 0 ? {} : undefined)
   }
 
-  async #goOn(unfinished: UnfinishedRun): Promise<Agent> {
+  async #goOn(unfinished: UnfinishedRun, queued: ReadonlyMap<string, RecordedInput>): Promise<Agent> {
     const agent = await this.#make({}).catch(async (error: unknown) => {
       await this.#host.attempts.takeBack()
       throw error
     })
     await this.#host.keepAwake?.()
-    try {
-      agent.continueLoop()
-      this.#note(agent)
-      this.#host.runs.keep()
-      return agent
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error
-    }
-    await this.recorded.endComplete(unfinished)
-    return this.#make({})
+    const run = goOn(agent, queued)
+    if (run === undefined) await this.recorded.endComplete(unfinished)
+    this.queued.takeOver(queued.values(), run)
+    this.#note(agent)
+    if (run !== undefined) this.#host.runs.keep()
+    return run === undefined ? this.#make({}) : agent
   }
 
   /** An agent for the session as it is in the log; without `known`, for one in which nothing was said. */
@@ -383,8 +386,7 @@ export class LiveSession {
     const holder = this.#host.otherHolder?.()
     const current = this.#agent
     if (holder === undefined || holder === this.#knownHolder || current === undefined) return
-    const agent = await current.catch(() => undefined)
-    if (agent?.isStreaming !== true) this.#drop(current)
+    if ((await current.catch(() => undefined))?.isStreaming !== true) this.#drop(current)
   }
 
   async #dropAgent(agent: Agent): Promise<void> {

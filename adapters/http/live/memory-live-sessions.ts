@@ -19,6 +19,7 @@ import {
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
 import { type Caller, shareOf } from '../access/authorize.ts'
 import { ending, type Problem, ProblemError, refuse, tooManyRuns } from '../access/problem.ts'
+import { leftSessions, takeUpAll } from './left-sessions.ts'
 import { LiveSession } from './live-session.ts'
 import { type LiveAgentOptions, maxAttempts } from './live-session-host.ts'
 import type { LiveSessions, SessionAddress } from './live-sessions.ts'
@@ -54,7 +55,10 @@ const memoryOptions = optionsOf<MemoryLiveSessionsOptions>({
 
 /** Which sessions are looked at. */
 interface RecoverOptions {
+  /** Those of these alone. Default: those of everybody in `store`; where that is a store for each caller, those of the only user of a server. */
   callers?: readonly Caller[]
+  /** Says which of them are taken up, where several processes serve one store. Default: all. */
+  isMine?: (address: SessionAddress) => boolean
 }
 
 interface DrainOptions {
@@ -65,7 +69,10 @@ interface CloseOptions {
   abort?: boolean
 }
 
-const recoverOptions = optionsOf<RecoverOptions>({ callers: listOf(optionsOf<Caller>({ identity: aText })) })
+const recoverOptions = optionsOf<RecoverOptions>({
+  callers: listOf(optionsOf<Caller>({ identity: aText })),
+  isMine: aFunction,
+})
 const drainOptions = optionsOf<DrainOptions>({ deadlineMs: wholeFrom(0) })
 const closeOptions = optionsOf<CloseOptions>({ abort: aFlag })
 
@@ -73,8 +80,8 @@ const closeOptions = optionsOf<CloseOptions>({ abort: aFlag })
 export interface MemoryLiveSessions extends LiveSessions {
   /**
    * Takes up the runs that processes have left in the store: call it once when the process starts, and where no other one has them. Resolves with how
-   * many are on again; what cannot be taken up the `logger` learns. A run that got nowhere three times ends with the error `interrupted`. `callers`:
-   * whose sessions are looked at. Default: those of the only user of a server.
+   * many are on again; what cannot be taken up the `logger` learns. A run that got nowhere three times ends with the error `interrupted`. Eight are taken up
+   * at the same time.
    */
   recover(options?: RecoverOptions): Promise<number>
   /**
@@ -86,9 +93,6 @@ export interface MemoryLiveSessions extends LiveSessions {
   /** As `drain`, at once and for now: later requests begin anew. With `abort` the runs are stopped for good instead. */
   close(options?: CloseOptions): Promise<void>
 }
-
-/** Sessions that are looked at together. */
-const pageSize = 100
 
 /** A session in memory, and when it is needed. */
 interface Resident {
@@ -140,21 +144,23 @@ class LiveSessionsHere implements MemoryLiveSessions {
 
   async recover(options: RecoverOptions = {}): Promise<number> {
     checkOptions(options, recoverOptions)
-    const { callers = [{}] } = options
-    let begun = 0
-    for (const caller of callers) {
-      let cursor: string | undefined
-      do {
-        const page = await this.list(caller, { limit: pageSize, ...(cursor !== undefined && { cursor }) })
-        for (const { sessionId, status } of page.sessions) {
-          const isLeft = status === undefined || status === 'running'
-          if (this.#isDraining) return begun
-          if (isLeft && (await this.#takeUp({ ...caller, sessionId }))) begun += 1
-        }
-        cursor = page.nextCursor
-      } while (cursor !== undefined)
+    const { isMine = () => true } = options
+    const addresses: SessionAddress[] = []
+    // All of them first: what is taken up moves in the list.
+    for await (const address of this.#left(options)) if (isMine(address)) addresses.push(address)
+    return takeUpAll(
+      addresses,
+      (address) => this.#takeUp(address),
+      () => this.#isDraining,
+    )
+  }
+
+  async *#left({ callers }: RecoverOptions): AsyncGenerator<SessionAddress, void, undefined> {
+    const { store } = this.#options
+    if (callers === undefined && typeof store !== 'function') return yield* leftSessions(store)
+    for (const caller of callers ?? [{}]) {
+      for await (const { sessionId } of leftSessions(this.#storeOf(caller))) yield { ...caller, sessionId }
     }
-    return begun
   }
 
   async list(caller: Caller, page: { limit: number; cursor?: string }) {

@@ -1,4 +1,5 @@
-import type { Receipt } from '../../../src/index.ts'
+import type { AgentMessage, AgentRun, Receipt, ReceiptStatus } from '../../../src/index.ts'
+import type { RecordedInput } from '../../../src/session/index.ts'
 
 const maxKept = 100
 
@@ -21,6 +22,13 @@ export class KeptByKey<Made> {
     if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)
     return made
   }
+}
+
+/** What a run has still to hear. */
+export interface WaitingInput {
+  kind: 'steer' | 'followUp'
+  loopId: string
+  message: AgentMessage
 }
 
 /** What a run was handed while it was on. */
@@ -50,10 +58,32 @@ export class QueuedInputs {
     return this.#waiting
   }
 
-  /** Takes the message of this id back; says whether it waited. */
-  withdraw(messageId: string): boolean {
+  /** As clients are shown what waits. */
+  shown(): WaitingInput[] {
+    return this.waiting().map(({ kind, loopId, receipt: { message } }) => ({ kind, loopId, message }))
+  }
+
+  /** Takes the message of this id back, for good once it resolves; says whether it waited. */
+  async withdraw(messageId: string): Promise<boolean> {
     const queued = this.waiting().find(({ receipt }) => receipt.message.id === messageId)
     queued?.receipt.withdraw()
+    await queued?.receipt.stored
     return queued?.receipt.status === 'returned'
   }
+
+  /** What was said to the runs of a process before: whoever says it again gets the same. What waits still, `run` hears. */
+  takeOver(inputs: Iterable<RecordedInput>, run: AgentRun | undefined): void {
+    for (const { kind, loopId, messages, status } of inputs) {
+      const message = messages.at(-1)
+      if (message === undefined) continue
+      const isHeard = status !== 'queued' || run === undefined
+      const receipt = isHeard ? settledReceipt(message, status) : run[kind]([...messages])
+      void this.once(message.id, async () => ({ kind, loopId: isHeard ? loopId : run.loopId, receipt }))
+    }
+  }
+}
+
+function settledReceipt(message: Receipt['message'], status: ReceiptStatus): Receipt {
+  const end = status === 'queued' ? 'returned' : status
+  return { message, status: end, settled: Promise.resolve(end), stored: Promise.resolve(), withdraw: () => undefined }
 }

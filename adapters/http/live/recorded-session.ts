@@ -2,15 +2,17 @@ import { combineUsage, emptyUsage } from '../../../src/context/index.ts'
 import type { AgentMessage, PendingApproval, RunStatus, SessionStore } from '../../../src/index.ts'
 import { waitingApprovals } from '../../../src/internal.ts'
 import type { RunFailure } from '../../../src/loop/index.ts'
-import { SessionError, type SessionRecord, sessionOf, snapshotOf } from '../../../src/session/index.ts'
+import { queuedInputs, type RecordedInput, SessionError, type SessionRecord, sessionOf, snapshotOf } from '../../../src/session/index.ts'
 import { ProblemError, unknownLoop } from '../access/problem.ts'
 import { maxAttempts } from './live-session-host.ts'
+import type { WaitingInput } from './queued-inputs.ts'
 import { continuationOf, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
 /** What was said, and the calls that wait for a person. */
 export interface History {
   messages: readonly AgentMessage[]
   approvals: PendingApproval[]
+  queued: WaitingInput[]
   /** The loop with which it ends. */
   loopId?: string
 }
@@ -77,7 +79,16 @@ export class RecordedSession {
     // Nobody knows yet what became of calls that are under way elsewhere.
     const madeUp = new Set(unfinished.recovered.map(({ id }) => id))
     const messages = snapshot.messages.filter(({ id }) => !madeUp.has(id))
-    return { messages, approvals: waitingApprovals(messages), ...(lastLoopId !== undefined && { loopId: lastLoopId }) }
+    const waiting = [...queuedInputs(records).values()].filter(({ status }) => status === 'queued')
+    const queued = waiting.flatMap(({ kind, loopId: of, messages: said }) =>
+      said.slice(-1).map((message) => ({ kind, loopId: of, message })),
+    )
+    return { messages, approvals: waitingApprovals(messages), queued, ...(lastLoopId !== undefined && { loopId: lastLoopId }) }
+  }
+
+  /** What was said to a run while it was on, by the id of the message. */
+  async queuedInput(messageId: string): Promise<RecordedInput | undefined> {
+    return queuedInputs(await this.records()).get(messageId)
   }
 
   /** Throws `ProblemError` 404 for a loop that is none of the session. */

@@ -1,4 +1,5 @@
-import type { SessionRecord } from '../../../src/session/index.ts'
+import { type Agent, type AgentRun, ConfigError } from '../../../src/index.ts'
+import type { RecordedInput, SessionRecord } from '../../../src/session/index.ts'
 
 /** A loop that began and whose end is not in the log: its process ended first. */
 export interface UnfinishedRun {
@@ -60,4 +61,21 @@ function hasEnded(records: readonly SessionRecord[], loopId: string): boolean {
 function agentIdOf(records: readonly SessionRecord[]): string {
   for (const { entry } of records) if (entry.type === 'sessionStart') return entry.agentId
   return ''
+}
+
+/**
+ * Goes on with the run that was on. Where it was answered, and somebody has said something to it since, that is answered; `undefined` where there is nothing left
+ * to do.
+ */
+export function goOn(agent: Agent, queued: ReadonlyMap<string, RecordedInput>): AgentRun | undefined {
+  try {
+    return agent.continueLoop()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+  }
+  const next = [...queued.values()].find(({ status }) => status === 'queued')
+  if (next === undefined) return undefined
+  // It is heard as a prompt, and not once more.
+  next.status = 'delivered'
+  return agent.prompt([...next.messages])
 }

@@ -44,7 +44,8 @@ async function runFor(
   const isSaid = message !== undefined && (await live.agent()).messages.some(({ id }) => id === message.id)
   if (decisions.length > 0) {
     const run = await decideOrJoin(live, decisions)
-    if (message !== undefined && !isSaid) run.followUp(message)
+    // Where it cannot be stored, the run says so with its end.
+    if (message !== undefined && !isSaid) await run.followUp(message).stored.catch(() => undefined)
     return { run, isSeen: untilResolved(decisions) }
   }
   if (message !== undefined && !isSaid) return { run: await beginForPerson(live, (agent) => agent.prompt(message, settings)) }

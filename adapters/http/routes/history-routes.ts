@@ -22,10 +22,9 @@ export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions):
   app.get('/history', async (c) => {
     const { live } = c.env
     const run = await live.currentRun()
-    const { messages, approvals, loopId } = await live.history(c.req.query('loopId'))
+    const { messages, approvals, queued, loopId } = await live.history(c.req.query('loopId'))
     const after = c.req.query('after')
     const at = after === undefined ? -1 : messages.findLastIndex(({ id }) => id === after)
-    const queued = live.queued.waiting().map(({ kind, loopId: ofRun, receipt: { message } }) => ({ kind, loopId: ofRun, message }))
     const asked = messages.slice(at + 1)
     return c.json({
       messages: c.req.query('media') === 'names' ? asked : await messagesWithBytes(live.store, live.sessionId, asked),

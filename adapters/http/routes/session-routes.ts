@@ -116,14 +116,24 @@ function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void 
       if (run === undefined || !isMeant) refuse(409, 'notRunning', 'No run is on that could take this in. Send it to …/runs.')
       return { kind, loopId: run.loopId, receipt: run[kind](withKey(messages, key)) }
     })
+    await receipt.stored.catch(() =>
+      refuse(503, 'storeFailed', 'What was said could not be stored, so the run has ended. Send it to …/runs.'),
+    )
     const { message, status } = receipt
     if (status === 'returned') refuse(409, 'notRunning', 'The run has just ended. Send it to …/runs.')
     return c.json({ loopId, messageId: message.id, status }, 202)
   }
   app.post('/steer', (c) => queued(c, 'steer'))
   app.post('/follow-up', (c) => queued(c, 'followUp'))
+  app.get('/queue/:messageId', async (c) => {
+    const messageId = c.req.param('messageId')
+    const said = await c.env.live.recorded.queuedInput(messageId)
+    if (said === undefined)
+      refuse(404, 'notFound', 'Nothing was queued under this id. Take messageId from the answer of …/steer or …/follow-up.')
+    return c.json({ kind: said.kind, loopId: said.loopId, messageId, status: said.status })
+  })
   app.delete('/queue/:messageId', async (c) => {
-    if (c.env.live.queued.withdraw(c.req.param('messageId'))) return c.body(null, 204)
+    if (await c.env.live.queued.withdraw(c.req.param('messageId'))) return c.body(null, 204)
     refuse(404, 'notFound', 'No such message waits: the run has taken it in, or has ended.')
   })
 }

@@ -33,6 +33,8 @@ export const protectedFiles: readonly string[] = [
   '.zshenv',
   '.zshrc',
   'AGENTS.md',
+  'AGENTS.override.md',
+  'CLAUDE.local.md',
   'CLAUDE.md',
   'GEMINI.md',
   'mise.toml',

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { VNode } from 'preact'
 import { useRef } from 'preact/hooks'
+import type { Citation, Content } from '../../../src/index.ts'
 import type { LoopRecord, Session } from '../../../src/session/index.ts'
 import type { MessageView, RunState } from '../../../src/store/index.ts'
 import { Note } from '../notes/note.tsx'
@@ -40,8 +41,16 @@ export function MessageList({ state, record, selection, actions, requests, onSel
       return block.type === 'toolCall' ? [tools[block.toolCallId], runs[block.toolCallId]] : []
     })
     const isHere = isSelected(view, selection)
-    const props: MessageProps = { view, tools, approvals, runs, isSelected: isHere, actions, onSelect, onBranch }
+    const props: MessageProps = { view, tools, approvals, runs, isSelected: isHere, actions, find, onSelect, onBranch }
     return once(rendered.current, view.id, [view, approvals, isHere, actions, ...calls], () => <Message key={view.id} {...props} />)
+  }
+
+  /** What a citation names stands before it, and does not change any more. */
+  function find({ messageId, fileIndex = -1 }: NonNullable<Citation['document']>): Content | undefined {
+    const message = messageId === undefined ? undefined : messages.find(({ id }) => id === messageId)?.message
+    return message?.role === 'user' || message?.role === 'toolResult'
+      ? message.content.filter(({ type }) => type === 'file')[fileIndex]
+      : undefined
   }
 
   return (

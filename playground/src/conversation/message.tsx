@@ -10,7 +10,7 @@ import { ToolCard } from '../tools/tool-card.tsx'
 import { EditMessage } from './edit-message.tsx'
 import { MessageFooter } from './message-footer.tsx'
 import { type Passage, passagesOf } from './passages.ts'
-import { Sources, toSource } from './sources.tsx'
+import { type FindBlock, Sources, toSource } from './sources.tsx'
 import { Thinking } from './thinking.tsx'
 
 /** What a person can do with a message. */
@@ -27,13 +27,14 @@ export interface MessageProps {
   runs: RunState['children']
   isSelected: boolean
   actions: MessageActions | undefined
+  find: FindBlock
   onSelect: (selection: Selection) => void
   onBranch: (loopId: string) => void
 }
 
 /** One message. Tool results have no place of their own: they are part of the card of their call. */
 export function Message(props: MessageProps) {
-  const { view, isSelected, actions, onSelect, onBranch } = props
+  const { view, isSelected, actions, find, onSelect, onBranch } = props
   const isEdited = useSignal(false)
   const { message, role } = view
   if (role !== 'user' && role !== 'assistant') return null
@@ -69,7 +70,7 @@ export function Message(props: MessageProps) {
           <PassageView key={`${view.id}-${passage.at}`} passage={passage} {...props} turn={turn} />
         ))
       )}
-      <Sources sources={sources} />
+      <Sources sources={sources} find={find} />
       {errorMessage !== undefined && <p class="message-error">{escapeControls(errorMessage)}</p>}
       {view.status === 'done' && message !== undefined && !isEdited.value && (
         <MessageFooter

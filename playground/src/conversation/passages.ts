@@ -39,10 +39,11 @@ function cites({ citations = [] }: TextView): boolean {
 function marksOf(sources: readonly Source[], blocks: readonly BlockView[]): Map<number, Mark[]> {
   const marks = new Map<number, Mark[]>()
   for (const [index, { citations }] of sources.entries()) {
-    for (const { contentIndex, range } of citations) {
+    for (const { contentIndex, range, document: within } of citations) {
       const block = blocks[contentIndex]
       const length = block?.type === 'text' ? block.text.length : 0
-      const mark = { at: Math.min(range?.end ?? length, length), number: index + 1 }
+      const page = within?.unit === 'page' ? within.start : undefined
+      const mark = { at: Math.min(range?.end ?? length, length), number: index + 1, page }
       const known = marks.get(contentIndex) ?? []
       marks.set(contentIndex, known)
       if (!known.some(({ at, number }) => at === mark.at && number === mark.number)) known.push(mark)

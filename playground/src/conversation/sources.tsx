@@ -1,10 +1,15 @@
+import type { Citation, Content } from '../../../src/index.ts'
 import { escapeControls, type Source } from '../../../src/store/index.ts'
+import { isPdf, openPdf } from '../parts/pdf.ts'
 
 /** Quotes that are shown of a source. */
 const maxQuotes = 3
 
+/** The block that a citation names. */
+export type FindBlock = (place: NonNullable<Citation['document']>) => Content | undefined
+
 /** What an answer rests on, numbered as in its text. */
-export function Sources({ sources }: { sources: readonly Source[] }) {
+export function Sources({ sources, find }: { sources: readonly Source[]; find: FindBlock }) {
   if (sources.length === 0) return null
   return (
     <section class="sources" aria-label="Sources" data-testid="sources">
@@ -13,7 +18,7 @@ export function Sources({ sources }: { sources: readonly Source[] }) {
         {sources.map((source, at) => (
           // A source never changes its place.
           <li key={at} data-source={at + 1} tabIndex={-1}>
-            <SourceName source={source} /> <span class="source-place">{source.host ?? placesOf(source)}</span>
+            <SourceName source={source} /> <span class="source-place">{source.host ?? <Places source={source} find={find} />}</span>
             {quotesOf(source).map((quote, number) => (
               <q key={number}>{escapeControls(quote)}</q>
             ))}
@@ -33,27 +38,43 @@ function SourceName({ source: { title, url } }: { source: Source }) {
   )
 }
 
-/** The pages of a document; of texts and lists, from which character or part on. */
-function placesOf({ citations }: Source): string {
-  const places = citations.flatMap(({ document }) => {
-    if (document === undefined) return []
-    const { unit, start, end } = document
-    if (unit !== 'page') return [`${unit === 'char' ? 'character' : 'part'} ${start}`]
-    return [end > start + 1 ? `pages ${start}–${end - 1}` : `page ${start}`]
+/** The pages of a document, which open it where it is here; of texts and lists, from which character or part on. */
+function Places({ source: { citations }, find }: { source: Source; find: FindBlock }) {
+  const places = new Map(citations.flatMap(({ document: place }) => (place === undefined ? [] : [[wordsOf(place), place] as const])))
+  return [...places].map(([words, place], at) => {
+    const block = place.unit === 'page' ? find(place) : undefined
+    return (
+      <span key={words}>
+        {at > 0 && ', '}
+        {block !== undefined && isPdf(block) ? (
+          <button type="button" class="link" data-page={place.start} onClick={() => openPdf(block, place.start)}>
+            {words}
+          </button>
+        ) : (
+          words
+        )}
+      </span>
+    )
   })
-  return [...new Set(places)].join(', ')
+}
+
+function wordsOf({ unit, start, end }: NonNullable<Citation['document']>): string {
+  if (unit !== 'page') return `${unit === 'char' ? 'character' : 'part'} ${start}`
+  return end > start + 1 ? `pages ${start}–${end - 1}` : `page ${start}`
 }
 
 function quotesOf({ citations }: Source): string[] {
   return [...new Set(citations.flatMap(({ citedText = '' }) => (citedText.trim() === '' ? [] : [citedText.trim()])))].slice(0, maxQuotes)
 }
 
-/** Leads from the number in a text to its source in the same message. */
+/** Leads from the number in a text to its source in the same message, and opens the page that it names. */
 export function toSource(event: MouseEvent): void {
-  const link = event.target instanceof Element ? event.target.closest('a.cite') : null
+  const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a.cite') : null
   if (link === null) return
   event.preventDefault()
   const source = link.closest('.message')?.querySelector<HTMLElement>(`[data-source="${Number(link.textContent)}"]`)
   source?.focus()
   source?.scrollIntoView({ block: 'nearest' })
+  const page = /-page-(\d+)$/.exec(link.hash)?.[1]
+  source?.querySelector<HTMLElement>(`[data-page="${Number(page)}"]`)?.click()
 }

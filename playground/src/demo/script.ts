@@ -1,5 +1,5 @@
 import { estimateTokens } from '../../../src/context/index.ts'
-import { type FileContent, type ImageContent, type Message, textOf, type Usage } from '../../../src/index.ts'
+import { type Citation, type FileContent, type ImageContent, type Message, textOf, type Usage } from '../../../src/index.ts'
 import type { StreamRequest } from '../../../src/provider-kit.ts'
 import type { ScriptedStep } from '../../../src/providers/scripted/index.ts'
 import type { DemoScript } from './model.ts'
@@ -68,9 +68,20 @@ async function answerAt({ scenario, turn }: Place, messages: readonly Message[])
   const results = messages.slice(asked + 1).flatMap((message) => (message.role === 'toolResult' ? [wordsOf(message)] : []))
   const step = await scenario.answer(turn, results)
   const label = /\[(n\d+)\]/.exec(textOf(messages[asked]?.content ?? []))?.[1] ?? 'n0'
+  if (step?.citations !== undefined) return { ...step, citations: step.citations.map((citation) => placed(citation, messages)) }
   if (step?.toolCalls === undefined) return step
   const calls: typeof step.toolCalls = JSON.parse(JSON.stringify(step.toolCalls).replaceAll('{asked}', label))
   return { ...step, toolCalls: calls.map((call) => ({ ...call, id: callId() })) }
+}
+
+/** A citation with the block that it points at, as services that cite documents give it. */
+function placed(citation: Citation, messages: readonly Message[]): Citation {
+  const { document: within } = citation
+  const documents = messages.flatMap((message) => {
+    const messageId = 'id' in message && typeof message.id === 'string' ? message.id : ''
+    return message.content.filter(({ type }) => type === 'file').map((_file, fileIndex) => ({ messageId, fileIndex }))
+  })
+  return within === undefined ? citation : { ...citation, document: { ...within, ...documents[within.index] } }
 }
 
 /** Ids of their own: what is sent after a revert has fewer calls than there were, so counting them would give an id twice. */

@@ -16,9 +16,12 @@ const citation: TokenizerAndRendererExtension = {
   },
   tokenizer(text) {
     const found = markPattern.exec(text)
-    return found?.index === 0 ? { type: 'citation', raw: found[0], number: found[1] } : undefined
+    return found?.index === 0 ? { type: 'citation', raw: found[0], number: found[1], page: found[2] } : undefined
   },
-  renderer: ({ number }) => `<a class="cite" href="#source-${number}" title="Source ${number}">${number}</a>`,
+  renderer({ number, page }) {
+    const [address, words] = page === undefined ? ['', ''] : [`-page-${page}`, `, page ${page}`]
+    return `<a class="cite" href="#source-${number}${address}" title="Source ${number}${words}">${number}</a>`
+  },
 }
 
 const marked = new Marked({

@@ -26,10 +26,11 @@ export function marked(marks: RaceMarks | undefined, event: AgentEvent): RaceMar
   if (marks === undefined) return undefined
   if (event.type === 'messageUpdate' && marks.firstTokenAt === undefined) return { ...marks, firstTokenAt: event.at }
   if (event.type !== 'agentEnd') return marks
-  const { usage } = event
+  const { usage, costUsd } = event
   const { prices } = marks
-  const isPriced = prices !== undefined && hasRates({ cost: prices })
-  return { ...marks, endedAt: event.at, outputTokens: usage.output, ...(isPriced && { cost: estimatedCost(usage, prices) }) }
+  // Of branches that were stored before there was a cost in them.
+  const cost = costUsd ?? (prices !== undefined && hasRates({ cost: prices }) ? estimatedCost(usage, prices) : undefined)
+  return { ...marks, endedAt: event.at, outputTokens: usage.output, ...(cost !== undefined && { cost }) }
 }
 
 /** What the branches of a comparison cost, by model: it goes with their events, so that it is known again after a reload. */

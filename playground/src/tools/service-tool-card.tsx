@@ -5,16 +5,26 @@ import { ApprovalRequestCard } from './approval-request.tsx'
 import type { Decisions } from './decisions.ts'
 import { Labelled } from './result-view.tsx'
 
-type Status = ServiceToolContent['status'] | 'pendingApproval' | 'denied'
+type Status = ServiceToolContent['status'] | 'pendingApproval' | 'allowed' | 'denied'
 
 const labels: Record<Status, string> = {
   running: 'running',
   done: 'done',
   failed: 'failed',
   pendingApproval: 'needs your approval',
+  allowed: 'allowed',
   denied: 'denied',
 }
-const signs: Record<Status, IconName> = { running: 'spinner', done: 'check', failed: 'close', pendingApproval: 'help', denied: 'ban' }
+const signs: Record<Status, IconName> = {
+  running: 'spinner',
+  done: 'check',
+  failed: 'close',
+  pendingApproval: 'help',
+  allowed: 'check',
+  denied: 'ban',
+}
+/** The block of a call that was asked about stays as it was asked: what came of it is a block of a later message. */
+const decisions: Partial<Record<ToolView['status'], Status>> = { done: 'allowed', failed: 'denied', denied: 'denied' }
 
 interface ServiceToolCardProps {
   block: ServiceToolContent
@@ -26,10 +36,9 @@ interface ServiceToolCardProps {
 }
 
 /** A tool that the service ran by itself: its name, where it is, and on opening what went in and what came out. */
-export function ServiceToolCard({ block, decided, asked, decisions }: ServiceToolCardProps) {
+export function ServiceToolCard({ block, decided, asked, decisions: actions }: ServiceToolCardProps) {
   const { name, input, output, error } = block
-  // The block of a call that was refused stays as it was asked.
-  const own = block.status === 'running' && decided?.status === 'denied' ? 'denied' : block.status
+  const own = (block.status === 'running' && decided && decisions[decided.status]) || block.status
   const status = asked.length > 0 ? 'pendingApproval' : own
   const given = input === undefined ? '' : JSON.stringify(input)
   return (
@@ -44,7 +53,7 @@ export function ServiceToolCard({ block, decided, asked, decisions }: ServiceToo
       {output !== undefined && <Labelled name="Result" text={textOf(output)} />}
       {error !== undefined && <Labelled name="Error" text={error.message ?? error.code} />}
       {asked.map((request) => (
-        <ApprovalRequestCard key={request.toolCallId} request={request} decisions={decisions} />
+        <ApprovalRequestCard key={request.toolCallId} request={request} decisions={actions} />
       ))}
     </details>
   )

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
+import type { OutputForm } from '../../contract/model/request-settings.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
-import type { OutputForm } from '../../contract/run/run-facts.ts'
 import { PartialJson, within } from './partial-json.ts'
 
 /**

@@ -25,8 +25,8 @@ interface Reading {
  *
  * **Contract**
  * - Recognised are the secret and any part of it of at least 8 characters: as it is, in another case, split by white space, escaped for JSON,
- *   HTML or URLs (also more than once), in hex, and in base64 or base64url, also in the middle of a longer value at any alignment; and one of
- *   these inside another.
+ *   HTML or URLs (also more than once), in hex, as a list of its bytes (hex or decimal, with commas or colons), and in base64 or base64url, also
+ *   in the middle of a longer value at any alignment; and one of these inside another.
  * - Time is linear in `text` and in the secrets. A secret of fewer than 8 characters is none.
  */
 export function withoutSecret(text: string, secret: string | readonly string[] | undefined): string {
@@ -77,7 +77,8 @@ function mark(reading: Reading, pieces: ReadonlySet<string>, marks: Uint8Array, 
   for (const form of forms) markPieces(form, pieces, marks)
   if (depth === 0) return
   const last = forms.at(-1) ?? reading
-  for (const decoded of [...decodedRuns(last, hex), ...decodedRuns(last, base64)]) mark(decoded, pieces, marks, depth - 1)
+  for (const decoded of [...decodedRuns(last, hex), ...decodedRuns(last, base64), ...listedBytes(last)])
+    mark(decoded, pieces, marks, depth - 1)
 }
 
 function markPieces({ chars, starts, ends }: Reading, pieces: ReadonlySet<string>, marks: Uint8Array): void {
@@ -126,11 +127,11 @@ function unescapings(reading: Reading): Reading[] {
 }
 
 /** Also of no width. */
-const space = /[\s\u00ad\u200b-\u200d\u2060]+/g
+const space = /[\s\0\u00ad\u200b-\u200d\u2060]+/g
 
-/** `\n`, `%41`, `\u0041`, `\x41`, `\/`, `&#65;`, `&#x41;`, `&amp;`. */
+/** `\n`, `%41`, `\u0041`, `\x41`, `\101`, `\/`, `&#65;`, `&#x41;`, `&amp;`. */
 const escaped =
-  /[\s\u00ad\u200b-\u200d\u2060]+|%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\x([0-9a-f]{2})|\\([nrtbf]|[^a-z0-9])|&#(\d{1,7});?|&#x([0-9a-f]{1,6});?|&([a-z]{2,6});/gi
+  /[\s\0\u00ad\u200b-\u200d\u2060]+|%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\x([0-9a-f]{2})|\\([0-7]{2,3})|\\([nrtbf]|[^a-z0-9])|&#(\d{1,7});?|&#x([0-9a-f]{1,6});?|&([a-z]{2,6});/gi
 
 const entities: { readonly [name: string]: string } = {
   amp: '&',
@@ -169,9 +170,12 @@ function substituted({ chars, starts, ends }: Reading, pattern: RegExp): Reading
 }
 
 /** The character of an escape; nothing for white space; the escape itself where it means none. */
-function meaningOf([whole, percent, unicode, byte, simple, decimal, hexadecimal, entity]: RegExpExecArray | RegExpMatchArray): string {
+function meaningOf([whole, percent, unicode, byte, octal, simple, decimal, hexadecimal, entity]:
+  | RegExpExecArray
+  | RegExpMatchArray): string {
   const code = percent ?? unicode ?? byte ?? hexadecimal
   if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16))
+  if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8))
   if (decimal !== undefined) return String.fromCharCode(Number(decimal))
   if (simple !== undefined) return /[a-z]/i.test(simple) ? '' : simple
   if (entity === undefined) return ''
@@ -212,6 +216,25 @@ function* decodedRuns({ chars, starts, ends }: Reading, { runs, bits, digitOf }:
         first = held === 0 ? at + 1 : at
       }
       yield { chars: shown.join(''), starts: from, ends: to }
+    }
+  }
+}
+
+/** Bytes one by one, as dumps and what JSON makes of a buffer have them: `[115,107]`, `73:6b`, `0x73,0x6b`. Enough of them to hold a piece. */
+const lists = [
+  { runs: /\d{1,3}(?:,\d{1,3}){7,}/g, item: /\d+/g, radix: 10 },
+  { runs: /(?:0x)?[0-9a-f]{2}(?:[,:](?:0x)?[0-9a-f]{2}){7,}/gi, item: /[0-9a-f]{2}(?=[,:]|$)/gi, radix: 16 },
+]
+
+function* listedBytes({ chars, starts, ends }: Reading): Iterable<Reading> {
+  for (const { runs, item, radix } of lists) {
+    for (const { 0: run, index } of chars.matchAll(runs)) {
+      const items = [...run.matchAll(item)].map((found) => ({ text: found[0], at: index + found.index }))
+      yield {
+        chars: items.map(({ text }) => String.fromCharCode(Number.parseInt(text, radix) & 0xff)).join(''),
+        starts: items.map(({ at }) => starts[at] ?? 0),
+        ends: items.map(({ at, text }) => ends[at + text.length - 1] ?? 0),
+      }
     }
   }
 }

@@ -15,9 +15,11 @@ export class RemoteReceipt implements QueuedReceipt {
   readonly kind: QueuedReceipt['kind']
   readonly message: AgentMessage
   readonly settled: Promise<'delivered' | 'returned'>
+  readonly stored: Promise<void>
   status: ReceiptStatus = 'queued'
   readonly #takeBack: (receipt: RemoteReceipt) => void
   #resolve: (status: 'delivered' | 'returned') => void = () => undefined
+  #resolveStored: () => void = () => undefined
 
   constructor(kind: QueuedReceipt['kind'], message: AgentMessage, takeBack: (receipt: RemoteReceipt) => void) {
     this.kind = kind
@@ -26,12 +28,22 @@ export class RemoteReceipt implements QueuedReceipt {
     this.settled = new Promise((resolve) => {
       this.#resolve = resolve
     })
+    this.stored = new Promise((resolve) => {
+      this.#resolveStored = resolve
+    })
+  }
+
+  /** The server has it. */
+  accept(): this {
+    this.#resolveStored()
+    return this
   }
 
   /** The first outcome counts. */
   settle(status: 'delivered' | 'returned'): this {
     if (this.status === 'queued') this.status = status
     this.#resolve(status)
+    this.#resolveStored()
     return this
   }
 
@@ -77,6 +89,7 @@ export class Outbox {
     this.#send(async () => {
       await this.#owner.starting()
       await this.#wire.json({ method: 'POST', path: paths[kind], key, body: { prompt, loopId: run.loopId } })
+      receipt.accept()
     }).catch((error: unknown) => {
       receipt.settle('returned')
       if (codeOf(error) !== 'notRunning') this.#owner.warn('queueFailed', error)

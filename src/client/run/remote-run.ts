@@ -261,12 +261,15 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     const { messages, usage } = this.#earlier
     if (messages.length === 0) return end
     const totalUsage = combineUsage(usage, end.totalUsage ?? end.usage)
-    return { ...end, messages: [...messages, ...end.messages], usage: combineUsage(usage, end.usage), totalUsage }
+    // What the earlier ones cost is not recorded.
+    const { costUsd: _, ...last } = end
+    return { ...last, messages: [...messages, ...end.messages], usage: combineUsage(usage, end.usage), totalUsage }
   }
 
   #end(event: AgentEndEvent): void {
-    const { status, messages, usage, totalUsage = usage, returned = [], error, limit, rejection, pendingApprovals } = event
+    const { status, messages, usage, totalUsage = usage, returned = [], error, limit, rejection, pendingApprovals, costUsd } = event
     const known = {
+      ...(costUsd !== undefined && { costUsd }),
       ...(error !== undefined && { error }),
       ...(limit !== undefined && { limit }),
       ...(rejection !== undefined && { rejection }),

@@ -6,7 +6,7 @@ const passing = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 
 /** Problems of the server that pass by themselves. */
 const passingProblems = new Set(['unavailable', 'bodyTooSlow', 'tooManyStreams', 'tooManySessions'])
 
-/** Why a request was refused, as the server says; where somebody else says it, what they are. */
+/** Why a request was refused, as the server says; where somebody else says it, what they are. Rejects where the connection breaks before it is said. */
 export async function refusalOf(response: Response, method: string): Promise<RemoteError> {
   const { status, headers } = response
   if (headers.get('content-type')?.startsWith('application/problem+json') !== true)
@@ -49,10 +49,21 @@ function known({ status, headers }: Response): RemoteErrorOptions {
 type Problem = Record<'code' | 'detail' | 'loopId' | 'continuedBy', string | undefined>
 
 async function problemIn(response: Response): Promise<Problem> {
-  const said: unknown = await response.json().catch(() => undefined)
+  const text = await response.text().catch((cause: unknown) => {
+    throw new RemoteError('connectionLost', 'The connection broke before the server had said why it refused.', { isRetryable: true, cause })
+  })
+  const said = parsed(text)
   const textAt = (name: string) => {
     const value: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, name) : undefined
     return typeof value === 'string' ? value : undefined
   }
   return { code: textAt('code'), detail: textAt('detail'), loopId: textAt('loopId'), continuedBy: textAt('continuedBy') }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -1,11 +1,15 @@
 import { Agent } from '../../agent/agent.ts'
 import type { AgentOptions } from '../../agent/agent-options.ts'
+import { toolSearch } from '../../tools/tool-search.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
+import type { AgentTool } from '../../types/tool/tool.ts'
 import { invalidField, needs } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
+import type { ToolsSection } from '../schema/sections.ts'
 import type { Build } from './build.ts'
 import { hooksOf } from './hooks.ts'
 import { contextConfigOf, executionOptions, toolExecutionOf } from './limits.ts'
+import { resolveMediaOf } from './media.ts'
 import { modelFor } from './model/model.ts'
 import { placeOfAgent } from './paths.ts'
 import { systemPromptOf } from './prompt.ts'
@@ -25,8 +29,10 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
   const model = await modelFor(build, { provider, path: [...path, 'provider'] })
   const own = await ownTools(build, place)
   const skills = await skillsAt(build, place, said(source.layers, 'skills'))
+  const resolveMedia = resolveMediaOf(config)
   const options: AgentOptions = {
     model,
+    ...(resolveMedia !== undefined && { resolveMedia }),
     ...(await profileOptions(build, source, place)),
     ...executionOptions(config.execution, model),
     contextConfig: contextConfigOf(build, said(source.layers, 'compaction'), model),
@@ -38,16 +44,30 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
   }
   const toolExecution = toolExecutionOf(config.tools)
   if (toolExecution !== undefined) options.toolExecution = toolExecution
-  return agentWithServers(options, own, await serversAt(build, place))
+  const offload = offloadOf(config.tools, own, place)
+  if (offload !== undefined) options.offload = offload
+  return agentWithServers(options, own, { servers: await serversAt(build, place), isSearched: config.tools?.search_servers === true })
+}
+
+/** Who cannot read the files would lose what is in them. */
+function offloadOf(section: ToolsSection = {}, own: readonly AgentTool[], { workspace }: AgentPlace): AgentOptions['offload'] {
+  const { offload_over: over } = section
+  if (over === undefined) return undefined
+  const path = ['tools', 'offload_over']
+  if (workspace === undefined) throw needs(path, 'is set', 'workspace, where the files are')
+  if (!own.some(({ name }) => name === 'read_file'))
+    throw invalidField(path, over, 'nothing without "read_file" in tools.enabled, which reads the files')
+  return { over, workspace }
 }
 
 async function agentWithServers(
   options: AgentOptions,
   own: NonNullable<AgentOptions['tools']>,
-  servers: Awaited<ReturnType<typeof serversAt>>,
+  { servers, isSearched }: { servers: Awaited<ReturnType<typeof serversAt>>; isSearched: boolean },
 ): Promise<Agent> {
   if (servers === undefined) return new Agent({ ...options, tools: own })
-  const all = () => [...own, ...servers.sets.flat()]
+  const ofServers = () => servers.sets.flat()
+  const all = () => [...own, ...(isSearched ? toolSearch(ofServers()) : ofServers())]
   const systemPrompt = [options.systemPrompt, servers.instructions].filter(Boolean).join('\n\n')
   const agent = new Agent({ ...options, ...(systemPrompt !== '' && { systemPrompt }), tools: all(), owns: [servers] })
   // A set that its server changes is another list of tools for the next run.

@@ -1,5 +1,6 @@
 import { type BackgroundOptions, SubAgentTool } from '../../agent/sub-agent/sub-agent-tool.ts'
 import { onRunEnd } from '../../contract/run/settings.ts'
+import { type Priority, priorityWord } from '../../providers/compose/limiter.ts'
 import { invalidField, type Path } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
 import { parseReference } from '../references.ts'
@@ -33,7 +34,7 @@ async function subAgent(build: Build, section: SubAgentSection, path: Path, plac
   return new SubAgentTool({
     name,
     description,
-    model: await modelFor(build, { provider, model, path: [...path, 'provider'] }),
+    model: await modelFor(build, { provider, model, priority: priorityOf(section, path), path: [...path, 'provider'] }),
     systemPrompt: await systemPromptOf(build, { text: system_prompt, path: [...path, 'system_prompt'] }, place),
     tools: chosenTools(box, { names: tools, path: [...path, 'tools'] }),
     ...(skills !== undefined && { skills }),
@@ -45,6 +46,13 @@ async function subAgent(build: Build, section: SubAgentSection, path: Path, plac
     ...(section.background === true && { background: backgroundOf(section, path) }),
     ...(logger !== undefined && { logger }),
   })
+}
+
+function priorityOf({ priority: said, background }: SubAgentSection, path: Path): Priority {
+  if (said === undefined) return background === true ? 'background' : 'person'
+  const word = priorityWord.words.find((each) => each === said.toLowerCase())
+  if (word === undefined) throw invalidField([...path, 'priority'], said, priorityWord.words.join(', '))
+  return word
 }
 
 function backgroundOf({ on_run_end: said, max_running }: SubAgentSection, path: Path): BackgroundOptions {

@@ -4,6 +4,7 @@ import type { ConfigHost, TrustRequest } from '../config-host.ts'
 import { variablesIn } from '../read/env.ts'
 import { checkedConfig, serversIn } from '../schema/check.ts'
 import type { AgentConfig, McpServerSection, ProfileSection } from '../schema/sections.ts'
+import { mediaRequests } from './media.ts'
 import { endpointRequests } from './model/endpoints.ts'
 import { filePathOf, isOutside } from './paths.ts'
 import { sentVariables } from './sent-variables.ts'
@@ -21,7 +22,13 @@ type Sections = Record<string, unknown>
  */
 export function trustRequests(config: AgentConfig): TrustRequest[] {
   const { config: checked } = checkedConfig(config)
-  const others = [...programRequests(checked), ...endpointRequests(checked), ...workspaceRequests(checked), ...fileRequests(checked)]
+  const others = [
+    ...programRequests(checked),
+    ...endpointRequests(checked),
+    ...mediaRequests(checked),
+    ...workspaceRequests(checked),
+    ...fileRequests(checked),
+  ]
   // What is asked about whole is not asked about by its variables again.
   const fields = new Set(others.map(({ field, what }) => (variablesIn(what).size > 0 ? field : undefined)))
   return [...others, ...sentVariables(checked).filter(({ field }) => !fields.has(field))]
@@ -42,6 +49,7 @@ const whatFor: Record<TrustRequest['kind'], string> = {
   server: 'start a program',
   file: 'read a file outside of the workspace',
   workspace: 'work outside of the directory it was given',
+  media: 'fetch pictures and files from there, which may be in a private network,',
   variable: 'send what stands in the environment',
   endpoint: 'send what is said and read, and what it takes from the environment, to an address that is no known service',
 }

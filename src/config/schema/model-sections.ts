@@ -1,6 +1,7 @@
 import { compatFields } from '../../contract/model/model-config.ts'
 import type { SettingName } from '../../contract/model/request-settings.ts'
 import type { FieldsOf } from '../../contract/shape/shape.ts'
+import type { LimitedOptions } from '../../providers/compose/limited.ts'
 import { defaultPerMs, type LimiterOptions } from '../../providers/compose/limiter.ts'
 import { defaultPatience } from '../../providers/kit/transport/patience.ts'
 import {
@@ -111,7 +112,10 @@ const limiter = {
   requests: whole(1, 'Calls that may begin within `per_ms`.', { fallback: 'as many as come' }),
   tokens: whole(1, 'Tokens, in and out, within `per_ms`.', { fallback: 'as many as come' }),
   per_ms: whole(1, 'Milliseconds.', { fallback: defaultPerMs }),
-} satisfies Record<InFile<keyof LimiterOptions>, Key>
+  max_wait_ms: number(0, 'Milliseconds that a call waits for its turn; then the `fallback` steps in, or it fails.', {
+    fallback: 'as long as it takes',
+  }),
+} satisfies Record<InFile<keyof LimiterOptions | Exclude<keyof LimitedOptions, 'priority'>>, Key>
 
 /** `[provider.limiter]`: how much is asked of a service at a time. */
 export interface LimiterSection extends FieldsOf<typeof limiter> {}

@@ -1,5 +1,6 @@
 import { defaultBackground, defaultTaskLimits } from '../../agent/sub-agent/sub-agent-tool.ts'
 import { defaultCompactionConfig as compacted, defaultSystemPromptTokens } from '../../context/tokens/context-limits.ts'
+import { defaultMaxMediaBytes } from '../../contract/message/media.ts'
 import { thinkingLevel } from '../../contract/model/request-settings.ts'
 import {
   defaultLimits,
@@ -12,6 +13,8 @@ import {
 import { sessionScope } from '../../contract/session/session.ts'
 import { type FieldsOf, tagsOf } from '../../contract/shape/shape.ts'
 import { defaultCallMs } from '../../mcp/tool-set.ts'
+import { defaultMediaTimeoutMs } from '../../media/fetch-media.ts'
+import { priorityWord } from '../../providers/compose/limiter.ts'
 import { flag, instances, number, record, required, setting, table, tables, text, texts, whole, wholeOrWord, word } from './key-table.ts'
 import { type ProviderSection, provider, requestSettings } from './model-sections.ts'
 
@@ -77,6 +80,19 @@ const agent = {
 /** `[agent]`: who it is. */
 export interface AgentSection extends FieldsOf<typeof agent> {}
 
+const media = {
+  hosts: required(
+    texts(
+      'Hosts that are asked: `files.example.com`, with its port where that is not 443, or `*.example.com` for all below it. Needs trust.',
+    ),
+  ),
+  max_bytes: whole(1, 'Bytes; more is refused.', { fallback: defaultMaxMediaBytes }),
+  timeout_secs: number(0.001, 'Seconds for all of it.', { fallback: defaultMediaTimeoutMs / 1000 }),
+}
+
+/** `[media]`: from where pictures and files that have an address are fetched, for services that do not fetch them. */
+export interface MediaSection extends FieldsOf<typeof media> {}
+
 const session = {
   scope: word(sessionScope.words, 'Whether conversations are kept, in the store of the host.', { fallback: '`ephemeral`' }),
   thinking_level: thinking('Wins over profiles.'),
@@ -123,6 +139,12 @@ const tools = {
     fallback: '`parallel`',
   }),
   batch_size: whole(1, 'Calls at a time, of `batched`.', { fallback: defaultBatch }),
+  search_servers: flag('The model is shown a search in place of the tools of MCP servers, and those that it finds.', {
+    fallback: '`false`',
+  }),
+  offload_over: whole(1, 'Characters from which on a result is written to a file of the workspace. `read_file` must be enabled.', {
+    fallback: 'none is',
+  }),
   instances: tables<ToolInstanceSection>(toolInstance, 'MCP servers, as in `[[mcp.servers]]`.'),
 }
 
@@ -233,6 +255,9 @@ const subAgent = {
     fallback: `\`${defaultBackground.onRunEnd}\``,
   }),
   max_running: whole(1, 'Tasks in the background at a time.', { fallback: defaultBackground.maxRunning }),
+  priority: word(priorityWord.words, 'Who goes first at the `limiter` of its model. `background`: nobody waits for its answers.', {
+    fallback: '`person`; `background` for tasks in the background',
+  }),
 }
 
 /** `[[sub_agents.instances]]`: an agent that the others call like a tool. It takes nothing from them but the model where it names none. */
@@ -311,6 +336,7 @@ export const configTable = {
   agent: table<AgentSection>(agent, 'Who it is.'),
   provider: table<ProviderSection>(provider, 'The model.'),
   session: table<SessionSection>(session, 'Whether conversations are kept.'),
+  media: table<MediaSection>(media, 'Pictures and files by address, for services that do not fetch them.'),
   tools: table<ToolsSection>(tools, 'What it may use.'),
   compaction: table<CompactionSection>(compaction, 'How long conversations are made to fit.'),
   context: table<ContextSection>(context, 'Another place for `[compaction]`.'),

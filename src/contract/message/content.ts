@@ -53,6 +53,10 @@ const documentPlaceFields = {
   start: aNumber,
   /** Exclusive. */
   end: aNumber,
+  /** The message that holds the document; absent where that is not known. */
+  messageId: optional(aText),
+  /** Which of the files of that message it is, from 0. */
+  fileIndex: optional(aNumber),
 }
 
 /** A part of a document that was sent. */

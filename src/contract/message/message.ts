@@ -1,4 +1,5 @@
 import type { JsonValue } from '../json.ts'
+import { outputForm } from '../model/request-settings.ts'
 import { emptyUsage, usage } from '../model/usage.ts'
 import { nodeTag } from '../session/node-tag.ts'
 import {
@@ -109,6 +110,8 @@ const assistantFields = {
   refusal: optional(aText),
   /** The `afterAnswer` hook said no to what the model had said, or gave other words. */
   guarded: optional(guarded),
+  /** Where in its text the answer stands, where JSON was asked for. */
+  outputForm: optional(outputForm),
   /** How likely each token of the text was, where the service says so. */
   logprobs: optional(listOf(tokenLogprob)),
   /** What the service keeps between requests, such as a container: it is sent back to the same service and model. */

@@ -1,19 +1,24 @@
+import { jsonFault } from '../shape/json-fault.ts'
 import {
   aFlag,
   aJsonObject,
+  aJsonSchema,
   aPositiveNumber,
   aText,
   between,
   either,
+  type FieldsOf,
   fieldsOf,
   fixedListOf,
   type Infer,
   namesOf,
+  object,
   oneOf,
   optional,
   partial,
   required,
   type ShapeOf,
+  tagged,
   texts,
   wholeFrom,
   withInside,
@@ -47,7 +52,7 @@ export const guardedFields = ['model', 'messages', 'input', 'contents', 'stream'
 /** Fields of a request's body, as the service calls them. */
 const extraBody = withInside(aJsonObject, (value, path) => {
   const guarded = guardedFields.find((name) => Object.hasOwn(Object(value), name))
-  return guarded && cannotBeSet(`${path}.${guarded}`)
+  return guarded === undefined ? jsonFault(value, path) : cannotBeSet(`${path}.${guarded}`)
 })
 
 /** Why `field` of a body is refused. */
@@ -126,22 +131,39 @@ export function settingsIn(given: RequestSettings): RequestSettings {
   return settings as RequestSettings // the same values under the same names
 }
 
-const { headers: _secret, body: _fields, ...ofPrompts } = settingFields
-const promptFields = { ...ofPrompts, thinking: thinkingLevel }
-/** What a prompt said of its requests, as its run keeps it: headers and extra fields of the body may hold a secret. Source: docs/concepts/request-settings.md */
+export const responseFormat = tagged('type', {
+  text: {},
+  jsonObject: {},
+  jsonSchema: { name: aText, schema: aJsonSchema, strict: optional(aFlag) },
+})
+/**
+ * What form an answer must have. Services that cannot promise a schema get a tool that only takes the answer, and are made to call it.
+ */
+export type ResponseFormat = Infer<typeof responseFormat>
+
+const outputFormFields = {
+  /** The property of the answer that holds what was asked for, where that is no object. */
+  property: optional(aText),
+}
+
+/** An answer that is JSON, and where in it that stands which was asked for. Source: docs/concepts/partial-objects.md */
+export interface OutputForm extends FieldsOf<typeof outputFormFields> {}
+export const outputForm: ShapeOf<OutputForm> = object<OutputForm>(outputFormFields)
+
+const { headers: _secret, ...ofPrompts } = settingFields
+const promptFields = {
+  ...ofPrompts,
+  thinking: thinkingLevel,
+  responseFormat,
+  repair: wholeFrom(0),
+  /** Names of what else it said, which no record holds: headers, a body that may hold a secret, a schema that is code. */
+  unrecorded: fixedListOf(aText),
+}
+/** What a prompt said of its requests, as its run keeps it. Source: docs/concepts/request-settings.md */
 export type PromptSettings = { [Name in keyof typeof promptFields]?: Infer<(typeof promptFields)[Name]> }
 export const promptSettings: ShapeOf<PromptSettings> = partial<Required<PromptSettings>>(promptFields)
 
-/** What of `given` a run keeps; `undefined` where that is nothing. */
-export function promptSettingsIn({ thinking, ...given }: RequestSettings & PromptSettings): PromptSettings | undefined {
-  const { headers, body, maxTokens, ...kept } = settingsIn(given)
-  const settings: PromptSettings = thinking === undefined ? kept : { ...kept, thinking }
-  // JSON has no infinity.
-  if (maxTokens !== undefined && Number.isFinite(maxTokens)) settings.maxTokens = maxTokens
-  return Object.keys(settings).length === 0 ? undefined : settings
-}
-
-const { maxTokens: _tokens, temperature: _temperature, strict: _strict, ...recordedFields } = ofPrompts
+const { maxTokens: _tokens, temperature: _temperature, strict: _strict, body: _fields, ...recordedFields } = ofPrompts
 /** Settings as a record holds them: `maxTokens` and `temperature` stand beside them, headers and extra fields of the body may hold a secret. */
 export type RecordedSettings = { [Name in keyof typeof recordedFields]?: Infer<(typeof recordedFields)[Name]> }
 export const recordedSettings: ShapeOf<RecordedSettings> = partial<Required<RecordedSettings>>(recordedFields)

@@ -1,5 +1,5 @@
 import { citation, content } from '../message/content.ts'
-import { aFlag, aJsonSchema, aNumber, aText, type FieldsOf, type Infer, object, optional, type ShapeOf, tagged } from '../shape/shape.ts'
+import { aFlag, aJsonSchema, aNumber, aText, type FieldsOf, type Infer, object, type ShapeOf, tagged } from '../shape/shape.ts'
 
 export const cacheStrategy = tagged('type', {
   auto: {},
@@ -8,16 +8,6 @@ export const cacheStrategy = tagged('type', {
 })
 /** Prompt caching. Source: docs/concepts/prompt-caching.md */
 export type CacheStrategy = Infer<typeof cacheStrategy>
-
-export const responseFormat = tagged('type', {
-  text: {},
-  jsonObject: {},
-  jsonSchema: { name: aText, schema: aJsonSchema, strict: optional(aFlag) },
-})
-/**
- * What form an answer must have. Services that cannot promise a schema get a tool that only takes the answer, and are made to call it.
- */
-export type ResponseFormat = Infer<typeof responseFormat>
 
 /** The tool that takes an answer where the service itself cannot be held to a form. */
 export const answerToolName = 'respond_json'

@@ -132,7 +132,7 @@ function merged(a: Usage, b: Usage, figure: (a: number, b: number) => number): U
 }
 
 /** Whether what it cost was reported, or it cost nothing. */
-function isPaidFor({ reportedCost, totalTokens, input, output }: Usage): boolean {
+export function isPaidFor({ reportedCost, totalTokens, input, output }: Usage): boolean {
   return reportedCost !== undefined || (totalTokens === 0 && input === 0 && output === 0)
 }
 

@@ -6,6 +6,7 @@ import { usage } from '../model/usage.ts'
 import {
   aFlag,
   aNumber,
+  aNumberFromZero,
   aText,
   type FieldsOf,
   isTrue,
@@ -74,6 +75,8 @@ const agentEnd = {
   usage,
   /** Also of all that was charged to it: sub-agents, compactions, tools that ask models. Absent in events of older versions. */
   totalUsage: optional(usage),
+  /** USD of `totalUsage`, each answer at the rates of its own prompt and model; absent where something in it has no price. */
+  costUsd: optional(aNumberFromZero),
   error: optional(runFailure),
   /** Present when `status` is `limit`. */
   limit: optional(reachedLimit),

@@ -1,8 +1,8 @@
 import { message } from '../message/message.ts'
 import { blockProvenance } from '../message/provenance.ts'
 import { apiProtocol } from '../model/model-config.ts'
-import { responseFormat, toolDefinition } from '../model/request.ts'
-import { recordedSettings, thinkingLevel } from '../model/request-settings.ts'
+import { toolDefinition } from '../model/request.ts'
+import { recordedSettings, responseFormat, thinkingLevel } from '../model/request-settings.ts'
 import { aNumber, aText, type FieldsOf, fixedListOf, object, optional, type ShapeOf, texts } from '../shape/shape.ts'
 
 const httpFields = { url: aText, headers: texts, body: aText }

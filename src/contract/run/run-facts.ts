@@ -1,6 +1,6 @@
 // What events, journal records, sessions and results all say of a run.
 import { apiProtocol } from '../model/model-config.ts'
-import { recordedSettings, thinkingLevel } from '../model/request-settings.ts'
+import { outputForm, recordedSettings, thinkingLevel } from '../model/request-settings.ts'
 import {
   aFlag,
   aJsonObject,
@@ -55,15 +55,6 @@ export function goesBack({ kind }: ContinuationKind): boolean {
 export const turnTrigger = oneOf('user', 'subAgent', 'continuation', 'branch')
 /** What began a turn. Source: docs/concepts/events.md */
 export type TurnTrigger = Infer<typeof turnTrigger>
-
-const outputFormFields = {
-  /** The property of the answer that holds what was asked for, where that is no object. */
-  property: optional(aText),
-}
-
-/** An answer that is JSON, and where in it that stands which was asked for. Source: docs/concepts/partial-objects.md */
-export interface OutputForm extends FieldsOf<typeof outputFormFields> {}
-const outputForm: ShapeOf<OutputForm> = object<OutputForm>(outputFormFields)
 
 export const configSnapshotFields = {
   model: aText,

@@ -13,7 +13,7 @@ import {
   turnChangesRecord,
   turnTrigger,
 } from '../run/run-facts.ts'
-import { aFlag, aJsonObject, aText, fieldsOf, type Infer, json, listOf, optional, type ShapeOf, tagged } from '../shape/shape.ts'
+import { aFlag, aJsonObject, aText, fieldsOf, type Infer, json, listOf, oneOf, optional, type ShapeOf, tagged } from '../shape/shape.ts'
 import { loopEvent, parallelGroupFields } from './session.ts'
 
 const { isSelected: _ofOneLoop, ...ofAllLoops } = parallelGroupFields
@@ -23,6 +23,8 @@ const result: ShapeOf<AgentMessage> = toolResultMessage
 /** The entries that a run writes, by their type. */
 export const journalEntries = {
   input: { message: agentMessage },
+  /** Said while the run was on: it waits to be heard, or was taken back before. */
+  queued: { kind: oneOf('steer', 'followUp'), messages: listOf(agentMessage), isReturned: aFlag },
   assistant: { message: answer, prepared: optional(turnChangesRecord) },
   toolIntent: { toolCallId: aText, toolName: aText, arguments: aJsonObject, idempotent: aFlag },
   toolResult: { message: result },

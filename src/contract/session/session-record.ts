@@ -12,6 +12,8 @@ export const sessionEntry = tagged('type', {
   ...journalEntries,
   sessionStart: {
     agentId: aText,
+    /** The user whose it is, in a store that several share: see `scopedSessionStore`. */
+    owner: optional(aText),
     formation: sessionFormation,
     scope: sessionScope,
     spawnRef: optional(spawnRef),

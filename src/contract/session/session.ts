@@ -204,6 +204,8 @@ export const loopRecord: ShapeOf<LoopRecord> = object<LoopRecord>(loopRecordFiel
 const sessionFields = {
   sessionId: aText,
   agentId: aText,
+  /** The user whose it is, in a store that several share: see `scopedSessionStore`. */
+  owner: optional(aText),
   /** Epoch ms. */
   createdAt: aNumber,
   /** Epoch ms. */

@@ -3,8 +3,13 @@ import { kindOf } from './json-fault.ts'
 /** Names of what must not be shown. Counts of tokens are none. */
 const secretName: RegExp = /key|bearer|token(?!s)|secret|auth|password|credential|header/i
 
+/** Whether `name` says that its value is a secret. */
+export function isSecretName(name: string): boolean {
+  return secretName.test(name)
+}
+
 /** `value` as a message shows it, cut, and without what its name says is a secret. */
 export function shown(value: unknown, name: string): string {
-  if (typeof value === 'string') return secretName.test(name) ? 'a text' : JSON.stringify(value.slice(0, 60))
+  if (typeof value === 'string') return isSecretName(name) ? 'a text' : JSON.stringify(value.slice(0, 60))
   return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint' ? String(value) : kindOf(value)
 }

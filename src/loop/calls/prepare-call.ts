@@ -42,10 +42,22 @@ export function prepareCall(loop: LoopState, call: AnswerableCall): Preparation 
   const { tools, searchable } = loop.turn
   const isCalled = ({ name }: AgentTool): boolean => name === call.name
   const tool = tools.find(isCalled) ?? searchable.find(isCalled)
-  if (tool === undefined) return refused(`Tool ${call.name} not found`)
+  if (tool === undefined) return loop.turn.goesOn === true ? gone(loop, call) : refused(`Tool ${call.name} not found`)
   const { invalidArguments: raw } = call
   if (raw !== undefined) return refused(`Invalid arguments: ${parseArguments(raw).fault ?? cutFault}: ${excerpt(raw)}`)
   return validateArguments(loop, tool, call.id, call.arguments)
+}
+
+/** A call that waited, and whose tool nobody has any more. */
+function gone(loop: LoopState, { id: toolCallId, name: toolName }: AnswerableCall): RefusedCall {
+  const message = `Tool ${toolName} not found: the call waited, and the tool is not there any more. It was not run.`
+  loop.warn('callRefused', {
+    toolCallId,
+    toolName,
+    message,
+    hint: 'Give the tool to the agent that goes on, or let its prepareTurn hook return it.',
+  })
+  return refused(message)
 }
 
 /** A call that its service runs once a person has said yes. Running it here is no more than that yes, which the codec tells the service. */

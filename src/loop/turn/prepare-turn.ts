@@ -35,6 +35,21 @@ async function prepared(loop: LoopState): Promise<void> {
   loop.events.emit({ type: 'turnPrepared', turnIndex: loop.turnIndex, changes: loop.turn.changes })
 }
 
+/**
+ * Gives the turn that runs calls which waited the tools it needs: those that `prepareTurn` gives come before those of the agent, as they did when they were
+ * called. Nothing else of it counts, no model is asked.
+ */
+export async function prepareToGoOn(loop: LoopState): Promise<void> {
+  loop.turn.goesOn = true
+  const { hooks } = loop.config
+  if (hooks?.prepareTurn === undefined) return
+  const { tools } = (await askedChanges(loop, hooks.prepareTurn)) ?? {}
+  if (tools === undefined) return
+  const names = new Set(tools.map(({ name }) => name))
+  const others = loop.turn.tools.filter(({ name }) => !names.has(name))
+  loop.turn.tools = [...tools, ...others]
+}
+
 function upcoming(loop: LoopState): UpcomingTurn {
   const { turn, turnIndex, context, usage, stop, budget } = loop
   const { model, tools, systemPrompt } = turn

@@ -15,6 +15,8 @@ export interface TurnSetup {
   systemPrompt: string
   thinkingLevel: NonNullable<LoopConfig['thinkingLevel']>
   settings: RequestSettings
+  /** Whether it only runs calls that waited. */
+  goesOn?: true
   /** What is sent in place of the history. */
   messages?: readonly Message[] | undefined
   /** What was changed for this turn. */

@@ -12,7 +12,7 @@ import { addNotice, type Intake, type TurnInput } from '../intake.ts'
 import type { LoopState } from '../loop-state.ts'
 import { type ChargedAnswer, callModel, continuationsOf } from '../model-call.ts'
 import { guardAnswer, isRefused, refusedEnding, repairs } from './answer-guard.ts'
-import { prepareTurn } from './prepare-turn.ts'
+import { prepareToGoOn, prepareTurn } from './prepare-turn.ts'
 import { metCondition } from './stop-conditions.ts'
 
 /** The calls of an earlier run that still have to be run, and the message they belong to: they wait for an approval, or their process ended. */
@@ -235,6 +235,14 @@ async function modelTurn(loop: LoopState, intake: Intake, triggeredBy: TurnTrigg
 async function resumeTurn(loop: LoopState, { message, calls }: PausedTurn, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
   const started = openTurn(loop, triggeredBy)
   loop.endedBy = endedBefore(loop, message)
+  try {
+    await prepareToGoOn(loop)
+  } catch (error) {
+    // The calls go on waiting: an answer would be 'Cancelled' for good.
+    failUnlessStopped(loop, error)
+    await started
+    return closeTurn(loop, { results: [], waiting: [], heldBack: [], message, usage: emptyUsage() })
+  }
   const ran = await runCalls(loop, planCalls(loop, calls, false))
   if (ran.results.length > 0) await started
   return closeTurn(loop, { ...ran, message, usage: emptyUsage() })
@@ -274,7 +282,7 @@ async function answer(loop: LoopState, intake: Intake, started: Promise<unknown>
     if (recorded !== undefined) await recorded
     if (started !== undefined) await started
   } catch (error) {
-    loop.fail(error)
+    failUnlessStopped(loop, error)
     answered ??= { message: unasked(loop, error), calls: [] }
   }
   const { message } = answered
@@ -282,9 +290,15 @@ async function answer(loop: LoopState, intake: Intake, started: Promise<unknown>
   return answered
 }
 
+/** An abort while a hook is asked is no failure of the run. */
+function failUnlessStopped(loop: LoopState, error: unknown): void {
+  if (!loop.stop.aborted || error !== loop.stop.reason) loop.fail(error)
+}
+
 /** The message that closes a turn whose model was never asked: its input could not be stored, or what is sent of the history not be had. */
 function unasked(loop: LoopState, error: unknown): AssistantEntry {
-  const message = new AssistantStream(loop).fail('error', errorText(error))
+  const stream = new AssistantStream(loop)
+  const message = loop.failure === undefined ? stream.fail('aborted', 'Cancelled') : stream.fail('error', errorText(error))
   loop.append(message)
   return message
 }

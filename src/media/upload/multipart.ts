@@ -1,5 +1,6 @@
 import { ProviderError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import { newId } from '../../contract/message/ids.ts'
 import type { FileService, KeptFile, Upload } from './keep.ts'
 import { callService, type ServiceAccess, textIn } from './service-call.ts'
 
@@ -43,18 +44,77 @@ function kept(fileId: string, expiresAt: number | undefined): KeptFile {
   return expiresAt === undefined || Number.isNaN(expiresAt) ? { fileId } : { fileId, expiresAt }
 }
 
-/** Posts the file beside where the model is called. How much of a form has gone out nobody says: none of it, then all. */
+/** Posts the file beside where the model is called. */
 async function send(upload: Upload, access: ServiceAccess, endpoint: RegExp, fields: readonly [string, string][]): Promise<JsonObject> {
-  const { blob, name, onProgress } = upload
+  const { blob, onProgress } = upload
   const url = new URL(access.url)
   if (!endpoint.test(url.pathname))
     throw new ProviderError('other', `${access.service} keeps no files at ${url.origin}${url.pathname}. Check baseUrl.`)
   url.pathname = url.pathname.replace(endpoint, '/files')
-  const form = new FormData()
-  for (const [field, value] of fields) form.append(field, value)
-  form.append('file', blob, name)
   onProgress({ sent: 0, total: blob.size })
-  const { json } = await callService(access, url.href, { method: 'POST', headers: access.headers, body: form })
+  const tell = (sent: number): void => {
+    if (sent > 0 && sent < blob.size) onProgress({ sent, total: blob.size })
+  }
+  const { headers, ...init } = formOf(upload, fields, tell)
+  const { json } = await callService(access, url.href, { method: 'POST', headers: { ...access.headers, ...headers }, ...init })
   onProgress({ sent: blob.size, total: blob.size })
   return json
+}
+
+/** Bytes that go out at a time. */
+const formPieceBytes = 1024 * 1024
+
+/** The form with the file; `tell` is told how much of the file was taken from it, where the runtime sends what it is given bit by bit. */
+function formOf({ blob, name }: Upload, fields: readonly [string, string][], tell: (sent: number) => void): RequestInit & FormHeaders {
+  if (!sendsStreams()) {
+    const form = new FormData()
+    for (const [field, value] of fields) form.append(field, value)
+    form.append('file', blob, name)
+    return { headers: {}, body: form }
+  }
+  const boundary = `phi-${newId()}`
+  const part = (field: string, value: string): string => `--${boundary}\r\ncontent-disposition: form-data; name="${field}"${value}\r\n`
+  const texts = fields.map(([field, value]) => part(field, `\r\n\r\n${value}`)).join('')
+  const head = new Blob([texts, part('file', `; filename="${quoted(name)}"\r\ncontent-type: ${blob.type}\r\n`)])
+  const body = new Blob([head, blob, `\r\n--${boundary}--\r\n`])
+  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': String(body.size) }
+  return { headers, body: counted(body, (sent) => tell(sent - head.size)), ...{ duplex: 'half' } }
+}
+
+interface FormHeaders {
+  headers: Record<string, string>
+}
+
+/** As forms write a name within quotes. Source: https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#multipart-form-data */
+function quoted(name: string): string {
+  return name.replace(/\r\n|\r|\n/g, '%0D%0A').replaceAll('"', '%22')
+}
+
+/** Piece by piece, as the connection takes it. `tell` is told of each that was taken, and the one before it has gone. */
+function counted(body: Blob, tell: (sent: number) => void): ReadableStream<Uint8Array> {
+  let sent = 0
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    if (sent > 0) tell(sent)
+    const piece = await body.slice(sent, sent + formPieceBytes).arrayBuffer()
+    sent += piece.byteLength
+    if (piece.byteLength === 0) controller.close()
+    else controller.enqueue(new Uint8Array(piece))
+  }
+  return new ReadableStream({ pull }, { highWaterMark: 0 })
+}
+
+/** Whether a request may be a stream. Pages send none, or over HTTP/2 alone, which nobody can ask for. */
+function sendsStreams(): boolean {
+  const asked = { method: 'POST', body: new ReadableStream(), duplex: 'half' }
+  // Where streams are not known, it is sent as a text that says so.
+  return !isPage() && !new Request('https://stream.invalid', asked).headers.has('content-type')
+}
+
+/** Only a page, or its worker, has an address that others lead on from. */
+function isPage(): boolean {
+  try {
+    return new Request('/').url !== ''
+  } catch {
+    return false
+  }
 }

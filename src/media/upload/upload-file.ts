@@ -16,7 +16,7 @@ import { accessOf } from './service-call.ts'
 export interface UploadFileOptions {
   /** Stops it; the caller owns it. */
   signal?: AbortSignal
-  /** Told before the first byte and after the last; by Gemini also after each 8 MiB. */
+  /** Told before the first byte and after the last; also after each MiB (Gemini: 8 MiB), but in a page to Gemini alone. */
   onProgress?: (progress: UploadProgress) => void
   /** What it is called; a `File` says so itself. */
   name?: string

@@ -8,6 +8,7 @@ import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import type { DecoderContext } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
+import type { CitedDocuments } from '../kit/decode/cited-documents.ts'
 import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../kit/decode/decoder.ts'
 import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
@@ -67,14 +68,17 @@ export class AnthropicDecoder implements StreamDecoder {
   /** Where the service runs code; the last one that it named counts. */
   #container: unknown
   readonly #service: ServiceBlocks
+  readonly #cited: CitedDocuments
   readonly #unknown: UnknownFields
 
-  constructor({ prefixHash, answerTool }: Pick<AnthropicCall, 'prefixHash' | 'answerTool'>, { request, emit, framing }: DecoderContext) {
+  constructor({ prefixHash, answerTool, cited }: Pick<AnthropicCall, 'prefixHash' | 'answerTool' | 'cited'>, context: DecoderContext) {
+    const { request, emit, framing } = context
     this.#model = request.model
     this.#prefixHash = prefixHash
     this.builder = new AssistantBuilder(request.model, emit, answerTool, request.continues)
     if (request.continues === undefined) this.builder.message.usage = this.#usage
     this.#service = new ServiceBlocks(this.builder, (payload) => this.#own(payload), request.messages)
+    this.#cited = cited
     this.#unknown = new UnknownFields(this.builder)
     this.#frames = createSseDecoder((data, name) => this.#frame(data, name), framing)
   }
@@ -242,7 +246,7 @@ export class AnthropicDecoder implements StreamDecoder {
       this.builder.warn('Anthropic sent a citation of a kind that this version does not know: what it points at is left out.')
     block.citations ??= []
     block.citations.push(wire as JsonObject) // off the wire, so it is JSON
-    const citation = citationOf(wire)
+    const citation = this.#cited.named(citationOf(wire))
     if (Object.keys(citation).length > 0) this.builder.citation(block.key, citation)
   }
 

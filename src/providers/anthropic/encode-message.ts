@@ -11,13 +11,16 @@ import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
 
-/** How the Messages service writes messages. */
-export function messageEncoder(): MessageEncoder {
+/** How the Messages service writes messages. `cites`: all documents are to be cited. */
+export function messageEncoder(cites: boolean): MessageEncoder {
+  const shown = (block: Content) => shownBlock(block, cites)
   return {
-    encode: perObject((message: Message) => encode(message, true)),
-    bare: perObject((message: AssistantMessage) => encode(message, false)),
+    encode: perObject((message: Message) => encode(message, shown)),
+    bare: perObject((message: AssistantMessage) => encodeAnswer(message, false)),
   }
 }
+
+type ShownBlock = (block: Content) => JsonObject | undefined
 
 /** Tool definitions as JSON. */
 export const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
@@ -35,15 +38,17 @@ export function breakpointOf({ cacheTtl }: RequestSettings): (json: string) => s
   return (json) => `${json.slice(0, -1)},"cache_control":${control}}`
 }
 
-function encode(message: Message, withReasoning: boolean): EncodedMessage {
-  if (message.role === 'toolResult') return encodeResult(message)
-  if (message.role === 'user') return joinBlocks(message.content, shownBlock)
-  const late = lateResults(message.content)
-  return joinBlocks(message.content, (block, at) => [...answerBlocks(block, withReasoning), ...(late.get(at) ?? [])])
+function encode(message: Message, shown: ShownBlock): EncodedMessage {
+  if (message.role === 'toolResult') return encodeResult(message, shown)
+  return message.role === 'user' ? joinBlocks(message.content, shown) : encodeAnswer(message, true)
 }
 
-function encodeResult(message: ToolResultMessage): EncodedMessage {
-  const { toolCallId, content, isError } = message
+function encodeAnswer({ content }: AssistantMessage, withReasoning: boolean): EncodedMessage {
+  const late = lateResults(content)
+  return joinBlocks(content, (block, at) => [...answerBlocks(block, withReasoning), ...(late.get(at) ?? [])])
+}
+
+function encodeResult({ toolCallId, content, isError }: ToolResultMessage, shownBlock: ShownBlock): EncodedMessage {
   const [first] = content
   // A failed result may hold text only.
   const moved = isError ? content.filter((block) => block.type !== 'text') : []
@@ -59,20 +64,20 @@ function encodeResult(message: ToolResultMessage): EncodedMessage {
   return { blocks, ...(hasMedia && { media: { before: '', end: blocks, after: '' } }), after: joinBlocks(moved, shownBlock).blocks }
 }
 
-function shownBlock(block: Content): JsonObject | undefined {
+function shownBlock(block: Content, cites: boolean): JsonObject | undefined {
   if (block.type === 'text') return { type: 'text', text: block.text }
-  if (block.type === 'file') return documentBlock(block)
+  if (block.type === 'file') return documentBlock(block, cites)
   return block.type === 'image' ? { type: 'image', source: sourceJson(block) } : undefined
 }
 
-function documentBlock(file: FileContent): JsonObject {
-  const { name, context, citations } = file
+function documentBlock(file: FileContent, cites: boolean): JsonObject {
+  const { name, context } = file
   return {
     type: 'document',
     source: sourceJson(file),
     ...(name !== undefined && { title: name }),
     ...(context !== undefined && { context }),
-    ...(citations === true && { citations: { enabled: true } }),
+    ...(cites && { citations: { enabled: true } }),
   }
 }
 

@@ -1,18 +1,20 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { ModelConfig } from '../../contract/model/model-config.ts'
+import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
+import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
 import { continuesWithoutThinking, generationFields, isSigned, whyNoSampling } from '../kit/capabilities/claude-thinking.ts'
 import type { EncodedCall } from '../kit/codec.ts'
+import { CitedDocuments } from '../kit/decode/cited-documents.ts'
 import { toJson } from '../kit/encode/json-text.ts'
-import { TurnWriter } from '../kit/encode/message-encoder.ts'
+import { type MessageEncoder, TurnWriter } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { type NormaliseTarget, targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { legalName } from '../kit/history/legal-id.ts'
-import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import { citesDocuments, type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { planSearch, type SearchPlan } from '../kit/settings/tool-search.ts'
-import { type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
+import { adjusted, type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
 import { joinUrl } from '../kit/transport/endpoint.ts'
 import { breakpointOf, deferredJson, messageEncoder, toolsJson } from './encode-message.ts'
 import { type AnthropicWire, authHint, requestHeaders, systemTexts } from './identity.ts'
@@ -22,24 +24,35 @@ import { containerIn, searchJson, searchKnows } from './server-tools.ts'
 /** A call, and what its answer will be bound to. */
 export interface AnthropicCall extends EncodedCall {
   prefixHash: string | undefined
+  /** Finds the documents that its answer cites. */
+  cited: CitedDocuments
 }
 
 /** What is known of a model, and of the conversations it was sent. */
-function knownOf(model: ModelConfig, { serverTools }: AnthropicWire) {
+function knownOf(model: ModelConfig, wire: AnthropicWire) {
   const profile = anthropicProfile(model)
-  const encoder = messageEncoder()
+  const histories = (cites: boolean) => historiesOf(model, profile, wire, messageEncoder(cites))
+  const plain = histories(false)
+  const cited = histories(true)
+  return {
+    profile,
+    url: joinUrl(model.baseUrl, '/v1/messages'),
+    historyFor: (plan: SearchPlan, cites: boolean) => (cites ? cited : plain)(plan),
+  }
+}
+
+/** The memories of what was sent, by the tools that the service searches among: what it found is sent back as long as it is given these tools. */
+function historiesOf(model: ModelConfig, profile: ModelProfile, { serverTools }: AnthropicWire, encoder: MessageEncoder) {
   const memory = (knows: NormaliseTarget['knowsTool']) =>
     new HistoryMemory(targetOf(model, profile, isSigned, knows), (head) => new TurnWriter(encoder, head))
   const plain = memory(serverTools.knows)
   let searching: { names: string; history: typeof plain } | undefined
-  /** What the service found is sent back as long as it is given these tools. */
-  const historyFor = ({ request, deferred }: SearchPlan): typeof plain => {
+  return ({ request, deferred }: SearchPlan): typeof plain => {
     if (request.searchable === undefined) return plain
     const names = deferred.map(({ name }) => name).join()
     if (searching?.names !== names) searching = { names, history: memory(searchKnows(serverTools, deferred)) }
     return searching.history
   }
-  return { profile, url: joinUrl(model.baseUrl, '/v1/messages'), historyFor }
 }
 
 /**
@@ -66,7 +79,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const search = deferred.length === 0 ? '' : searchJson(serverTools)
   // Ours last: the breakpoint of the cache stands behind them, and may not stand on one that is deferred.
   const tools = [deferredJson(deferred), search, serverTools.tools, toolsJson(request.tools)].filter((part) => part !== '').join(',')
-  const { messages, writer, leftOut } = historyFor(searched).write(
+  const { messages, writer, leftOut } = historyFor(searched, citesAll(plan, capabilities, warnings)).write(
     request.messages,
     capabilities.boundReasoning ? [system.join('\n'), tools] : [],
   )
@@ -97,7 +110,17 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
     answerTool: plan.answerTool,
     authHint: authHint(request, wire),
     prefixHash: writer.prefixHash,
+    cited: new CitedDocuments(asked.messages, { api: 'anthropicMessages', media: capabilities, failedLast: true }),
   }
+}
+
+/** Whether documents are to be cited: the service takes that of all of a request, or of none. */
+function citesAll(plan: FormatPlan, capabilities: ModelCapabilities, warnings: string[]): boolean {
+  const { request } = plan
+  if (!citesDocuments(plan, capabilities, warnings)) return false
+  const refuses = request.messages.some(({ content }) => content.some((block) => block.type === 'file' && block.citations === false))
+  if (refuses) adjusted(request, 'citations asked for of all documents: the service takes no request that cites only some', warnings)
+  return true
 }
 
 /** What the service is told about the form of the answer. */

@@ -9,12 +9,13 @@ import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import { type AwsEventDecoder, createAwsEventDecoder, type EventHeaders } from '../../stream/aws-event-stream.ts'
 import { createLineDecoder, type LineDecoder } from '../../stream/lines.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
-import type { DecoderContext } from '../kit/codec.ts'
+import type { DecoderContext, EncodedCall } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import { filledContext, type StreamDecoder, StreamRefusal, secondMessage } from '../kit/decode/decoder.ts'
 import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { indexIn, nameIn, OddValue, objectIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import type { BedrockCall } from './encode.ts'
+import { documentName } from './media.ts'
 import { citationOf, ServiceBlocks } from './service-blocks.ts'
 import { addUsage, knownEvents, knownFields, type WireEvent, type WireResult } from './wire.ts'
 
@@ -51,8 +52,8 @@ interface OpenBlock {
   picture?: { format: string; pieces: string[] } | undefined
 }
 
-/** What its reasoning is bound to, and the tool whose call is the answer. */
-type Answered = Pick<BedrockCall, 'prefixHash' | 'answerTool'>
+/** What its reasoning is bound to, the tool whose call is the answer, and what it can cite. */
+type Answered = Omit<BedrockCall, Exclude<keyof EncodedCall, 'answerTool'>>
 
 /**
  * Reads the events of one ConverseStream response: the binary event stream of AWS or, where the content type says so, JSON lines.
@@ -317,7 +318,7 @@ export class BedrockDecoder implements StreamDecoder {
       block.text ??= this.#nextKey++
       block.citations ??= []
       block.citations.push(citation as JsonObject) // off the wire, so it is JSON
-      this.builder.citation(block.text, citationOf({ ...citation }))
+      this.builder.citation(block.text, this.#call.cited.named(citationOf({ ...citation }), documentName))
     }
     if (toolResult && block.result !== undefined) block.result.content.push(...(Array.isArray(toolResult) ? toolResult : [toolResult]))
     else if (toolResult) this.builder.warn('Amazon Bedrock sent a result of a call that it did not open. It is left out.')

@@ -83,13 +83,19 @@ const crowdedOut = text(`(file left out: this service takes ${maxDocuments} such
 const besideDocument = text('(see attached document)')
 
 function encodeUser({ content }: UserMessage, rules: ShownRules): EncodedMessage {
-  const documents = content.filter(isDocument)
-  if (documents.length === 0) return joinBlocks(content, (block, at) => shownBlock(block, at, rules))
+  const documents = content.filter(isDocument).length
+  if (documents === 0) return joinBlocks(content, (block, at) => shownBlock(block, at, rules))
   const isBare = !content.some((block) => block.type === 'text')
-  const fitting = content.map((block) => (documents.indexOf(block) < rules.room ? block : crowdedOut))
-  const loose = Math.min(documents.length, rules.room)
+  let loose = 0
+  // By their places: a block may stand there twice.
+  const fitting = content.map((block) => {
+    if (!isDocument(block)) return block
+    if (loose >= rules.room) return crowdedOut
+    loose += 1
+    return block
+  })
   const encoded = joinBlocks(isBare ? [...fitting, besideDocument] : fitting, (block, at) => shownBlock(block, at, rules))
-  return { ...encoded, documents: documents.length, loose, crowdedOut: documents.length - loose }
+  return { ...encoded, documents, loose, crowdedOut: documents - loose }
 }
 
 /** A failed result holds text only. Images that a result cannot hold follow behind all results of the turn. */

@@ -5,6 +5,7 @@ import type { CacheStrategy, ToolDefinition } from '../../contract/model/request
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { isSigned } from '../kit/capabilities/claude-thinking.ts'
 import type { EncodedCall } from '../kit/codec.ts'
+import { CitedDocuments } from '../kit/decode/cited-documents.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { TurnWriter } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -12,7 +13,7 @@ import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
-import { planFormat } from '../kit/response-format/response-format.ts'
+import { citesDocuments, planFormat } from '../kit/response-format/response-format.ts'
 import { type ServerTools, serverToolSecrets } from '../kit/server-tools.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { leaveOut } from '../kit/settings/write-settings.ts'
@@ -20,7 +21,7 @@ import { joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
 import { secretsOf } from './credentials.ts'
 import { breakpointOf, messageEncoder, toolsJson } from './encode-message.ts'
 import { generationOf } from './generation.ts'
-import { maxDocuments } from './media.ts'
+import { isDocument, maxDocuments } from './media.ts'
 import { bedrockProfile, type Family } from './profile.ts'
 import { bedrockAuthHeaders, bedrockRegion } from './sign.ts'
 
@@ -35,6 +36,8 @@ export interface BedrockWire {
 /** A call, and what its answer will be bound to. */
 export interface BedrockCall extends EncodedCall {
   prefixHash: string | undefined
+  /** Finds the documents that its answer cites. */
+  cited: CitedDocuments
 }
 
 /** What is known of a model, and of the conversations it was sent. */
@@ -95,7 +98,7 @@ function bodyOf(
   const tools = [...serverTools.map((tool) => toJson(tool)), toolsOf(request, target)].filter((part) => part !== '').join(',')
   // Answers in a form that was asked for cite nothing: together the service refuses them.
   const isBound = plan.kind === 'schema'
-  if (isBound && request.messages.some(asksToCite)) warnings.push('citations left out: an answer that is held to a schema has none')
+  if (isBound) citesDocuments(plan, capabilities, warnings)
   const { messages, writer, leftOut } = (isBound ? uncited : history).write(
     request.messages,
     capabilities.boundReasoning ? [systemPrompt, tools] : [],
@@ -116,7 +119,8 @@ function bodyOf(
   if (Object.keys(additional).length > 0) body += `,"additionalModelRequestFields":${toJson(additional)}`
   for (const [name, value] of Object.entries(beside)) body += `,${JSON.stringify(name)}:${toJson(value)}`
   if (plan.kind === 'schema') body += `,"outputConfig":${toJson(outputConfigOf(plan.name, plan.schema))}`
-  return { body: `${body}}`, warnings, prefixHash: writer.prefixHash, answerTool: plan.answerTool }
+  const cited = new CitedDocuments(asked.messages, { api: 'bedrockConverseStream', media: capabilities, isDocument })
+  return { body: `${body}}`, warnings, prefixHash: writer.prefixHash, answerTool: plan.answerTool, cited }
 }
 
 const toolRules = { none: false, subset: false, forcingStopsThinking: true }
@@ -154,10 +158,6 @@ function toolsOf({ tools, messages }: StreamRequest, target: NormaliseTarget): s
   }
   const gone = (name: string): ToolDefinition => ({ name, description: 'No longer available: do not call it.', parameters: {} })
   return toolsJson(Array.from(names, gone))
-}
-
-function asksToCite({ content }: Message): boolean {
-  return content.some((block) => block.type === 'file' && block.citations === true)
 }
 
 function hasCalls(message: Message): boolean {

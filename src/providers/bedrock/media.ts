@@ -47,6 +47,9 @@ export function isDocument(block: Content): boolean {
   return block.type === 'file' && documentFormats.has(baseType(block.mimeType))
 }
 
+/** Under which names they are sent: numbers from 1. */
+export const documentName = /^document-(\d{1,6})$/
+
 /** How a file is sent. */
 interface FileForm {
   name: string

@@ -1,14 +1,16 @@
 import { aDescribedModel } from '../../base/port-kinds.ts'
 import { KnownSecrets } from '../../base/text/redact.ts'
-import { ConfigError, ProviderError, type ProviderErrorCode, providerErrorCode } from '../../contract/errors.ts'
+import { ConfigError, callbackFailed, ProviderError, type ProviderErrorCode, providerErrorCode } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
+import { kindOf } from '../../contract/shape/json-fault.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aNumberFromZero, either, listOf, options as optionsOf, toldAs } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { CoolDown } from './cool-down.ts'
-import { callInner, type InnerCall, secretsOf } from './inner-call.ts'
+import { answererOf, callInner, type InnerCall, secretsOf } from './inner-call.ts'
+import { isNeverSent } from './limited.ts'
 
 /** When another model is asked. */
 export interface FallbackOptions {
@@ -54,7 +56,7 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
   if (first === undefined)
     throw new ConfigError('invalidOption', 'fallback() needs at least one model. Pass a list, the preferred one first.')
   const { on = usual, coolDownMs = 30_000 } = options
-  const decides = typeof on === 'function' ? on : (error: ProviderError) => on.includes(error.code)
+  const decides = typeof on === 'function' ? asked(on) : (error: ProviderError) => on.includes(error.code)
   const chain = { models, decides, coolDown: new CoolDown<Model>(coolDownMs), keys: new KnownSecrets() }
   const { settings, ...config } = first.config
   const unusable = models.find((model) => model.unusable !== undefined)?.unusable
@@ -66,9 +68,23 @@ export function fallback(models: readonly Model[], options: FallbackOptions = {}
     },
     provider: chained(chain, first),
     alternatives: models.flatMap(({ config, alternatives = [] }) => [config, ...alternatives]),
-    answeredBy: (message) => modelOf(models, message)?.config,
+    answeredBy: (message) => answererOf(models, message)?.config,
     secrets: () => secretsOf(models, chain.keys),
     ...(unusable !== undefined && { unusable }),
+  }
+}
+
+/** `on`, which fails the call where it throws, or gives no answer: a promise is none, and would be a yes. */
+function asked(on: Chain['decides']): Chain['decides'] {
+  return (error, model) => {
+    try {
+      const answer: unknown = on(error, model)
+      if (typeof answer === 'boolean') return answer
+      if (answer instanceof Promise) answer.catch(() => undefined)
+      throw new TypeError(`it answered ${kindOf(answer)} instead of true or false`)
+    } catch (thrown) {
+      throw callbackFailed('on of fallback', thrown)
+    }
   }
 }
 
@@ -106,7 +122,7 @@ async function firstAnswer(chain: Chain, call: InnerCall): Promise<AssistantMess
     const { error, hasOutput } = answer
     failed = { model, error }
     if (call.signal.aborted || error.code === 'cancelled' || !decides(error, model.config)) throw error
-    if (!ofTheRequest.includes(error.code)) coolDown.failed(model, error.retryAfterMs)
+    if (!ofTheRequest.includes(error.code) && !isNeverSent(error)) coolDown.failed(model, error.retryAfterMs)
     const isLast = at === queue.length - 1
     if (isLast) throw error
     if (hasOutput) throw repeatable(error)
@@ -133,10 +149,6 @@ function announce({ emit }: InnerCall, from: Model, to: Model, error?: ProviderE
 
 /** A paused answer goes on at the model that began it. */
 function inOrder({ models, coolDown }: Chain, continues: AssistantMessage | undefined): Model[] {
-  const begun = continues && modelOf(models, continues)
+  const begun = continues && answererOf(models, continues)?.model
   return begun === undefined ? coolDown.order(models) : [begun]
-}
-
-function modelOf(models: readonly Model[], { model, provider }: AssistantMessage): Model | undefined {
-  return models.find(({ config }) => config.id === model && config.provider === provider)
 }

@@ -2,6 +2,7 @@ import type { KnownSecrets } from '../../base/text/redact.ts'
 import { secretsIn } from '../../base/text/url-secrets.ts'
 import { callbackFailed, errorText, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
 
@@ -26,6 +27,17 @@ export interface InnerFailure {
 /** What calls to `models` carry that must be in no log: `keys`, and what their addresses, headers and own models hold. */
 export function secretsOf(models: Iterable<Model>, keys: KnownSecrets): readonly string[] {
   return keys.with([...models].flatMap(({ config, secrets }) => [...secretsIn(config.baseUrl, config.headers), ...(secrets?.() ?? [])]))
+}
+
+/** The one of `models` that gave `message`, and the description of the model within it that did: one that is made of others knows which. */
+export function answererOf(models: Iterable<Model>, message: AssistantMessage): { model: Model; config: ModelConfig } | undefined {
+  for (const model of models) {
+    const { config } = model
+    const within = model.answeredBy?.(message)
+    if (within !== undefined) return { model, config: within }
+    if (config.id === message.model && config.provider === message.provider) return { model, config }
+  }
+  return undefined
 }
 
 /**

@@ -1,7 +1,7 @@
 import { startTimer } from '../../base/timer.ts'
 import type { RateLimits } from '../../contract/model/rate-limits.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aPositiveNumber, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
+import { aPositiveNumber, type Infer, oneOf, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
 import { type BegunCall, StatedLimits } from './stated-limits.ts'
 
 /** What a service may be asked, by all agents of this process together. */
@@ -23,8 +23,9 @@ export const defaultPerMs = 60_000
 export const limiterFields = { concurrency: wholeFrom(1), requests: wholeFrom(1), tokens: wholeFrom(1), perMs: aPositiveNumber }
 const limiterOptions = optionsOf<LimiterOptions>(limiterFields)
 
+export const priorityWord = oneOf('person', 'background')
 /** Who goes first: a person who waits, or work that nobody watches. */
-export type Priority = 'person' | 'background'
+export type Priority = Infer<typeof priorityWord>
 
 /** Who asks a limiter for a turn. */
 export interface LimiterAsk {

@@ -8,6 +8,7 @@ import { type Model, staticCredential } from '../../types/model/model.ts'
 import { aKeyText } from '../kit/provider-options.ts'
 import { CoolDown } from './cool-down.ts'
 import { callInner, type InnerCall, secretsOf } from './inner-call.ts'
+import { isNeverSent } from './limited.ts'
 
 /** How keys take turns. */
 export interface RotateKeysOptions {
@@ -62,7 +63,7 @@ async function withSomeKey(coolDown: CoolDown<Model>, owners: readonly Model[], 
       return answer
     }
     const { error, hasOutput } = answer
-    const isOfKey = error.code === 'auth' || error.code === 'rateLimited'
+    const isOfKey = !isNeverSent(error) && (error.code === 'auth' || error.code === 'rateLimited')
     if (isOfKey) coolDown.failed(owner, error.retryAfterMs)
     if (!isOfKey || hasOutput || call.signal.aborted) throw error
     last = error

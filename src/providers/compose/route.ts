@@ -8,7 +8,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, anything, fieldsOf, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
-import { callInner, secretsOf } from './inner-call.ts'
+import { answererOf, callInner, secretsOf } from './inner-call.ts'
 
 /** Picks the model of a request. It sees no key. */
 export type RouteChoice = (request: StreamRequest) => Model | Promise<Model>
@@ -37,7 +37,7 @@ export function route(choose: RouteChoice, options: { like?: Model } = {}): Mode
   const known = new Map<string, Model>()
   const keys = new KnownSecrets()
   const modelFor = async (request: StreamRequest): Promise<Model> => {
-    const begun = request.continues && known.get(keyOf(request.continues))
+    const begun = request.continues && answererOf(known.values(), request.continues)?.model
     return begun ?? (await chosen(choose, request))
   }
   const provider: StreamProvider = {
@@ -48,7 +48,7 @@ export function route(choose: RouteChoice, options: { like?: Model } = {}): Mode
     },
     stream: async (request, emit, signal) => {
       const model = await modelFor(request)
-      known.set(keyOf({ model: model.config.id, provider: model.config.provider }), model)
+      known.set(JSON.stringify([model.config.provider, model.config.id]), model)
       const answer = await callInner(model, { request, emit, signal, keys })
       if ('error' in answer) throw answer.error
       return answer
@@ -57,7 +57,7 @@ export function route(choose: RouteChoice, options: { like?: Model } = {}): Mode
   return {
     config: like?.config ?? unnamed,
     provider,
-    answeredBy: (message) => known.get(keyOf(message))?.config,
+    answeredBy: (message) => answererOf(known.values(), message)?.config,
     secrets: () => secretsOf(known.values(), keys),
   }
 }
@@ -70,10 +70,6 @@ async function chosen(choose: RouteChoice, { credential: _key, ...request }: Str
   } catch (error) {
     throw ProviderError.isInstance(error) ? error : callbackFailed('route', error)
   }
-}
-
-function keyOf({ model, provider }: Pick<AssistantMessage, 'model' | 'provider'>): string {
-  return JSON.stringify([provider, model])
 }
 
 const unnamed: ModelConfig = {

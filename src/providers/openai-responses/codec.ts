@@ -22,7 +22,7 @@ export function responsesCodec(options: EncodingOptions): Codec<ResponsesCall> {
     encode: (request) => encode(request),
     decoder: (call, context) => new ResponsesDecoder(call, context),
     media: responsesCapabilities,
-    guards: ['instructions', 'tools', 'tool_choice', 'previous_response_id', 'conversation', 'store'],
+    guards: ['instructions', 'tools', 'tool_choice', 'previous_response_id', 'conversation', 'store', 'prompt'],
     recover: (body, call, context) => {
       const { request, secrets } = context
       const { names, text } = readErrorFacts(body, undefined)

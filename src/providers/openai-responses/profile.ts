@@ -1,10 +1,11 @@
+import { typeByName } from '../../contract/message/media.ts'
 import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
-import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../kit/capabilities/capabilities.ts'
+import { type CapabilityRow, capabilitiesOf, type ModelProfile, picturesAndPdf, plain } from '../kit/capabilities/capabilities.ts'
 import { openAiCapabilities } from '../openai/capabilities.ts'
 
 /** A model that always thinks, with these efforts. */
 function reasoner(efforts: readonly string[]): ModelCapabilities {
-  return { ...plain, thinking: 'alwaysOn', efforts, sampling: false, thinkingOff: false, maxOutputTokens: 128_000 }
+  return { ...plain, media: picturesAndPdf, thinking: 'alwaysOn', efforts, sampling: false, thinkingOff: false, maxOutputTokens: 128_000 }
 }
 
 // Output limits: developers.openai.com/api/docs/models and models.dev, 2026-10.
@@ -18,6 +19,14 @@ const table: readonly CapabilityRow[] = [
   { ids: /(^|[/:.])gpt-5\.\d+-chat/, capabilities: { ...reasoner(['medium']), maxOutputTokens: 16_384 } },
   ...openAiCapabilities,
 ]
+
+/** Documents of which OpenAI reads the text, and the first thousand rows of each sheet. Source: https://developers.openai.com/api/docs/guides/file-inputs */
+const office = ['doc', 'docx', 'rtf', 'odt', 'xls', 'xlsx', 'ppt', 'pptx'].flatMap((end) => typeByName(`.${end}`) ?? [])
+
+/** What a model takes: one that reads PDFs is given the text of other documents too. Azure reads PDFs alone. */
+function mediaOf({ media }: ModelCapabilities, { api }: ModelConfig): readonly string[] {
+  return api !== 'azureOpenAiResponses' && media.includes('application/pdf') ? [...media, ...office] : media
+}
 
 /** Unknown models of OpenAI are new ones: these efforts are accepted by all of the newest. */
 const newest = reasoner(['low', 'medium', 'high', 'xhigh', 'max'])
@@ -49,7 +58,8 @@ export function responsesCapabilities(model: ModelConfig): ModelCapabilities {
   if (isOpenAiModel(model)) {
     const { capabilities: _, ...bare } = model
     known = capabilitiesOf(bare, table, newest)
-    known = { ...known, mediaInToolResults: known.media, mediaByUrl: known.media, mediaById: known.media, toolSearch: searchesTools(model) }
+    const media = mediaOf(known, model)
+    known = { ...known, media, mediaInToolResults: media, mediaByUrl: media, mediaById: media, toolSearch: searchesTools(model) }
   } else known = { ...plain, thinking: 'adaptive', efforts: ['low', 'medium', 'high'], thinkingOff: false }
   if (!reasoning) known = { ...known, thinking: 'none' }
   return { ...known, ...own }

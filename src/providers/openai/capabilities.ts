@@ -76,8 +76,10 @@ export function isOpenAiModel(model: ModelConfig, compat: OpenAiCompat): boolean
 /** What `model` accepts. Models of other backends take anything, and think if the configuration says so. */
 export function chatCapabilities(model: ModelConfig, compat: OpenAiCompat): ModelCapabilities {
   if (isOpenAiModel(model, compat)) return capabilitiesOf(model, openAiCapabilities, newest)
-  const open: ModelCapabilities = model.reasoning ? { ...plain, thinking: 'adaptive', efforts: upToHigh, thinkingOff: false } : plain
+  // It reads PDFs, fetches them and searches for any model.
+  const isRouter = compat.thinkingFormat === 'openRouter'
+  const base = isRouter ? { ...plain, media: picturesAndPdf, mediaByUrl: picturesAndPdf } : plain
+  const open: ModelCapabilities = model.reasoning ? { ...base, thinking: 'adaptive', efforts: upToHigh, thinkingOff: false } : base
   const known = capabilitiesOf(model, [], open)
-  // It searches for any model.
-  return compat.thinkingFormat === 'openRouter' ? { ...known, toolSearch: known.toolSearch ?? true } : known
+  return isRouter ? { ...known, toolSearch: known.toolSearch ?? true } : known
 }

@@ -81,7 +81,12 @@ export class ChatWriter implements HistoryWriter {
 }
 
 function mergedAnswer(first: AssistantMessage, run: readonly AssistantMessage[]): AssistantMessage {
-  return { ...first, content: run.flatMap(({ content }) => content) }
+  const states = run.flatMap(({ providerState }) => (providerState?.payload.parsedFiles === undefined ? [] : [providerState]))
+  const last = states.at(-1)
+  const merged = { ...first, content: run.flatMap(({ content }) => content) }
+  if (last === undefined) return merged
+  const parsedFiles = states.flatMap(({ model, payload }) => (model === last.model ? (payload.parsedFiles ?? []) : []))
+  return { ...merged, providerState: { ...last, payload: { ...last.payload, parsedFiles } } }
 }
 
 /** An encoded message with a breakpoint on its last part. */

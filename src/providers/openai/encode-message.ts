@@ -14,6 +14,8 @@ export interface MessageRules {
   namesToolResults: boolean
   /** A refusal goes back as one. */
   refusals: boolean
+  /** Of the answers of this model, the files that the service parsed go back. */
+  parsedFilesOf: string | undefined
   /** An answer must stand between results and what the user says then. */
   answersBeforeUser: boolean
   /** The field of assistant messages that carries their reasoning, where the backend takes it back. */
@@ -83,7 +85,8 @@ function encodeFile(file: FileContent): string {
   return toJson({ type: 'file', file: { filename: file.name ?? nameByType('document', file.mimeType), file_data: addressOf(file) } })
 }
 
-function encodeAssistant({ content, refusal }: AssistantMessage, rules: MessageRules): string {
+function encodeAssistant(message: AssistantMessage, rules: MessageRules): string {
+  const { content, refusal } = message
   if (rules.refusals && refusal !== undefined && content.every(({ type }) => type === 'text') && textOf(content) === refusal)
     return toJson({ role: 'assistant', content: [{ type: 'refusal', refusal }] })
   const calls = content.filter((block) => block.type === 'toolCall')
@@ -98,7 +101,14 @@ function encodeAssistant({ content, refusal }: AssistantMessage, rules: MessageR
     ...reasoningOf(content, rules),
     ...(details.length > 0 ? { reasoning_details: details } : {}),
     ...(calls.length > 0 ? { tool_calls: calls.map(encodeCall) } : {}),
+    ...annotationsOf(message, rules),
   })
+}
+
+function annotationsOf({ providerState }: AssistantMessage, { parsedFilesOf }: MessageRules): { annotations?: JsonValue } {
+  const isOwn = providerState?.api === 'openAiCompletions' && providerState.model === parsedFilesOf
+  const files = isOwn ? providerState.payload.parsedFiles : undefined
+  return files === undefined ? {} : { annotations: files }
 }
 
 /** What the model spoke: by its id while the service has it, else in words. */

@@ -50,6 +50,7 @@ export function chatProfile(model: ModelConfig): ChatProfile {
       namesToolResults: compat.requiresToolResultName,
       // Others may know text only.
       refusals: isOpenAiModel(model, compat),
+      parsedFilesOf: compat.thinkingFormat === 'openRouter' ? model.id : undefined,
       answersBeforeUser: compat.requiresAssistantAfterToolResult,
       reasoningField: demandsReasoning ? 'reasoning_content' : reasoningFieldOf(model, compat),
       reasoningWith: demandsReasoning ? 'all' : model.provider === 'cerebras' ? 'any' : 'calls',

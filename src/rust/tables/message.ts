@@ -50,7 +50,13 @@ const envelope = {
 } as const
 // Numbers there are whole; these are not.
 const native = { extra: 'native' } as const
-const answer = { responseId: extra, responseModel: extra, logprobs: native, errorMessage: { name: 'error_message' } } as const
+const answer = {
+  responseId: extra,
+  responseModel: extra,
+  outputForm: native,
+  logprobs: native,
+  errorMessage: { name: 'error_message' },
+} as const
 const enveloped = {
   user: envelope,
   assistant: { ...envelope, fields: { ...envelope.fields, ...answer } },

@@ -2,7 +2,8 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import { llmMessageInput } from '../../contract/message/message.ts'
 import { knownApi } from '../../contract/model/model-config.ts'
-import { cacheStrategy, responseFormat, streamDelta } from '../../contract/model/request.ts'
+import { cacheStrategy, streamDelta } from '../../contract/model/request.ts'
+import { responseFormat } from '../../contract/model/request-settings.ts'
 import { type AgentEndEvent, type AgentEvent, agentEvent } from '../../contract/run/event.ts'
 import { type AnnotatedRequest, annotatedRequest } from '../../contract/run/request-capture.ts'
 import { continuationKind, type LoopConfigSnapshot, type RunStatus, turnTrigger } from '../../contract/run/run-facts.ts'
@@ -90,6 +91,7 @@ const eventSpellings = spelledTagged(agentEvent, 'type', {
       fields: {
         status: extra,
         totalUsage: ours,
+        costUsd: ours,
         error: extra,
         limit: ours,
         rejection: orNull,

@@ -13,7 +13,7 @@ import { SessionLog } from './session-log.ts'
  */
 export function sessionJournal(
   store: Pick<SessionStore, 'open' | 'tail' | 'blob'>,
-  { spawnRef, resume }: SessionJournalOptions = {},
+  { resume, ...origin }: SessionJournalOptions = {},
 ): SessionJournal {
   const logs = new Map<string, SessionLog>()
 
@@ -22,7 +22,7 @@ export function sessionJournal(
     if (known !== undefined) return known
     for (const log of logs.values()) log.rest()
     const log = new SessionLog(store, sessionId, {
-      spawnRef,
+      origin,
       resume: resume?.sessionId === sessionId ? resume : undefined,
       mediaFrom: () => [...logs.keys()].filter((id) => id !== sessionId),
     })

@@ -1,6 +1,6 @@
 import { SessionError } from '../../contract/errors.ts'
+import { definedFields } from '../../contract/json.ts'
 import { now } from '../../contract/message/message.ts'
-import type { SpawnRef } from '../../contract/session/session.ts'
 import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
 import type { JournaledConversation, JournalRecord } from '../../types/session/journal.ts'
 import type {
@@ -8,6 +8,7 @@ import type {
   LoopPlace,
   NewSessionRecord,
   ResumePoint,
+  SessionJournalOptions,
   SessionStore,
   SessionTail,
   SessionWriter,
@@ -17,6 +18,9 @@ import { openInTime } from '../log/open-in-time.ts'
 import { type KnownLog, Missed } from '../takeover/catch-up.ts'
 import { CutOffLoops, resultEntries } from '../takeover/cut-off-loops.ts'
 import { HistoryEnds } from '../takeover/history-ends.ts'
+
+/** Of what its beginning says: whose it is, and the call that runs it. */
+type SessionOrigin = Pick<SessionJournalOptions, 'owner' | 'spawnRef'>
 
 /** A record that is not yet written. */
 interface Waiting {
@@ -35,7 +39,7 @@ interface Waiting {
 export class SessionLog {
   readonly #store: Pick<SessionStore, 'open' | 'tail'>
   readonly #sessionId: string
-  readonly #spawnRef: SpawnRef | undefined
+  readonly #origin: SessionOrigin
   readonly #mediaFrom: () => readonly string[]
   #known: KnownLog
   readonly #cutOff = new CutOffLoops()
@@ -63,16 +67,12 @@ export class SessionLog {
   constructor(
     store: Pick<SessionStore, 'open' | 'tail'>,
     sessionId: string,
-    {
-      spawnRef,
-      resume,
-      mediaFrom,
-    }: { spawnRef: SpawnRef | undefined; resume: ResumePoint | undefined; mediaFrom: () => readonly string[] },
+    { origin, resume, mediaFrom }: { origin: SessionOrigin; resume: ResumePoint | undefined; mediaFrom: () => readonly string[] },
   ) {
     this.#mediaFrom = mediaFrom
     this.#store = store
     this.#sessionId = sessionId
-    this.#spawnRef = spawnRef
+    this.#origin = origin
     this.#resumed = resume
     this.#known = { seq: resume?.cursor ?? 0, ends: new HistoryEnds() }
     if (resume?.loopId !== undefined) this.#known.ends.set(resume.loopId, resume)
@@ -197,10 +197,9 @@ export class SessionLog {
   }
 
   async #open(agentId: string, { formation = { type: 'firstLoop', at: now() } }: JournaledConversation): Promise<SessionWriter> {
-    const spawnRef = this.#spawnRef
     const start: SessionEntry = {
       ...{ type: 'sessionStart', agentId, formation, scope: 'persistent' },
-      ...(spawnRef !== undefined && { spawnRef }),
+      ...definedFields(this.#origin),
     }
     const subject = `Session ${JSON.stringify(this.#sessionId)}`
     const open = async (isLate: () => boolean, onProgress: () => void) => {

@@ -3,6 +3,7 @@ import type { Session } from '../../contract/session/session.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
+import { withJournal } from './with-journal.ts'
 
 /** Who is told that a session begins, and that it was closed. Both observe: what they return changes nothing. */
 export interface TaskHooks {
@@ -34,31 +35,28 @@ const taskHooks = optionsOf<TaskHooks>({ beforeTask: aFunction, afterTask: aFunc
 export function withTaskHooks<Store extends SessionStore>(store: Store, hooks: TaskHooks): Store {
   checkOptions(hooks, taskHooks, 'hooks')
   const { beforeTask, afterTask } = hooks
-  return {
-    ...store,
-    journal(options) {
-      const journal = store.journal(options)
-      const begun = new Set<string>()
-      return {
-        ...(journal.event !== undefined && { event: (event: AgentEvent) => journal.event?.(event) }),
-        media: (sessionId, block) => journal.media(sessionId, block),
-        open: (place, conversation) => journal.open(place, conversation),
-        async append(record, conversation) {
-          const { sessionId, loopId, entry } = record
-          await journal.append(record, conversation)
-          if (entry.type !== 'loopStart' || begun.has(sessionId)) return
-          begun.add(sessionId)
-          if (beforeTask === undefined) return
-          const session = await store.load(sessionId)
-          if (session.loops[0]?.loopId === loopId) await beforeTask(session)
-        },
-        async close() {
-          await journal.close()
-          const written = [...begun]
-          begun.clear()
-          if (afterTask !== undefined) for (const sessionId of written) await afterTask(await store.load(sessionId))
-        },
-      }
-    },
-  } satisfies SessionStore & Store
+  return withJournal(store, (options) => {
+    const journal = store.journal(options)
+    const begun = new Set<string>()
+    return {
+      ...(journal.event !== undefined && { event: (event: AgentEvent) => journal.event?.(event) }),
+      media: (sessionId, block) => journal.media(sessionId, block),
+      open: (place, conversation) => journal.open(place, conversation),
+      async append(record, conversation) {
+        const { sessionId, loopId, entry } = record
+        await journal.append(record, conversation)
+        if (entry.type !== 'loopStart' || begun.has(sessionId)) return
+        begun.add(sessionId)
+        if (beforeTask === undefined) return
+        const session = await store.load(sessionId)
+        if (session.loops[0]?.loopId === loopId) await beforeTask(session)
+      },
+      async close() {
+        await journal.close()
+        const written = [...begun]
+        begun.clear()
+        if (afterTask !== undefined) for (const sessionId of written) await afterTask(await store.load(sessionId))
+      },
+    }
+  })
 }

@@ -6,6 +6,7 @@ import { aFlag, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { JournaledConversation, JournalRecord } from '../../types/session/journal.ts'
 import type { CaughtUp, LoopPlace, SessionJournal, SessionStore } from '../../types/session/session-store.ts'
 import { eventsPerRecord } from '../views/session-tree.ts'
+import { withJournal } from './with-journal.ts'
 
 /** Which events are kept. */
 export interface EventKeeping {
@@ -35,10 +36,7 @@ const keepingOptions = optionsOf<EventKeeping>({ includeStreamingEvents: aFlag }
 export function withEvents<Store extends SessionStore>(store: Store, options: EventKeeping = {}): Store {
   checkOptions(options, keepingOptions)
   const { includeStreamingEvents = false } = options
-  return {
-    ...store,
-    journal: (settings) => new EventKeeper(store.journal(settings), includeStreamingEvents),
-  } satisfies SessionStore & Store
+  return withJournal(store, (settings) => new EventKeeper(store.journal(settings), includeStreamingEvents))
 }
 
 /** Events of one loop that are not written yet. */

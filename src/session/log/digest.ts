@@ -22,8 +22,8 @@ export function advanceDigest(
 ): SessionDigest {
   switch (entry.type) {
     case 'sessionStart': {
-      const { agentId, title = digest.title } = entry
-      return { ...digest, agentId, ...(at !== undefined && { createdAt: at }), ...titled(title) }
+      const { agentId, owner, title = digest.title } = entry
+      return { ...digest, agentId, ...(owner !== undefined && { owner }), ...(at !== undefined && { createdAt: at }), ...titled(title) }
     }
     case 'title':
       return { ...digest, ...titled(entry.title) }

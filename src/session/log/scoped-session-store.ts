@@ -1,6 +1,7 @@
 import { sha256 } from '../../base/sha256.ts'
 import { SessionError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/session/session.ts'
+import type { SessionRecord } from '../../contract/session/session-record.ts'
 import type {
   SessionJournal,
   SessionJournalOptions,
@@ -22,8 +23,9 @@ const prefixForm = /^user-[0-9a-f]{32}\./
  * The part of `store` that belongs to one user: its sessions have ids of their own, and no id reaches those of anybody else.
  *
  * **Contract**
- * - `owner` is who is signed in, as any text; in the store its SHA-256 stands before the ids, 38 characters, which session ids have less then.
- *   Without `owner` it is the part that belongs to nobody in particular: ids of users are then refused with `invalidId`, and not listed.
+ * - `owner` is who is signed in, as any text but a secret: it stands in the logs and lists of `store`, and in none that this one gives. In `store` its
+ *   SHA-256 stands before the ids, 38 characters, which session ids have less then.
+ *   `recover` of a host reads there whose they are. Without `owner` it is the part that belongs to nobody in particular: ids of users are then refused with `invalidId`, and not listed.
  * - A list reads on until its page is full, so it costs what `store` has of all owners. Give each a store of its own where they are many.
  * - Everything else is as `store` does it.
  *
@@ -33,15 +35,30 @@ export function scopedSessionStore(store: SessionStore, owner?: string): Session
   return new ScopedSessionStore(store, owner)
 }
 
+/** A session of a store that scopes share: whose it is, and its id there. `undefined` for one of a user whom it does not name. */
+export function placeInScope({ sessionId, owner }: Pick<SessionSummary, 'sessionId' | 'owner'>): ScopedPlace | undefined {
+  if (!prefixForm.test(sessionId)) return { sessionId }
+  const prefix = owner === undefined ? undefined : prefixOf(owner)
+  if (owner === undefined || prefix === undefined || !sessionId.startsWith(prefix)) return undefined
+  return { owner, sessionId: sessionId.slice(prefix.length) }
+}
+
+interface ScopedPlace {
+  owner?: string
+  sessionId: string
+}
+
 class ScopedSessionStore implements SessionStore {
   readonly promises: SessionStore['promises']
   readonly #store: SessionStore
+  readonly #owner: string | undefined
   /** What the ids of the owner begin with; absent for the part that belongs to nobody in particular. */
   readonly #prefix: string | undefined
 
   constructor(store: SessionStore, owner: string | undefined) {
     this.promises = store.promises
     this.#store = store
+    this.#owner = owner
     this.#prefix = owner === undefined ? undefined : prefixOf(owner)
   }
 
@@ -51,16 +68,17 @@ class ScopedSessionStore implements SessionStore {
     return {
       sessionId,
       epoch: writer.epoch,
-      records: writer.records,
+      records: unnamed(writer.records),
       ...(writer.damage !== undefined && { damage: writer.damage }),
-      append: (records) => writer.append(records),
-      replace: (records) => writer.replace(records),
+      append: (records) => writer.append(this.#named(records)),
+      replace: (records) => writer.replace(this.#named(records)),
       close: () => writer.close(),
     }
   }
 
-  tail(sessionId: string, options: { after?: number; onProgress?: () => void } = {}) {
-    return this.#within(sessionId, (id) => this.#store.tail(id, options))
+  async tail(sessionId: string, options: { after?: number; onProgress?: () => void } = {}) {
+    const tail = await this.#within(sessionId, (id) => this.#store.tail(id, options))
+    return { ...tail, records: unnamed(tail.records) }
   }
 
   blob(sessionId: string, hash: string) {
@@ -71,6 +89,7 @@ class ScopedSessionStore implements SessionStore {
   journal({ resume, ...options }: SessionJournalOptions = {}): SessionJournal {
     const journal = this.#store.journal({
       ...options,
+      ...(this.#owner !== undefined && { owner: this.#owner }),
       ...(resume !== undefined && { resume: { ...resume, sessionId: this.#storedId(resume.sessionId) } }),
     })
     return {
@@ -84,16 +103,20 @@ class ScopedSessionStore implements SessionStore {
   }
 
   async load(sessionId: string): Promise<Session> {
-    return ownedBy(await this.#within(sessionId, (id) => this.#store.load(id)), sessionId)
+    const { owner: _, ...session } = await this.#within(sessionId, (id) => this.#store.load(id))
+    return withId(session, sessionId)
   }
 
   async salvage(sessionId: string) {
-    const { records, ...salvaged } = await this.#within(sessionId, (id) => this.#store.salvage(id))
+    const { records: found, ...salvaged } = await this.#within(sessionId, (id) => this.#store.salvage(id))
+    const records = unnamed(found)
     return { ...salvaged, records, session: sessionOf(records, sessionId) }
   }
 
-  save(session: Session): Promise<void> {
-    return this.#within(session.sessionId, (id) => this.#store.save(ownedBy(session, id)))
+  save({ owner: _, ...session }: Session): Promise<void> {
+    const owner = this.#owner
+    const named = owner === undefined ? session : { ...session, owner }
+    return this.#within(session.sessionId, (id) => this.#store.save(withId(named, id)))
   }
 
   rename(sessionId: string, title: string): Promise<void> {
@@ -109,7 +132,7 @@ class ScopedSessionStore implements SessionStore {
     let next = cursor
     do {
       const page = await this.#store.list({ ...which, limit: limit - sessions.length, ...(next !== undefined && { cursor: next }) })
-      for (const summary of page.sessions) {
+      for (const { owner: _, ...summary } of page.sessions) {
         const sessionId = this.#ownId(summary.sessionId)
         if (sessionId !== undefined) sessions.push({ ...summary, sessionId })
       }
@@ -124,6 +147,14 @@ class ScopedSessionStore implements SessionStore {
 
   async listForAgent(agentId: string): Promise<string[]> {
     return this.#ownIds(await this.#store.listForAgent(agentId))
+  }
+
+  /** As they are stored: they say whose they are. */
+  #named<Written extends { entry: SessionRecord['entry'] }>(records: readonly Written[]): Written[] {
+    const owner = this.#owner
+    return unnamed(records).map((record) =>
+      record.entry.type === 'sessionStart' && owner !== undefined ? { ...record, entry: { ...record.entry, owner } } : record,
+    )
   }
 
   #ownIds(ids: readonly string[]): string[] {
@@ -163,6 +194,15 @@ function prefixOf(owner: string): string {
   return `user-${sha256(owner).slice(0, 32)}.`
 }
 
-function ownedBy(session: Session, sessionId: string): Session {
+function withId(session: Session, sessionId: string): Session {
   return { ...session, sessionId, loops: session.loops.map((loop) => ({ ...loop, sessionId })) }
+}
+
+/** Without the name of their owner. */
+function unnamed<Written extends { entry: SessionRecord['entry'] }>(records: readonly Written[]): Written[] {
+  return records.map((record) => {
+    if (record.entry.type !== 'sessionStart' || record.entry.owner === undefined) return record
+    const { owner: _, ...entry } = record.entry
+    return { ...record, entry }
+  })
 }

@@ -4,8 +4,19 @@ type Media = ImageContent | FileContent
 
 /** Where messages, and results of tools, stand in records, sessions and events. What a tool or an application has made is not looked into. */
 const containers: ReadonlySet<string> = new Set([
-  ...['entry', 'loop', 'loops', 'base', 'state', 'overlay', 'sections', 'turns', 'events', 'event', 'request', 'requestPayload'],
-  ...['message', 'messages', 'inputMessages', 'outputMessage', 'toolResults', 'returned', 'result', 'partial'],
+  ...['entry', 'loop', 'loops', 'base', 'state', 'overlay', 'keepCompacted', 'keepRecent', 'turns', 'events', 'event', 'request'],
+  ...[
+    'requestPayload',
+    'message',
+    'messages',
+    'inputMessages',
+    'outputMessage',
+    'toolResults',
+    'returned',
+    'result',
+    'partial',
+    'partialResult',
+  ],
 ])
 
 /**

@@ -52,6 +52,11 @@ export interface RunResult<Output = unknown> {
   /** Also of all that was charged to it: sub-agents, compactions, tools that ask models. */
   totalUsage: Usage
   /**
+   * USD of `totalUsage`: each answer at the rates of its own prompt and of the model that gave it, or as its service says. Absent where something in it has
+   * no price.
+   */
+  costUsd?: number
+  /**
    * Messages the run was given and did not take in, in order: a prompt that a limit, an abort, a filter or a hook came before, steering and
    * follow-ups that came too late. They are nowhere else; pass them to the next prompt, or drop them.
    */
@@ -108,6 +113,11 @@ export interface Receipt {
   readonly status: ReceiptStatus
   /** Resolves once, when the message is delivered or returned; never rejects. */
   readonly settled: Promise<'delivered' | 'returned'>
+  /**
+   * Resolves when what was queued, or taken back, is recorded: a run that is cut off and gone on with hears it. At once where nothing is recorded, and for what waits
+   * for no run yet. Rejects where the journal refuses it; the run ends then.
+   */
+  readonly stored: Promise<void>
   /**
    * Takes the message back, with those it was said together with, as long as it waits: it is then `returned`, and in no result, because whoever took it
    * back has it. Where it comes too late nothing happens; `settled` tells.

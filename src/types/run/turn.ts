@@ -90,6 +90,7 @@ export interface StopCondition {
  *   withholds the result: the call has failed then.
  * - What `beforeToolExecutionEnd` replaces nobody sees. What `afterToolExecution` replaces is in its `toolExecutionEnd` only: history, records and
  *   the model have the other result.
+ * - `prepareTurn` is asked for its tools too before calls are run that waited for a person.
  * - `prepareTurn` holds for this agent alone: sub-agents do not inherit it.
  * - Hooks of one call run in order; its update hooks have all run when its `toolExecutionEnd` is emitted. Calls that run at the same time have
  *   their hooks interleaved.

@@ -25,6 +25,8 @@ export interface StorePromises {
 export interface SessionDigest {
   /** Whose the session is, as its beginning says. */
   agentId?: string
+  /** The user whose it is, in a store that several share. `scopedSessionStore` says it to nobody else, and not to its user, who knows it. */
+  owner?: string
   /** When it began, epoch ms. */
   createdAt?: number
   /** Its name; where it has none, how the first message of a user begins. On one line, at most 100 characters. */
@@ -207,6 +209,8 @@ export type CaughtUp = Pick<AgentSnapshot, 'messages' | 'state' | 'loopCounts' |
 
 /** For whom a journal writes. */
 export interface SessionJournalOptions {
+  /** Who is named as the owner of sessions that begin. Default: nobody. */
+  owner?: string
   /** The call that runs it, in a sub-agent's session. */
   spawnRef?: SpawnRef
   /** The session that goes on. Default: sessions begin with their first record. */

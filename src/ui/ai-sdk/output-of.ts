@@ -1,6 +1,6 @@
 import { PartialOutput } from '../../base/json/partial-output.ts'
 import type { JsonValue } from '../../contract/json.ts'
-import type { OutputForm } from '../../contract/run/run-facts.ts'
+import type { OutputForm } from '../../contract/model/request-settings.ts'
 
 /** What is read of a message of `useChat`; those of its `UIMessage` and of our `UiMessage` are such. */
 export interface WithText {
@@ -14,7 +14,7 @@ export interface WithText {
  * **Contract**
  * - As `run.partial()` gives it, not checked, and taken out of the property that holds an answer which is no object. `undefined` where nothing was said yet,
  *   and where the run did not ask for JSON.
- * - `form` is what the stream said in `metadata.output`. Messages of `toUiMessages` have none: name it.
+ * - `form` is what the stream, or `toUiMessages`, said in `metadata.output`.
  * - Of an answer of several steps the last one counts. Reads all of its text.
  *
  * Source: docs/concepts/partial-objects.md

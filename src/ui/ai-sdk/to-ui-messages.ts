@@ -248,8 +248,14 @@ export function callOf({ id, name, arguments: args, invalidArguments }: ToolCall
 
 /** The sums after one more answer of a model. */
 export function metadataAfter(before: UiMetadata | undefined, message: AssistantMessage, cost: CostOf | undefined): UiMetadata {
-  const { model, provider, usage } = message
+  const { model, provider, usage, outputForm: output } = message
   const price = cost?.(message)
   const costUsd = price === undefined && before?.costUsd === undefined ? undefined : (before?.costUsd ?? 0) + (price ?? 0)
-  return { model, provider, usage: combineUsage(before?.usage ?? emptyUsage(), usage), ...(costUsd !== undefined && { costUsd }) }
+  return {
+    model,
+    provider,
+    usage: combineUsage(before?.usage ?? emptyUsage(), usage),
+    ...(costUsd !== undefined && { costUsd }),
+    ...(output !== undefined && { output }),
+  }
 }

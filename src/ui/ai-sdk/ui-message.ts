@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { OutputForm } from '../../contract/model/request-settings.ts'
 import type { Usage } from '../../contract/model/usage.ts'
-import type { OutputForm, RunStatus } from '../../contract/run/run-facts.ts'
+import type { RunStatus } from '../../contract/run/run-facts.ts'
 
 /** What an answer cost, for `message.metadata`. The sums of all that belongs to the answer, so far. */
 export interface UiMetadata {
@@ -12,7 +13,7 @@ export interface UiMetadata {
   usage: Usage
   /** USD, where the encoder was told prices. */
   costUsd?: number
-  /** Where in its text the answer stands, where the run asks for JSON: see `outputOf`. Only while it is streamed. */
+  /** Where in its text the answer stands, where the run asks for JSON: see `outputOf`. */
   output?: OutputForm
   /** How the run ended; only while it is streamed, and in nobody's history. */
   status?: RunStatus

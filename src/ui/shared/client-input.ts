@@ -2,6 +2,7 @@ import { toBase64 } from '../../base/base64.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { clientBlock } from '../../contract/message/client-block.ts'
 import type { Content } from '../../contract/message/content.ts'
+import { isMediaOf } from '../../contract/message/media.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { json } from '../../contract/shape/shape.ts'
 
@@ -74,7 +75,9 @@ export function readFile({ mimeType, data, url, name }: ClientFile, part: string
   const isPicture = type.startsWith('image/')
   const named = name === undefined || name === '' || isPicture ? {} : { name: name.slice(0, 200) }
   try {
-    return { value: clientBlock({ type: isPicture ? 'image' : 'file', mimeType: type, ...source, ...named }, part) }
+    // Who drops a document on a page wants to know on which page an answer rests.
+    const cited = isMediaOf(type, ['application/pdf']) ? { citations: true } : {}
+    return { value: clientBlock({ type: isPicture ? 'image' : 'file', mimeType: type, ...source, ...named, ...cited }, part) }
   } catch (error) {
     return problem(error instanceof Error ? error.message : String(error))
   }

@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
+import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { runs } from '../../support/runs.ts'
+import { HostProcess } from './host-process.ts'
 import { allFrames, type Frame, frames } from './read-sse.ts'
 
 const kills = runs(3, 50)
@@ -14,24 +12,15 @@ const kills = runs(3, 50)
 /** The host over one directory, as often as it is started. */
 function killableHost() {
   const directory = mkdtempSync(join(tmpdir(), 'phi-host-'))
-  let child: ChildProcess | undefined
-  const kill = async () => {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-    const gone = once(child, 'exit')
-    child.kill('SIGKILL')
-    await gone
-  }
+  let host: HostProcess | undefined
+  const kill = async () => host?.signal('SIGKILL')
   onTestFinished(async () => {
     await kill()
     rmSync(directory, { recursive: true, force: true })
   })
   const start = async (): Promise<string> => {
-    const started = spawn(process.execPath, [resolve('test/adapters/http/killed-host.ts'), directory], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    child = started
-    const [port] = await once(createInterface({ input: started.stdout }), 'line')
-    return `http://127.0.0.1:${port}/sessions`
+    host = new HostProcess(directory)
+    return `${await host.url()}/sessions`
   }
   return { start, kill }
 }

@@ -38,6 +38,13 @@ const forms: Record<string, (text: string) => string> = {
   'a URL in a URL': (text) => encodeURIComponent(encodeURIComponent(text)),
   'base64 in a URL': (text) => encodeURIComponent(btoa(text)),
   'split by white space': split,
+  'a buffer as JSON': (text) => JSON.stringify(Buffer.from(text)),
+  'a list of bytes behind words': (text) => `data,${[...Buffer.from(text)].join(', ')}`,
+  'a list of bytes in hex': (text) => [...Buffer.from(text)].map((byte) => `0x${byte.toString(16)}`).join(', '),
+  'a dump': (text) => `code:${(hexOf(text).match(/../g) ?? []).join(':')}`,
+  'characters of two bytes': (text) => Buffer.from(text, 'utf16le').toString('latin1'),
+  'octal numbers': (text) => [...Buffer.from(text)].map((byte) => `\\${byte.toString(8)}`).join(''),
+  'a list of the bytes of base64': (text) => [...Buffer.from(btoa(text))].join(','),
   'a letter at a time': (text) => [...text].join(' '),
 }
 

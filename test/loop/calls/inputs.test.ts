@@ -83,7 +83,9 @@ describe('a running call asks a person', () => {
     const inside = outline(events).filter((type) => /^(tool|input)/.test(type))
     expect(inside).toEqual(['toolExecutionStart', 'inputRequested', 'inputResolved', 'toolExecutionEnd'])
     expect(run.pendingInputs()).toEqual([])
-    expect(() => run.answer(pending?.inputId ?? '', { action: 'decline' })).toThrow('No request for input')
+    expect(() => run.answer(pending?.inputId ?? '', { action: 'decline' })).toThrow(
+      expect.objectContaining({ code: 'unknownInput', message: expect.stringContaining('No request for input') }),
+    )
   })
 
   it('a question of a call that has ended is not asked', async () => {

@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { Agent } from '../../../src/agent/agent.ts'
 import { parseOutput } from '../../../src/agent/parse-output.ts'
 import type { JsonSchema } from '../../../src/contract/json.ts'
-import type { ResponseFormat } from '../../../src/contract/model/request.ts'
+import type { FileContent } from '../../../src/contract/message/content.ts'
+import type { Message } from '../../../src/contract/message/message.ts'
+import type { ResponseFormat } from '../../../src/contract/model/request-settings.ts'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
 import type { StreamRequest } from '../../../src/types/model/provider.ts'
 import { answering } from '../bytes.ts'
-import { bodyFor, request } from './call.ts'
+import { answer, bodyFor, call, request, type WireMessages } from './call.ts'
 
 const schema: JsonSchema = {
   type: 'object',
@@ -137,5 +139,67 @@ describe('an agent whose answer a tool takes', () => {
     expect(calls).toBe(1)
     expect(result.messages.at(-1)).toMatchObject({ stopReason: 'stop', content: [{ type: 'text' }] })
     expect(await parseOutput(result, schema)).toEqual({ place: { city: 'Oslo' } })
+  })
+})
+
+describe('documents that are to be cited', () => {
+  const document = (changes: Partial<FileContent> = {}): FileContent => ({
+    type: 'file',
+    mimeType: 'application/pdf',
+    data: 'JVBERi0=',
+    ...changes,
+  })
+  const asking = (...content: FileContent[]): Message[] => [
+    { role: 'user', content: [...content, { type: 'text', text: 'What does it say?' }], timestamp: 0 },
+  ]
+  const citing = { citations: { enabled: true } }
+  const documentsOf = ({ messages }: Record<string, unknown>) =>
+    (messages as WireMessages).flatMap(({ content }) => content.filter(({ type }) => type === 'document'))
+
+  it('are not beside a schema, which the service refuses, and that is said', async () => {
+    const changes = { messages: asking(document({ citations: true })), responseFormat: format }
+    const { body, warnings } = await encoded('claude-opus-4-8', { ...changes, cache: { type: 'disabled' } })
+    expect(documentsOf(body)).toEqual([{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }])
+    expect(warnings).toEqual([expect.stringContaining('citations left out')])
+    await expect(encoded('claude-opus-4-8', { ...changes, strict: true })).rejects.toThrow(
+      /citations left out.*With strict that is an error/s,
+    )
+  })
+
+  it('are where a tool takes the answer', async () => {
+    const changes = { messages: asking(document({ citations: true })), responseFormat: { type: 'jsonObject' } as const }
+    const { body, warnings } = await encoded('claude-opus-4-8', changes)
+    expect(documentsOf(body)).toMatchObject([citing])
+    expect(warnings).toEqual([])
+  })
+
+  it('are all documents of the request, or none: the service refuses a mix', async () => {
+    const later: Message = {
+      role: 'toolResult',
+      toolCallId: 'a',
+      toolName: 'read',
+      content: [document({ name: 'b.pdf' })],
+      isError: false,
+      timestamp: 2,
+    }
+    const { body } = await encoded('claude-opus-4-8', {
+      messages: [...asking(document({ citations: true }), document()), answer([call('a')]), later],
+      tools: [look],
+    })
+    const results = (body.messages as WireMessages).flatMap(({ content }) =>
+      content.flatMap((block) => (block.type === 'tool_result' ? block.content : [])),
+    )
+    expect([...documentsOf(body), ...results]).toMatchObject([citing, citing, citing])
+  })
+
+  it('are also those that nobody wanted to be cited, and that is said', async () => {
+    const { body, warnings } = await encoded('claude-opus-4-8', {
+      messages: asking(document({ citations: true }), document({ citations: false })),
+    })
+    expect(documentsOf(body)).toMatchObject([citing, citing])
+    expect(warnings).toEqual([expect.stringMatching(/citations.*all documents/)])
+    const none = await encoded('claude-opus-4-8', { messages: asking(document(), document({ citations: false })) })
+    expect(documentsOf(none.body).every((each) => !('citations' in each))).toBe(true)
+    expect(none.warnings).toEqual([])
   })
 })

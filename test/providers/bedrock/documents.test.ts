@@ -106,6 +106,12 @@ describe('a document', () => {
   })
 })
 
+it('the same block again and again counts each time', async () => {
+  const same = file()
+  const [message] = await sent([said(same, same, same, same, same, same, text)])
+  expect(message?.content.filter(({ document }) => document !== undefined)).toHaveLength(5)
+})
+
 describe('citations', () => {
   it('are asked for: of a PDF for Claude unless told otherwise, of others where told', async () => {
     const [message] = await wireMessages(

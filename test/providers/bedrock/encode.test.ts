@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonSchema } from '../../../src/contract/json.ts'
 import type { Content } from '../../../src/contract/message/content.ts'
-import type { CacheStrategy, ResponseFormat, ToolDefinition } from '../../../src/contract/model/request.ts'
-import type { ThinkingLevel } from '../../../src/contract/model/request-settings.ts'
+import type { CacheStrategy, ToolDefinition } from '../../../src/contract/model/request.ts'
+import type { ResponseFormat, ThinkingLevel } from '../../../src/contract/model/request-settings.ts'
 import { type BedrockOptions, bedrock } from '../../../src/providers/bedrock/index.ts'
 import { answer, answering, bodyFor, bytesOf, call, claude, frame, request, result, streamed, user, wireMessages } from './call.ts'
 

@@ -46,6 +46,46 @@ describe('a model that has failed', () => {
     expect([first.sent.length, second.sent.length]).toEqual([2, 2])
   })
 
+  it.each<[string, () => unknown, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('boom')
+      },
+      'boom',
+    ],
+    [
+      'rejects',
+      async () => {
+        throw new Error('boom')
+      },
+      'instead of true or false',
+    ],
+    ['is asynchronous', async () => false, 'instead of true or false'],
+    ['says nothing', () => undefined, 'instead of true or false'],
+  ])('is given up, and asks no other, where `on` %s', async (_name, on, words) => {
+    const second = server.service('anthropic', says('Second.'))
+    const model = fallback([server.service('openai', refused(500)).model(), second.model()], { on: on as () => boolean })
+    const { result } = await asked(model, { retry: false })
+    expect(result.error?.message).toMatch(new RegExp(`on .*${words}`))
+    expect(second.sent).toHaveLength(0)
+  })
+
+  it('whose limiter has no turn for it is passed over, and asked again as soon as there is one', async () => {
+    const first = server.service('openai', { ...says('First.') }, says('First again.'))
+    const second = server.service('anthropic', says('Second.'))
+    const shared = limiter({ concurrency: 1 })
+    const model = fallback([limited(first.model(), shared, { maxWaitMs: 0 }), second.model()])
+    const elsewhere = await shared.turn({ key: 'other', tokens: 1, priority: 'person', signal: new AbortController().signal })
+    const { events, result } = await asked(model)
+    expect(result.text).toBe('Second.')
+    expect(ofType(events, 'modelFallback')).toMatchObject([{ error: { code: 'rateLimited', message: expect.stringContaining('limiter') } }])
+    expect(first.sent).toHaveLength(0)
+    elsewhere.end()
+    expect((await asked(model)).result.text).toBe('First.')
+    expect([shared.running, shared.waiting]).toEqual([0, 0])
+  })
+
   it('is asked all the same where the others fail too, the one that may be asked soonest first', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const first = server.service('openai', refused(429, { 'retry-after': '50' }), says('First.'))

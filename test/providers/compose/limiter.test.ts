@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../../src/index.ts'
-import { type Limiter, limited, limiter } from '../../../src/providers/compose/index.ts'
+import { type Limiter, limited, limiter, rotateKeys } from '../../../src/providers/compose/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import type { StreamProvider } from '../../../src/types/model/provider.ts'
 import { gate } from '../../support/play.ts'
 
 const never = new AbortController().signal
@@ -56,6 +57,51 @@ describe('a limiter', () => {
     ;(await next).end(1)
     expect([turns.running, turns.waiting]).toEqual([0, 0])
     await expect(turns.turn(ask('d', { signal: controller.signal }))).rejects.toThrow('gone')
+  })
+
+  it('is waited for as long as a model says; then the call fails as over its limit, and may be repeated', async () => {
+    const shared = limiter({ concurrency: 1 })
+    const turn = await shared.turn(ask('a'))
+    const service = scripted([{ text: 'At last.' }])
+    const model = limited(service, shared, { maxWaitMs: 5 })
+    const failed = await new Agent({ model, retry: false, logger: false }).prompt('Hi.').result
+    expect(failed).toMatchObject({ status: 'error', error: { code: 'rateLimited', message: expect.stringContaining('maxWaitMs') } })
+    expect([service.provider.requests.length, shared.waiting]).toEqual([0, 0])
+    const run = new Agent({ model, retry: { initialDelayMs: 0 }, logger: false }).prompt('Hi.')
+    run.subscribe((event) => event.type === 'providerRetry' && turn.end())
+    expect(await run.text()).toBe('At last.')
+    expect([shared.running, shared.waiting]).toEqual([0, 0])
+  })
+
+  it('no turn says nothing of a key: no other one is tried, and none rests', async () => {
+    const shared = limiter({ concurrency: 1 })
+    const turn = await shared.turn(ask('a'))
+    const asked: (string | undefined)[] = []
+    const service = scripted(() => ({ text: 'ok' }))
+    const provider: StreamProvider = {
+      api: service.provider.api,
+      encode: (request) => service.provider.encode(request),
+      stream: (request, emit, signal) => {
+        asked.push(request.credential)
+        return limited(service, shared, { maxWaitMs: 0 }).provider.stream(request, emit, signal)
+      },
+    }
+    const model = rotateKeys({ ...service, provider }, ['first-key', 'second-key'])
+    const go = () => new Agent({ model, retry: false, logger: false }).prompt('Hi.').result
+    expect((await go()).error?.code).toBe('rateLimited')
+    turn.end()
+    expect((await go()).text).toBe('ok')
+    expect(asked).toEqual(['first-key', 'first-key'])
+  })
+
+  it('a run that is aborted while it waits is aborted, however long it would wait', async () => {
+    const shared = limiter({ concurrency: 1 })
+    await shared.turn(ask('a'))
+    const run = new Agent({ model: limited(scripted([]), shared, { maxWaitMs: 60_000 }), logger: false }).prompt('Hi.')
+    await expect.poll(() => shared.waiting).toBe(1)
+    run.abort()
+    expect((await run.result).status).toBe('aborted')
+    expect(shared.waiting).toBe(0)
   })
 
   it('holds calls and tokens within a time', async () => {

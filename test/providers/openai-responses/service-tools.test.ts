@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { AssistantMessage } from '../../../src/contract/message/message.ts'
+import type { AssistantMessage, Message } from '../../../src/contract/message/message.ts'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 import { answering, utf8 } from '../bytes.ts'
 import { answer, called, inputFor, result, user } from './call.ts'
@@ -23,7 +23,7 @@ const said = (text: string, annotations: Event[] = []): Event => ({
 
 async function played(
   events: Event[],
-  earlier: AssistantMessage[] = [],
+  earlier: Message[] = [],
 ): Promise<{ message: AssistantMessage; warnings: string[]; blocks: unknown[] }> {
   const fetch = answering([utf8(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))])
   const outcome = await called(openaiResponses('gpt-test', { fetch }), { messages: [user('Hi'), ...earlier] })
@@ -89,6 +89,31 @@ describe('an MCP server of the service', () => {
     expect(later.message.content).toMatchObject([{ id: 'mcpr_1', name: 'mcp.shop.buy', status: 'done', output: 'ok' }])
     const input = await inputFor([user('Hi'), message, result('mcpr_1'), later.message, user('b')])
     expect(input.slice(1, -1)).toEqual([request, { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true }, call])
+  })
+
+  it('settles what it was let do and never told of, once', async () => {
+    const { message } = await played([...items(request, { ...request, id: 'mcpr_2' }), completed()])
+    const decided = [result('mcpr_1'), { ...result('mcpr_2'), isError: true }]
+    const silent = await played([...items(said('Done.')), completed()], [message, ...decided])
+    const { needsApproval: _asks, ...settled } = {
+      ...{ type: 'serviceTool', id: 'mcpr_1', name: 'mcp.shop.buy', input: { sku: 1 }, status: 'failed', needsApproval: true },
+      error: { code: 'incomplete', message: 'The service did not say what came of it.' },
+    }
+    expect(silent.message.content).toMatchObject([{ type: 'text' }, settled])
+    expect(silent.message.content[1]).toEqual(settled)
+    const input = await inputFor([user('Hi'), message, ...decided, silent.message, user('b')])
+    expect(input.slice(-3)).toMatchObject([{ type: 'message' }, { content: expect.stringContaining('did not say') }, { role: 'user' }])
+    const next = await played([...items(said('Yes.')), completed()], [message, ...decided, silent.message])
+    expect(next.message.content).toMatchObject([{ type: 'text' }])
+  })
+
+  it('may go on with it after our calls', async () => {
+    const { message } = await played([...items(request), completed()])
+    const call = { id: 'fc_1', type: 'function_call', call_id: 'c1', name: 'read', arguments: '{}', status: 'completed' }
+    const mixed = await played([...items(call), completed()], [message, result('mcpr_1')])
+    expect(mixed.message.content).toMatchObject([{ type: 'toolCall' }])
+    const after = await played([...items(said('Done.')), completed()], [message, result('mcpr_1'), mixed.message, result('c1')])
+    expect(after.message.content).toMatchObject([{ type: 'text' }, { id: 'mcpr_1', status: 'failed' }])
   })
 
   it('that cannot be listed is said', async () => {

@@ -5,7 +5,7 @@ import { anthropic } from '../../../src/providers/anthropic/index.ts'
 import { azure } from '../../../src/providers/azure/index.ts'
 import { bedrock } from '../../../src/providers/bedrock/index.ts'
 import { google } from '../../../src/providers/google/index.ts'
-import { openai } from '../../../src/providers/openai/index.ts'
+import { openai, openrouter } from '../../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 import { vertex } from '../../../src/providers/vertex/index.ts'
 import type { Model } from '../../../src/types/model/model.ts'
@@ -25,10 +25,19 @@ const protocols: readonly [name: string, make: (options: Options) => Model, guar
     (options) => openai('m', options),
     [{ tools: [] }, { functions: [] }, { tool_choice: 'required' }, { function_call: 'auto' }, { store: true }],
   ],
+  ['OpenRouter', (options) => openrouter('m', options), [{ models: ['x'] }, { preset: 'x' }, { prompt: 'x' }]],
   [
     'Responses',
     (options) => openaiResponses('m', options),
-    [{ previous_response_id: 'r' }, { conversation: 'c' }, { store: true }, { instructions: 'x' }, { tools: [] }, { tool_choice: 'none' }],
+    [
+      { prompt: { id: 'p' } },
+      { previous_response_id: 'r' },
+      { conversation: 'c' },
+      { store: true },
+      { instructions: 'x' },
+      { tools: [] },
+      { tool_choice: 'none' },
+    ],
   ],
   [
     'Azure',

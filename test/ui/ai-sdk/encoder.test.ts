@@ -10,11 +10,20 @@ import {
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SubAgentTool } from '../../../src/agent/index.ts'
-import { Agent, type AgentEvent, type AgentMessage, type AgentRun, type AgentTool, PhiError } from '../../../src/index.ts'
+import {
+  Agent,
+  type AgentEvent,
+  type AgentMessage,
+  type AgentRun,
+  type AgentTool,
+  memorySessionStore,
+  PhiError,
+} from '../../../src/index.ts'
 import { asEmitted } from '../../../src/internal.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
 import {
   historyIndexOf,
+  outputOf,
   readChatRequest,
   type ToolDecision,
   toUiMessages,
@@ -57,7 +66,7 @@ async function read(chunks: readonly UiChunk[], message?: UIMessage): Promise<UI
 /** A message without what only events tell. */
 function comparable(message: UIMessage | undefined): unknown {
   if (message === undefined) return undefined
-  const { status: _status, totalUsage: _total, output: _form, ...metadata } = Object(message.metadata)
+  const { status: _status, totalUsage: _total, ...metadata } = Object(message.metadata)
   const parts = message.parts.map((part) => {
     // The stream has the name of a file beside it.
     if (part.type === 'file') return { type: part.type, mediaType: part.mediaType, url: part.url }
@@ -349,6 +358,27 @@ it('finds the place in the history that a message of the page stands for', async
   expect(shown[0]?.id).toBe('mine')
   expect(shown.map(({ id }) => historyIndexOf(agent.messages, id))).toEqual([0, 1, 4, 5])
   expect(historyIndexOf(agent.messages, 'nobody')).toBeUndefined()
+})
+
+it('a page that opens again reads the same value of an answer that is JSON', async () => {
+  const words = { type: 'array', items: { type: 'string' } } as const
+  const agent = new Agent({
+    model: scripted([
+      { toolCalls: [{ name: 'add', arguments: { a: 1, b: 2 } }] },
+      { text: '{"value":["a","b"]}' },
+      { text: '{"value":1}' },
+    ]),
+    tools: [add],
+    session: memorySessionStore(),
+  })
+  const { events } = await recordRun(agent, () => agent.prompt('go', { responseFormat: words }))
+  await agent.prompt('more').result
+  const stored = await agent.settings.session?.load(agent.sessionId)
+  const messages = stored?.loops.flatMap((loop) => loop.messages) ?? []
+  const [first, second] = toUiMessages(messages).filter(({ role }) => role === 'assistant')
+  expect(first && outputOf(first)).toEqual(['a', 'b'])
+  expect(outputOf((await read(encoded(events))) ?? { parts: [] })).toEqual(['a', 'b'])
+  expect(second && outputOf(second)).toBeUndefined()
 })
 
 it('tells what an answer costs, over all of its model calls', async () => {

@@ -15,7 +15,8 @@ export function summaryMetadata({ sessionId: _, title = '', error: __, ...metada
     const whole = { ...metadata, title: shown }
     if (bytesOf(whole) <= maxMetadataBytes) return whole
   }
-  return metadata
+  const { owner: _owner, ...rest } = metadata
+  return bytesOf(metadata) <= maxMetadataBytes ? metadata : rest
 }
 
 /** A title cut by at least one character, never through one. */
@@ -33,7 +34,7 @@ export function bytesOf(value: unknown): number {
 export function summaryFrom(name: string, metadata: unknown): SessionSummary {
   const sessionId = name.slice(summaryPrefix.length, -1)
   const told: Record<string, unknown> = typeof metadata === 'object' && metadata !== null ? { ...metadata } : {}
-  const { agentId, createdAt, lastActiveAt, title, status: stands } = told
+  const { agentId, createdAt, lastActiveAt, owner, title, status: stands } = told
   if (typeof agentId === 'string' && typeof createdAt === 'number' && typeof lastActiveAt === 'number') {
     const counts = { loops: countOf(told.loops), messages: countOf(told.messages) }
     const status = sessionStatus.words.find((word) => word === stands)
@@ -43,6 +44,7 @@ export function summaryFrom(name: string, metadata: unknown): SessionSummary {
       createdAt,
       lastActiveAt,
       ...counts,
+      ...(typeof owner === 'string' && { owner }),
       ...(status && { status }),
       ...(typeof title === 'string' && { title }),
     }

@@ -5,38 +5,51 @@ import { dollars } from '../render/figures.ts'
 
 /** What a session has used, and how full the model's window is. */
 export class Meter {
-  /** Of each answer: long prompts may have rates of their own. */
+  #usage: Usage = emptyUsage()
+  /** What runs that are over cost, as they said it. */
+  #spent = 0
+  /** Of each answer of which no run has said the cost: long prompts may have rates of their own. */
   #answers: Usage[] = []
-  /** What runs that are over have used beside their answers: sub-agents, compactions. */
+  /** What runs that did not say their cost have used beside their answers: sub-agents, compactions. */
   #beside: Usage = emptyUsage()
-  /** Of the run that is on. */
-  #running: Usage = emptyUsage()
+  /** Answers of the run that is on. */
+  #running: Usage[] = []
   #context = 0
 
   /** Begins with what `agent` has said so far. */
   begin({ messages }: Pick<Agent, 'messages'>): void {
     this.#answers = messages.flatMap((message) => (message.role === 'assistant' ? [message.usage] : []))
+    this.#usage = this.#answers.reduce(combineUsage, emptyUsage())
+    this.#spent = 0
     this.#beside = emptyUsage()
-    this.#running = emptyUsage()
+    this.#running = []
     const last = this.#answers.at(-1)
     this.#context = last === undefined ? 0 : contextTokensOf(last)
   }
 
   event(event: AgentEvent): void {
     if (event.type === 'turnEnd') {
-      this.#answers.push(event.usage)
-      this.#running = combineUsage(this.#running, event.usage)
+      this.#usage = combineUsage(this.#usage, event.usage)
+      this.#running.push(event.usage)
       this.#context = contextTokensOf(event.usage) || this.#context
     } else if (event.type === 'compactionEnded') this.#context = event.estimatedTokensAfter
-    else if (event.type === 'agentEnd') {
-      this.#beside = combineUsage(this.#beside, usageBeyond(event.totalUsage ?? event.usage, this.#running))
-      this.#running = emptyUsage()
+    else if (event.type === 'agentEnd') this.#ended(event)
+  }
+
+  #ended({ totalUsage, usage, costUsd }: Extract<AgentEvent, { type: 'agentEnd' }>): void {
+    const beside = usageBeyond(totalUsage ?? usage, this.#running.reduce(combineUsage, emptyUsage()))
+    this.#usage = combineUsage(this.#usage, beside)
+    if (costUsd !== undefined) this.#spent += costUsd
+    else {
+      this.#answers.push(...this.#running)
+      this.#beside = combineUsage(this.#beside, beside)
     }
+    this.#running = []
   }
 
   /** Of this session, runs that are on included. */
   get usage(): Usage {
-    return this.#answers.reduce(combineUsage, this.#beside)
+    return this.#usage
   }
 
   /** Tokens that the next prompt takes at least. */
@@ -44,11 +57,12 @@ export class Meter {
     return this.#context
   }
 
-  /** What all of it costs at `prices`, `$0.0042`; `undefined` where they are not known. What is beside the answers counts as short prompts. */
+  /** What all of it costs, `$0.0042`; at `prices` where no run has said it; `undefined` where nobody knows. What is beside the answers then counts as short prompts. */
   cost(prices: CostConfig): string | undefined {
-    if (!hasRates({ cost: prices })) return undefined
+    if (!hasRates({ cost: prices }) && this.#spent === 0) return undefined
     const { tiers: _, ...short } = prices
-    return dollars(this.#answers.reduce((sum, usage) => sum + estimatedCost(usage, prices), estimatedCost(this.#beside, short)))
+    const answers = [...this.#answers, ...this.#running]
+    return dollars(answers.reduce((sum, usage) => sum + estimatedCost(usage, prices), this.#spent + estimatedCost(this.#beside, short)))
   }
 
   /** Model, context and cost, as the prompt line shows them. */

@@ -10,6 +10,7 @@ const words: Readonly<Record<TrustRequest['kind'], string>> = {
   file: 'read',
   workspace: 'work in',
   endpoint: 'send what is said and read to',
+  media: 'fetch pictures and files from',
   variable: 'send, from the environment,',
 }
 

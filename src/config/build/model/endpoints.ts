@@ -4,7 +4,7 @@ import { serviceAddresses } from '../../../providers/kit/transport/endpoint.ts'
 import { compatPresets } from '../../../providers/openai/backends.ts'
 import { fieldOf, type Path } from '../../config-error.ts'
 import type { TrustRequest } from '../../config-host.ts'
-import { isKeyVariable, isVariable } from '../../read/env.ts'
+import { isKeyVariable, isVariable, variablesIn } from '../../read/env.ts'
 import { serversIn } from '../../schema/check.ts'
 import type { ModelSection } from '../../schema/model-sections.ts'
 import type { AgentConfig } from '../../schema/sections.ts'
@@ -26,6 +26,8 @@ const knownFamilies =
 
 /** Of which the name alone says whose account it is. */
 const customersHost = /\.openai\.azure\.com$/
+/** The same of a path. */
+const customersPath = /\/(accounts|projects)\//
 
 /** Headers that say nothing of who pays. Any other may be a key, whatever it is called. */
 const harmlessHeaders = /^(accept|accept-language|anthropic-beta|anthropic-version|http-referer|openai-beta|referer|user-agent|x-title)$/i
@@ -70,27 +72,38 @@ function accountRequests(config: AgentConfig, section: ModelSection, path: Path)
   const { base_url } = section
   if (base_url !== undefined && isForeign(base_url)) return [{ kind: 'endpoint', field: fieldOf([...path, 'base_url']), what: base_url }]
   const field = strangersAccount(section)
-  if (field === undefined || (base_url !== undefined && isOwnMachine(base_url)) || !hasSomethingToTell(config)) return []
+  if (field === undefined || (base_url !== undefined && isOwnMachine(base_url)) || !hasSomethingToTell(config, section)) return []
   return [{ kind: 'endpoint', field: fieldOf([...path, ...field]), what: 'the account of the key in the file' }]
 }
 
 /**
- * What in the file says whose account is used: a key that is not one variable and nothing else, or the host of a customer. A known service tells whoever
- * has the account what was sent.
+ * What in the file says whose account is used: a key that is not one variable and nothing else, or the host or project of a customer. A known
+ * service tells whoever has the account what was sent.
  */
-function strangersAccount({ api_key, headers = {}, base_url, resource }: ModelSection): Path | undefined {
+function strangersAccount({ api_key, headers = {}, base_url, resource, project }: ModelSection): Path | undefined {
   if (api_key !== undefined && api_key.trim() !== '' && !isVariable(api_key)) return ['api_key']
   const header = Object.entries(headers).find(([name, value]) => !harmlessHeaders.test(name) && !isKeyVariable(value))?.[0]
   if (header !== undefined) return ['headers', header]
   if (resource !== undefined && !isVariable(resource)) return ['resource']
-  return base_url !== undefined && !isVariable(base_url) && customersHost.test(new URL(base_url).hostname) ? ['base_url'] : undefined
+  if (project !== undefined && !isVariable(project)) return ['project']
+  if (base_url === undefined || isVariable(base_url)) return undefined
+  const { hostname, pathname } = new URL(base_url)
+  return customersHost.test(hostname) || customersPath.test(pathname) ? ['base_url'] : undefined
 }
 
-/** Whether anything but what a person types can be sent: what comes from the environment, or what tools read. */
-function hasSomethingToTell(config: AgentConfig): boolean {
+/** Whether anything but what a person types can be sent: what comes from the environment, or what tools read. `section` is that of the account. */
+function hasSomethingToTell(
+  config: AgentConfig,
+  { api_key: _key, base_url: _address, resource: _account, project: _project, ...beside }: ModelSection,
+): boolean {
   const { tools, sub_agents } = config
   const readsFiles = (tools?.enabled ?? []).length > 0 || (sub_agents?.instances ?? []).some(({ tools: own = [] }) => own.length > 0)
-  return readsFiles || serversIn(config).some(([{ enabled }]) => enabled !== false) || sentVariables(config).length > 0
+  return (
+    readsFiles ||
+    serversIn(config).some(([{ enabled }]) => enabled !== false) ||
+    sentVariables(config).length > 0 ||
+    variablesIn(beside).size > 0
+  )
 }
 
 function isForeign(address: string): boolean {

@@ -8,7 +8,7 @@ import { namesOf } from '../../../contract/shape/shape.ts'
 import { catalogue } from '../../../models/index.ts'
 import { fallback } from '../../../providers/compose/fallback.ts'
 import { limited } from '../../../providers/compose/limited.ts'
-import { limiter, limiterFields } from '../../../providers/compose/limiter.ts'
+import { limiter, limiterFields, type Priority } from '../../../providers/compose/limiter.ts'
 import { protocolOf } from '../../../providers/kit/protocol-name.ts'
 import type { Model } from '../../../types/model/model.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../../config-error.ts'
@@ -23,43 +23,49 @@ import { type FactoryOptions, factories } from './factories.ts'
 export interface ModelWish {
   provider?: string | undefined
   model?: string | undefined
+  /** At the limiter of its section. Default `person`. */
+  priority?: Priority
   /** Of the field `provider`. */
   path: Path
 }
 
 /** The model that an agent or sub-agent asks for: `[provider]`, or what its `provider` refers to. */
-export async function modelFor(build: Build, { provider, model, path }: ModelWish): Promise<Model> {
+export async function modelFor(build: Build, { provider, model, priority = 'person', path }: ModelWish): Promise<Model> {
   const reference = provider === undefined ? undefined : parseReference(provider)
   if (reference !== undefined && reference !== 'malformed' && reference.isSystem) return hostModel(build, reference.name, model, path)
   const { section, at, key } = sectionFor(build, provider, path)
-  const make = () => withFallbacks(build, model === undefined ? section : withModel(section, model), at)
-  return key === undefined ? make() : shared(build.made, `model ${key} ${model ?? ''}`, make)
+  const make = () => withFallbacks(build, model === undefined ? section : withModel(section, model), at, priority)
+  return key === undefined ? make() : shared(build.made, `model ${key} ${priority} ${model ?? ''}`, make)
 }
 
 /** The model of a section; where it names others, one that asks them when the first fails. */
-async function withFallbacks(build: Build, section: ModelSection, at: Path): Promise<Model> {
+async function withFallbacks(build: Build, section: ModelSection, at: Path, priority: Priority): Promise<Model> {
   const { fallback: names = [], ...own } = section
-  const first = await withLimiter(build, own, at)
+  const first = await withLimiter(build, own, at, priority)
   if (names.length === 0) return first
-  const others = names.map((provider, index) => alternative(build, provider, [...at, 'fallback', index]))
+  const others = names.map((provider, index) => alternative(build, { provider, priority, path: [...at, 'fallback', index] }))
   return fallback([first, ...(await Promise.all(others))])
 }
 
 /** Not those that it names in its turn: a list that leads back would have no end. */
-function alternative(build: Build, provider: string, path: Path): Promise<Model> | Model {
+function alternative(
+  build: Build,
+  { provider, priority, path }: Required<Omit<ModelWish, 'model' | 'provider'>> & { provider: string },
+): Promise<Model> | Model {
   const reference = parseReference(provider)
   if (reference !== undefined && reference !== 'malformed' && reference.isSystem) return hostModel(build, reference.name, undefined, path)
   const { section, at } = sectionFor(build, provider, path)
   const { fallback: _further, ...own } = section
-  return withLimiter(build, own, at)
+  return withLimiter(build, own, at, priority)
 }
 
 /** The model of a section, whose calls wait for their turn where the section limits them. */
-async function withLimiter(build: Build, { limiter: limits, ...section }: ModelSection, at: Path): Promise<Model> {
+async function withLimiter(build: Build, { limiter: limits, ...section }: ModelSection, at: Path, priority: Priority): Promise<Model> {
   const model = await madeModel(build, section, at)
   if (limits === undefined) return model
   const own = shared(build.limiters, at.join('.'), () => limiter(fromFile(limits, namesOf(limiterFields))))
-  return limited(model, own)
+  const { max_wait_ms: maxWaitMs } = limits
+  return limited(model, own, { priority, ...(maxWaitMs !== undefined && { maxWaitMs }) })
 }
 
 function hostModel({ host }: Build, id: string, model: string | undefined, path: Path): Model {

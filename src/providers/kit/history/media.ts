@@ -31,7 +31,7 @@ export function takenMedia(
   api: ApiProtocol,
   others: readonly Content[],
 ): ImageContent | FileContent | TextContent {
-  const reason = whyNot(block, rules, api, others)
+  const reason = whyNotSent(block, rules, api, others)
   if (reason === undefined) return block
   const words = inlined(block)
   if (words !== undefined) return line(block, words)
@@ -45,7 +45,7 @@ export function whyLeftOut(
   api: ApiProtocol,
   others: readonly Content[],
 ): string | undefined {
-  const reason = whyNot(block, rules, api, others)
+  const reason = whyNotSent(block, rules, api, others)
   return reason === undefined || inlined(block) !== undefined ? undefined : reason
 }
 
@@ -85,7 +85,8 @@ function line(block: ImageContent | FileContent, words: string): TextContent {
   return made
 }
 
-function whyNot(
+/** Why a block is not sent as what it is; its text may be. `undefined` where it is sent. */
+export function whyNotSent(
   block: ImageContent | FileContent,
   { media, mediaByUrl, mediaById, files }: MediaRules,
   api: ApiProtocol,

@@ -1,9 +1,13 @@
 import { ProviderError } from '../../../contract/errors.ts'
 import type { JsonObject, JsonSchema } from '../../../contract/json.ts'
+import { isMediaOf } from '../../../contract/message/media.ts'
+import type { Message } from '../../../contract/message/message.ts'
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
-import type { ResponseFormat } from '../../../contract/model/request.ts'
+import type { ResponseFormat } from '../../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
+import { perObject } from '../encode/per-object.ts'
 import { legalName } from '../history/legal-id.ts'
+import { adjusted } from '../settings/write-settings.ts'
 import { type AnswerByTool, answerByTool } from './answer-tool.ts'
 import { closedSchema } from './closed-schema.ts'
 
@@ -61,6 +65,24 @@ function nativePlan(request: StreamRequest, format: Exclude<ResponseFormat, { ty
   const plan = { kind: 'schema' as const, request, name: legalName(format.name), schema: schema as JsonObject }
   return format.strict === undefined ? plan : { ...plan, strict: format.strict }
 }
+
+/**
+ * Whether documents of `request` are to be cited, and may be: together with a schema of its own the service refuses it. What is left out is added to
+ * `warnings`; with `strict` it throws `ProviderError` `unsupported`.
+ */
+export function citesDocuments({ kind, request }: FormatPlan, { media }: ModelCapabilities, warnings: string[]): boolean {
+  const asked = request.messages.some((message) => typesToCite(message).some((type) => isMediaOf(type, media)))
+  if (!asked || kind !== 'schema') return asked
+  adjusted(request, 'citations left out: an answer that is held to a schema has none', warnings)
+  return false
+}
+
+/** The types of the documents that are to be cited: most messages have none, and each is asked with every request. */
+const typesToCite = perObject(({ content }: Message): readonly string[] => {
+  const types = content.flatMap((block) => (block.type === 'file' && block.citations === true ? [block.mimeType] : []))
+  return types.length === 0 ? none : types
+})
+const none: readonly string[] = []
 
 /** Where an object cannot be closed, a service that need not have it so says itself what it wants. */
 function sentSchema(schema: JsonSchema, isStrict: boolean, how: FormatRules['jsonSchema']): JsonSchema | undefined {

@@ -80,17 +80,37 @@ export class ServiceWriter {
 
   /**
    * The answer is over. A call without its end is a failed one, and so is one without an output, unless the service goes on once ours are answered.
-   * Returns the items that do not go back.
+   * So is what a person let it do, and of which it said nothing more. Returns the items that do not go back.
    */
   end(isWaiting: boolean): OutputItem[] {
+    if (!isWaiting) this.#settleAllowed()
     return this.#calls.flatMap((call) => {
       const waits = call.item.type === 'mcp_approval_request' || isWaiting
       if (call.isOver || (call.isDone && waits)) return []
-      const { name, input } = viewOf(call.item)
-      const error = { code: 'incomplete', message: 'The service did not end it.' }
-      this.#builder.serviceTool({ type: 'serviceTool', id: call.id, name, ...(input !== undefined && { input }), status: 'failed', error })
+      this.#fail({ id: call.id, ...viewOf(call.item) }, 'The service did not end it.')
       return [call.open]
     })
+  }
+
+  #fail({ id, name, input }: Pick<ServiceToolContent, 'id' | 'name' | 'input'>, message: string): void {
+    const error = { code: 'incomplete', message }
+    this.#builder.serviceTool({ type: 'serviceTool', id, name, ...(input !== undefined && { input }), status: 'failed', error })
+  }
+
+  #settleAllowed(): void {
+    const told = new Set(this.#ids)
+    const allowed = new Set<string>()
+    for (let at = this.#history.length - 1; at >= 0; at -= 1) {
+      const message = this.#history[at]
+      if (message?.role === 'toolResult' && !message.isError) allowed.add(message.toolCallId)
+      else if (message?.role === 'assistant') {
+        for (const block of message.content) {
+          if (block.type !== 'serviceTool' || told.has(block.id)) continue
+          told.add(block.id)
+          if (block.needsApproval && allowed.has(block.id)) this.#fail(block, 'The service did not say what came of it.')
+        }
+      }
+    }
   }
 
   #callOf(open: OutputItem): Call | undefined {

@@ -13,6 +13,9 @@ import type { ChatChoice, ChatChunk, ChatDelta } from './wire.ts'
 /** Most characters of base64 of one sound; more is left out. */
 const maxAudio = 32 * 1024 * 1024
 
+/** Most characters of what the service made of files. */
+const maxParsed = 16 * 1024 * 1024
+
 /**
  * What a Chat Completions stream brings beside text, reasoning and calls: pictures, sound, what the text rests on, and what the service ran. Most of it
  * is told once the answer is whole: services repeat it, or send it before the text.
@@ -24,6 +27,9 @@ export class ChatExtras {
   readonly #stateOf: (payload: JsonObject) => ProviderState
   readonly #pictures = new Set<string>()
   readonly #annotations: object[] = []
+  /** Files that the service parsed, by what they say, and how long all of them are. */
+  readonly #parsed = new Map<string, JsonObject>()
+  #parsedLength = 0
   readonly #executed = new Map<number, Record<string, unknown>>()
   #audio: { id?: string; expiresAt?: number; pieces: string[]; length: number; transcript: string } | undefined
   #links: readonly unknown[] = []
@@ -54,7 +60,11 @@ export class ChatExtras {
     const { images, audio, annotations, executed_tools: executed } = delta
     for (const image of listOf(images)) this.#picture(Object(Object(image).image_url).url ?? image)
     if (audio) this.#sound(Object(audio))
-    for (const each of listOf(annotations)) this.#annotations.push(Object(each))
+    for (const each of listOf(annotations)) {
+      if (Object(each).type === 'file')
+        this.#parsedFile(each as JsonObject) // off the wire, so it is JSON
+      else this.#annotations.push(Object(each))
+    }
     for (const tool of listOf(executed)) this.#tool(Object(tool))
     return Boolean(images ?? audio ?? annotations ?? executed)
   }
@@ -72,8 +82,22 @@ export class ChatExtras {
     const cited: Citation[] = [...this.#annotated(text), ...this.#linked(text), ...this.#found()]
     // An answer without text gets an empty one that says what it rests on.
     for (const citation of cited) this.#builder.citation(textKey, citation)
-    const { searches = 0 } = this.#builder.message.usage
+    const { message } = this.#builder
+    if (this.#parsed.size > 0) message.providerState = this.#stateOf({ parsedFiles: [...this.#parsed.values()] })
+    const { searches = 0 } = message.usage
     if (searches > 0 && this.#executed.size === 0) this.#search(cited)
+  }
+
+  /** What it made of a file of the request. It goes back, or the file is parsed again, and paid for. */
+  #parsedFile(annotation: JsonObject): void {
+    const json = JSON.stringify(annotation)
+    if (this.#parsed.has(json)) return
+    this.#parsedLength += json.length
+    if (this.#parsedLength <= maxParsed) this.#parsed.set(json, annotation)
+    else
+      this.#builder.warn(
+        'The service sent more of the files that it parsed than this version keeps: the rest is parsed again the next time.',
+      )
   }
 
   /** Some services send the whole list again. */

@@ -168,6 +168,21 @@ describe('a model that is not allowed is not called', () => {
     'one that a plugin of the service calls': '{"model":"gpt-6-mini","plugins":[{"id":"web"},{"id":"fusion","model":"gpt-6"}]}',
     'several that a plugin calls': '{"model":"gpt-6-mini","plugins":[{"id":"fusion","analysis_models":["gpt-6-mini","gpt-6"]}]}',
     'one that a plugin calls, in another case': '{"model":"gpt-6-mini","plugins":[{"id":"fusion","Model":"gpt-6"}]}',
+    'one in the parameters of a tool of the service':
+      '{"model":"gpt-6-mini","tools":[{"type":"openrouter:image_generation","parameters":{"model":"gpt-6"}}]}',
+    'one deep in a plugin': '{"model":"gpt-6-mini","plugins":[{"id":"fusion","config":{"judges":[{"judge_model":"gpt-6"}]}}]}',
+    'one in camel case': '{"model":"gpt-6-mini","tools":[{"type":"advisor","advisorModel":"gpt-6"}]}',
+    'one as the id of a model': '{"model":"gpt-6-mini","tools":[{"type":"advisor","model_id":"gpt-6"}]}',
+    'one in the options of a gateway': '{"model":"gpt-6-mini","providerOptions":{"gateway":{"models":["gpt-6"]}}}',
+    'one in a body within the body': '{"model":"gpt-6-mini","extra_body":{"model":"gpt-6"}}',
+    'one to fall back to when the context is full': '{"model":"gpt-6-mini","context_window_fallbacks":[{"gpt-6-mini":["gpt-6"]}]}',
+    'one in the tool of a namespace':
+      '{"model":"gpt-6-mini","tools":[{"type":"namespace","name":"n","tools":[{"type":"advisor","model":"gpt-6"}]}]}',
+    'one that is no function, whatever else it has':
+      '{"model":"gpt-6-mini","tools":[{"type":"openrouter:fusion","function":{"model":"gpt-6"},"parameters":{"models":["gpt-6"]}}]}',
+    'one of a tool that stands there twice': '{"model":"gpt-6-mini","tools":[{"type":"advisor","model":"gpt-6","model":"gpt-6-mini"}]}',
+    'tools that stand there twice, once escaped': '{"model":"gpt-6-mini","x":{"too\\u006cs":[{"model":"gpt-6"}],"tools":[]}}',
+    'one below very many brackets': `{"model":"gpt-6-mini","models":${'['.repeat(1_000_000)}"gpt-6"${']'.repeat(1_000_000)}}`,
     'one with a wildcard': '{"model":"gpt-5*"}',
     'one with a path': '{"model":"gpt-5/../gpt-6"}',
     'one that goes on after a slash': '{"model":"gpt-5/gpt-6"}',
@@ -188,6 +203,16 @@ describe('a model that is not allowed is not called', () => {
     '{"model":"gpt-6-mini"}',
     '{"model":"gpt-5.1-codex","messages":[{"model":"x"}],"tools":[{"type":"function","function":{"name":"model"}}]}',
     '{"model":"gpt-6-mini","plugins":[{"id":"web","engine":"exa"},{"id":"fusion","model":"gpt-5"}]}',
+    '{"model":"gpt-6-mini","tools":[{"type":"openrouter:image_generation","parameters":{"model":"gpt-5"}}]}',
+    '{"model":"gpt-6-mini","tools":[{"type":"function","name":"rent","parameters":{"properties":{"model":{"type":"string"},"Model":{}}}}]}',
+    '{"model":"gpt-6-mini","tools":[{"type":"function","function":{"name":"rent","parameters":{"properties":{"model":{}}}}}]}',
+    '{"model":"gpt-6-mini","tools":[{"name":"rent","input_schema":{"properties":{"car_model":{"type":"string"}}}}]}',
+    '{"model":"gpt-6-mini","tools":[{"functionDeclarations":[{"name":"rent","parameters":{"properties":{"model":{"type":"string"}}}}]}]}',
+    '{"model":"gpt-6-mini","toolConfig":{"tools":[{"toolSpec":{"name":"rent","inputSchema":{"json":{"properties":{"model":{}}}}}}]}}',
+    '{"model":"gpt-6-mini","input":[{"type":"function_call","model":{"a":1}}],"metadata":{"model":"x"}}',
+    '{"model":"gpt-6-mini","response_format":{"type":"json_schema","json_schema":{"schema":{"properties":{"model":{"type":"string"}}}}}}',
+    '{"model":"gpt-6-mini","output_config":{"format":{"type":"json_schema","schema":{"properties":{"models":{"type":"array"}}}}}}',
+    '{"model":"gpt-6-mini","generationConfig":{"responseJsonSchema":{"properties":{"model":{"type":"string"}}}}}',
     '{ "messages" : [ "\\"model\\":" ] , "model" : "gpt-6-mini" , "n" : 1e2, "models": ["gpt-5"] }',
   ])('but %s is, byte for byte', async (text) => {
     const service = await answering()

@@ -131,6 +131,33 @@ describe('an answer', () => {
   })
 })
 
+describe('an answer with status 200 that echoes the key', () => {
+  const [half, rest] = [secret.slice(0, 20), secret.slice(20)]
+  const forms: [form: string, echo: string, isPassedOn: boolean][] = [
+    ['whole', secret, false],
+    ['whole, behind its scheme', `Bearer ${secret}`, false],
+    ['base64', Buffer.from(secret).toString('base64'), true],
+    ['hex', Buffer.from(secret).toString('hex'), true],
+    ['escaped', secret.replaceAll('-', '\\u002d'), true],
+    ['in parts', `${half} ${rest}`, true],
+    ['in another case', secret.toUpperCase(), true],
+  ]
+  it.each(forms)('%s: is passed on as SECURITY.md says', async (_form, echo, isPassedOn) => {
+    const service = await fakeUpstream((_, response) => void response.writeHead(200, sse).end(`data: {"text":"${echo}"}\n\n`))
+    const { text, failure } = await textAndFailure(await proxyTo(upstreamOf(service)).app.request(path, chat()))
+    expect(text.includes(echo)).toBe(isPassedOn)
+    expect(failure === undefined).toBe(isPassedOn)
+  })
+
+  it.each([15, 16])('a key of %d characters is looked for from 16 on', async (length) => {
+    const apiKey = secret.slice(-length)
+    const service = await fakeUpstream((_, response) => void response.writeHead(200, sse).end(`data: {"text":"${apiKey}"}\n\n`))
+    const { text, failure } = await textAndFailure(await proxyTo({ ...upstreamOf(service), apiKey }).app.request(path, chat()))
+    expect(text.includes(apiKey)).toBe(length < 16)
+    expect(failure === undefined).toBe(length < 16)
+  })
+})
+
 describe('an error of the service', () => {
   it.each([400, 401, 403, 404, 413, 429, 500, 503, 529])('%d keeps its status and loses the key', async (status) => {
     const echo = { error: { message: `Incorrect API key provided: ${secret}`, also: Buffer.from(secret).toString('base64') } }

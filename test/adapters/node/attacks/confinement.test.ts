@@ -178,7 +178,7 @@ describe.skipIf(!hasBubblewrap)('the sandbox: what a command may use', () => {
     const inside = bashTool({ root }).confinement
     expect(inside).toMatchObject({ sandbox: 'bubblewrap', processes: 'watched', disk: 'watched' })
     expect(inside.warnings.filter((warning) => warning.includes('control group'))).toHaveLength(inside.memory === 'controlGroup' ? 0 : 1)
-    expect(inside.warnings.filter((warning) => warning.includes('root'))).toHaveLength(process.getuid?.() === 0 ? 1 : 0)
+    expect(inside.warnings.filter((warning) => warning.includes('process is root'))).toHaveLength(process.getuid?.() === 0 ? 1 : 0)
     expect(bashTool({ root, sandbox: 'none' }).confinement).toEqual({
       sandbox: 'none',
       memory: 'unbounded',

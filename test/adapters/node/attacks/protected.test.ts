@@ -14,42 +14,27 @@ afterAll(() => rmSync(bundle, { force: true }))
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 // Written out, so that an entry that goes missing in the list fails here.
-const files = [
-  ...['.exrc', '.lefthook.yml', '.nvimrc', '.vimrc'],
-  ...['.bash_aliases', '.bash_login', '.bash_logout', '.bash_profile', '.bashrc', '.envrc', '.gitconfig', '.gitmodules', '.mcp.json'],
-  ...[
-    '.npmrc',
-    '.pnpmfile.cjs',
-    '.profile',
-    '.ripgreprc',
-    '.yarnrc',
-    '.yarnrc.yml',
-    '.zlogin',
-    '.zlogout',
-    '.zprofile',
-    '.zshenv',
-    '.zshrc',
-  ],
-]
-const directories = [
-  ...[
-    '.agents',
-    '.claude',
-    '.codex',
-    '.cursor',
-    '.devcontainer',
-    '.gemini',
-    '.git',
-    '.githooks',
-    '.husky',
-    '.idea',
-    '.vscode',
-    '.windsurf',
-    '.zed',
-  ],
-]
+const files = `
+  .aider.conf.yml .bash_aliases .bash_login .bash_logout .bash_profile .bashrc .clinerules .cursorrules .envrc .exrc .gitconfig .gitmodules
+  .lefthook.yml .mcp.json .mise.toml .npmrc .nvim.lua .nvimrc .pnpmfile.cjs .pre-commit-config.yaml .profile .ripgreprc .tool-versions .vimrc
+  .windsurfrules .yarnrc .yarnrc.yml .zlogin .zlogout .zprofile .zshenv .zshrc
+  AGENTS.md AGENTS.override.md CLAUDE.local.md CLAUDE.md GEMINI.md mise.toml`
+  .trim()
+  .split(/\s+/)
+const directories = `
+  .agents .cargo .claude .codex .cursor .devcontainer .gemini .git .githooks .husky .idea .mise .vscode .windsurf .zed`
+  .trim()
+  .split(/\s+/)
 
 describe('protected names, file tools', () => {
+  it('are those that the page names', () => {
+    const page = readFileSync(new URL('../../../../docs/concepts/sandboxed-bash.md', import.meta.url), 'utf8')
+    const table = /\n\| Shells [\s\S]*?\n\n/.exec(page)?.[0] ?? ''
+    const named = [...table.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
+    const parts = ['HEAD', 'objects', 'refs', 'commondir']
+    expect(named.filter((name) => !parts.includes(name)).toSorted()).toEqual([...files, ...directories].toSorted())
+  })
+
   it('are refused at the root and below, as file and as directory', async () => {
     const workspace = nodeWorkspace(temporaryRoot().root)
     for (const name of [...files, ...directories]) {

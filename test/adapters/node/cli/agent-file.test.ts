@@ -75,6 +75,21 @@ describe('phi --config', () => {
     expect(asked).toHaveLength(2)
   })
 
+  it.skipIf(pty === undefined)('shows all that is wanted, counted, the dangerous first, with what nobody can see', async () => {
+    const server =
+      '[[mcp.servers]]\nname = "a"\ncommand = "ls"\nenv = { "BASH_FUNC_ls%%" = "() { evil; }", API_KEY = "l\\u00AD\\u3164it" }\n'
+    const { cwd, env } = await project(`[callbacks]\nbefore_turn = "check.sh"\n${server}`)
+    writeFileSync(join(cwd, 'check.sh'), 'exit 0')
+    const phi = inTerminal(['--config', 'agent.toml'], { cwd, env })
+    await phi.shows('[y/N]')
+    const shown = phi.screen.text.replace(/\s+/g, ' ')
+    expect(shown).toMatch(
+      /wants 3 things: 1\. start .*BASH_FUNC_ls%%="\(\) \{ evil; \}" API_KEY=l\\u\{ad\}\\u\{3164\}it ls .* 2\. run .* 3\. read /,
+    )
+    phi.type('\r')
+    expect(await phi.ended).toBe(2)
+  })
+
   it.skipIf(pty === undefined)('takes nothing for an answer that was typed before the question', async () => {
     const { cwd, env, asked } = await project('[[mcp.servers]]\nname = "far"\nurl = "https://mcp.test/"\n')
     const phi = inTerminal(['--config', 'agent.toml'], { cwd, env })

@@ -1,0 +1,42 @@
+import type { SessionStore } from '../../../src/index.ts'
+import { placeInScope } from '../../../src/internal.ts'
+import type { SessionAddress } from './live-sessions.ts'
+
+/** Sessions that are looked at together. */
+const pageSize = 100
+
+/** How many runs are taken up at the same time. */
+const atOnce = 8
+
+/** The sessions of `store` whose run was left, or may have been, whoever they belong to. */
+export async function* leftSessions(store: Pick<SessionStore, 'list'>): AsyncGenerator<SessionAddress, void, undefined> {
+  let cursor: string | undefined
+  do {
+    const page = await store.list({ limit: pageSize, ...(cursor !== undefined && { cursor }) })
+    for (const summary of page.sessions) {
+      const place = placeInScope(summary)
+      const isLeft = summary.status === undefined || summary.status === 'running'
+      if (!isLeft || place === undefined) continue
+      yield { sessionId: place.sessionId, ...(place.owner !== undefined && { identity: place.owner }) }
+    }
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+}
+
+/** Takes them up, a few at the same time, until `isOver`. Resolves with how many are on again. `takeUp` never rejects. */
+export async function takeUpAll(
+  addresses: readonly SessionAddress[],
+  takeUp: (address: SessionAddress) => Promise<boolean>,
+  isOver: () => boolean,
+): Promise<number> {
+  let begun = 0
+  const rest = addresses.values()
+  const lane = async (): Promise<void> => {
+    for (const address of rest) {
+      if (isOver()) return
+      if (await takeUp(address)) begun += 1
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, lane))
+  return begun
+}

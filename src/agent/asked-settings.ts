@@ -1,0 +1,67 @@
+import { logWarning, mayHoldSecret } from '../base/log-warning.ts'
+import { definedFields } from '../contract/json.ts'
+import type { ResponseFormat } from '../contract/model/request-settings.ts'
+import { type PromptSettings, settingsIn } from '../contract/model/request-settings.ts'
+import type { ResponseFormatInput } from '../types/model/provider.ts'
+import { plainFormat } from '../validation/response-format.ts'
+import { isStandardSchema } from '../validation/tool-parameters.ts'
+import type { AgentSettings, PromptOptions } from './agent-options.ts'
+
+/**
+ * What a run keeps of what was said of its requests, for whoever goes on with it: `before`, and `given` over it; `undefined` where that is nothing. What no
+ * record may hold is named.
+ */
+export function askedSettings(before: PromptSettings, given: PromptOptions): PromptSettings | undefined {
+  const { headers = {}, body, maxTokens, ...plain } = settingsIn(given)
+  const { thinking, repair, responseFormat } = given
+  const format = responseFormat && recordedFormat(responseFormat)
+  const open = body !== undefined && !mayHoldSecret(body) ? structuredClone(body) : undefined
+  const isWhole = format !== undefined && responseFormat !== undefined && !isStandardSchema(responseFormat)
+  const unrecorded = [
+    ...missingOf(before, given),
+    ...Object.keys(headers).map((name) => `headers.${name}`),
+    ...(body !== undefined && open === undefined ? ['body'] : []),
+    ...(responseFormat !== undefined && !isWhole ? ['responseFormat'] : []),
+  ]
+  const { unrecorded: _, ...kept } = withoutGiven(before, given)
+  const settings: PromptSettings = {
+    ...kept,
+    ...plain,
+    // JSON has no infinity.
+    ...(maxTokens !== undefined && Number.isFinite(maxTokens) && { maxTokens }),
+    ...definedFields({ thinking, repair, body: open, responseFormat: format }),
+    ...(unrecorded.length > 0 && { unrecorded }),
+  }
+  return Object.keys(settings).length === 0 ? undefined : settings
+}
+
+/** Logs what the prompt said that is gone on with, and that nobody knows any more. */
+export function tellMissing(before: PromptSettings, given: PromptOptions, logger: AgentSettings['logger']): void {
+  const missing = missingOf(before, given)
+  if (missing.length === 0) return
+  logWarning(logger, 'promptSettingsMissing', {
+    message: `The run goes on without what its prompt said of ${missing.join(', ')}: no record holds that.`,
+    hint: 'Give it to continueLoop again.',
+  })
+}
+
+/** What is not recorded, and not given again. */
+function missingOf({ unrecorded = [] }: PromptSettings, given: PromptOptions): string[] {
+  const again = new Set(Object.keys(definedFields(given)))
+  return unrecorded.filter((name) => !again.has(name.split('.', 1).join()))
+}
+
+/** What is said anew and cannot be kept must not leave the old one in its place. */
+function withoutGiven(before: PromptSettings, given: PromptOptions): PromptSettings {
+  const again = new Set(Object.keys(definedFields(given)))
+  return Object.fromEntries(Object.entries(before).filter(([name]) => !again.has(name)))
+}
+
+/** The form as plain JSON; `undefined` where it is none, or cannot be asked for. */
+function recordedFormat(input: ResponseFormatInput): ResponseFormat | undefined {
+  try {
+    return JSON.parse(JSON.stringify(plainFormat(input)))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,76 @@
+import type { Citation, FileContent } from '../../../contract/message/content.ts'
+import type { Message } from '../../../contract/message/message.ts'
+import type { ApiProtocol } from '../../../contract/model/model-config.ts'
+import { leftOutAt, type MediaRules, whyNotSent } from '../history/media.ts'
+
+/** Whose documents they are, and how the service counts them. */
+export interface DocumentRules {
+  api: ApiProtocol
+  media: MediaRules
+  /** Of the files that are sent. Default: all. */
+  isDocument?(file: FileContent): boolean
+  /** The service counts files of failed results behind the other results of their turn. */
+  failedLast?: boolean
+}
+
+/** A document that was sent. */
+interface SentDocument {
+  name: string | undefined
+  messageId: string
+  fileIndex: number
+}
+
+/** The documents of a request as its service counts them, so that a citation names the block that it points at. They are looked for when one is cited. */
+export class CitedDocuments {
+  readonly #messages: readonly Message[]
+  readonly #rules: DocumentRules
+  #documents: readonly (SentDocument | undefined)[] | undefined
+
+  /** `messages`: those of the request, with their media as they are sent. */
+  constructor(messages: readonly Message[], rules: DocumentRules) {
+    this.#messages = messages
+    this.#rules = rules
+  }
+
+  /**
+   * `citation` with the message and the block that it points at, where both are known and the service calls the document by its name. `neutral` finds the
+   * number, from 1, in a name that the document was sent under in place of its own: then it is cited under its own.
+   */
+  named(citation: Citation, neutral?: RegExp): Citation {
+    const { document: within, title, url } = citation
+    if (within === undefined || url !== undefined) return citation
+    this.#documents ??= documentsIn(this.#messages, this.#rules)
+    const number = neutral?.exec(title ?? '')?.[1]
+    const sent = this.#documents[number === undefined ? within.index : Number(number) - 1]
+    if (sent === undefined || (number === undefined && title !== undefined && title !== sent.name)) return citation
+    const { messageId, fileIndex, name } = sent
+    const called = number === undefined || name === undefined ? {} : { title: name }
+    return { ...citation, ...called, document: { ...within, messageId, fileIndex } }
+  }
+}
+
+function documentsIn(messages: readonly Message[], rules: DocumentRules): (SentDocument | undefined)[] {
+  const found: (SentDocument | undefined)[] = []
+  let held: (SentDocument | undefined)[] = []
+  for (const message of messages) {
+    if (message.role !== 'toolResult') {
+      found.push(...held)
+      held = []
+    }
+    if (message.role === 'assistant') continue
+    const goesLast = rules.failedLast === true && message.role === 'toolResult' && message.isError
+    const into = goesLast ? held : found
+    into.push(...documentsOf(message, rules))
+  }
+  return [...found, ...held]
+}
+
+/** Those that nobody could find again count too. What is sent of a message may have texts that the message has not, so places are counted in files. */
+function documentsOf(message: Message, { api, media, isDocument = () => true }: DocumentRules): (SentDocument | undefined)[] {
+  const messageId = 'id' in message && typeof message.id === 'string' ? message.id : undefined
+  const files = message.content.filter((block) => block.type === 'file' || leftOutAt(block)?.block.type === 'file')
+  return files.flatMap((block, fileIndex) => {
+    if (block.type !== 'file' || !isDocument(block) || whyNotSent(block, media, api, message.content) !== undefined) return []
+    return [messageId === undefined ? undefined : { name: block.name, messageId, fileIndex }]
+  })
+}
