@@ -1,14 +1,6 @@
-import {
-  Agent,
-  AgentBusyError,
-  type AgentEvent,
-  type AgentMessage,
-  type AgentRun,
-  resumeAgent,
-  type SessionStore,
-} from '../../../src/index.ts'
+import { type Agent, AgentBusyError, type AgentEvent, type AgentMessage, type AgentRun, type SessionStore } from '../../../src/index.ts'
 import { errorText, logWarning } from '../../../src/internal.ts'
-import { exportSession, type ImportSessionOptions, importSession, queuedInputs, type RecordedInput } from '../../../src/session/index.ts'
+import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
 import { inTime, RevocableStore, untilHandedOver } from './hand-over.ts'
@@ -16,14 +8,8 @@ import type { LiveSessionHost, Place } from './live-session-host.ts'
 import { KeptByKey, type QueuedInput, QueuedInputs } from './queued-inputs.ts'
 import { type History, RecordedSession } from './recorded-session.ts'
 import { RunFollowers } from './run-followers.ts'
-import { goOn, isCutOff, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
-
-/** A run, and how long the history of its agent was when it began. */
-interface BegunRun {
-  run: AgentRun
-  agent: Agent
-  length: number
-}
+import { SessionAgent } from './session-agent.ts'
+import { isCutOff } from './unfinished-run.ts'
 
 /**
  * The agent of one session in memory, and its runs as they are in the log: what every host has in common.
@@ -41,10 +27,7 @@ export class LiveSession {
   readonly store: SessionStore
   /** What its store has of the session. */
   readonly recorded: RecordedSession
-  #agent: Promise<Agent> | undefined
-  /** Who else held the session when the agent was made. */
-  #knownHolder: string | undefined
-  #latest: BegunRun | undefined
+  readonly #agent: SessionAgent
   /** The loops that clients have asked for under keys of theirs. */
   readonly #begunByKey = new KeptByKey<string>()
   /** What clients have said to runs that were on. */
@@ -62,6 +45,13 @@ export class LiveSession {
     this.store = host.store
     this.#writing = new RevocableStore(host.store)
     this.recorded = new RecordedSession(host.store, host.sessionId)
+    this.#agent = new SessionAgent({
+      host,
+      store: this.#writing,
+      recorded: this.recorded,
+      queued: this.queued,
+      onBegin: (run) => this.#followers.tell(run),
+    })
   }
 
   /** Aborts when a run is left to another process: who follows it here has to ask again. */
@@ -72,16 +62,12 @@ export class LiveSession {
   /** The agent, for who changes something; a run that a restart has cut off is on again. */
   agent(): Promise<Agent> {
     if (this.#hasLeft) return Promise.reject(new ProblemError(leaving))
-    this.#agent ??= this.#open()
-    const agent = this.#agent
-    // Another try may work.
-    agent.catch(() => this.#drop(agent))
-    return agent
+    return this.#agent.opened()
   }
 
   /** Whether a run is on, as far as this process knows. */
   async isRunning(): Promise<boolean> {
-    return (await this.#inMemory())?.isStreaming === true
+    return (await this.#agent.inMemory())?.isStreaming === true
   }
 
   /**
@@ -111,7 +97,7 @@ export class LiveSession {
    */
   start(begin: (agent: Agent) => AgentRun, { from }: Place = {}): Promise<AgentRun> {
     return this.#inTurn(async () => {
-      await this.#dropOutdated()
+      await this.#agent.dropOutdated()
       return from === undefined ? this.#start(begin) : this.#startFrom(from, begin)
     })
   }
@@ -121,7 +107,7 @@ export class LiveSession {
    * in memory, only what a run has ended with waits for a person.
    */
   async history(loopId?: string): Promise<History> {
-    const agent = await this.#inMemory()
+    const agent = await this.#agent.inMemory()
     if (agent === undefined || (loopId !== undefined && agent.lastLoopId !== loopId)) return this.recorded.history(loopId)
     const { messages, lastLoopId } = agent
     return {
@@ -134,7 +120,7 @@ export class LiveSession {
 
   /** Takes up the run that a process has left, unless another writer holds the session. Resolves with whether one is on: `logger` learns why not. */
   async recover(): Promise<boolean> {
-    if (this.#agent === undefined && !isCutOff(await this.recorded.records())) return false
+    if (!this.#agent.isMade && !isCutOff(await this.recorded.records())) return false
     return (await this.continuedRun()) !== undefined
   }
 
@@ -147,7 +133,7 @@ export class LiveSession {
 
   /** The run that is on in this process. */
   async currentRun(): Promise<AgentRun | undefined> {
-    return (await this.#inMemory())?.currentRun
+    return (await this.#agent.inMemory())?.currentRun
   }
 
   /**
@@ -155,7 +141,7 @@ export class LiveSession {
    * why.
    */
   async continuedRun(): Promise<AgentRun | undefined> {
-    if (this.#agent === undefined && !(await this.recorded.isKnown())) return undefined
+    if (!this.#agent.isMade && !(await this.recorded.isKnown())) return undefined
     try {
       return (await this.agent()).currentRun
     } catch (error) {
@@ -168,18 +154,18 @@ export class LiveSession {
 
   /** The run of this loop, as long as it is in memory. */
   async runOf(loopId: string): Promise<AgentRun | undefined> {
-    return [await this.currentRun(), this.#latest?.run].find((run) => run?.loopId === loopId)
+    return [await this.currentRun(), this.#agent.latest?.run].find((run) => run?.loopId === loopId)
   }
 
   /** The conversation as `run` found it; empty for a run that is not the last one. */
   historyBefore(run: AgentRun): readonly AgentMessage[] {
-    const latest = this.#latest
+    const { latest } = this.#agent
     return latest?.run === run ? latest.agent.messages.slice(0, latest.length) : []
   }
 
   /** The run that is on, as `continuedRun`, or the one that was on last in this process. */
   async latestRun(): Promise<AgentRun | undefined> {
-    return (await this.continuedRun()) ?? this.#latest?.run
+    return (await this.continuedRun()) ?? this.#agent.latest?.run
   }
 
   /** Whether somebody follows the session, from run to run. */
@@ -198,14 +184,14 @@ export class LiveSession {
   /** Stops the run that is on. Of one that was cut off, or is on elsewhere, the end is written: it is not taken up again. */
   stop(): Promise<void> {
     return this.#inTurn(async () => {
-      const run = (await this.#inMemory())?.currentRun
+      const run = (await this.#agent.inMemory())?.currentRun
       run?.abort()
       await run?.result
       const unfinished = await this.recorded.unfinished()
       if (unfinished === undefined) return
       await this.recorded.end(unfinished, { status: 'aborted' })
       // It does not know that end.
-      this.#agent = undefined
+      this.#agent.drop()
     })
   }
 
@@ -236,9 +222,7 @@ export class LiveSession {
 
   /** Forgets the agent, because its session is gone. */
   forget(): void {
-    void this.#inMemory().then((agent) => agent?.abort())
-    this.#agent = undefined
-    this.#latest = undefined
+    this.#agent.forget()
   }
 
   /** Stops what is on and gives back the right to write: the session can go on elsewhere. Who asks this one from now on is refused. */
@@ -257,7 +241,7 @@ export class LiveSession {
   handOver(deadline: AbortSignal): Promise<void> {
     const handing = this.#inTurn(async () => {
       this.#hasLeft = true
-      const agent = await this.#inMemory()
+      const agent = await this.#agent.inMemory()
       if (agent?.currentRun !== undefined) await untilHandedOver(agent, agent.currentRun, deadline)
       if (agent?.currentRun !== undefined) this.#writing.revoke()
       await this.#release()
@@ -271,12 +255,7 @@ export class LiveSession {
   /** Has written what it has not written yet. Throws `AgentBusyError` while a run is on. */
   async #closeAgent(): Promise<void> {
     if (await this.isRunning()) throw new AgentBusyError()
-    await (await this.#inMemory())?.close()
-  }
-
-  /** The agent, if one was made. */
-  async #inMemory(): Promise<Agent | undefined> {
-    return this.#agent?.catch(() => undefined)
+    await (await this.#agent.inMemory())?.close()
   }
 
   #inTurn<Value>(act: () => Promise<Value>): Promise<Value> {
@@ -295,7 +274,7 @@ export class LiveSession {
       await this.#host.keepAwake?.()
       const run = begin(agent)
       // Whoever streams it asks for the history before its first event.
-      this.#note(agent)
+      this.#agent.note(agent)
       return run
     } catch (error) {
       this.#host.runs.close()
@@ -306,95 +285,21 @@ export class LiveSession {
   /** Begins a run at the end of this loop. Where none begins, the session stays where it was. */
   async #startFrom(loopId: string, begin: (agent: Agent) => AgentRun): Promise<AgentRun> {
     if ((await this.continuedRun()) !== undefined) throw new AgentBusyError()
-    const before = await this.#inMemory()
-    if (before?.lastLoopId === loopId) return this.#start(begin)
-    // Before an agent is made, which may open connections.
-    await this.recorded.assertLoop(loopId)
-    const agent = await this.#make({ loopId })
-    // Its writer would be a second one.
-    await before?.close()
-    this.#agent = Promise.resolve(agent)
+    const back = await this.#agent.moveTo(loopId)
     try {
       return await this.#start(begin)
     } catch (error) {
-      this.#agent = undefined
-      await agent.close()
+      await back()
       throw error
     }
   }
 
   async #release(): Promise<void> {
-    const agent = await this.#inMemory()
+    const agent = await this.#agent.inMemory()
     const run = agent?.currentRun
     run?.abort()
     await run?.result
     this.forget()
     await agent?.close()
-  }
-
-  async #open(): Promise<Agent> {
-    const records = await this.recorded.records()
-    this.#knownHolder = this.#host.otherHolder?.()
-    const [queued, unfinished] = [queuedInputs(records), this.#knownHolder === undefined ? unfinishedRun(records) : undefined]
-    if (unfinished !== undefined && (await this.#host.attempts.begin(records))) return this.#goOn(unfinished, queued)
-    if (unfinished !== undefined) await this.recorded.giveUp(unfinished)
-    this.queued.takeOver(queued.values(), undefined)
-    return this.#make(records.length > 0 ? {} : undefined)
-  }
-
-  async #goOn(unfinished: UnfinishedRun, queued: ReadonlyMap<string, RecordedInput>): Promise<Agent> {
-    const agent = await this.#make({}).catch(async (error: unknown) => {
-      await this.#host.attempts.takeBack()
-      throw error
-    })
-    await this.#host.keepAwake?.()
-    const run = goOn(agent, queued)
-    if (run === undefined) await this.recorded.endComplete(unfinished)
-    this.queued.takeOver(queued.values(), run)
-    this.#note(agent)
-    if (run !== undefined) this.#host.runs.keep()
-    return run === undefined ? this.#make({}) : agent
-  }
-
-  /** An agent for the session as it is in the log; without `known`, for one in which nothing was said. */
-  async #make(known?: { loopId?: string }): Promise<Agent> {
-    const { sessionId } = this.#host
-    const store = this.#writing
-    const options = await this.#host.agentOptions()
-    const agent =
-      known === undefined
-        ? new Agent({ ...options, sessionId, session: store })
-        : await resumeAgent(store, sessionId, { ...options, ...known })
-    agent.subscribe((event) => {
-      if (event.type === 'agentStart') this.#followers.tell(this.#note(agent))
-      if (event.type === 'agentEnd') this.#host.runs.close()
-      // What it has in memory is not what is in the log; the next run begins from there.
-      if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#dropAgent(agent)
-    })
-    return agent
-  }
-
-  /** The run that is on is the last one; with its start it knows the history that it goes on from, which others may have added to. */
-  #note(agent: Agent): AgentRun | undefined {
-    const { currentRun: run, messages } = agent
-    if (run !== undefined) this.#latest = { run, agent, length: messages.length }
-    return run
-  }
-
-  /** An agent that rests does not know what another writer has written since it was made. */
-  async #dropOutdated(): Promise<void> {
-    const holder = this.#host.otherHolder?.()
-    const current = this.#agent
-    if (holder === undefined || holder === this.#knownHolder || current === undefined) return
-    if ((await current.catch(() => undefined))?.isStreaming !== true) this.#drop(current)
-  }
-
-  async #dropAgent(agent: Agent): Promise<void> {
-    const current = this.#agent
-    if (current !== undefined && (await current) === agent) this.#drop(current)
-  }
-
-  #drop(agent: Promise<Agent>): void {
-    if (this.#agent === agent) this.#agent = undefined
   }
 }
