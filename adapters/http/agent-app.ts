@@ -5,7 +5,7 @@ import { answerProblems, newApp } from './access/answer-problems.ts'
 import { type Authorize, type Caller, callerOf } from './access/authorize.ts'
 import { originGuard } from './access/origin.ts'
 import type { Problem } from './access/problem.ts'
-import type { LiveSessions } from './live/live-sessions.ts'
+import { type LiveSessions, requestHeaders } from './live/live-sessions.ts'
 import { addOneShotRuns } from './routes/one-shot-runs.ts'
 import { type RouteOptions, resolvedRoutes, routeTable } from './routes/route-options.ts'
 import { sessionRoutes } from './routes/session-routes.ts'
@@ -35,7 +35,7 @@ const agentAppOptions = optionsOf<AgentAppOptions>({
 })
 
 /** Headers that a page may send, and read. */
-const allowedHeaders = ['content-type', 'authorization', 'idempotency-key', 'last-event-id', 'x-vercel-ai-ui-message-stream', 'user-agent']
+const allowedHeaders = [...requestHeaders, 'authorization']
 const exposedHeaders = ['retry-after', 'x-vercel-ai-ui-message-stream']
 
 /**
@@ -73,7 +73,9 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
   if (agent !== undefined) addOneShotRuns(app, { access, agent, ...shared })
   if (sessions !== undefined) {
     const hostOf = typeof sessions === 'function' ? sessions : () => sessions
-    addSessions(app, { access, sessions: hostOf, routes: sessionRoutes(shared), body: shared.body })
+    const routes = sessionRoutes(shared)
+    if (typeof sessions !== 'function') sessions.answerWith?.(routes, shared.body)
+    addSessions(app, { access, sessions: hostOf, routes, body: shared.body })
   }
   return app
 }

@@ -3,10 +3,24 @@
  *
  * @module
  */
+
+export { problemOf } from './access/answer-problems.ts'
 export { shareOfNamed } from './access/authorize.ts'
+export { type BodyLimits, readText } from './access/body.ts'
 export { isHost } from './access/loopback.ts'
-export { soonMs } from './access/problem.ts'
+export { ProblemError, problemResponse, refuse, soonMs } from './access/problem.ts'
+export { takeUpAll } from './live/left-sessions.ts'
 export { maxAttempts } from './live/live-session-host.ts'
+export { requestHeaders } from './live/live-sessions.ts'
+export { SessionsHere } from './live/memory-live-sessions.ts'
+export {
+  type CloseOptions,
+  closeOptions,
+  type DrainOptions,
+  drainOptions,
+  type MemoryLiveSessionsOptions,
+  memoryOptionTable,
+} from './live/memory-options.ts'
 export { progressOf } from './live/unfinished-run.ts'
 export { routeDefaults } from './routes/route-options.ts'
 export { liveSessionRoutes } from './routes/session-routes.ts'

@@ -7,20 +7,10 @@ import {
   SessionError,
   type SessionSummary,
 } from '../../src/session/index.ts'
-import { asked, type SqlPool } from './sql-pool.ts'
+import { asked, now, type PostgresPlace } from './sql-pool.ts'
 
 /** Records that are read at a time: a long log is not in memory at once. */
 const batchSize = 500
-
-/** Whose sessions are kept, and where. */
-export interface PostgresPlace {
-  pool: SqlPool
-  schema: string
-  tenant: string
-}
-
-/** The time of the database, the same for all machines: epoch ms. */
-const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /**
  * Keeps the logs of one tenant in PostgreSQL. Each call is one statement, so it may go over a pooler.

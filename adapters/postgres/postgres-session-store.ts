@@ -1,8 +1,8 @@
-import { ConfigError, type SessionStore } from '../../src/index.ts'
-import { aText, checkOptions, options as optionsOf, required } from '../../src/internal.ts'
+import type { SessionStore } from '../../src/index.ts'
+import { aText, checkOptions, type OptionTable, options as optionsOf, required } from '../../src/internal.ts'
 import { logSessionStore } from '../../src/session/index.ts'
 import { postgresLogDriver } from './postgres-log-driver.ts'
-import { aPool, assertSchemaName } from './schema.ts'
+import { aPool, placeOf } from './schema.ts'
 import type { SqlPool } from './sql-pool.ts'
 
 /** Where sessions are kept. */
@@ -15,11 +15,12 @@ export interface PostgresSessionStoreOptions {
   tenant?: string
 }
 
-const storeOptions = optionsOf<PostgresSessionStoreOptions>({
+/** What they may be. */
+export const storeOptionTable: OptionTable<PostgresSessionStoreOptions> = {
   pool: required(aPool),
   schema: aText,
   tenant: aText,
-})
+}
 
 /**
  * Sessions in PostgreSQL, for any number of processes and machines. Call `migrate(pool)` before, at each start or when you deploy.
@@ -42,9 +43,6 @@ const storeOptions = optionsOf<PostgresSessionStoreOptions>({
  * ```
  */
 export function postgresSessionStore(options: PostgresSessionStoreOptions): SessionStore {
-  checkOptions(options, storeOptions)
-  const { pool, schema = 'phi', tenant = '' } = options
-  assertSchemaName(schema)
-  if (tenant.length > 200) throw new ConfigError('invalidOption', 'tenant has more than 200 characters. Use a shorter name, or its hash.')
-  return logSessionStore(postgresLogDriver({ pool, schema, tenant }))
+  checkOptions(options, optionsOf(storeOptionTable))
+  return logSessionStore(postgresLogDriver(placeOf(options)))
 }

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../src/index.ts'
 import { aText, checkOptions, options as optionsOf, withMethods } from '../../src/internal.ts'
-import type { SqlPool } from './sql-pool.ts'
+import type { PostgresPlace, SqlPool } from './sql-pool.ts'
 
 /** What `query` is asked of. */
 export const aPool = withMethods('a pool', 'query')
@@ -10,12 +10,19 @@ const migrateOptions = optionsOf<{ schema?: string }>({ schema: aText })
 const nameForm = /^[a-z_][a-z0-9_]{0,50}$/
 
 /** Throws `ConfigError` `invalidOption` for what is no plain name of a schema. */
-export function assertSchemaName(schema: string): void {
+function assertSchemaName(schema: string): void {
   if (nameForm.test(schema)) return
   throw new ConfigError(
     'invalidOption',
     `${JSON.stringify(schema.slice(0, 100))} is no name for a schema here. Use at most 51 small letters, digits and "_".`,
   )
+}
+
+/** Whose sessions are kept, and where, as options say it. Throws `ConfigError` `invalidOption`. */
+export function placeOf({ pool, schema = 'phi', tenant = '' }: { pool: SqlPool; schema?: string; tenant?: string }): PostgresPlace {
+  assertSchemaName(schema)
+  if (tenant.length > 200) throw new ConfigError('invalidOption', 'tenant has more than 200 characters. Use a shorter name, or its hash.')
+  return { pool, schema, tenant }
 }
 
 /** What each version adds to the one before. Only ever appended to: databases out there stand at any of them. */
@@ -52,6 +59,41 @@ const versions: readonly ((schema: string) => string)[] = [
       bytes bytea NOT NULL,
       PRIMARY KEY (tenant, session_id, hash, epoch),
       FOREIGN KEY (tenant, session_id) REFERENCES ${schema}.sessions ON DELETE CASCADE
+    );`,
+  (schema) => `
+    CREATE TABLE ${schema}.processes (
+      tenant text NOT NULL,
+      process_id text NOT NULL,
+      until bigint NOT NULL,
+      PRIMARY KEY (tenant, process_id)
+    );
+    CREATE TABLE ${schema}.leases (
+      tenant text NOT NULL,
+      owner text NOT NULL,
+      session_id text NOT NULL,
+      process_id text NOT NULL,
+      PRIMARY KEY (tenant, owner, session_id)
+    );
+    CREATE INDEX leases_by_process ON ${schema}.leases (tenant, process_id);
+    CREATE UNLOGGED TABLE ${schema}.calls (
+      tenant text NOT NULL,
+      call_id text NOT NULL,
+      sender text NOT NULL,
+      receiver text NOT NULL,
+      request text NOT NULL,
+      is_taken boolean NOT NULL DEFAULT false,
+      PRIMARY KEY (tenant, call_id)
+    );
+    CREATE INDEX calls_by_receiver ON ${schema}.calls (tenant, receiver) WHERE NOT is_taken;
+    CREATE UNLOGGED TABLE ${schema}.answers (
+      tenant text NOT NULL,
+      call_id text NOT NULL,
+      part int NOT NULL,
+      head text,
+      bytes bytea NOT NULL,
+      ending text,
+      PRIMARY KEY (tenant, call_id, part),
+      FOREIGN KEY (tenant, call_id) REFERENCES ${schema}.calls ON DELETE CASCADE
     );`,
 ]
 

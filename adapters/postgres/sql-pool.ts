@@ -13,6 +13,16 @@ export interface SqlPool {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
 }
 
+/** Whose sessions are kept, and where. */
+export interface PostgresPlace {
+  pool: SqlPool
+  schema: string
+  tenant: string
+}
+
+/** The time of the database, the same for all machines: epoch ms. */
+export const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+
 /** Classes of PostgreSQL's codes: there is no room. */
 const noRoom = /^(53100|53200|54)/
 /** A row is there already: somebody else has written it. */

@@ -24,7 +24,7 @@ export function answerProblems<E extends Env>(app: Hono<E>, logger: Logger | fal
 }
 
 /** What an error means for a client. What only the server can mend goes to `logger`. */
-function problemOf(error: Error, logger: Logger | false | undefined): Problem {
+export function problemOf(error: Error, logger: Logger | false | undefined): Problem {
   if (error instanceof ProblemError) return error.problem
   if (AgentBusyError.isInstance(error)) return { status: 409, code: 'busy', detail: error.message }
   const known = ConfigError.isInstance(error) ? misuse[error.code] : SessionError.isInstance(error) ? ofSessions[error.code] : undefined

@@ -1,5 +1,6 @@
 import type { SessionPage } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
+import type { BodyLimits } from '../access/body.ts'
 import type { LiveSession } from './live-session.ts'
 
 /** Which session of whom. */
@@ -17,10 +18,16 @@ export type SessionRoutes = (request: Request, live: LiveSession) => Promise<Res
  * **Contract**
  * - `fetch` answers a request for one session: with `routes` where the session lives in this process, elsewhere with the same routes there.
  * - Sessions of one caller are out of reach of every other, whatever ids they ask for.
+ * - `answerWith`, where it is there, is called once by the app that is made with it, before any request: a host that is asked by other processes answers them
+ *   with these routes too, and reads no longer body than `body` allows.
  *
  * Source: docs/http-and-workers.md
  */
 export interface LiveSessions {
   fetch(address: SessionAddress, request: Request, routes: SessionRoutes): Promise<Response>
   list(caller: Caller, page: { limit: number; cursor?: string }): Promise<SessionPage>
+  answerWith?(routes: SessionRoutes, body: BodyLimits): void
 }
+
+/** Headers that routes of sessions read: what goes along where a request is answered by another process. None of them lets anybody in. */
+export const requestHeaders = ['content-type', 'idempotency-key', 'last-event-id', 'x-vercel-ai-ui-message-stream', 'user-agent'] as const

@@ -1,103 +1,32 @@
-import type { Logger, SessionStore } from '../../../src/index.ts'
-import {
-  aFlag,
-  aFunction,
-  aLogger,
-  aPositiveNumber,
-  aText,
-  checkOptions,
-  either,
-  listOf,
-  logWarning,
-  options as optionsOf,
-  required,
-  startTimer,
-  timerMs,
-  wholeFrom,
-  withMethods,
-} from '../../../src/internal.ts'
+import type { SessionStore } from '../../../src/index.ts'
+import { checkOptions, logWarning, options as optionsOf, startTimer, timerMs } from '../../../src/internal.ts'
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
 import { type Caller, shareOf } from '../access/authorize.ts'
 import { ending, type Problem, ProblemError, refuse, tooManyRuns } from '../access/problem.ts'
 import { leftSessions, takeUpAll } from './left-sessions.ts'
 import { LiveSession } from './live-session.ts'
-import { type LiveAgentOptions, maxAttempts } from './live-session-host.ts'
+import { maxAttempts } from './live-session-host.ts'
 import type { LiveSessions, SessionAddress } from './live-sessions.ts'
+import {
+  type CloseOptions,
+  closeOptions,
+  type DrainOptions,
+  drainOptions,
+  type MemoryLiveSessions,
+  type MemoryLiveSessionsOptions,
+  memoryOptionTable,
+  type RecoverOptions,
+  recoverOptions,
+} from './memory-options.ts'
 import { attemptsOf } from './unfinished-run.ts'
-
-/** How sessions are kept in this process. */
-export interface MemoryLiveSessionsOptions {
-  /** Where they are recorded: one store, in which each identity has its own part, or a store for each. */
-  store: SessionStore | ((caller: Caller) => SessionStore)
-  /** What the agent of a session is made with. Called when the session comes into memory. */
-  agent: (address: SessionAddress) => LiveAgentOptions | Promise<LiveAgentOptions>
-  /** Milliseconds after which a session in which nothing happens leaves the memory. Default 300,000. */
-  idleMs?: number
-  /** Sessions in memory at once. Beyond it the one that has rested longest leaves; where none rests, the answer is 503. Default 1,000. */
-  maxSessions?: number
-  /** The same for the sessions of one caller; where none rests, the answer is 429. Default 200; 1,000 for the only user of a server. */
-  maxSessionsPerCaller?: number
-  /** Runs of one caller at once; a prompt beyond is answered with 429. Default 100; 1,000 for the only user of a server. */
-  maxOpenRuns?: number
-  /** Learns why an agent could not be started. Default: silence. */
-  logger?: Logger | false
-}
-
-const memoryOptions = optionsOf<MemoryLiveSessionsOptions>({
-  store: required(either(withMethods('a session store', 'open', 'tail'), aFunction)),
-  agent: required(aFunction),
-  idleMs: aPositiveNumber,
-  maxSessions: wholeFrom(1),
-  maxSessionsPerCaller: wholeFrom(1),
-  maxOpenRuns: wholeFrom(0),
-  logger: aLogger,
-})
-
-/** Which sessions are looked at. */
-interface RecoverOptions {
-  /** Those of these alone. Default: those of everybody in `store`; where that is a store for each caller, those of the only user of a server. */
-  callers?: readonly Caller[]
-  /** Says which of them are taken up, where several processes serve one store. Default: all. */
-  isMine?: (address: SessionAddress) => boolean
-}
-
-interface DrainOptions {
-  deadlineMs?: number
-}
-
-interface CloseOptions {
-  abort?: boolean
-}
-
-const recoverOptions = optionsOf<RecoverOptions>({
-  callers: listOf(optionsOf<Caller>({ identity: aText })),
-  isMine: aFunction,
-})
-const drainOptions = optionsOf<DrainOptions>({ deadlineMs: wholeFrom(0) })
-const closeOptions = optionsOf<CloseOptions>({ abort: aFlag })
-
-/** Live sessions in this process, and how they begin and end with it. */
-export interface MemoryLiveSessions extends LiveSessions {
-  /**
-   * Takes up the runs that processes have left in the store: call it once when the process starts, and where no other one has them. Resolves with how
-   * many are on again; what cannot be taken up the `logger` learns. A run that got nowhere three times ends with the error `interrupted`. Eight are taken up
-   * at the same time.
-   */
-  recover(options?: RecoverOptions): Promise<number>
-  /**
-   * Ends the service here without losing a run: call it when the process is told to end. From now on reading is answered, and everything else refused with
-   * 503 and `Retry-After`. Turns that are on may end within `deadlineMs` (default 10,000); then, or where a call waits for a person at once, each run is left as
-   * it is in the store, and its clients are cut off, so that they connect to the next process. `recover` goes on with it there.
-   */
-  drain(options?: DrainOptions): Promise<void>
-  /** As `drain`, at once and for now: later requests begin anew. With `abort` the runs are stopped for good instead. */
-  close(options?: CloseOptions): Promise<void>
-}
 
 /** A session in memory, and when it is needed. */
 interface Resident {
+  address: SessionAddress
   owner: string
   live: LiveSession
+  /** Rejects where it may not be here. */
+  ready: Promise<void>
   /** Requests that are being answered. */
   asking: number
   /** Epoch ms of the last request. */
@@ -118,12 +47,22 @@ interface Resident {
  * Source: docs/http-and-workers.md
  */
 export function memoryLiveSessions(options: MemoryLiveSessionsOptions): MemoryLiveSessions {
-  checkOptions(options, memoryOptions)
-  return new LiveSessionsHere(options)
+  checkOptions(options, optionsOf(memoryOptionTable))
+  return new SessionsHere(options)
 }
 
-class LiveSessionsHere implements MemoryLiveSessions {
+/** What a host is told of the sessions in its memory. */
+interface SessionsHereHooks {
+  /** One is about to come into memory. Where this rejects it does not, and the request fails with that. */
+  onEnter?(address: SessionAddress): Promise<void>
+  /** One has left the memory, and writes nothing any more: nobody comes in again before this is settled. It never rejects. */
+  onLeft?(address: SessionAddress): Promise<void>
+}
+
+/** The sessions that are in the memory of this process, for the hosts that keep them there. Its options were checked. */
+export class SessionsHere implements MemoryLiveSessions {
   readonly #options: MemoryLiveSessionsOptions
+  readonly #hooks: SessionsHereHooks
   /** The one used last comes last. */
   readonly #residents = new Map<string, Resident>()
   /** Those that are about to have left: a second agent of one session would take it from the first. */
@@ -132,8 +71,18 @@ class LiveSessionsHere implements MemoryLiveSessions {
   #timer: ReturnType<typeof setTimeout> | undefined
   #isDraining = false
 
-  constructor(options: MemoryLiveSessionsOptions) {
+  constructor(options: MemoryLiveSessionsOptions, hooks: SessionsHereHooks = {}) {
     this.#options = options
+    this.#hooks = hooks
+  }
+
+  /** Those in memory. */
+  get addresses(): SessionAddress[] {
+    return Array.from(this.#residents.values(), ({ address }) => address)
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining
   }
 
   async fetch(address: SessionAddress, request: Request, routes: Parameters<LiveSessions['fetch']>[2]): Promise<Response> {
@@ -150,7 +99,7 @@ class LiveSessionsHere implements MemoryLiveSessions {
     for await (const address of this.#left(options)) if (isMine(address)) addresses.push(address)
     return takeUpAll(
       addresses,
-      (address) => this.#takeUp(address),
+      (address) => this.takeUp(address),
       () => this.#isDraining,
     )
   }
@@ -190,7 +139,8 @@ class LiveSessionsHere implements MemoryLiveSessions {
     await Promise.all([...all, ...this.#leaving.values()])
   }
 
-  async #takeUp(address: SessionAddress): Promise<boolean> {
+  /** Goes on with the run that a process has left. Resolves with whether one is on; it never rejects. */
+  async takeUp(address: SessionAddress): Promise<boolean> {
     try {
       return await this.#within(address, (live) => live.recover())
     } catch (error) {
@@ -203,6 +153,7 @@ class LiveSessionsHere implements MemoryLiveSessions {
   async #within<Value>(address: SessionAddress, act: (live: LiveSession) => Promise<Value>, isReading = false): Promise<Value> {
     const resident = await this.#enter(address)
     try {
+      await resident.ready
       // Asked after the wait: whoever comes in now is not handed over any more.
       if (this.#isDraining && !isReading) throw new ProblemError(ending)
       return await act(resident.live)
@@ -227,11 +178,22 @@ class LiveSessionsHere implements MemoryLiveSessions {
   }
 
   #hold(key: string, address: SessionAddress): Resident {
-    const resident = this.#residents.get(key) ?? { owner: ownerOf(address), live: this.#host(address), asking: 0, usedAt: 0 }
+    const resident = this.#residents.get(key) ?? this.#resident(address)
     resident.asking += 1
     resident.usedAt = Date.now()
     this.#residents.delete(key)
     this.#residents.set(key, resident)
+    return resident
+  }
+
+  #resident(given: SessionAddress): Resident {
+    const address = { ...callerIn(given), sessionId: given.sessionId }
+    const ready = this.#hooks.onEnter?.(address) ?? Promise.resolve()
+    const resident = { address, owner: ownerOf(address), live: this.#host(address), ready, asking: 0, usedAt: 0 }
+    const key = keyOf(address)
+    ready.catch(() => {
+      if (this.#residents.get(key) === resident) this.#residents.delete(key)
+    })
     return resident
   }
 
@@ -334,13 +296,27 @@ class LiveSessionsHere implements MemoryLiveSessions {
     return true
   }
 
-  #leave(key: string, { live }: Resident, leave: (live: LiveSession) => Promise<void> = (each) => each.leave()): Promise<void> {
+  /** Leaves one to whoever has it now: nothing more of it is recorded here. */
+  async abandon(address: SessionAddress): Promise<void> {
+    const key = keyOf(address)
+    const resident = this.#residents.get(key)
+    if (resident !== undefined) await this.#leave(key, resident, (live) => live.handOver(AbortSignal.abort()))
+  }
+
+  #leave(
+    key: string,
+    { address, live, ready }: Resident,
+    leave: (live: LiveSession) => Promise<void> = (each) => each.leave(),
+  ): Promise<void> {
     this.#residents.delete(key)
-    const left = leave(live)
-      .catch((error: unknown) => {
+    const leaveIt = async (): Promise<void> => {
+      await leave(live).catch((error: unknown) => {
         logWarning(this.#options.logger, 'sessionNotReleased', { sessionId: live.sessionId, message: String(error) })
       })
-      .finally(() => this.#leaving.delete(key))
+      await this.#hooks.onLeft?.(address)
+    }
+    // What was refused on its way in was never here.
+    const left = ready.then(leaveIt, () => undefined).finally(() => this.#leaving.delete(key))
     this.#leaving.set(key, left)
     return left
   }

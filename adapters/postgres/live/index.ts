@@ -1,0 +1,8 @@
+/**
+ * Live sessions on PostgreSQL, which any number of processes and machines answer for. It needs Hono, as the endpoint does.
+ *
+ * @module
+ */
+export type { PostgresLiveSessions, PostgresLiveSessionsOptions } from './postgres-live-options.ts'
+export { postgresLiveSessions } from './postgres-live-sessions.ts'
+export { type ListeningClient, type ListeningPool, listenWith, type SqlListen } from './wake-up.ts'

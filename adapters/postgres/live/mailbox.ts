@@ -1,0 +1,151 @@
+import { asked, now } from '../sql-pool.ts'
+import type { ProcessPlace } from './session-leases.ts'
+
+/** A request as it goes to another process. */
+export interface ForwardedRequest {
+  owner: string
+  sessionId: string
+  method: string
+  /** With its query. */
+  path: string
+  headers: [string, string][]
+  body?: string
+}
+
+/** The request that was forwarded. */
+export function requestOf({ method, path, headers, body }: ForwardedRequest, signal: AbortSignal): Request {
+  return new Request(new URL(path, 'http://localhost'), { method, headers, signal, ...(body !== undefined && { body }) })
+}
+
+/** A request that came from another process. */
+export interface ReceivedCall {
+  callId: string
+  sender: string
+  request: ForwardedRequest
+}
+
+/** How an answer begins; `moved` where the session is not there any more, and nothing was done. */
+export type AnswerHead = { status: number; headers: [string, string][] } | 'moved'
+
+/** A piece of an answer. The last one says how it ended. */
+export interface AnswerPart {
+  head?: AnswerHead
+  bytes: Uint8Array
+  ending?: 'whole' | 'broken'
+}
+
+/** Bytes of one part. */
+export const maxPartBytes = 64 * 1024
+/** Parts of one answer that wait to be read: 1 MiB. */
+const maxWaitingParts = 16
+
+/** What goes to other processes and comes from them, through tables that a crash of the database empties. Who is told is woken where there is `LISTEN`. */
+export class Mailbox {
+  readonly #place: ProcessPlace
+
+  constructor(place: ProcessPlace) {
+    this.#place = place
+  }
+
+  async send(callId: string, receiver: string, request: ForwardedRequest): Promise<void> {
+    await this.#rows(
+      `WITH sent AS (INSERT INTO ${this.#calls} (tenant, sender, call_id, receiver, request) VALUES ($1, $2, $3, $4, $5))
+       SELECT pg_notify($6, 'call')`,
+      [callId, receiver, JSON.stringify(request), channelOf(receiver)],
+    )
+  }
+
+  /** What has come since this was asked last. */
+  async received(): Promise<ReceivedCall[]> {
+    const rows = await this.#rows(
+      `UPDATE ${this.#calls} SET is_taken = true WHERE tenant = $1 AND receiver = $2 AND NOT is_taken RETURNING call_id, sender, request`,
+    )
+    return rows.map(({ call_id, sender, request }) => {
+      const read: ForwardedRequest = JSON.parse(String(request))
+      return { callId: String(call_id), sender: String(sender), request: read }
+    })
+  }
+
+  /** Adds a part to an answer. `full` where too much of it waits already, `gone` where nobody waits for it any more: then it was not added. */
+  async answer({ callId, sender }: ReceivedCall, part: number, { head, bytes, ending }: AnswerPart): Promise<'sent' | 'full' | 'gone'> {
+    const waiting = `SELECT count(*) FROM ${this.#answers} a WHERE a.tenant = $1 AND a.call_id = $2`
+    const [row] = await this.#rowsOf(
+      `WITH open AS (SELECT 1 FROM ${this.#calls} WHERE tenant = $1 AND call_id = $2 FOR KEY SHARE),
+       sent AS (
+         INSERT INTO ${this.#answers} SELECT $1, $2, $3, $4, $5::bytea, $6 FROM open WHERE (${waiting}) < ${maxWaitingParts}
+         RETURNING pg_notify($7, 'part')
+       ) SELECT (SELECT count(*) FROM open) AS open, (SELECT count(*) FROM sent) AS sent`,
+      [callId, part, head === undefined ? null : JSON.stringify(head), bytes, ending ?? null, channelOf(sender)],
+    )
+    if (Number(row?.sent) === 1) return 'sent'
+    return Number(row?.open) === 1 ? 'full' : 'gone'
+  }
+
+  /** Takes what has come for these calls, in order. A call whose last part is among it is over. */
+  async parts(callIds: readonly string[]): Promise<{ callId: string; part: AnswerPart }[]> {
+    const rows = await this.#rowsOf(
+      `WITH came AS (DELETE FROM ${this.#answers} WHERE tenant = $1 AND call_id = ANY($2::text[]) RETURNING call_id, part, head, bytes, ending),
+       over AS (DELETE FROM ${this.#calls} c USING came WHERE c.tenant = $1 AND c.call_id = came.call_id AND came.ending IS NOT NULL)
+       SELECT * FROM came ORDER BY call_id, part`,
+      [callIds],
+    )
+    return rows.map((row) => ({ callId: String(row.call_id), part: partIn(row) }))
+  }
+
+  /** Nobody waits for this any more: whoever works on it learns it with the next part. */
+  async withdraw(callId: string): Promise<void> {
+    await this.#rowsOf(`DELETE FROM ${this.#calls} WHERE tenant = $1 AND call_id = $2`, [callId])
+  }
+
+  /** Which of these will never be answered: their process is gone, or they were lost with the database. */
+  async lost(callIds: readonly string[]): Promise<{ callId: string; wasTaken: boolean }[]> {
+    const rows = await this.#rowsOf(
+      `SELECT each.call_id, coalesce(c.is_taken, true) AS was_taken FROM unnest($2::text[]) AS each (call_id)
+       LEFT JOIN ${this.#calls} c ON c.tenant = $1 AND c.call_id = each.call_id
+       WHERE c.call_id IS NULL OR NOT ${this.#lives('c.receiver')}`,
+      [callIds],
+    )
+    return rows.map(({ call_id, was_taken }) => ({ callId: String(call_id), wasTaken: was_taken === true }))
+  }
+
+  /** Forgets the calls of processes that are gone. */
+  async sweep(): Promise<void> {
+    await this.#rowsOf(`DELETE FROM ${this.#calls} c WHERE c.tenant = $1 AND NOT ${this.#lives('c.sender')}`, [])
+  }
+
+  #lives(processId: string): string {
+    const { schema } = this.#place
+    return `EXISTS (SELECT 1 FROM ${schema}.processes p WHERE p.tenant = $1 AND p.process_id = ${processId} AND p.until > ${now})`
+  }
+
+  get #calls(): string {
+    return `${this.#place.schema}.calls`
+  }
+
+  get #answers(): string {
+    return `${this.#place.schema}.answers`
+  }
+
+  async #rows(text: string, more: unknown[] = []): Promise<Record<string, unknown>[]> {
+    return this.#rowsOf(text, [this.#place.processId, ...more])
+  }
+
+  async #rowsOf(text: string, more: unknown[]): Promise<Record<string, unknown>[]> {
+    const { pool, tenant } = this.#place
+    return asked('A request for another process', async () => (await pool.query(text, [tenant, ...more])).rows)
+  }
+}
+
+/** Where a process is woken. */
+export function channelOf(processId: string): string {
+  return `phi_${processId}`
+}
+
+function partIn({ head, bytes, ending }: Record<string, unknown>): AnswerPart {
+  const read: AnswerHead | undefined = typeof head === 'string' ? JSON.parse(head) : undefined
+  return {
+    bytes: bytes instanceof Uint8Array ? new Uint8Array(bytes) : new Uint8Array(),
+    ...(read !== undefined && { head: read }),
+    ...((ending === 'whole' || ending === 'broken') && { ending }),
+  }
+}

@@ -1,0 +1,42 @@
+import type { SessionStore } from '../../../src/index.ts'
+import { aFunction, type OptionTable, wholeFrom, withMethods } from '../../../src/internal.ts'
+import type { LiveSessions } from '../../http/index.ts'
+import { type CloseOptions, type DrainOptions, type MemoryLiveSessionsOptions, memoryOptionTable } from '../../http/internal.ts'
+import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-session-store.ts'
+import type { SqlListen } from './wake-up.ts'
+
+/** How sessions are shared by processes. */
+export interface PostgresLiveSessionsOptions extends PostgresSessionStoreOptions, Omit<MemoryLiveSessionsOptions, 'store'> {
+  /** Default: `postgresSessionStore` over the same pool. Give another one that leads to the same sessions, such as `withEvents` of it. */
+  store?: SessionStore
+  /** Wakes this process when there is something for it, such as `listenWith(pool)`. Default: it looks every `pollMs`. */
+  listen?: SqlListen
+  /** Milliseconds between two looks where `listen` is not given. Default 50. */
+  pollMs?: number
+  /** Milliseconds after which a process that says nothing is taken for gone, and others take up its runs. At least 1,000; default 10,000. */
+  leaseMs?: number
+}
+
+const { store: _, ...sharedTable } = memoryOptionTable
+/** What they may be. */
+export const liveOptionTable: OptionTable<PostgresLiveSessionsOptions> = {
+  ...sharedTable,
+  ...storeOptionTable,
+  store: withMethods('a session store', 'open', 'tail'),
+  listen: aFunction,
+  pollMs: wholeFrom(1),
+  leaseMs: wholeFrom(1000),
+}
+
+/** Live sessions that processes share, and how a process leaves. */
+export interface PostgresLiveSessions extends LiveSessions {
+  /** Takes up runs that processes which are gone have left, at once instead of soon. Resolves with how many are on again here. */
+  recover(): Promise<number>
+  /**
+   * Leaves without losing a run: call it when the process is told to end, and `close` after it. From now on this process changes nothing; turns that are on may
+   * end within `deadlineMs` (default 10,000), then each run is left to the other processes, which take it up at once.
+   */
+  drain(options?: DrainOptions): Promise<void>
+  /** As `drain`, without waiting, and ends all that goes on here: requests are refused from now on. With `abort` the runs are stopped for good instead. */
+  close(options?: CloseOptions): Promise<void>
+}

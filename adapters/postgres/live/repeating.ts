@@ -1,0 +1,54 @@
+import { timerMs } from '../../../src/internal.ts'
+
+/**
+ * Does something again and again: a while after it was done last, or as soon as it is woken, and never twice at the same time. Its timer keeps no process alive.
+ */
+export class Repeating {
+  readonly #everyMs: number
+  readonly #act: () => Promise<void>
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #running: Promise<void> | undefined
+  #next: Promise<void> | undefined
+  #isStopped = false
+
+  /** `act` never rejects. */
+  constructor(everyMs: number, act: () => Promise<void>) {
+    this.#everyMs = everyMs
+    this.#act = act
+    this.#wait()
+  }
+
+  /** Resolves once it was done again from its beginning. */
+  wake(): Promise<void> {
+    if (this.#isStopped) return this.#running ?? Promise.resolve()
+    if (this.#running === undefined) return this.#run()
+    this.#next ??= this.#running.then(() => {
+      this.#next = undefined
+      return this.#isStopped ? undefined : this.#run()
+    })
+    return this.#next
+  }
+
+  /** Resolves when it is done for the last time. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  #run(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#running = this.#act().finally(() => {
+      this.#running = undefined
+      this.#wait()
+    })
+    return this.#running
+  }
+
+  #wait(): void {
+    if (this.#isStopped) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.wake(), timerMs(this.#everyMs))
+    if (typeof this.#timer === 'object') this.#timer.unref?.()
+  }
+}

@@ -1,0 +1,280 @@
+import { checkOptions, errorText, logWarning, startTimer } from '../../../src/internal.ts'
+import { assertSessionId, logSessionStore } from '../../../src/session/index.ts'
+import { type Caller, problemResponse, type SessionAddress, type SessionRoutes } from '../../http/index.ts'
+import {
+  type BodyLimits,
+  type CloseOptions,
+  closeOptions,
+  type DrainOptions,
+  problemOf,
+  refuse,
+  routeDefaults,
+  SessionsHere,
+  soonMs,
+  takeUpAll,
+} from '../../http/internal.ts'
+import { postgresLogDriver } from '../postgres-log-driver.ts'
+import { placeOf } from '../schema.ts'
+import { answerCall } from './answer.ts'
+import { Forwarding, forwarded, HolderGoneError } from './forward.ts'
+import { channelOf, type ForwardedRequest, Mailbox, type ReceivedCall, requestOf } from './mailbox.ts'
+import type { PostgresLiveSessions, PostgresLiveSessionsOptions } from './postgres-live-options.ts'
+import { Repeating } from './repeating.ts'
+import { type LeaseKey, leftChannel, SessionLeases } from './session-leases.ts'
+
+/** Somebody else has the session. */
+class HeldElsewhereError extends Error {
+  readonly holder: string
+
+  constructor(holder: string) {
+    super('Another process has the session.')
+    this.name = 'HeldElsewhereError'
+    this.holder = holder
+  }
+}
+
+/** How often a request follows a session that moves. */
+const maxMoves = 5
+/** Milliseconds that answers for other processes have to end when this one does. */
+const graceMs = 2000
+/** Milliseconds after which to ask again where the database does not answer. */
+const unreachableMs = 5000
+/** Milliseconds between two looks where notifications say that there is something: one may be lost with its connection. */
+const listeningPollMs = 1000
+
+/** The sessions of one process among others. Its options were checked. */
+export class SharedSessions implements PostgresLiveSessions {
+  readonly #options: PostgresLiveSessionsOptions
+  readonly #processId = crypto.randomUUID().replaceAll('-', '')
+  readonly #leaseMs: number
+  readonly #here: SessionsHere
+  readonly #leases: SessionLeases
+  readonly #mailbox: Mailbox
+  readonly #forwarding: Forwarding
+  readonly #rhythms: { pulse: Repeating; sweeps: Repeating; calls: Repeating; parts: Repeating }
+  /** What stops listening. */
+  readonly #listening: Promise<(() => Promise<void>) | undefined>
+  readonly #answering = new Set<Promise<void>>()
+  #routes: SessionRoutes | undefined
+  #body: BodyLimits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.bodyTimeoutMs }
+  /** Until when this process certainly has what it has, by `performance.now()`; undefined before it has said that it lives. */
+  #certainUntil: number | undefined
+  /** The database did not answer the last time it was asked. */
+  #isCutOff = false
+  #isLeaving = false
+  readonly #closed = new AbortController()
+
+  constructor(options: PostgresLiveSessionsOptions) {
+    this.#options = options
+    const { pool: _pool, schema: _schema, tenant: _tenant, listen, pollMs, leaseMs = 10_000, store, ...shared } = options
+    const place = { ...placeOf(options), processId: this.#processId }
+    this.#leaseMs = leaseMs
+    this.#here = new SessionsHere(
+      { ...shared, store: store ?? logSessionStore(postgresLogDriver(place)) },
+      { onEnter: (address) => this.#enter(address), onLeft: (address) => this.#leave(address) },
+    )
+    this.#leases = new SessionLeases(place, leaseMs)
+    this.#mailbox = new Mailbox(place)
+    this.#forwarding = new Forwarding({ mailbox: this.#mailbox, logger: options.logger, wake: () => void this.#rhythms.parts.wake() })
+    const lookMs = pollMs ?? (listen === undefined ? 50 : listeningPollMs)
+    this.#rhythms = {
+      pulse: new Repeating(leaseMs / 4, () => this.#told(() => this.#pulse())),
+      sweeps: new Repeating(leaseMs / 4, () =>
+        this.#told(async () => {
+          await this.#sweep()
+        }),
+      ),
+      calls: new Repeating(lookMs, () => this.#told(() => this.#receive())),
+      parts: new Repeating(lookMs, () => this.#told(() => this.#forwarding.read())),
+    }
+    this.#listening = this.#listen(place.schema)
+    void this.#rhythms.pulse.wake().then(() => this.#rhythms.sweeps.wake())
+  }
+
+  answerWith(routes: SessionRoutes, body: BodyLimits): void {
+    this.#routes = routes
+    this.#body = body
+  }
+
+  async fetch(address: SessionAddress, request: Request, routes: SessionRoutes): Promise<Response> {
+    assertSessionId(address.sessionId)
+    let sent: ForwardedRequest | undefined
+    for (let move = 0; move < maxMoves; move++) {
+      await this.#assertCertain()
+      try {
+        return await this.#here.fetch(address, sent === undefined ? request : requestOf(sent, request.signal), routes)
+      } catch (error) {
+        if (!(error instanceof HeldElsewhereError)) throw error
+        sent ??= await forwarded(keyOf(address), request, this.#body)
+        const answer = await this.#ask(error.holder, sent, request.signal)
+        if (answer !== 'moved') return answer
+      }
+    }
+    refuse(503, 'unavailable', 'The session moves from one process to another. Ask again.', soonMs)
+  }
+
+  async list(caller: Caller, page: { limit: number; cursor?: string }) {
+    return this.#here.list(caller, page)
+  }
+
+  async recover(): Promise<number> {
+    await this.#assertCertain()
+    return this.#sweep()
+  }
+
+  async drain(options: DrainOptions = {}): Promise<void> {
+    this.#isLeaving = true
+    await this.#here.drain(options)
+  }
+
+  async close(options: CloseOptions = {}): Promise<void> {
+    checkOptions(options, closeOptions)
+    this.#isLeaving = true
+    await this.#here.close(options)
+    const stopTimer = startTimer(graceMs, () => this.#closed.abort())
+    await Promise.all(this.#answering)
+    stopTimer()
+    this.#closed.abort()
+    await Promise.all(Object.values(this.#rhythms).map((rhythm) => rhythm.stop()))
+    this.#forwarding.end()
+    await this.#told(async () => (await this.#listening)?.())
+    await this.#told(() => this.#leases.end())
+  }
+
+  async #ask(holder: string, sent: ForwardedRequest, signal: AbortSignal): Promise<Response | 'moved'> {
+    try {
+      return await this.#forwarding.ask(holder, sent, signal)
+    } catch (error) {
+      if (!(error instanceof HolderGoneError)) throw error
+      if (!error.wasTaken || sent.method === 'GET') return 'moved'
+      const detail =
+        'The process that had the session has gone before it answered. Ask again: with the same Idempotency-Key nothing is done twice.'
+      refuse(503, 'unavailable', detail, soonMs)
+    }
+  }
+
+  /** Answers what another process has passed on. */
+  #answer(call: ReceivedCall): void {
+    const { owner, sessionId } = call.request
+    const act = async (request: Request): Promise<Response | 'moved'> => {
+      try {
+        if (this.#routes === undefined) return 'moved'
+        await this.#assertCertain()
+        return await this.#here.fetch(addressOf({ owner, sessionId }), request, this.#routes)
+      } catch (error) {
+        if (error instanceof HeldElsewhereError) return 'moved'
+        return problemResponse(problemOf(error instanceof Error ? error : new Error(String(error)), this.#options.logger))
+      }
+    }
+    const answering = this.#told(() => answerCall(this.#mailbox, call, act, this.#closed.signal))
+    this.#answering.add(answering)
+    void answering.then(() => this.#answering.delete(answering))
+  }
+
+  async #receive(): Promise<void> {
+    for (const call of await this.#mailbox.received()) this.#answer(call)
+  }
+
+  /** Nobody else has taken what this process has. Refuses while that is not known. */
+  async #assertCertain(): Promise<void> {
+    if (this.#isCertain) return
+    if (!this.#closed.signal.aborted) await this.#rhythms.pulse.wake()
+    if (this.#isCertain) return
+    if (this.#closed.signal.aborted) refuse(503, 'unavailable', 'This server has ended. Ask again: another one answers.', soonMs)
+    refuse(503, 'storeFailed', 'The database in which the sessions are does not answer. Ask again.', unreachableMs)
+  }
+
+  get #isCertain(): boolean {
+    return this.#certainUntil !== undefined && performance.now() < this.#certainUntil && !this.#closed.signal.aborted
+  }
+
+  /** Says that this process lives, and learns what it has lost meanwhile. */
+  async #pulse(): Promise<void> {
+    const at = performance.now()
+    const [wasCutOff, isFirst] = [this.#isCutOff, this.#certainUntil === undefined]
+    const hasLivedOn = await this.#leases.beat()
+    if (!isFirst && !hasLivedOn) await this.#abandonTaken()
+    this.#certainUntil = at + this.#leaseMs
+    await this.#forwarding.tellLost()
+    await this.#mailbox.sweep()
+    // What could not be recorded has ended here, and is not over.
+    if (wasCutOff && !isFirst) for (const address of this.#here.addresses) void this.#here.takeUp(address)
+  }
+
+  /** Lets go what others have taken. */
+  async #abandonTaken(): Promise<void> {
+    const held = new Set((await this.#leases.held()).map(textOf))
+    const taken = this.#here.addresses.filter((address) => !held.has(textOf(keyOf(address))))
+    await Promise.all(taken.map((address) => this.#here.abandon(address)))
+  }
+
+  /** Takes up what gone processes have left. Resolves with how many runs are on again. */
+  async #sweep(): Promise<number> {
+    let begun = 0
+    for (let isMore = true; isMore && !this.#isLeaving && this.#isCertain; ) {
+      const left = await this.#leases.takeLeft()
+      begun += await takeUpAll(
+        left.map(addressOf),
+        (address) => this.#here.takeUp(address),
+        () => this.#isLeaving,
+      )
+      const isHere = new Set(this.#here.addresses.map((address) => textOf(keyOf(address))))
+      const refused = left.filter((key) => !isHere.has(textOf(key)))
+      for (const key of refused) await this.#leases.leave(key)
+      isMore = left.length > 0 && refused.length === 0
+    }
+    return begun
+  }
+
+  /** A session comes into memory: if nobody else has it. */
+  async #enter(address: SessionAddress): Promise<void> {
+    const key = keyOf(address)
+    // Who leaves takes nothing any more; what nobody has can still be read.
+    const { processId, wasLeft } = this.#isLeaving
+      ? { processId: (await this.#leases.holder(key)) ?? this.#processId, wasLeft: false }
+      : await this.#leases.take(key)
+    if (processId !== this.#processId) throw new HeldElsewhereError(processId)
+    if (wasLeft) void this.#here.takeUp(address)
+  }
+
+  #leave(address: SessionAddress): Promise<void> {
+    const key = keyOf(address)
+    return this.#told(() => (this.#isLeaving ? this.#leases.leave(key) : this.#leases.release(key)))
+  }
+
+  async #listen(schema: string): Promise<(() => Promise<void>) | undefined> {
+    const mail = channelOf(this.#processId)
+    let stop: (() => Promise<void>) | undefined
+    await this.#told(async () => {
+      stop = await this.#options.listen?.([mail, leftChannel(schema)], (channel, text) => {
+        if (channel !== mail) return void this.#rhythms.sweeps.wake()
+        if (text !== 'part') void this.#rhythms.calls.wake()
+        if (text !== 'call') void this.#rhythms.parts.wake()
+      })
+    })
+    return stop
+  }
+
+  /** Does something with the database. What fails is told once, until something works again: whoever asks all the time would fill a log. */
+  async #told(act: () => Promise<void>): Promise<void> {
+    try {
+      await act()
+      this.#isCutOff = false
+    } catch (error) {
+      if (!this.#isCutOff) logWarning(this.#options.logger, 'sessionsUnreachable', { message: errorText(error) })
+      this.#isCutOff = true
+    }
+  }
+}
+
+function keyOf({ identity = '', sessionId }: SessionAddress): LeaseKey {
+  return { owner: identity, sessionId }
+}
+
+function addressOf({ owner, sessionId }: LeaseKey): SessionAddress {
+  return { sessionId, ...(owner !== '' && { identity: owner }) }
+}
+
+function textOf({ owner, sessionId }: LeaseKey): string {
+  return JSON.stringify([owner, sessionId])
+}

@@ -1,0 +1,111 @@
+import { checkOptions, startTimer, withMethods } from '../../../src/internal.ts'
+
+/**
+ * Hears what the database tells: calls `heard` with the channel, and its text, of each notification, and with no text after a gap in which some may have been
+ * missed.
+ *
+ * **Contract**: resolves once it listens, with what ends it. Never throws afterwards: where the connection is lost it comes back by itself.
+ *
+ * Source: docs/postgres.md
+ */
+export type SqlListen = (channels: readonly string[], heard: (channel: string, text?: string) => void) => Promise<() => Promise<void>>
+
+/** A connection of its own, as the `connect` of a `Pool` of `pg` gives it. */
+export interface ListeningClient {
+  query(text: string): Promise<unknown>
+  on(event: 'notification', heard: (message: { channel: string; payload?: string | undefined }) => void): unknown
+  on(event: 'error' | 'end', lost: () => void): unknown
+  /** With `true` it is closed instead of being used again. */
+  release(isBroken?: boolean): void
+}
+
+/** What such connections come from: a `Pool` of `pg`. */
+export interface ListeningPool {
+  connect(): Promise<ListeningClient>
+}
+
+/** The longest time between two tries to connect again: ms. */
+const longestWaitMs = 5000
+const firstWaitMs = 100
+
+/**
+ * Listens over one connection that it takes from `pool`, and keeps. It must lead to the database itself, not to a pooler in transaction mode.
+ *
+ * Source: docs/postgres.md
+ */
+export function listenWith(pool: ListeningPool): SqlListen {
+  checkOptions(pool, withMethods('a pool', 'connect'), 'pool')
+  return async (channels, heard) => {
+    const line = new ListeningLine(pool, channels, heard)
+    await line.connect()
+    return () => line.close()
+  }
+}
+
+class ListeningLine {
+  readonly #pool: ListeningPool
+  readonly #channels: readonly string[]
+  readonly #heard: (channel: string, text?: string) => void
+  #client: ListeningClient | undefined
+  #isClosed = false
+  #stopTimer: () => void = () => undefined
+  #waitMs = firstWaitMs
+
+  constructor(pool: ListeningPool, channels: readonly string[], heard: (channel: string, text?: string) => void) {
+    this.#pool = pool
+    this.#channels = channels
+    this.#heard = heard
+  }
+
+  async connect(): Promise<void> {
+    const client = await this.#pool.connect()
+    const lost = () => this.#lose(client)
+    client.on('error', lost)
+    client.on('end', lost)
+    client.on('notification', ({ channel, payload }) => this.#heard(channel, payload))
+    this.#client = client
+    try {
+      for (const channel of this.#channels) await client.query(`LISTEN ${channel}`)
+    } catch (error) {
+      this.#drop(client)
+      throw error
+    }
+    this.#waitMs = firstWaitMs
+    if (this.#isClosed) this.#drop(client)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#stopTimer()
+    if (this.#client !== undefined) this.#drop(this.#client)
+  }
+
+  #lose(client: ListeningClient): void {
+    if (this.#client !== client) return
+    this.#drop(client)
+    if (!this.#isClosed) this.#connectLater()
+  }
+
+  /** What listened is never used for anything else: it would be told what nobody there waits for. */
+  #drop(client: ListeningClient): void {
+    if (this.#client !== client) return
+    this.#client = undefined
+    client.release(true)
+  }
+
+  #connectLater(): void {
+    this.#stopTimer = startTimer(this.#waitMs * (1 + Math.random() / 4), () => {
+      this.#waitMs = Math.min(this.#waitMs * 2, longestWaitMs)
+      this.connect().then(
+        () => this.#tellGap(),
+        () => {
+          if (!this.#isClosed) this.#connectLater()
+        },
+      )
+    })
+  }
+
+  #tellGap(): void {
+    for (const channel of this.#channels) this.#heard(channel)
+  }
+}
