@@ -59,6 +59,7 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   mcp: { adapters: [], packages: ['@modelcontextprotocol/sdk'] },
   otel: { adapters: [], packages: ['@opentelemetry/api'] },
   cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
+  postgres: { adapters: ['http'], packages: [] },
   node: { adapters: ['http', 'mcp'], packages: ['@modelcontextprotocol/sdk', 'hono', 're2js', 'node:'] },
 }
 

@@ -183,6 +183,9 @@ const expected: Record<string, string> = {
   './adapters/postgres': `
     migrate postgresSessionStore
     PostgresSessionStoreOptions SqlPool`,
+  './adapters/postgres/live': `
+    listenWith postgresLiveSessions
+    ListeningClient ListeningPool PostgresLiveSessions PostgresLiveSessionsOptions SqlListen`,
   './adapters/ajv': `
     ajvValidator`,
 }

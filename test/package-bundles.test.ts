@@ -15,6 +15,7 @@ const needed: Record<string, string[]> = {
   './config': ['zod'],
   './adapters/http': ['hono'],
   './adapters/cloudflare': ['hono', 'cloudflare:workers'],
+  './adapters/postgres/live': ['hono'],
   './adapters/mcp': ['@modelcontextprotocol/sdk'],
   './adapters/otel': ['@opentelemetry/api'],
   './adapters/ajv': ['ajv'],

@@ -16,6 +16,8 @@ export function postgresPrograms(): string | undefined {
 /** A database of its own, on a socket in a folder of its own. */
 export interface Database {
   pool: Pool
+  /** For other processes. */
+  url: string
   /** Ends it at once, as a power cut would, and starts it again. */
   crash(): Promise<void>
   stop(): Promise<void>
@@ -60,6 +62,7 @@ export async function startPostgres(programs: string): Promise<Database> {
     get pool() {
       return pool
     },
+    url: `postgres://phi@/postgres?host=${encodeURIComponent(folder)}`,
     crash: async () => {
       await end('SIGQUIT')
       await pool.end().catch(() => undefined)

@@ -1,0 +1,46 @@
+// DATABASE_URL=… node examples/postgres/server.ts     (in this repository, after `npm run build`); no key needed, the model is scripted
+//
+// Start it as often as you like, on as many machines as you like, behind any load balancer: each process answers for every session.
+
+import { Pool } from 'pg'
+import { defineTool } from 'phi-core'
+import { bearer, createAgentApp } from 'phi-core/adapters/http'
+import { migrate } from 'phi-core/adapters/postgres'
+import { listenWith, postgresLiveSessions } from 'phi-core/adapters/postgres/live'
+import { scripted } from 'phi-core/providers/scripted'
+import { serve } from '../node/serve.ts'
+
+const pool = new Pool({ connectionString: process.env.DATABASE_URL })
+// The next query opens another connection.
+pool.on('error', () => undefined)
+await migrate(pool)
+
+const pay = defineTool({
+  name: 'pay',
+  description: 'Pays an amount.',
+  parameters: { type: 'object', properties: { euros: { type: 'number' } }, required: ['euros'] },
+  needsApproval: true,
+  execute: ({ euros }) => `Paid ${euros} euros.`,
+})
+const model = scripted(({ messages }) =>
+  messages.some(({ role }) => role === 'toolResult') ? { text: 'It is paid.' } : { toolCalls: [{ name: 'pay', arguments: { euros: 5 } }] },
+)
+
+const sessions = postgresLiveSessions({
+  pool,
+  listen: listenWith(pool),
+  agent: () => ({ model, tools: [pay] }),
+  leaseMs: Number(process.env.LEASE_MS ?? 10_000),
+})
+const token = process.env.ACCESS_TOKEN ?? crypto.randomUUID()
+const server = await serve(createAgentApp({ sessions, authorize: bearer(token) }).fetch, Number(process.env.PORT ?? 3000))
+console.log(`${server.url}/sessions`)
+if (process.env.ACCESS_TOKEN === undefined) console.log(`Authorization: Bearer ${token}`)
+
+process.once('SIGTERM', async () => {
+  // The other processes take up what is not done here.
+  await sessions.drain({ deadlineMs: 20_000 })
+  await server[Symbol.asyncDispose]()
+  await sessions.close()
+  await pool.end()
+})
