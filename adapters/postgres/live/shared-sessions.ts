@@ -36,7 +36,7 @@ class HeldElsewhereError extends Error {
 /** How often a request follows a session that moves. */
 const maxMoves = 5
 /** Milliseconds that answers for other processes have to end when this one does. */
-const graceMs = 2000
+const lastAnswersMs = 2000
 /** Milliseconds after which to ask again where the database does not answer. */
 const unreachableMs = 5000
 /** Milliseconds between two looks where notifications say that there is something: one may be lost with its connection. */
@@ -131,7 +131,7 @@ export class SharedSessions implements PostgresLiveSessions {
     checkOptions(options, closeOptions)
     this.#isLeaving = true
     await this.#here.close(options)
-    const stopTimer = startTimer(graceMs, () => this.#closed.abort())
+    const stopTimer = startTimer(lastAnswersMs, () => this.#closed.abort())
     await Promise.all(this.#answering)
     stopTimer()
     this.#closed.abort()

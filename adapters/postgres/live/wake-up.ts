@@ -25,8 +25,8 @@ export interface ListeningPool {
 }
 
 /** The longest time between two tries to connect again: ms. */
-const longestWaitMs = 5000
-const firstWaitMs = 100
+const longestGapMs = 5000
+const shortestGapMs = 100
 
 /**
  * Listens over one connection that it takes from `pool`, and keeps. It must lead to the database itself, not to a pooler in transaction mode.
@@ -49,7 +49,7 @@ class ListeningLine {
   #client: ListeningClient | undefined
   #isClosed = false
   #stopTimer: () => void = () => undefined
-  #waitMs = firstWaitMs
+  #waitMs = shortestGapMs
 
   constructor(pool: ListeningPool, channels: readonly string[], heard: (channel: string, text?: string) => void) {
     this.#pool = pool
@@ -70,7 +70,7 @@ class ListeningLine {
       this.#drop(client)
       throw error
     }
-    this.#waitMs = firstWaitMs
+    this.#waitMs = shortestGapMs
     if (this.#isClosed) this.#drop(client)
   }
 
@@ -95,7 +95,7 @@ class ListeningLine {
 
   #connectLater(): void {
     this.#stopTimer = startTimer(this.#waitMs * (1 + Math.random() / 4), () => {
-      this.#waitMs = Math.min(this.#waitMs * 2, longestWaitMs)
+      this.#waitMs = Math.min(this.#waitMs * 2, longestGapMs)
       this.connect().then(
         () => this.#tellGap(),
         () => {
