@@ -8,6 +8,7 @@ import {
   type LlmMessage,
   lastSaidAt,
   type PromptInput,
+  type ToolResultMessage,
 } from '../contract/message/message.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { isPromptOver } from '../contract/session/session.ts'
@@ -171,6 +172,8 @@ async function run(
     const refused = asked && (await asked)
     const announced = announce(loop, origin, refused === undefined)
     if (announced !== undefined) await announced
+    // Only now: the history has what the record of the beginning has found.
+    for (const message of cutOffResults(context.messages)) endCutOff(loop, message)
     loop.inputs.began()
     if (refused !== undefined) return await end(refused)
     if (start.type === 'compaction') return await end(await compactAsAsked(loop, start.focusMessage))
@@ -209,6 +212,21 @@ function ensureIds({ context, config, origin }: LoopRequest): { agentId: string;
   const loopId = given === undefined || given === lastLoopId ? nextLoopId(context, sessionId, config) : given
   context.loopId = loopId
   return { agentId, sessionId, loopId }
+}
+
+/** What was made up at the end of a history for calls that a process has not finished. */
+function cutOffResults(messages: readonly AgentMessage[]): ToolResultMessage[] {
+  const found: ToolResultMessage[] = []
+  for (const message of messages.toReversed()) {
+    if (message.role === 'user' || message.role === 'assistant') break
+    if (message.role === 'toolResult' && message.outcome !== undefined) found.unshift(message)
+  }
+  return found
+}
+
+function endCutOff(loop: LoopState, { toolCallId, toolName, content, isError, outcome }: ToolResultMessage): void {
+  const result = { content, isError }
+  loop.events.emit({ type: 'toolExecutionEnd', toolCallId, toolName, result, isError, ...(outcome !== undefined && { outcome }) })
 }
 
 /** A loop that was refused is written down all the same: its id is taken. */

@@ -47,10 +47,15 @@ export function toolProgressed(state: RunState, event: ProgressMessageEvent): Ru
 /** A call is over. */
 export function toolEnded(state: RunState, event: ToolExecutionEndEvent): RunState {
   const before = state.tools[event.toolCallId]
-  const ended = event.isError ? 'failed' : 'done'
-  const change: Partial<ToolView> = { status: before?.status === 'denied' ? 'denied' : ended, result: event.result }
+  const change: Partial<ToolView> = { status: before?.status === 'denied' ? 'denied' : endOfCall(event), result: event.result }
   if (before?.startedAt !== undefined) change.durationMs = event.at - before.startedAt
   return withTool(state, event, change)
+}
+
+/** Where a call is that has this result. */
+export function endOfCall({ isError, outcome }: Pick<ToolExecutionEndEvent, 'isError' | 'outcome'>): 'done' | 'failed' | 'unknown' {
+  if (outcome === 'unknown') return outcome
+  return isError ? 'failed' : 'done'
 }
 
 /** Work begins that goes on when its call is over. */

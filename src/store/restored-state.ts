@@ -1,9 +1,10 @@
 import { waitingApprovals } from '../base/questions.ts'
-import type { AgentMessage, ToolResultMessage } from '../contract/message/message.ts'
+import { type AgentMessage, callsToAnswer, type ToolResultMessage } from '../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../contract/model/usage.ts'
 import type { PendingApproval } from '../contract/run/run-facts.ts'
+import { openCallsOf } from '../types/tool/open-calls.ts'
 import { settledView, withCallsOf } from './reduce-message.ts'
-import { cancelOpenCalls } from './reduce-tool.ts'
+import { cancelOpenCalls, endOfCall } from './reduce-tool.ts'
 import { initialState, type RunState, type ToolView, withEntries } from './state.ts'
 
 /**
@@ -13,7 +14,8 @@ import { initialState, type RunState, type ToolView, withEntries } from './state
  * **Contract**
  * - As after the runs that made `messages`, except for what only their events told: turns, notes, durations, reasons of refusals.
  * - `approvals` are the calls that wait for a person: those that a paused run has left, unless `agent.pendingApprovals()` is given, which knows
- *   also the calls of a process that ended while they waited. Other calls without a result are `cancelled`.
+ *   also the calls of a process that ended while they waited. Of other calls without a result those are `unknown` with which the history ends,
+ *   because their process may have ended while they ran, and the rest `cancelled`.
  */
 export function restoredState(
   messages: readonly AgentMessage[],
@@ -26,8 +28,26 @@ export function restoredState(
     tools = message.role === 'toolResult' ? withResult(tools, message) : withCallsOf(tools, message)
     if (message.role === 'assistant') usage = combineUsage(usage, message.usage)
   }
+  for (const id of leftCalls(messages)) {
+    const left = tools[id]
+    if (left !== undefined) tools = withEntries(tools, { [id]: { ...left, status: 'unknown' } })
+  }
   const views = messages.map((message) => settledView(message.id, message))
   return { ...state, messages: views, tools: waiting(cancelOpenCalls(tools), approvals), approvals, usage }
+}
+
+/** The calls with which a history ends, except for those that a run has left on purpose. */
+function leftCalls(messages: readonly AgentMessage[]): string[] {
+  const settled = new Set<string>()
+  for (const message of messages.toReversed()) {
+    if (message.role === 'user') return []
+    if (message.role === 'toolResult') settled.add(message.toolCallId)
+    for (const id of openCallsOf(message)) settled.add(id)
+    if (message.role !== 'assistant') continue
+    const isWhole = message.stopReason === 'toolUse' || message.stopReason === 'stop'
+    return isWhole ? callsToAnswer(message.content).flatMap(({ id }) => (settled.has(id) ? [] : [id])) : []
+  }
+  return []
 }
 
 function waiting(tools: RunState['tools'], approvals: readonly PendingApproval[]): RunState['tools'] {
@@ -37,7 +57,8 @@ function waiting(tools: RunState['tools'], approvals: readonly PendingApproval[]
   return views.length === 0 ? tools : withEntries(tools, Object.fromEntries(views.map((view) => [view.toolCallId, view])))
 }
 
-function withResult(tools: RunState['tools'], { toolCallId, toolName, content, isError }: ToolResultMessage): RunState['tools'] {
-  const status = isError ? 'failed' : 'done'
-  return withEntries(tools, { [toolCallId]: { ...(tools[toolCallId] ?? { toolCallId, toolName }), status, result: { content } } })
+function withResult(tools: RunState['tools'], message: ToolResultMessage): RunState['tools'] {
+  const { toolCallId, toolName, content } = message
+  const view = { ...(tools[toolCallId] ?? { toolCallId, toolName }), status: endOfCall(message), result: { content } }
+  return withEntries(tools, { [toolCallId]: view })
 }

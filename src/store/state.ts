@@ -34,9 +34,9 @@ export interface MessageView {
 
 /**
  * Where a tool call is: its arguments arrive (`streaming`), it waits for its turn (`ready`) or for a person (`pendingApproval`), it runs,
- * or it is over. `cancelled`: the run ended before the call did.
+ * or it is over. `cancelled`: the run ended before the call did. `unknown`: its process ended while it ran, and nobody knows what it did.
  */
-export type ToolStatus = 'streaming' | 'ready' | 'pendingApproval' | 'running' | 'done' | 'failed' | 'denied' | 'cancelled'
+export type ToolStatus = 'streaming' | 'ready' | 'pendingApproval' | 'running' | 'done' | 'failed' | 'denied' | 'cancelled' | 'unknown'
 
 /** What a call began beside the run, on screen. */
 export interface BackgroundTaskView {

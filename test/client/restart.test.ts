@@ -3,7 +3,9 @@ import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts
 import { remoteSession } from '../../src/client/index.ts'
 import { type AgentEvent, defineTool, type Model, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { allMessages, initialState, reduce } from '../../src/store/index.ts'
+import { allMessages, initialState, reduce, restoredState } from '../../src/store/index.ts'
+import { toAgUiMessages } from '../../src/ui/ag-ui/index.ts'
+import { toUiMessages } from '../../src/ui/ai-sdk/index.ts'
 
 /** A host that can be killed in the middle of a run, and started again with another model over the same store. */
 function killableHost(model: Model) {
@@ -16,8 +18,9 @@ function killableHost(model: Model) {
     idempotent: true,
     execute: () => 'found',
   })
+  const pay = defineTool({ name: 'pay', description: 'Pays.', parameters: { type: 'object', properties: {} }, execute: () => never })
   const start = (its: Model) => {
-    const sessions = memoryLiveSessions({ store, agent: () => ({ model: its, tools: [lookUp] }) })
+    const sessions = memoryLiveSessions({ store, agent: () => ({ model: its, tools: [lookUp, pay] }) })
     return { sessions, app: createAgentApp({ sessions, authorize: () => true }) }
   }
   let host = start(model)
@@ -31,9 +34,9 @@ function killableHost(model: Model) {
       return new Response(body ?? null, response)
     },
     /** The old process says nothing more; that of `model` begins. */
-    restart(its: Model) {
+    restart(its: Model, { recover = true } = {}) {
       host = start(its)
-      void host.sessions.recover()
+      if (recover) void host.sessions.recover()
       cut.abort(new Error('killed'))
       cut = new AbortController()
     },
@@ -41,11 +44,11 @@ function killableHost(model: Model) {
   }
 }
 
-const never = new Promise<void>(() => undefined)
+const never = new Promise<string>(() => undefined)
 /** Says `saidFirst` pieces of its answers, and then nothing. */
 const hanging = (script: Parameters<typeof scripted>[0], saidFirst: number): Model => {
   let pieces = 0
-  return scripted(script, { gate: () => (pieces++ < saidFirst ? Promise.resolve() : never) })
+  return scripted(script, { gate: () => (pieces++ < saidFirst ? Promise.resolve() : never.then(() => undefined)) })
 }
 
 async function untilText(run: AsyncIterable<AgentEvent>): Promise<void> {
@@ -108,6 +111,47 @@ describe('a run whose server is restarted', () => {
     ])
     expect(await open(host.fetch).load()).toEqual(result.messages)
     session.close()
+    await host.close()
+  })
+
+  it('says that the outcome of a call is unknown that was cut off, once, and to whoever looks later', async () => {
+    const host = killableHost(scripted([{ toolCalls: [{ id: 'c1', name: 'pay', arguments: {} }] }]))
+    const session = open(host.fetch)
+    const run = session.prompt('Pay.')
+    const seen: AgentEvent[] = []
+    run.subscribe((event) => seen.push(structuredClone(event)))
+    for await (const event of run) if (event.type === 'toolExecutionStart') break
+    host.restart(scripted([{ text: 'I shall look whether it was paid.' }]))
+    expect((await run.result).status).toBe('completed')
+    const ends = seen.flatMap((event) => (event.type === 'toolExecutionEnd' ? [[event.toolCallId, event.isError, event.outcome]] : []))
+    expect(ends).toEqual([['c1', true, 'unknown']])
+    expect(starts(seen.map(({ type }) => type))).toEqual([])
+    expect(seen.reduce(reduce, initialState()).tools.c1?.status).toBe('unknown')
+    const later = open(host.fetch)
+    expect(restoredState(await later.load()).tools.c1?.status).toBe('unknown')
+    const messages = [...later.messages]
+    expect(JSON.stringify(toUiMessages(messages))).toContain('Its outcome is unknown')
+    expect(JSON.stringify(toAgUiMessages(messages))).toContain('"outcome":"unknown"')
+    const loop = (await run.result).loopId
+    const stream = await (await host.fetch(new Request(`http://localhost/sessions/s/runs/${loop}/events`))).text()
+    expect(stream).toContain('"outcome":"unknown"')
+    session.close()
+    later.close()
+    await host.close()
+  })
+
+  it('says so too of a run that is stopped before anybody takes it up', async () => {
+    const host = killableHost(scripted([{ toolCalls: [{ id: 'c1', name: 'pay', arguments: {} }] }]))
+    const session = open(host.fetch)
+    const run = session.prompt('Pay.')
+    for await (const event of run) if (event.type === 'toolExecutionStart') break
+    session.close()
+    host.restart(scripted([]), { recover: false })
+    const stopped = await host.fetch(new Request('http://localhost/sessions/s/stop', { method: 'POST' }))
+    expect(stopped.status).toBe(204)
+    const later = open(host.fetch)
+    expect(restoredState(await later.load()).tools.c1?.status).toBe('unknown')
+    later.close()
     await host.close()
   })
 

@@ -75,9 +75,10 @@ describe('restoredState', () => {
     expect(state.usage.output).toBe(10)
   })
 
-  it('shows a call that nobody answered as cancelled', () => {
-    const history = restoredState([
-      { role: 'user', id: 'u', content: [{ type: 'text', text: 'Go' }], timestamp: 1 },
+  it('shows a call that nobody answered as cancelled once somebody has spoken since; before, nobody knows its outcome', () => {
+    const said = (id: string): AgentMessage => ({ role: 'user', id, content: [{ type: 'text', text: 'Go' }], timestamp: 1 })
+    const messages: AgentMessage[] = [
+      said('u'),
       {
         role: 'assistant',
         id: 'a',
@@ -88,7 +89,10 @@ describe('restoredState', () => {
         usage: initialState().usage,
         timestamp: 2,
       },
-    ])
-    expect(history.tools.c?.status).toBe('cancelled')
+    ]
+    expect(restoredState(messages).tools.c?.status).toBe('unknown')
+    expect(restoredState([...messages, said('u2')]).tools.c?.status).toBe('cancelled')
+    const heldBack: AgentMessage = { role: 'extension', id: 'e', kind: 'approvalPaused', data: { toolCallIds: ['c'] } }
+    expect(restoredState([...messages, heldBack]).tools.c?.status).toBe('cancelled')
   })
 })

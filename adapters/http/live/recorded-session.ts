@@ -115,8 +115,12 @@ export class RecordedSession {
     const answers = writer.records.flatMap(({ loopId, entry }) =>
       loopId === run.loopId && entry.type === 'assistant' && entry.message.role === 'assistant' ? [entry.message.usage] : [],
     )
+    // What it leaves open on purpose is not run any more; what had begun is not over because somebody says so.
+    const { recovered } = snapshotOf(writer.records, { sessionId: this.#sessionId, loopId: run.loopId }).unfinished
+    const messages = recovered.filter(({ role }) => role === 'toolResult')
     try {
       await writer.append([
+        ...(messages.length > 0 ? [{ loopId: run.loopId, entry: { type: 'recovered' as const, messages } }] : []),
         { loopId: run.loopId, entry: { type: 'loopEnd', usage: answers.reduce(combineUsage, emptyUsage()), ...outcome } },
       ])
     } finally {

@@ -29,6 +29,7 @@ const labels: Record<ToolStatus, string> = {
   failed: 'failed',
   denied: 'denied',
   cancelled: 'cancelled',
+  unknown: 'outcome unknown',
 }
 
 const signs: Record<ToolStatus, IconName> = {
@@ -40,6 +41,7 @@ const signs: Record<ToolStatus, IconName> = {
   failed: 'close',
   denied: 'ban',
   cancelled: 'minus',
+  unknown: 'help',
 }
 
 function stateOf(status: ToolStatus, durationMs: number | undefined): string {

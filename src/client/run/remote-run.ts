@@ -157,7 +157,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     const isPartlyKnown = event.type === 'messageUpdate' && event.fromSeq !== undefined && event.fromSeq <= this.#after
     this.#after = event.seq
     // What is joined cannot be cut; the end of the message has the whole text.
-    if (isPartlyKnown || (this.#isRenumbered && this.#progress.isBegun(event))) return
+    if (isPartlyKnown || (this.#isRenumbered && this.#progress.isTold(event))) return
     if (this.id === '') this.id = event.runId
     this.loopId = event.loopId
     const own = this.#isRenumbered ? this.#renumbered(event) : event

@@ -69,8 +69,9 @@ export class RunProgress {
     return this.#usage
   }
 
-  /** Whether `event` begins again what was begun and not ended before its loop was cut off. */
-  isBegun(event: AgentEvent): boolean {
+  /** Whether `event` begins again what was begun and not ended before its loop was cut off, or ends what has ended by its record. */
+  isTold(event: AgentEvent): boolean {
+    if (event.type === 'toolExecutionEnd') return event.outcome !== undefined && !this.#openTools.has(event.toolCallId)
     return event.type === 'toolExecutionStart' && this.#openTools.has(event.toolCallId)
   }
 
@@ -95,8 +96,9 @@ export class RunProgress {
   #eventsOf(message: AgentMessage): EventBody[] {
     const bodies: EventBody[] = []
     if (message.role === 'toolResult' && this.#openTools.has(message.toolCallId)) {
-      const { toolCallId, toolName, content, isError } = message
-      bodies.push({ type: 'toolExecutionEnd', toolCallId, toolName, result: { content }, isError })
+      const { toolCallId, toolName, content, isError, outcome } = message
+      const ended = { toolCallId, toolName, result: { content }, isError }
+      bodies.push({ type: 'toolExecutionEnd', ...ended, ...(outcome !== undefined && { outcome }) })
     }
     if (!this.#messages.has(message.id)) bodies.push({ type: 'messageStart', messageId: message.id, message })
     return [...bodies, { type: 'messageEnd', messageId: message.id, message }]

@@ -24,6 +24,7 @@ import {
   toldAs,
   written,
 } from '../shape/shape.ts'
+import { callOutcome } from '../tool/tool-result.ts'
 import {
   type Content,
   content,
@@ -142,6 +143,8 @@ const toolResultFields = {
   endRun: optional(isTrue),
   /** What the call began goes on beside the run, under this id, and reports when it has ended. */
   backgroundId: optional(aText),
+  /** The result was made up, with `isError`: its process ended while the call ran, and nobody knows what it did. */
+  outcome: optional(callOutcome),
 }
 
 /** What a tool returned for one call. */

@@ -1,5 +1,5 @@
 import { aFlag, aJsonObject, aText, type FieldsOf, object, oneOf, optional } from '../shape/shape.ts'
-import { toolResult } from '../tool/tool-result.ts'
+import { callOutcome, toolResult } from '../tool/tool-result.ts'
 import { eventBase, pendingApprovalFields, pendingInputFields, subAgentRef } from './run-facts.ts'
 
 const toolExecutionStart = {
@@ -32,6 +32,8 @@ const toolExecutionEnd = {
   result: toolResult,
   isError: aFlag,
   childLoopId: optional(aText),
+  /** The call began in an earlier loop, whose process ended while it ran. The result is what the model is told in its place. */
+  outcome: optional(callOutcome),
 }
 
 /** The one end of a call that started: its result, or the error the model is told. A late result of a detached tool never comes. */

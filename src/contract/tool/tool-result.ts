@@ -1,5 +1,5 @@
 import { content } from '../message/content.ts'
-import { aFlag, aText, type FieldsOf, json, kind, listOf, object, optional, type ShapeOf } from '../shape/shape.ts'
+import { aFlag, aText, type FieldsOf, json, kind, listOf, object, oneOf, optional, type ShapeOf } from '../shape/shape.ts'
 
 /** Characters of a tool's name at most: no service takes more. */
 export const maxToolName = 64
@@ -16,6 +16,9 @@ export function asToolName(text: string): string {
 
 /** The name of a tool. */
 export const toolName: ShapeOf<string> = kind(`a name of 1 to ${maxToolName} letters, digits, "_" or "-"`, isToolName)
+
+/** What is known of a call that has an error result without having failed. `unknown`: its process ended while it ran. */
+export const callOutcome = oneOf('unknown')
 
 const resultFields = {
   content: listOf(content),

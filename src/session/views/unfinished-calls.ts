@@ -78,6 +78,7 @@ export function outcomeUnknown({ id, turnId }: Answer, call: ToolCallContent, at
     toolName: call.name,
     content: [text(words)],
     isError: true,
+    outcome: 'unknown',
     timestamp: at,
   }
 }

@@ -28,7 +28,7 @@ export type AgUiMessage =
   | { id: string; role: 'reasoning'; content: string }
   /** `phi.image` and `phi.file`: a block of the answer. `phi.sources`: what its texts rest on. */
   | { id: string; role: 'activity'; activityType: AgUiActivityType; content: { [name: string]: unknown } }
-  | { id: string; role: 'tool'; toolCallId: string; content: string | AgUiPart[]; metadata?: { isError: true } }
+  | { id: string; role: 'tool'; toolCallId: string; content: string | AgUiPart[]; metadata?: { isError: true; outcome?: 'unknown' } }
 
 /** Tokens of one model: `inputTokens` with those of caches, which are named once more. */
 export interface AgUiTokenUsage {
@@ -101,7 +101,7 @@ export type AgUiContentEvent =
       toolCallId: string
       role: 'tool'
       content: string | AgUiPart[]
-      metadata?: { isError: true }
+      metadata?: { isError: true; outcome?: 'unknown' }
     } & Attributed)
   | ({
       type: 'ACTIVITY_SNAPSHOT'

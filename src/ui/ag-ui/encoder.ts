@@ -234,10 +234,13 @@ class Encoder implements AgUiEncoder {
     }
   }
 
-  #callEnded({ toolCallId, result, isError }: CallResult): void {
+  #callEnded({ toolCallId, result, isError, outcome }: CallResult): void {
     this.#subAgents.callEnded(toolCallId)
-    this.#calls.ended(toolCallId)
-    const { id, ...shown } = resultOf(this.#ids.current(toolCallId), { content: result.content, isError })
+    const { call } = this.#calls.ended(toolCallId)
+    // What was made up before this run is in the history that was shown.
+    if (call === undefined && outcome !== undefined) return
+    const told = { content: result.content, isError, ...(outcome !== undefined && { outcome }) }
+    const { id, ...shown } = resultOf(this.#ids.current(toolCallId), told)
     this.#send({ type: 'TOOL_CALL_RESULT', messageId: id, ...shown })
   }
 

@@ -106,8 +106,12 @@ export function userMessageOf(message: UserMessage & { id: string }): AgUiMessag
 }
 
 /** What a tool gave back. */
-export function resultOf(id: string, { content, isError }: Pick<ToolResultMessage, 'content' | 'isError'>): ToolMessage {
-  return { id: `${id}:result`, role: 'tool', toolCallId: id, content: contentOf(content), ...(isError && { metadata: { isError: true } }) }
+export function resultOf(
+  id: string,
+  { content, isError, outcome }: Pick<ToolResultMessage, 'content' | 'isError' | 'outcome'>,
+): ToolMessage {
+  const metadata = isError ? { metadata: { isError: true as const, ...(outcome !== undefined && { outcome }) } } : {}
+  return { id: `${id}:result`, role: 'tool', toolCallId: id, content: contentOf(content), ...metadata }
 }
 
 /** Text alone, or parts where there are pictures or files. */

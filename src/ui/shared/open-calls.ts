@@ -14,7 +14,7 @@ import { isCut } from './answers.ts'
 export type WaitingForPerson = 'no' | 'likely' | 'certain'
 
 /** What a call has come to. */
-export type CallResult = Pick<ToolExecutionEndEvent, 'toolCallId' | 'result' | 'isError'>
+export type CallResult = Pick<ToolExecutionEndEvent, 'toolCallId' | 'result' | 'isError' | 'outcome'>
 
 /** A call without a result. */
 export interface OpenCall {

@@ -1,7 +1,9 @@
-import { type JsonObject, type ToolResult, textOf } from '../../../../src/index.ts'
+import { type AgentEvent, type JsonObject, textOf } from '../../../../src/index.ts'
 import { joined, linesOf, type Painted, type Painter } from '../terminal/paint.ts'
 import { cutTo } from '../terminal/text-width.ts'
 import { duration } from './figures.ts'
+
+type ToolEnd = Extract<AgentEvent, { type: 'toolExecutionEnd' }>
 
 /** Lines of a result that are shown. */
 const shownLines = 4
@@ -15,18 +17,19 @@ export function subjectOf(args: JsonObject): string {
 
 /** A call that is over: how it ended, how long it took, and the beginning of what it gave. */
 export function callLines(
-  call: { toolName: string; subject: string; ms: number; isError: boolean; result: ToolResult },
+  call: { subject: string; ms: number } & Pick<ToolEnd, 'toolName' | 'isError' | 'result'> & Partial<Pick<ToolEnd, 'outcome'>>,
   painter: Painter,
   width: number,
 ): Painted[] {
   const { paint, plain } = painter
-  const mark = call.isError ? paint('red', '✗ ') : paint('green', '✓ ')
-  const time = paint('dim', ` ${duration(call.ms)}`)
+  const color = call.outcome === 'unknown' ? 'yellow' : call.isError ? 'red' : undefined
+  const mark = color === undefined ? paint('green', '✓ ') : paint(color, color === 'red' ? '✗ ' : '? ')
+  const time = paint('dim', call.outcome === 'unknown' ? ' outcome unknown' : ` ${duration(call.ms)}`)
   const head = cutTo(joined(mark, paint('bold', call.toolName), plain(' '), paint('cyan', call.subject)), width - 8)
   const text = textOf(call.result.content).trimEnd()
   const lines = text === '' ? [] : text.split('\n', shownLines + 1)
   const more = text.split('\n').length - shownLines
-  const shown = lines.slice(0, shownLines).flatMap((line) => linesOf(paint(call.isError ? 'red' : 'dim', `  ${line.slice(0, 1000)}`)))
+  const shown = lines.slice(0, shownLines).flatMap((line) => linesOf(paint(color ?? 'dim', `  ${line.slice(0, 1000)}`)))
   return [
     joined(head, time),
     ...shown.map((line) => cutTo(line, width)),

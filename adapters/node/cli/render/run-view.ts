@@ -191,11 +191,12 @@ export class RunView {
     if (call !== undefined && text !== '') call.latest = text.slice(0, 500)
   }
 
-  #callEnd({ toolCallId, toolName, result, isError, at }: ToolExecutionEndEvent): void {
+  #callEnd(event: ToolExecutionEndEvent): void {
+    const { toolCallId, at } = event
     const call = this.#calls.get(toolCallId)
     this.#calls.delete(toolCallId)
     const { subject = '', startedAt = at } = call ?? {}
-    const lines = callLines({ toolName, subject, ms: at - startedAt, isError, result }, this.#screen.paint, this.#screen.width)
+    const lines = callLines({ ...event, subject, ms: at - startedAt }, this.#screen.paint, this.#screen.width)
     for (const line of lines) this.#screen.line(line)
   }
 

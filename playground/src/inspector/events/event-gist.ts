@@ -21,6 +21,7 @@ export function gist(event: AgentEvent): string {
     case 'approvalRequested':
       return event.toolName
     case 'toolExecutionEnd':
+      if (event.outcome === 'unknown') return `${event.toolName}: outcome unknown`
       return `${event.toolName} ${event.isError ? 'failed' : 'done'}`
     case 'backgroundStart':
       return `${event.backgroundId}: ${event.task}`
