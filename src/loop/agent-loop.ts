@@ -8,7 +8,6 @@ import {
   type LlmMessage,
   lastSaidAt,
   type PromptInput,
-  type ToolResultMessage,
 } from '../contract/message/message.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { isPromptOver } from '../contract/session/session.ts'
@@ -173,7 +172,7 @@ async function run(
     const announced = announce(loop, origin, refused === undefined)
     if (announced !== undefined) await announced
     // Only now: the history has what the record of the beginning has found.
-    for (const message of cutOffResults(context.messages)) endCutOff(loop, message)
+    endCutOff(loop, context)
     loop.inputs.began()
     if (refused !== undefined) return await end(refused)
     if (start.type === 'compaction') return await end(await compactAsAsked(loop, start.focusMessage))
@@ -214,19 +213,14 @@ function ensureIds({ context, config, origin }: LoopRequest): { agentId: string;
   return { agentId, sessionId, loopId }
 }
 
-/** What was made up at the end of a history for calls that a process has not finished. */
-function cutOffResults(messages: readonly AgentMessage[]): ToolResultMessage[] {
-  const found: ToolResultMessage[] = []
-  for (const message of messages.toReversed()) {
-    if (message.role === 'user' || message.role === 'assistant') break
-    if (message.role === 'toolResult' && message.outcome !== undefined) found.unshift(message)
+/** Ends the calls that a process has not finished: their results were made up at the end of the history. */
+function endCutOff({ events }: LoopState, { messages }: AgentContext): void {
+  const spoken = messages.findLastIndex(({ role }) => role === 'user' || role === 'assistant')
+  for (const message of messages.slice(spoken + 1)) {
+    if (message.role !== 'toolResult' || message.outcome === undefined) continue
+    const { toolCallId, toolName, content, isError, outcome } = message
+    events.emit({ type: 'toolExecutionEnd', toolCallId, toolName, result: { content, isError }, isError, outcome })
   }
-  return found
-}
-
-function endCutOff(loop: LoopState, { toolCallId, toolName, content, isError, outcome }: ToolResultMessage): void {
-  const result = { content, isError }
-  loop.events.emit({ type: 'toolExecutionEnd', toolCallId, toolName, result, isError, ...(outcome !== undefined && { outcome }) })
 }
 
 /** A loop that was refused is written down all the same: its id is taken. */
