@@ -35,8 +35,10 @@ export function problemOf(error: Error, logger: Logger | false | undefined): Pro
   return { status: 500, code: SessionError.isInstance(error) ? 'storeFailed' : 'agentFailed', detail }
 }
 
+type ClientFault = { status: 400 | 404 | 409; code: Problem['code'] }
+
 /** What is wrong with a request, not with the agent. */
-const misuse: Partial<Record<ConfigError['code'], Pick<Problem, 'status' | 'code'>>> = {
+const misuse: Partial<Record<ConfigError['code'], ClientFault>> = {
   emptyPrompt: { status: 400, code: 'emptyPrompt' },
   invalidMessage: { status: 400, code: 'invalidBody' },
   unknownMessage: { status: 404, code: 'notFound' },
@@ -47,7 +49,7 @@ const misuse: Partial<Record<ConfigError['code'], Pick<Problem, 'status' | 'code
 }
 
 /** What a session that a client names, or brings along, can be. */
-const ofSessions: Partial<Record<SessionError['code'], Pick<Problem, 'status' | 'code'>>> = {
+const ofSessions: Partial<Record<SessionError['code'], ClientFault>> = {
   invalidId: { status: 400, code: 'invalidId' },
   notFound: { status: 404, code: 'notFound' },
   invalidSession: { status: 400, code: 'invalidSession' },

@@ -1,13 +1,26 @@
-/** Why a request was refused: the body of an `application/problem+json` answer (RFC 9457). */
-export interface Problem {
+/** Why a request was refused: the body of an `application/problem+json` answer (RFC 9457). Who is refused for now is always told when to ask again. */
+export type Problem = ProblemFields & (ForNow | ForGood)
+
+/** The server has no room, or ends, or lacks something for a while. */
+interface ForNow {
   /** HTTP status. */
-  status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 429 | 500 | 502 | 503 | 504
+  status: 429 | 503
+  /** Milliseconds after which another try may succeed; the answer says it as `Retry-After` too. */
+  retryAfterMs: number
+}
+
+interface ForGood {
+  /** HTTP status. */
+  status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 410 | 413 | 415 | 500 | 502 | 504
+  /** As with the others, where another try may succeed. */
+  retryAfterMs?: number
+}
+
+interface ProblemFields {
   /** Stable and machine-readable. */
   code: ProblemCode
   /** What is wrong and what to do about it. Never a secret. */
   detail: string
-  /** Milliseconds after which another try may succeed; the answer says it as `Retry-After` too. */
-  retryAfterMs?: number
   /** The loop whose events are gone. */
   loopId?: string
   /** The loop that goes on with it. */
@@ -80,7 +93,10 @@ export class ProblemError extends Error {
 }
 
 /** Refuses the request. */
+export function refuse(status: ForNow['status'], code: ProblemCode, detail: string, retryAfterMs: number): never
+export function refuse(status: ForGood['status'], code: ProblemCode, detail: string, retryAfterMs?: number): never
 export function refuse(status: Problem['status'], code: ProblemCode, detail: string, retryAfterMs?: number): never {
+  if (status === 429 || status === 503) throw new ProblemError({ status, code, detail, retryAfterMs: retryAfterMs ?? soonMs })
   throw new ProblemError({ status, code, detail, ...(retryAfterMs !== undefined && { retryAfterMs }) })
 }
 

@@ -2,7 +2,7 @@ import type { Context, Env } from 'hono'
 import { emptyUsage } from '../../../src/context/index.ts'
 import { estimatedCost, type Logger, type Usage } from '../../../src/index.ts'
 import { logWarning, timerMs } from '../../../src/internal.ts'
-import { ProblemError } from '../access/problem.ts'
+import { ProblemError, soonMs } from '../access/problem.ts'
 import type { Admission } from './budget.ts'
 import { type Answer, errorText, forward, responseHeaders, untilAborted } from './forward.ts'
 import type { PathCall } from './protocols.ts'
@@ -211,5 +211,5 @@ const minStreamSecret = 16
 
 /** What waits for a call that ends is refused; nobody reads it. */
 function over(detail: string): ProblemError {
-  return new ProblemError({ status: 503, code: 'unavailable', detail })
+  return new ProblemError({ status: 503, code: 'unavailable', detail, retryAfterMs: soonMs })
 }

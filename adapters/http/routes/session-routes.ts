@@ -2,7 +2,7 @@ import type { Agent, AgentRun, JsonObject } from '../../../src/index.ts'
 import { isTitle, maxTitleChars } from '../../../src/internal.ts'
 import { answerProblems, newApp } from '../access/answer-problems.ts'
 import { readJsonObject, readSharedText } from '../access/body.ts'
-import { ProblemError, refuse } from '../access/problem.ts'
+import { ProblemError, refuse, soonMs } from '../access/problem.ts'
 import { decide } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import type { Place } from '../live/live-session-host.ts'
@@ -117,7 +117,7 @@ function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void 
       return { kind, loopId: run.loopId, receipt: run[kind](withKey(messages, key)) }
     })
     await receipt.stored.catch(() =>
-      refuse(503, 'storeFailed', 'What was said could not be stored, so the run has ended. Send it to …/runs.'),
+      refuse(503, 'storeFailed', 'What was said could not be stored, so the run has ended. Send it to …/runs.', soonMs),
     )
     const { message, status } = receipt
     if (status === 'returned') refuse(409, 'notRunning', 'The run has just ended. Send it to …/runs.')
