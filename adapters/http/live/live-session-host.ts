@@ -35,6 +35,8 @@ export interface LiveSessionHost {
   }
   /** Called before a run begins, and before one is taken up again. */
   keepAwake?(): Promise<void>
+  /** A run has ended here because it could not be recorded any more: in the log it is not over. */
+  cutOff?(): void
   /** The attempts to go on with a run that a process has left. */
   readonly attempts: {
     /** Counts one more, unless there were `maxAttempts` that did not get on. */

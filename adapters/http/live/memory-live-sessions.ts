@@ -55,6 +55,8 @@ export function memoryLiveSessions(options: MemoryLiveSessionsOptions): MemoryLi
 interface SessionsHereHooks {
   /** One is about to come into memory. Where this rejects it does not, and the request fails with that. */
   onEnter?(address: SessionAddress): Promise<void>
+  /** A run of one has ended because it could not be recorded any more. */
+  onCutOff?(address: SessionAddress): void
   /** One has left the memory, and writes nothing any more: nobody comes in again before this is settled. It never rejects. */
   onLeft?(address: SessionAddress): Promise<void>
 }
@@ -207,6 +209,7 @@ export class SessionsHere implements MemoryLiveSessions {
       logger,
       agentOptions: () => agent(address),
       runs: this.#runs(address),
+      cutOff: () => this.#hooks.onCutOff?.(address),
       attempts: { begin: async (records) => attemptsOf(records) <= maxAttempts, takeBack: async () => undefined },
     })
   }

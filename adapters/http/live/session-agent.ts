@@ -144,7 +144,7 @@ export class SessionAgent {
       if (event.type === 'agentStart') onBegin(this.note(agent))
       if (event.type === 'agentEnd') host.runs.close()
       // What it has in memory is not what is in the log; the next run begins from there.
-      if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#dropAgent(agent)
+      if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#dropAgent(agent).then(() => host.cutOff?.())
     })
     return agent
   }

@@ -59,8 +59,10 @@ export class SharedSessions implements PostgresLiveSessions {
   #body: BodyLimits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.bodyTimeoutMs }
   /** Until when this process certainly has what it has, by `performance.now()`; undefined before it has said that it lives. */
   #certainUntil: number | undefined
+  /** What ended here because the database did not take it, and is to go on. */
+  readonly #cutOff = new Map<string, SessionAddress>()
   /** The database did not answer the last time it was asked. */
-  #isCutOff = false
+  #isSilent = false
   #isLeaving = false
   readonly #closed = new AbortController()
 
@@ -71,7 +73,11 @@ export class SharedSessions implements PostgresLiveSessions {
     this.#leaseMs = leaseMs
     this.#here = new SessionsHere(
       { ...shared, store: store ?? logSessionStore(postgresLogDriver(place)) },
-      { onEnter: (address) => this.#enter(address), onLeft: (address) => this.#leave(address) },
+      {
+        onEnter: (address) => this.#enter(address),
+        onLeft: (address) => this.#leave(address),
+        onCutOff: (address) => this.#cutOff.set(textOf(keyOf(address)), address),
+      },
     )
     this.#leases = new SessionLeases(place, leaseMs)
     this.#mailbox = new Mailbox(place)
@@ -191,14 +197,15 @@ export class SharedSessions implements PostgresLiveSessions {
   /** Says that this process lives, and learns what it has lost meanwhile. */
   async #pulse(): Promise<void> {
     const at = performance.now()
-    const [wasCutOff, isFirst] = [this.#isCutOff, this.#certainUntil === undefined]
+    const isFirst = this.#certainUntil === undefined
     const hasLivedOn = await this.#leases.beat()
     if (!isFirst && !hasLivedOn) await this.#abandonTaken()
     this.#certainUntil = at + this.#leaseMs
     await this.#forwarding.tellLost()
     await this.#mailbox.sweep()
-    // What could not be recorded has ended here, and is not over.
-    if (wasCutOff && !isFirst) for (const address of this.#here.addresses) void this.#here.takeUp(address)
+    const cutOff = this.#here.addresses.filter((address) => this.#cutOff.has(textOf(keyOf(address))))
+    this.#cutOff.clear()
+    for (const address of cutOff) void this.#here.takeUp(address)
   }
 
   /** Lets go what others have taken. */
@@ -259,10 +266,10 @@ export class SharedSessions implements PostgresLiveSessions {
   async #told(act: () => Promise<void>): Promise<void> {
     try {
       await act()
-      this.#isCutOff = false
+      this.#isSilent = false
     } catch (error) {
-      if (!this.#isCutOff) logWarning(this.#options.logger, 'sessionsUnreachable', { message: errorText(error) })
-      this.#isCutOff = true
+      if (!this.#isSilent) logWarning(this.#options.logger, 'sessionsUnreachable', { message: errorText(error) })
+      this.#isSilent = true
     }
   }
 }

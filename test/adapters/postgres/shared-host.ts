@@ -1,0 +1,55 @@
+/**
+ * One of several processes that share the sessions of a database, to be killed: it says where it listens. Its tool leaves a trace in the file `PAID` of each time
+ * it is run. SIGTERM drains it.
+ */
+import { appendFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { Pool } from 'pg'
+import { createAgentApp } from '../../../adapters/http/index.ts'
+import { toNodeHandler } from '../../../adapters/node/index.ts'
+import { listenWith, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
+import { defineTool } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+
+const { DATABASE_URL, PAID = '', LISTEN } = process.env
+const turns = 6
+
+const payFor = (sessionId: string) =>
+  defineTool({
+    name: 'pay',
+    description: 'Pays.',
+    parameters: { type: 'object', properties: { turn: { type: 'number' } } },
+    execute: ({ turn }) => {
+      appendFileSync(PAID, `${sessionId} ${turn}\n`)
+      return `paid ${turn}`
+    },
+  })
+
+const model = scripted(
+  ({ messages }) => {
+    const turn = messages.filter(({ role }) => role === 'toolResult').length
+    const text = ['turn ', `${turn} `, 'is ', 'on ', 'its ', 'way']
+    return turn < turns ? { text, toolCalls: [{ id: `call-${turn}`, name: 'pay', arguments: { turn } }] } : { text: ['all ', 'done'] }
+  },
+  { delayMs: 5 },
+)
+
+const pool = new Pool({ connectionString: DATABASE_URL, max: 6 })
+pool.on('error', () => undefined)
+const sessions = postgresLiveSessions({
+  pool,
+  agent: ({ sessionId }) => ({ model, tools: [payFor(sessionId)] }),
+  leaseMs: 1000,
+  logger: process.env.LOG ? { warn: (code, details) => console.error(process.pid, code, JSON.stringify(details)) } : false,
+  ...(LISTEN === 'no' ? { pollMs: 20 } : { listen: listenWith(pool) }),
+})
+const server = createServer(toNodeHandler(createAgentApp({ sessions, authorize: 'loopbackOnly' }).fetch))
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address()
+  console.log(`http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`)
+})
+process.on('SIGTERM', async () => {
+  await sessions.drain({ deadlineMs: 10_000 })
+  await sessions.close()
+  process.exit(0)
+})
