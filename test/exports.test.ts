@@ -182,7 +182,7 @@ const expected: Record<string, string> = {
     AgentTrace LoopTracer TraceOptions`,
   './adapters/postgres': `
     migrate postgresSessionStore
-    PostgresSessionStoreOptions SqlPool`,
+    MigrateOptions PostgresSessionStoreOptions SqlPool`,
   './adapters/postgres/live': `
     listenWith postgresLiveSessions
     ListeningClient ListeningPool PostgresLiveSessions PostgresLiveSessionsOptions SqlListen`,

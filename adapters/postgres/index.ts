@@ -4,5 +4,5 @@
  * @module
  */
 export { type PostgresSessionStoreOptions, postgresSessionStore } from './postgres-session-store.ts'
-export { migrate } from './schema.ts'
+export { type MigrateOptions, migrate } from './schema.ts'
 export type { SqlPool } from './sql-pool.ts'

@@ -1,10 +1,22 @@
 import { ConfigError } from '../../src/index.ts'
-import { aText, checkOptions, options as optionsOf, withMethods } from '../../src/internal.ts'
+import { aFlag, aText, checkOptions, options as optionsOf, withMethods } from '../../src/internal.ts'
 import type { PostgresPlace, SqlPool } from './sql-pool.ts'
 
 /** What `query` is asked of. */
 export const aPool = withMethods('a pool', 'query')
-const migrateOptions = optionsOf<{ schema?: string }>({ schema: aText })
+
+/** How the tables are made. */
+export interface MigrateOptions {
+  /** Default `phi`. */
+  schema?: string
+  /**
+   * With `true` the database itself keeps tenants apart: a connection reads and writes the rows of the tenant that its setting `phi.tenant` names, and nobody's
+   * where there is none. Once set it stays; superusers are above it. Default `false`.
+   */
+  rowSecurity?: boolean
+}
+
+const migrateOptions = optionsOf<MigrateOptions>({ schema: aText, rowSecurity: aFlag })
 
 /** Names that need no quotes. They stand in statements as they are. */
 const nameForm = /^[a-z_][a-z0-9_]{0,50}$/
@@ -97,16 +109,30 @@ const versions: readonly ((schema: string) => string)[] = [
     );`,
 ]
 
+/** All that hold rows of tenants. */
+const tables = ['sessions', 'records', 'blobs', 'processes', 'leases', 'calls', 'answers']
+
+function rowSecurityOf(schema: string): string {
+  const statements = tables.map(
+    (table) => `
+      ALTER TABLE ${schema}.${table} ENABLE ROW LEVEL SECURITY;
+      ALTER TABLE ${schema}.${table} FORCE ROW LEVEL SECURITY;
+      DROP POLICY IF EXISTS one_tenant ON ${schema}.${table};
+      CREATE POLICY one_tenant ON ${schema}.${table} USING (tenant = current_setting('phi.tenant', true));`,
+  )
+  return statements.join('')
+}
+
 /**
  * Makes the tables, or brings them up to date. Safe from any number of processes at once: one does it, the others wait. One statement, so it works over a
  * pooler too. Rejects with what the database says, and with `ConfigError` `invalidOption` for a name that is none.
  *
  * Source: docs/postgres.md
  */
-export async function migrate(pool: SqlPool, options: { schema?: string } = {}): Promise<void> {
+export async function migrate(pool: SqlPool, options: MigrateOptions = {}): Promise<void> {
   checkOptions(pool, aPool, 'pool')
   checkOptions(options, migrateOptions)
-  const { schema = 'phi' } = options
+  const { schema = 'phi', rowSecurity = false } = options
   assertSchemaName(schema)
   const steps = versions.map(
     (step, at) => `IF version < ${at + 1} THEN ${step(schema)} INSERT INTO ${schema}.versions VALUES (${at + 1}); END IF;`,
@@ -119,5 +145,6 @@ export async function migrate(pool: SqlPool, options: { schema?: string } = {}):
       CREATE TABLE IF NOT EXISTS ${schema}.versions (version int PRIMARY KEY);
       SELECT coalesce(max(v.version), 0) INTO version FROM ${schema}.versions v;
       ${steps.join('\n')}
+      ${rowSecurity ? rowSecurityOf(schema) : ''}
     END $phi$`)
 }

@@ -55,6 +55,8 @@ export class Forwarding {
     signal.throwIfAborted()
     const callId = crypto.randomUUID()
     const answer = this.#expect(callId, signal)
+    // It may be lost while it is sent, when nobody awaits it yet.
+    answer.catch(() => undefined)
     try {
       await this.#mailbox.send(callId, receiver, request)
     } catch (error) {

@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Pool } from 'pg'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createAgentApp } from '../../../adapters/http/index.ts'
 import { migrate, postgresSessionStore, type SqlPool } from '../../../adapters/postgres/index.ts'
+import { postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
 import { sharedSessions } from '../../../examples/recipes/postgres-sessions.ts'
 import { Agent, ConfigError } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
@@ -77,6 +80,54 @@ describe.skipIf(programs === undefined)('sessions in PostgreSQL', () => {
     await expect(other.tail('s')).rejects.toMatchObject({ code: 'notFound' })
     expect(await other.delete('s')).toBe(false)
     expect(notesIn((await store.tail('s')).records)).toEqual(['mine'])
+  })
+
+  it('leaves it to the database to keep tenants apart, where it is told so', async () => {
+    await migrate(database.pool, { schema: 'apart', rowSecurity: true })
+    await migrate(database.pool, { schema: 'apart', rowSecurity: true })
+    await database.pool.query('CREATE ROLE app LOGIN')
+    await database.pool.query('GRANT USAGE ON SCHEMA apart TO app')
+    await database.pool.query('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA apart TO app')
+    await database.pool.query('GRANT USAGE ON ALL SEQUENCES IN SCHEMA apart TO app')
+    const poolOf = (tenant?: string) => {
+      const pool = new Pool({
+        host: database.folder,
+        user: 'app',
+        database: 'postgres',
+        ...(tenant !== undefined && { options: `-c phi.tenant=${tenant}` }),
+      })
+      onTestFinished(() => pool.end())
+      return pool
+    }
+    const [ofAda, ofBob, ofNobody] = [poolOf('ada'), poolOf('bob'), poolOf()]
+    const store = postgresSessionStore({ pool: ofAda, schema: 'apart', tenant: 'ada' })
+    const writer = await store.open('s', { agentId: 'a' })
+    await writer.append([note('mine')])
+    await writer.close()
+    expect(notesIn((await store.tail('s')).records)).toEqual(['mine'])
+    // Whatever a program asks for by mistake.
+    for (const pool of [ofBob, ofNobody]) {
+      const wrong = postgresSessionStore({ pool, schema: 'apart', tenant: 'ada' })
+      expect((await wrong.list()).sessions).toEqual([])
+      await expect(wrong.open('s', { agentId: 'b' })).rejects.toMatchObject({ code: 'io' })
+      expect(await wrong.delete('s')).toBe(false)
+      for (const table of ['sessions', 'records', 'blobs', 'processes', 'leases', 'calls', 'answers'])
+        expect((await pool.query(`SELECT * FROM apart.${table}`)).rows).toEqual([])
+    }
+    const live = postgresLiveSessions({
+      pool: ofAda,
+      schema: 'apart',
+      tenant: 'ada',
+      agent: () => ({ model: scripted([{ text: 'Hello.' }]) }),
+    })
+    const app = createAgentApp({ sessions: live, authorize: () => true })
+    const headers = { 'content-type': 'application/json' }
+    expect(await (await app.request('/sessions/live/runs', { method: 'POST', headers, body: '{"prompt":"Hi."}' })).text()).toContain(
+      'Hello.',
+    )
+    await live.close()
+    expect(notesIn((await store.tail('s')).records)).toEqual(['mine'])
+    expect(await store.delete('s')).toBe(true)
   })
 
   it('takes a session over, however often: one writer gets an acknowledgement', async () => {

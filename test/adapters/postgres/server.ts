@@ -16,6 +16,8 @@ export function postgresPrograms(): string | undefined {
 /** A database of its own, on a socket in a folder of its own. */
 export interface Database {
   pool: Pool
+  /** Where its socket is. */
+  folder: string
   /** For other processes. */
   url: string
   /** Ends it at once, as a power cut would, and starts it again. */
@@ -62,6 +64,7 @@ export async function startPostgres(programs: string): Promise<Database> {
     get pool() {
       return pool
     },
+    folder,
     url: `postgres://phi@/postgres?host=${encodeURIComponent(folder)}`,
     crash: async () => {
       await end('SIGQUIT')
