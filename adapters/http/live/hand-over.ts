@@ -7,14 +7,17 @@ import { SessionError, type SessionJournal } from '../../../src/session/index.ts
  *
  * **Contract**
  * - Once revoked, journals refuse what is appended with `conflict`, and open nothing. Everything else goes on.
+ * - With `moves` it is revoked by itself when another writer has taken the session over.
  */
 export class RevocableStore implements SessionStore {
   readonly promises: SessionStore['promises']
   readonly #store: SessionStore
+  readonly #moves: boolean
   readonly #revoked = new AbortController()
 
-  constructor(store: SessionStore) {
+  constructor(store: SessionStore, { moves = false }: { moves?: boolean } = {}) {
     this.#store = store
+    this.#moves = moves
     this.promises = store.promises
   }
 
@@ -24,7 +27,7 @@ export class RevocableStore implements SessionStore {
   }
 
   revoke(): void {
-    this.#revoked.abort(new Error('The server ends, and the run goes on elsewhere. Connect again.'))
+    this.#revoked.abort(new Error('The run goes on in another process. Connect again.'))
   }
 
   journal(options?: Parameters<SessionStore['journal']>[0]): SessionJournal {
@@ -36,7 +39,8 @@ export class RevocableStore implements SessionStore {
         this.#assertNotRevoked()
         return journal.open(...given)
       },
-      append: (...given) => (this.revoked.aborted ? Promise.reject(handedOver()) : journal.append(...given)),
+      append: (...given) =>
+        this.revoked.aborted ? Promise.reject(handedOver()) : journal.append(...given).catch((error: unknown) => this.#refused(error)),
       media: (...given) => journal.media(...given),
       close: () => journal.close(),
     }
@@ -84,6 +88,12 @@ export class RevocableStore implements SessionStore {
 
   listForAgent(agentId: string) {
     return this.#store.listForAgent(agentId)
+  }
+
+  /** Whoever follows the run is cut off before it ends here. */
+  #refused(error: unknown): never {
+    if (this.#moves && SessionError.isInstance(error) && error.code === 'conflict') this.revoke()
+    throw error
   }
 
   #assertNotRevoked(): void {

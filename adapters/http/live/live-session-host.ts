@@ -35,6 +35,8 @@ export interface LiveSessionHost {
   }
   /** Called before a run begins, and before one is taken up again. */
   keepAwake?(): Promise<void>
+  /** Sessions move between processes by themselves: where another one takes a session over, its clients are cut off, so that they ask there. */
+  readonly moves?: boolean
   /** A run has ended here because it could not be recorded any more: in the log it is not over. */
   cutOff?(): void
   /** The attempts to go on with a run that a process has left. */

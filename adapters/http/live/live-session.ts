@@ -43,7 +43,7 @@ export class LiveSession {
     this.sessionId = host.sessionId
     this.caller = host.caller ?? {}
     this.store = host.store
-    this.#writing = new RevocableStore(host.store)
+    this.#writing = new RevocableStore(host.store, { moves: host.moves ?? false })
     this.recorded = new RecordedSession(host.store, host.sessionId)
     this.#agent = new SessionAgent({
       host,

@@ -209,6 +209,7 @@ export class SessionsHere implements MemoryLiveSessions {
       logger,
       agentOptions: () => agent(address),
       runs: this.#runs(address),
+      moves: this.#hooks.onEnter !== undefined,
       cutOff: () => this.#hooks.onCutOff?.(address),
       attempts: { begin: async (records) => attemptsOf(records) <= maxAttempts, takeBack: async () => undefined },
     })
@@ -304,6 +305,11 @@ export class SessionsHere implements MemoryLiveSessions {
     const key = keyOf(address)
     const resident = this.#residents.get(key)
     if (resident !== undefined) await this.#leave(key, resident, (live) => live.handOver(AbortSignal.abort()))
+  }
+
+  /** As `abandon`, if another process has taken it over. */
+  async abandonIfMoved(address: SessionAddress): Promise<void> {
+    if (this.#residents.get(keyOf(address))?.live.goneElsewhere.aborted === true) await this.abandon(address)
   }
 
   #leave(

@@ -203,9 +203,16 @@ export class SharedSessions implements PostgresLiveSessions {
     this.#certainUntil = at + this.#leaseMs
     await this.#forwarding.tellLost()
     await this.#mailbox.sweep()
-    const cutOff = this.#here.addresses.filter((address) => this.#cutOff.has(textOf(keyOf(address))))
+    const cutOff = [...this.#cutOff.values()]
     this.#cutOff.clear()
-    for (const address of cutOff) void this.#here.takeUp(address)
+    for (const address of cutOff) await this.#goOn(address)
+  }
+
+  /** Takes up again what has ended here, unless another process has it. */
+  async #goOn(address: SessionAddress): Promise<void> {
+    await this.#here.abandonIfMoved(address)
+    if (this.#isLeaving || (await this.#leases.take(keyOf(address))).processId !== this.#processId) return
+    void this.#here.takeUp(address)
   }
 
   /** Lets go what others have taken. */
