@@ -57,7 +57,7 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   browser: { adapters: [], packages: ['idb'] },
   http: { adapters: [], packages: ['hono'] },
   mcp: { adapters: [], packages: ['@modelcontextprotocol/sdk'] },
-  otel: { adapters: [], packages: ['@opentelemetry/api'] },
+  otel: { adapters: ['http'], packages: ['@opentelemetry/api'] },
   cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
   postgres: { adapters: ['http'], packages: [] },
   node: { adapters: ['http', 'mcp'], packages: ['@modelcontextprotocol/sdk', 'hono', 're2js', 'node:'] },

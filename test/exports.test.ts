@@ -163,9 +163,10 @@ const expected: Record<string, string> = {
   './adapters/http': `
     LiveSession bearer callerToken createAgentApp createModelProxy memoryCounter memoryLiveSessions onLoopback problemResponse
     runResponse tooManyRuns
-    AgentAppOptions AllowRule Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Caller Charge Identity KeyPlace
-    LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessions MemoryLiveSessionsOptions ModelCall ModelProxyOptions Problem ProblemCode
-    ProxyBudget RouteOptions RunResponseOptions SessionAddress SessionRoutes Upstream UpstreamKey`,
+    AgentAppOptions AllowRule AnsweredRequest AppFigures AppObserver Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Caller Charge Identity KeyPlace
+    LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessions MemoryLiveSessionsOptions ModelCall ModelProxyOptions OperatorPage
+    OperatorSession Problem ProblemCode
+    ProxyBudget RouteOptions RunResponseOptions SessionAddress SessionFigures SessionRoutes Upstream UpstreamKey`,
   './adapters/browser': `
     indexedDbSessionStore opfsWorkspace
     IndexedDbSessionOptions IndexedDbSessionStore OpfsWorkspaceOptions`,
@@ -178,8 +179,8 @@ const expected: Record<string, string> = {
     connectMcp connectMcpOver
     McpConnectOptions McpConnection McpHttpOptions McpRoot McpRoute`,
   './adapters/otel': `
-    traceAgent traceLoops
-    AgentTrace LoopTracer TraceOptions`,
+    meterApp traceAgent traceLoops
+    AgentTrace LoopTracer MeterAppOptions TraceOptions`,
   './adapters/postgres': `
     migrate postgresSessionStore
     MigrateOptions PostgresSessionStoreOptions SqlPool`,

@@ -4,7 +4,8 @@ import { aFunction, checkOptions, kind, options as optionsOf, required } from '.
 import { type AgentAppOptions, type Caller, createAgentApp, type Identity, type LiveSessions } from '../http/index.ts'
 
 /** What `createWorker` needs to know. `Bindings` is what wrangler.toml binds: variables, secrets, namespaces. */
-export interface WorkerOptions<Bindings extends object> extends Omit<AgentAppOptions, 'agent' | 'authorize' | 'sessions'> {
+export interface WorkerOptions<Bindings extends object>
+  extends Omit<AgentAppOptions, 'agent' | 'authorize' | 'authorizeOperator' | 'sessions'> {
   /** Who asks, as for `createAgentApp`. A Worker is public: whoever gets in spends your tokens. */
   authorize: (env: Bindings, request: Request) => Identity | Promise<Identity>
   /** Where sessions live: `objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX })`. */
@@ -23,6 +24,9 @@ const workerOptions = optionsOf<WorkerOptions<object>>({
   maxBodyBytes: anything,
   bodyTimeoutMs: anything,
   maxOpenStreams: anything,
+  maxStreams: anything,
+  maxLagMs: anything,
+  observers: anything,
   pingMs: anything,
   turnRequests: anything,
   imports: anything,

@@ -6,6 +6,9 @@ import { type Authorize, type Caller, callerOf } from './access/authorize.ts'
 import { originGuard } from './access/origin.ts'
 import type { Problem } from './access/problem.ts'
 import { type LiveSessions, requestHeaders } from './live/live-sessions.ts'
+import { addHealth } from './operator/health.ts'
+import { type AppObserver, observeApp } from './operator/observer.ts'
+import { addOperator } from './operator/operator-routes.ts'
 import { addOneShotRuns } from './routes/one-shot-runs.ts'
 import { type RouteOptions, resolvedRoutes, routeTable } from './routes/route-options.ts'
 import { sessionRoutes } from './routes/session-routes.ts'
@@ -22,6 +25,13 @@ export interface AgentAppOptions<E extends Env = Env> extends RouteOptions {
   sessions?: LiveSessions | ((c: Context<E>) => LiveSessions)
   /** The agent that answers one `POST /runs` and is then forgotten. A problem is answered as it is. Without it that route is not there. */
   agent?: (c: Context<E>, caller: Caller) => Agent | Problem | Promise<Agent | Problem>
+  /**
+   * Who may see the sessions of everybody and stop their runs, under `/operator`. A name it answers is the operator's, for the log. Default: those routes are not
+   * there.
+   */
+  authorizeOperator?: Authorize<E>
+  /** Learn of every request, and what goes on. A `logger` with `info` learns of requests and of what operators do. */
+  observers?: readonly AppObserver[]
   /** Origins of other web pages that may ask this server, such as `https://app.example`. Default: none. */
   cors?: readonly string[]
 }
@@ -30,6 +40,8 @@ const agentAppOptions = optionsOf<AgentAppOptions>({
   authorize: required(either(oneOf('loopbackOnly'), aFunction)),
   sessions: either(withMethods('live sessions', 'fetch', 'list'), aFunction),
   agent: aFunction,
+  authorizeOperator: either(oneOf('loopbackOnly'), aFunction),
+  observers: listOf(optionsOf<AppObserver>({ request: aFunction, begin: aFunction }, true)),
   cors: listOf(aText),
   ...routeTable,
 })
@@ -43,6 +55,7 @@ const exposedHeaders = ['retry-after', 'x-vercel-ai-ui-message-stream']
  *
  * - With `sessions`: conversations that are kept, and whose runs go on without a client, under `/sessions`.
  * - With `agent`: `POST /runs` streams one run of an agent that is then forgotten.
+ * - `GET /healthz` and `/readyz` for balancers, which nobody has to be let in for.
  *
  * **Contract**
  * - Nobody gets in whom `authorize` does not name. Pages of other origins are refused before it is asked, unless `cors` lists them.
@@ -66,16 +79,20 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
   const shared = resolvedRoutes(options)
   const app = newApp<E>()
   answerProblems(app, options.logger)
+  const ofAll = typeof sessions === 'function' ? undefined : sessions
+  const hostOf = typeof sessions === 'object' ? () => sessions : sessions
+  observeApp(app, { observers: options.observers ?? [], logger: options.logger, sessions: ofAll, streams: shared.streams })
   app.use(
     originGuard({ allowed: options.cors ?? [], methods: ['GET', 'POST', 'DELETE'], headers: allowedHeaders, exposed: exposedHeaders }),
   )
+  addHealth(app, hostOf)
   const access = (c: Context<E>) => callerOf(c, authorize)
   if (agent !== undefined) addOneShotRuns(app, { access, agent, ...shared })
-  if (sessions !== undefined) {
-    const hostOf = typeof sessions === 'function' ? sessions : () => sessions
+  if (hostOf !== undefined) {
     const routes = sessionRoutes(shared)
-    if (typeof sessions !== 'function') sessions.answerWith?.(routes, shared.body)
+    ofAll?.answerWith?.(routes, shared.body)
     addSessions(app, { access, sessions: hostOf, routes, body: shared.body })
+    addOperator(app, { authorize: options.authorizeOperator, sessions: hostOf, routes, logger: options.logger })
   }
   return app
 }

@@ -29,6 +29,8 @@ export interface LoopPlace {
   open: Set<ReadTrace>
   /** Epoch ms, for a loop that is read from its events: then they say when everything was. Default: it runs here, now. */
   at?: number
+  /** Within another loop, whose cost its own is part of. */
+  isInner?: boolean
 }
 
 type AssistantEntry = Extract<AgentMessage, { role: 'assistant' }>
@@ -107,7 +109,7 @@ export class LoopTrace implements LoopWatch, ReadTrace {
       watch: (loop) => {
         if (!this.#isOpen) return undefined
         this.#watched.add(loop.runId)
-        return new LoopTrace(this.#tracing, loop, { open, parent: this.#contextOf(toolCallId) })
+        return new LoopTrace(this.#tracing, loop, { open, parent: this.#contextOf(toolCallId), isInner: true })
       },
     }
   }
@@ -294,7 +296,8 @@ export class LoopTrace implements LoopWatch, ReadTrace {
     this.#close({ attributes, at })
   }
 
-  #ended({ status, usage, error, limit, messages }: AgentEndEvent, at: number | undefined): void {
+  #ended({ status, usage, error, limit, messages, costUsd }: AgentEndEvent, at: number | undefined): void {
+    if (costUsd !== undefined && this.#place.isInner !== true) this.#tracing.record('phi.run.cost', costUsd, this.#measured.attributes)
     if (this.#failed !== undefined) this.#chat?.answered(this.#failed, error?.code, this.#readyAt)
     this.#closeInner(cancelled, at)
     const last = messages.findLast((message) => message.role === 'assistant')

@@ -52,7 +52,7 @@ export interface Beginning {
 
 const seconds = (...explicitBucketBoundaries: number[]) => ({ unit: 's', advice: { explicitBucketBoundaries } })
 
-/** The histograms of the conventions; their boundaries are those they ask for. */
+/** The histograms of the conventions, whose boundaries are those they ask for, and one of ours. */
 const instruments = {
   'gen_ai.client.token.usage': {
     unit: '{token}',
@@ -61,6 +61,8 @@ const instruments = {
   'gen_ai.client.operation.duration': seconds(...Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power)),
   'gen_ai.invoke_agent.duration': seconds(...Array.from({ length: 13 }, (_, power) => 0.1 * 2 ** power)),
   'gen_ai.execute_tool.duration': seconds(...Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power)),
+  // US dollars of a run, with those of its sub-agents, where prices are known.
+  'phi.run.cost': { unit: 'USD', advice: { explicitBucketBoundaries: Array.from({ length: 14 }, (_, power) => 0.0001 * 3 ** power) } },
   'gen_ai.workflow.duration': seconds(1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200),
 } as const
 

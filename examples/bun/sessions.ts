@@ -3,7 +3,7 @@ import { scripted } from 'phi-core/providers/scripted'
 import { sessionsApp } from '../recipes/http-sessions.ts'
 
 declare const Bun: {
-  serve(options: { hostname: string; port: number; fetch: (request: Request) => unknown }): { port: number }
+  serve(options: { hostname: string; port: number; idleTimeout: number; fetch: (request: Request) => unknown }): { port: number }
 }
 
 const app = sessionsApp(
@@ -11,5 +11,7 @@ const app = sessionsApp(
   [],
   process.env.ACCESS_TOKEN,
 )
-const { port } = Bun.serve({ hostname: '127.0.0.1', port: Number(process.env.PORT ?? 3000), fetch: app.fetch })
+// Bun ends a connection that is silent for 10 s. The server pings every 15 s.
+const idleTimeout = 60
+const { port } = Bun.serve({ hostname: '127.0.0.1', port: Number(process.env.PORT ?? 3000), idleTimeout, fetch: app.fetch })
 console.log(JSON.stringify({ port }))

@@ -1,5 +1,6 @@
 import type { SessionStore } from '../../../src/index.ts'
 import { placeInScope } from '../../../src/internal.ts'
+import type { SessionListOptions, SessionPage } from '../../../src/session/index.ts'
 import type { SessionAddress } from './live-sessions.ts'
 
 /** Sessions that are looked at together. */
@@ -21,6 +22,17 @@ export async function* leftSessions(store: Pick<SessionStore, 'list'>): AsyncGen
     }
     cursor = page.nextCursor
   } while (cursor !== undefined)
+}
+
+/** A page of the sessions of everybody, by the ids and owners that they have for them. */
+export async function listOfAll(store: Pick<SessionStore, 'list'>, page: SessionListOptions): Promise<SessionPage> {
+  const { sessions, nextCursor } = await store.list(page)
+  const placed = sessions.flatMap((summary) => {
+    const place = placeInScope(summary)
+    const { owner: _, ...rest } = summary
+    return place === undefined ? [] : [{ ...rest, ...place }]
+  })
+  return { sessions: placed, ...(nextCursor !== undefined && { nextCursor }) }
 }
 
 /** Takes them up, a few at the same time, until `isOver`. Resolves with how many are on again. `takeUp` never rejects. */

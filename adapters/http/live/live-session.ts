@@ -168,6 +168,11 @@ export class LiveSession {
     return (await this.continuedRun()) ?? this.#agent.latest?.run
   }
 
+  /** How many calls wait for a person, and how many messages to be heard. */
+  get waiting(): { approvals: number; messages: number } {
+    return { approvals: this.#agent.latest?.run.pendingApprovals().length ?? 0, messages: this.queued.waiting().length }
+  }
+
   /** Whether somebody follows the session, from run to run. */
   get isWatched(): boolean {
     return this.#followers.size > 0

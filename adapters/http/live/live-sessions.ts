@@ -27,6 +27,24 @@ export interface LiveSessions {
   fetch(address: SessionAddress, request: Request, routes: SessionRoutes): Promise<Response>
   list(caller: Caller, page: { limit: number; cursor?: string }): Promise<SessionPage>
   answerWith?(routes: SessionRoutes, body: BodyLimits): void
+  /** Those of everybody, each with its `owner`, the most recently active first: for an operator. Absent where that cannot be told. */
+  listAll?(page: { limit: number; cursor?: string }): Promise<SessionPage>
+  /** Whether requests may be sent to this process. Default: yes. It may reject, and take its time: who asks waits no longer than he wants to. */
+  isReady?(): Promise<boolean>
+  /** What goes on in this process, where that can be told. */
+  figures?(): SessionFigures
+}
+
+/** What goes on in this process. */
+export interface SessionFigures {
+  /** Sessions in memory. */
+  sessions: number
+  /** Runs that are on. */
+  runs: number
+  /** Calls that wait for a person. */
+  waiting: number
+  /** Messages that wait to be heard by a run. */
+  queued: number
 }
 
 /** Headers that routes of sessions read: what goes along where a request is answered by another process. None of them lets anybody in. */

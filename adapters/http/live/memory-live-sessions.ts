@@ -3,10 +3,10 @@ import { checkOptions, logWarning, options as optionsOf, startTimer, timerMs } f
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
 import { type Caller, shareOf } from '../access/authorize.ts'
 import { ending, type Problem, ProblemError, refuse, tooManyRuns } from '../access/problem.ts'
-import { leftSessions, takeUpAll } from './left-sessions.ts'
+import { leftSessions, listOfAll, takeUpAll } from './left-sessions.ts'
 import { LiveSession } from './live-session.ts'
 import { maxAttempts } from './live-session-host.ts'
-import type { LiveSessions, SessionAddress } from './live-sessions.ts'
+import type { LiveSessions, SessionAddress, SessionFigures } from './live-sessions.ts'
 import {
   type CloseOptions,
   closeOptions,
@@ -65,6 +65,7 @@ interface SessionsHereHooks {
 export class SessionsHere implements MemoryLiveSessions {
   readonly #options: MemoryLiveSessionsOptions
   readonly #hooks: SessionsHereHooks
+  readonly listAll?: NonNullable<LiveSessions['listAll']>
   /** The one used last comes last. */
   readonly #residents = new Map<string, Resident>()
   /** Those that are about to have left: a second agent of one session would take it from the first. */
@@ -76,6 +77,9 @@ export class SessionsHere implements MemoryLiveSessions {
   constructor(options: MemoryLiveSessionsOptions, hooks: SessionsHereHooks = {}) {
     this.#options = options
     this.#hooks = hooks
+    const { store } = options
+    // Stores that are made for each caller know nothing of each other.
+    if (typeof store !== 'function') this.listAll = (page) => listOfAll(store, page)
   }
 
   /** Those in memory. */
@@ -112,6 +116,22 @@ export class SessionsHere implements MemoryLiveSessions {
     for (const caller of callers ?? [{}]) {
       for await (const { sessionId } of leftSessions(this.#storeOf(caller))) yield { ...caller, sessionId }
     }
+  }
+
+  async isReady(): Promise<boolean> {
+    if (this.#isDraining) return false
+    await this.listAll?.({ limit: 1 })
+    return true
+  }
+
+  figures(): SessionFigures {
+    const figures = { sessions: this.#residents.size, runs: 0, waiting: 0, queued: 0 }
+    for (const count of this.#runsOf.values()) figures.runs += count
+    for (const { live } of this.#residents.values()) {
+      figures.waiting += live.waiting.approvals
+      figures.queued += live.waiting.messages
+    }
+    return figures
   }
 
   async list(caller: Caller, page: { limit: number; cursor?: string }) {

@@ -36,6 +36,13 @@ export interface RouteOptions {
   bodyTimeoutMs?: number
   /** Answers that stream to one caller at once. Default 100; 1,000 for the only user of a server. */
   maxOpenStreams?: number
+  /** The same for all callers together; beyond it the answer is 503. Default 10,000. */
+  maxStreams?: number
+  /**
+   * Milliseconds that the event loop may be late; while it is later, what would stream is refused with 503 and `Retry-After`: new runs, and readers. Steering,
+   * decisions and stops go on. Default: no limit. 200 is a good one for a process of its own.
+   */
+  maxLagMs?: number
   /** Milliseconds between the comments that keep an idle connection open, and show that the client is still there. Default 15,000. */
   pingMs?: number
   /** Whether `turnRequest` events are sent. They hold the system prompt and everything the model is told. Default `false`. */
@@ -58,6 +65,8 @@ export const routeTable: OptionTable<RouteOptions> = {
   maxBodyBytes: aPositiveNumber,
   bodyTimeoutMs: aPositiveNumber,
   maxOpenStreams: wholeFrom(1),
+  maxStreams: wholeFrom(1),
+  maxLagMs: aPositiveNumber,
   pingMs: aPositiveNumber,
   turnRequests: aFlag,
   imports: aFlag,
@@ -84,6 +93,8 @@ export function resolvedRoutes({
   maxBodyBytes = routeDefaults.maxBodyBytes,
   bodyTimeoutMs = routeDefaults.bodyTimeoutMs,
   maxOpenStreams,
+  maxStreams,
+  maxLagMs,
   pingMs = routeDefaults.pingMs,
   turnRequests = false,
   imports = false,
@@ -91,7 +102,15 @@ export function resolvedRoutes({
   logger,
 }: RouteOptions): SessionRouteOptions {
   const body = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs }
-  return { body, pingMs, turnRequests, imports, clientSettings, streams: new OpenStreams(maxOpenStreams), logger }
+  return {
+    body,
+    pingMs,
+    turnRequests,
+    imports,
+    clientSettings,
+    streams: new OpenStreams({ perCaller: maxOpenStreams, inAll: maxStreams, maxLagMs }),
+    logger,
+  }
 }
 
 /** The routes of a session; which one comes with each request. */

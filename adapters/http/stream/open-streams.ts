@@ -1,20 +1,56 @@
 import { type Caller, shareOf } from '../access/authorize.ts'
 import { refuse, soonMs } from '../access/problem.ts'
+import { LoopLag } from './loop-lag.ts'
 
-/** How many answers stream to each caller at once. Each holds a reader, and what its client has not taken yet. */
+/** How many answers of a process stream at once. */
+const inAllByDefault = 10_000
+
+interface StreamLimits {
+  /** Of one caller. */
+  perCaller?: number | undefined
+  inAll?: number | undefined
+  maxLagMs?: number | undefined
+}
+
+/** How many answers stream at once: to each caller, and to all. Each holds a reader, and what its client has not taken yet. */
 export class OpenStreams {
-  readonly #given: number | undefined
+  readonly #limits: StreamLimits
   readonly #openOf = new Map<string | undefined, number>()
+  readonly #lag = new LoopLag()
+  #inAll = 0
 
-  constructor(given: number | undefined) {
-    this.#given = given
+  constructor(limits: StreamLimits) {
+    this.#limits = limits
   }
 
-  /** Refuses with 429 `tooManyStreams` where no more may begin: to be asked before anything is begun that would be streamed. */
+  /** All of them. */
+  get inAll(): number {
+    return this.#inAll
+  }
+
+  /** Milliseconds that the event loop is late. */
+  get lagMs(): number {
+    return this.#lag.ms
+  }
+
+  /**
+   * Refuses where no more may begin, with 429 `tooManyStreams` because of this caller, with 503 because of all: to be asked before anything is begun that would be
+   * streamed.
+   */
   assertRoom(caller: Caller): void {
-    const share = shareOf(caller, this.#given)
-    if ((this.#openOf.get(caller.identity) ?? 0) < share) return
-    refuse(429, 'tooManyStreams', `${share} answers are streamed to you already. Close one, or raise maxOpenStreams on the server.`, soonMs)
+    const { perCaller, inAll = inAllByDefault, maxLagMs } = this.#limits
+    const share = shareOf(caller, perCaller)
+    if ((this.#openOf.get(caller.identity) ?? 0) >= share)
+      refuse(
+        429,
+        'tooManyStreams',
+        `${share} answers are streamed to you already. Close one, or raise maxOpenStreams on the server.`,
+        soonMs,
+      )
+    if (this.#inAll >= inAll)
+      refuse(503, 'tooManyStreams', 'This server streams as many answers as it may. Ask again later, or raise maxStreams on it.', soonMs)
+    if (maxLagMs !== undefined && this.lagMs > maxLagMs)
+      refuse(503, 'unavailable', 'This server is too busy for more runs now. Ask again.', soonMs)
   }
 
   /** Counts one more; returns what to call once it has ended. */
@@ -24,6 +60,7 @@ export class OpenStreams {
   }
 
   #add(identity: string | undefined, count: number): void {
+    this.#inAll += count
     const open = (this.#openOf.get(identity) ?? 0) + count
     if (open > 0) this.#openOf.set(identity, open)
     else this.#openOf.delete(identity)

@@ -1,11 +1,13 @@
+import type { SessionStore } from '../../../src/index.ts'
 import { checkOptions, errorText, logWarning, startTimer } from '../../../src/internal.ts'
 import { assertSessionId, logSessionStore } from '../../../src/session/index.ts'
-import { type Caller, problemResponse, type SessionAddress, type SessionRoutes } from '../../http/index.ts'
+import { type Caller, problemResponse, type SessionAddress, type SessionFigures, type SessionRoutes } from '../../http/index.ts'
 import {
   type BodyLimits,
   type CloseOptions,
   closeOptions,
   type DrainOptions,
+  listOfAll,
   problemOf,
   refuse,
   routeDefaults,
@@ -47,6 +49,7 @@ export class SharedSessions implements PostgresLiveSessions {
   readonly #options: PostgresLiveSessionsOptions
   readonly #processId = crypto.randomUUID().replaceAll('-', '')
   readonly #leaseMs: number
+  readonly #store: SessionStore
   readonly #here: SessionsHere
   readonly #leases: SessionLeases
   readonly #mailbox: Mailbox
@@ -71,8 +74,9 @@ export class SharedSessions implements PostgresLiveSessions {
     const { pool: _pool, schema: _schema, tenant: _tenant, listen, pollMs, leaseMs = 10_000, store, ...shared } = options
     const place = { ...placeOf(options), processId: this.#processId }
     this.#leaseMs = leaseMs
+    this.#store = store ?? logSessionStore(postgresLogDriver(place))
     this.#here = new SessionsHere(
-      { ...shared, store: store ?? logSessionStore(postgresLogDriver(place)) },
+      { ...shared, store: this.#store },
       {
         onEnter: (address) => this.#enter(address),
         onLeft: (address) => this.#leave(address),
@@ -121,6 +125,19 @@ export class SharedSessions implements PostgresLiveSessions {
 
   async list(caller: Caller, page: { limit: number; cursor?: string }) {
     return this.#here.list(caller, page)
+  }
+
+  async listAll(page: { limit: number; cursor?: string }) {
+    return listOfAll(this.#store, page)
+  }
+
+  async isReady(): Promise<boolean> {
+    await this.#assertCertain()
+    return !this.#isLeaving && this.#here.isReady()
+  }
+
+  figures(): SessionFigures {
+    return this.#here.figures()
   }
 
   async recover(): Promise<number> {

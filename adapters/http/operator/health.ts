@@ -1,0 +1,49 @@
+import type { Context, Env, Hono } from 'hono'
+import { startTimer } from '../../../src/internal.ts'
+import { type Problem, problemResponse, soonMs } from '../access/problem.ts'
+import type { LiveSessions } from '../live/live-sessions.ts'
+
+/** How long the store has to answer: ms. */
+const answerMs = 2000
+/** How long an answer counts: whoever asks all the time asks the store once a second. */
+const freshMs = 1000
+
+const notReady: Problem = {
+  status: 503,
+  code: 'unavailable',
+  detail: 'This server takes no requests now: it is about to end, is too busy, or does not reach its store.',
+  retryAfterMs: soonMs,
+}
+
+/**
+ * `GET /healthz`: the process answers. `GET /readyz`: requests may be sent to it. Both are for balancers, so they ask nobody who it is, and say nothing of anybody.
+ */
+export function addHealth<E extends Env>(app: Hono<E>, sessions: ((c: Context<E>) => LiveSessions) | undefined): void {
+  const checks = new WeakMap<LiveSessions, { at: number; isReady: Promise<boolean> }>()
+  const isReady = (host: LiveSessions): Promise<boolean> => {
+    const last = checks.get(host)
+    if (last !== undefined && performance.now() - last.at < freshMs) return last.isReady
+    const check = { at: performance.now(), isReady: inTime(host) }
+    checks.set(host, check)
+    return check.isReady
+  }
+  app.get('/healthz', (c) => c.json({ status: 'ok' }, 200, noStore))
+  app.get('/readyz', async (c) =>
+    sessions === undefined || (await isReady(sessions(c))) ? c.json({ status: 'ok' }, 200, noStore) : problemResponse(notReady),
+  )
+}
+
+const noStore = { 'cache-control': 'no-store' }
+
+function inTime(host: LiveSessions): Promise<boolean> {
+  return new Promise((resolve) => {
+    const stopTimer = startTimer(answerMs, () => resolve(false))
+    const answer = async () => (await host.isReady?.()) ?? true
+    answer()
+      .catch(() => false)
+      .then((ready) => {
+        stopTimer()
+        resolve(ready)
+      })
+  })
+}

@@ -1,0 +1,83 @@
+import type { Env, Hono } from 'hono'
+import type { Logger } from '../../../src/index.ts'
+import type { LiveSessions, SessionFigures } from '../live/live-sessions.ts'
+import type { OpenStreams } from '../stream/open-streams.ts'
+
+/** A request that was answered; where the answer streams, its first byte. */
+export interface AnsweredRequest {
+  method: string
+  /** The pattern of its route, such as `/sessions/:id/runs`. There are as many as the app has routes, whatever is asked for. */
+  route: string
+  status: number
+  /** Milliseconds until the answer began. */
+  durationMs: number
+}
+
+/** What goes on in this process. */
+export interface AppFigures extends SessionFigures {
+  /** Answers that stream. */
+  openStreams: number
+  /** Milliseconds that the event loop is late. */
+  lagMs: number
+}
+
+/**
+ * Learns what an app does: `meterApp` of `phi-core/adapters/otel` makes metrics of it.
+ *
+ * **Contract**: both are called synchronously; what they throw is ignored.
+ *
+ * Source: docs/operating.md
+ */
+export interface AppObserver {
+  /** Called for each request. */
+  request?(request: AnsweredRequest): void
+  /** Called once, as the app is made. `figures` says what goes on whenever it is asked. */
+  begin?(figures: () => AppFigures): void
+}
+
+interface ObserveOptions {
+  observers: readonly AppObserver[]
+  logger: Logger | false | undefined
+  /** Absent where sessions are made for each request. */
+  sessions: LiveSessions | undefined
+  streams: OpenStreams
+}
+
+/** Tells observers, and a logger that wants to know, of every request. */
+export function observeApp<E extends Env>(app: Hono<E>, { observers, logger, sessions, streams }: ObserveOptions): void {
+  const none: SessionFigures = { sessions: 0, runs: 0, waiting: 0, queued: 0 }
+  const figures = (): AppFigures => ({ ...(sessions?.figures?.() ?? none), openStreams: streams.inAll, lagMs: streams.lagMs })
+  for (const observer of observers) quietly(() => observer.begin?.(figures))
+  const info = logger === false ? undefined : logger?.info?.bind(logger)
+  if (observers.length === 0 && info === undefined) return
+  app.use(async (c, next) => {
+    const at = performance.now()
+    await next()
+    const { status } = c.res
+    const request = {
+      method: c.req.method,
+      route: routeOf(c.req.routePath, c.req.path, status),
+      status,
+      durationMs: performance.now() - at,
+    }
+    for (const observer of observers) quietly(() => observer.request?.(request))
+    if (info !== undefined) quietly(() => info('request', { ...request, durationMs: Math.round(request.durationMs) }))
+  })
+}
+
+/** Behind the id of a session stands what its own routes know: one word of it is told, where there is such a route. */
+function routeOf(pattern: string, path: string, status: number): string {
+  const at = pattern.indexOf('/:rest')
+  if (at < 0) return pattern === '/*' ? '*' : pattern
+  const [word = ''] = path.split('/').slice(pattern.slice(0, at).split('/').length)
+  const known = /^[a-z-]{1,20}$/.test(word) && status !== 404 && status !== 401
+  return `${pattern.slice(0, at)}${known ? `/${word}` : word === '' ? '' : '/*'}`
+}
+
+function quietly(tell: () => void): void {
+  try {
+    tell()
+  } catch {
+    // Whoever watches has no say in what happens.
+  }
+}

@@ -1,0 +1,64 @@
+import { type Attributes, type Meter, metrics } from '@opentelemetry/api'
+import { checkOptions, options as optionsOf, withMethods } from '../../src/internal.ts'
+import type { AppFigures, AppObserver } from '../http/index.ts'
+
+/** What measuring an app is told. Source: docs/operating.md */
+export interface MeterAppOptions {
+  /** Default: that of the global meter provider. */
+  meter?: Meter
+}
+
+const meterOptions = optionsOf<MeterAppOptions>({
+  meter: withMethods('a meter of @opentelemetry/api', 'createHistogram', 'createObservableGauge'),
+})
+
+interface Gauge {
+  name: string
+  unit: string
+  description: string
+  read: (figures: AppFigures) => number
+}
+
+/** What is read off an app whenever somebody asks. */
+const gauges: readonly Gauge[] = [
+  { name: 'phi.app.sessions', unit: '{session}', description: 'Sessions in memory.', read: ({ sessions }) => sessions },
+  { name: 'phi.app.runs', unit: '{run}', description: 'Runs that are on.', read: ({ runs }) => runs },
+  { name: 'phi.app.approvals.waiting', unit: '{call}', description: 'Calls that wait for a person.', read: ({ waiting }) => waiting },
+  {
+    name: 'phi.app.inputs.queued',
+    unit: '{message}',
+    description: 'Messages that wait to be heard by a run.',
+    read: ({ queued }) => queued,
+  },
+  { name: 'phi.app.streams', unit: '{stream}', description: 'Answers that stream.', read: ({ openStreams }) => openStreams },
+  { name: 'phi.app.event_loop.lag', unit: 's', description: 'How late the event loop is.', read: ({ lagMs }) => lagMs / 1000 },
+]
+
+/** Boundaries that the conventions ask for: seconds. */
+const explicitBucketBoundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+/**
+ * Metrics of an app by OpenTelemetry: `createAgentApp({ observers: [meterApp()], … })`. How long requests take, by route, and what goes on in the process. What
+ * runs take and cost `traceLoops` measures, among the `observers` of an agent.
+ *
+ * **Contract**
+ * - Attributes are routes, methods and statuses: no id and no name of anybody.
+ * - Throws `ConfigError` `invalidOption` for a wrong option, and nothing afterwards.
+ *
+ * Source: docs/operating.md
+ */
+export function meterApp(options: MeterAppOptions = {}): AppObserver {
+  checkOptions(options, meterOptions)
+  const meter = options.meter ?? metrics.getMeter('phi-core')
+  const durations = meter.createHistogram('http.server.request.duration', { unit: 's', advice: { explicitBucketBoundaries } })
+  return {
+    request: ({ method, route, status, durationMs }) => {
+      const attributes: Attributes = { 'http.request.method': method, 'http.route': route, 'http.response.status_code': status }
+      durations.record(durationMs / 1000, attributes)
+    },
+    begin: (figures) => {
+      for (const { name, unit, description, read } of gauges)
+        meter.createObservableGauge(name, { unit, description }).addCallback((result) => result.observe(read(figures())))
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import type { AgentTool, Model, SessionStore } from 'phi-core'
+import { createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
+import { meterApp, traceLoops } from 'phi-core/adapters/otel'
+
+interface ServerParts {
+  store: SessionStore
+  model: Model
+  tools: readonly AgentTool[]
+  write: (line: string) => void
+}
+
+/** A server with a log of one line per request, metrics, and an operator who sees and stops the runs of everybody. */
+export function operatedServer({ store, model, tools, write }: ServerParts) {
+  const logger = {
+    warn: (event: string, fields: object) => write(JSON.stringify({ level: 'warn', event, ...fields })),
+    info: (event: string, fields: object) => write(JSON.stringify({ level: 'info', event, ...fields })),
+  }
+  const sessions = memoryLiveSessions({ store, agent: () => ({ model, tools, observers: [traceLoops()], logger }), logger })
+  const app = createAgentApp({
+    sessions,
+    authorize: (c) => c.req.header('x-user'),
+    authorizeOperator: (c) => c.req.header('x-operator'),
+    observers: [meterApp()],
+    maxLagMs: 200,
+    logger,
+  })
+  return { app, sessions }
+}
