@@ -248,7 +248,7 @@ describe('this test can fail', () => {
     expect(violations('playground/a.ts', "import { b } from '../src/agent/agent.ts'")).toHaveLength(1)
     expect(violations('playground/a.ts', "import { b } from '../src/internal.ts'")).toHaveLength(1)
     expect(violations('src/agent/a.ts', "import { b } from '../internal.ts'")).toHaveLength(1)
-    expect(violations('adapters/otel/a.ts', "import { b } from '../http/internal.ts'")).toHaveLength(1)
+    expect(violations('adapters/mcp/a.ts', "import { b } from '../http/internal.ts'")).toHaveLength(1)
   })
 
   it('and lets pass what is allowed', () => {
