@@ -54,8 +54,11 @@ function inBrowser(name: 'chromium' | BrowserName, provider: BrowserProviderOpti
   const browser = { enabled: true, connectTimeout, headless: true, screenshotFailures: false, instances: [{ browser: name }], provider }
   // Known from the start: a dependency that vite discovers late reloads the page under a running test.
   const ofUseChat = ['@ai-sdk/react', 'ai', 'react', 'react-dom/client']
+  const ofBindings = ['vue', 'solid-js']
   const ofTraces = ['@opentelemetry/api', '@opentelemetry/sdk-trace-base']
-  const optimizeDeps = { include: [...dependencies(), 'hono', ...ofUseChat, '@modelcontextprotocol/client', ...ofMcpTests, ...ofTraces] }
+  const optimizeDeps = {
+    include: [...dependencies(), 'hono', ...ofUseChat, ...ofBindings, '@modelcontextprotocol/client', ...ofMcpTests, ...ofTraces],
+  }
   return { resolve, optimizeDeps, test: { ...all, name, include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser } }
 }
 

@@ -27,6 +27,9 @@ const entries = publicEntries()
 /** No entry for importers: a program. */
 const command = { name: 'cli', source: 'adapters/node/cli/bin.ts' }
 
+/** What stands above all else in the file of an entry. React's server components may import hooks from a file that says so alone. */
+const firstLines: Record<string, string> = { [command.name]: '#!/usr/bin/env node', react: "'use client'" }
+
 type Graph = Pick<PluginContext, 'getModuleInfo'>
 
 /** Modules and all they import at once. */
@@ -70,7 +73,7 @@ async function writeCode(): Promise<void> {
       sourcemap: true,
       comments: { legal: true, annotation: true, jsdoc: false },
       entryFileNames: '[name].js',
-      banner: ({ name, isEntry }) => (isEntry && name === command.name ? '#!/usr/bin/env node' : ''),
+      banner: ({ name, isEntry }) => (isEntry ? (firstLines[name] ?? '') : ''),
       chunkFileNames: ({ isDynamicEntry, facadeModuleId }) =>
         isDynamicEntry && facadeModuleId ? inFolder(relative('.', facadeModuleId).replaceAll('\\', '/')) : 'shared/[name].js',
       codeSplitting: { groups: [{ name: sharedFiles(), debugName: 'shared' }] },

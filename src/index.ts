@@ -65,3 +65,4 @@ export {
 export type { SessionStore } from './types/session/session-store.ts'
 export type { StandardSchema } from './types/standard-schema.ts'
 export type { AgentTool, ToolContext, ToolOutput } from './types/tool/tool.ts'
+export type { DefinedTool, InferTools } from './types/tool/typed-tool.ts'

@@ -103,16 +103,17 @@ describe('comments lead to what is there', () => {
 })
 
 it('every example is run by a test', () => {
-  const sources = readSources('test', 'examples')
-  const tests = [...sources.keys()].filter((path) => path.endsWith('.test.ts'))
+  const sources = readSources('test', 'examples', 'e2e')
+  const tests = [...sources.keys()].filter((path) => /\.(?:test|e2e)\.ts$/.test(path))
   const reached = new Set(tests)
   for (const path of reached) {
     const code = sources.get(path) ?? ''
     for (const { specifier } of importsOf(code)) reached.add(resolveImport(path, specifier ?? ''))
-    // Examples that another runtime runs are named, not imported.
-    if (path.startsWith('test/')) for (const [named] of code.matchAll(/(?<=['/])examples\/[\w./-]+\.ts/g)) reached.add(named)
+    // Examples that another runtime, or a browser, runs are named, not imported.
+    if (/^(?:test|e2e)\//.test(path)) for (const [named] of code.matchAll(/(?<=['/])examples\/[\w./-]+\.tsx?/g)) reached.add(named)
   }
-  const examples = globSync('examples/**/*.{ts,tsx,js,mjs}').map((path) => path.replaceAll('\\', '/'))
+  const written = globSync('examples/**/*.{ts,tsx,js,mjs}').map((path) => path.replaceAll('\\', '/'))
+  const examples = written.filter((path) => !path.endsWith('.d.ts'))
   expect(examples.length).toBeGreaterThan(20)
   expect(examples.filter((path) => !reached.has(path))).toEqual([])
 })

@@ -19,6 +19,9 @@ const needed: Record<string, string[]> = {
   './adapters/mcp': ['@modelcontextprotocol/sdk'],
   './adapters/otel': ['@opentelemetry/api'],
   './adapters/ajv': ['ajv'],
+  './react': ['react'],
+  './vue': ['vue'],
+  './solid': ['solid-js'],
   './adapters/node/config': ['zod', '@modelcontextprotocol/sdk'],
   './adapters/node/mcp': ['@modelcontextprotocol/sdk'],
 }
@@ -67,9 +70,9 @@ const bundlers: Record<string, (bundle: Bundle) => Promise<void>> = {
       input,
       external: (id) => isOf(external, id) || builtIn.some((name) => id === name || (name.endsWith(':') && id.startsWith(name))),
       plugins: [resolving],
-      // What is not found, Rollup only warns of. Circles are those of other packages.
+      // What is not found, Rollup only warns of. Circles are those of other packages; 'use client' is for React's bundlers.
       onwarn: ({ code, message }) => {
-        if (code !== 'CIRCULAR_DEPENDENCY') throw new Error(message)
+        if (code !== 'CIRCULAR_DEPENDENCY' && code !== 'MODULE_LEVEL_DIRECTIVE') throw new Error(message)
       },
     })
     await bundle.write({ dir: folder, format: 'esm' })

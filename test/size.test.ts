@@ -105,8 +105,22 @@ describe('what is loaded before anything runs, without a limit', () => {
   })
 })
 
+describe('the bindings', () => {
+  const store = "import { createStore } from 'phi-core/store'\nconsole.log(createStore)\n"
+  const frameworks = { external: ['react', 'vue', 'solid-js'], splitting: false }
+
+  it.each(['react', 'vue', 'svelte', 'solid'])('%s is at most 3 kB gzip beside the store', async (name) => {
+    const [alone, both] = await Promise.all([
+      bundleApp(store, frameworks),
+      bundleApp(`${store}import { useAgent } from 'phi-core/${name}'\nconsole.log(useAgent)`, frameworks),
+    ])
+    console.log(`phi-core/${name}: ${both.initial - alone.initial} bytes gzip beside the store`)
+    expect(both.initial - alone.initial).toBeLessThanOrEqual(3 * kB)
+  })
+})
+
 /** Peers decide for themselves whether to generate code (zod probes and goes without), and ajv exists to generate it. */
-const peers = ['zod', 'ajv', 'hono', 'cloudflare:*']
+const peers = ['zod', 'ajv', 'hono', 'cloudflare:*', 'react', 'vue', 'solid-js']
 
 /** `Function(…)` and `eval(…)`, but not a method of that name, called or declared. */
 const codeGeneration = /.{0,40}(?<![.\w$])(?:Function|(?<!})eval)\(.{0,40}/g

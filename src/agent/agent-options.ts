@@ -55,7 +55,7 @@ type LoopSettings = Omit<
 >
 
 /** How an agent is set up. Only the model is required. `Output` is what `responseFormat` promises. Source: docs/concepts/agent-and-run.md */
-export interface AgentOptions<Output = unknown> extends LoopSettings {
+export interface AgentOptions<Output = unknown, Tools extends readonly AgentTool[] = readonly AgentTool[]> extends LoopSettings {
   model: Model
   /** What form every answer must have, and `output` of results; tools stay usable. A schema that cannot be asked for ends the run with an error. Default: text. */
   responseFormat?: ResponseFormatInput<Output>
@@ -63,7 +63,7 @@ export interface AgentOptions<Output = unknown> extends LoopSettings {
   systemPrompt?: string | ((turn: UpcomingTurn) => string | Promise<string>)
   /** Their index stands after the system prompt of every run; the agent's `read_file` must read the workspace they were loaded from. */
   skills?: SkillSet
-  tools?: readonly AgentTool[]
+  tools?: Tools
   /** History to begin with. */
   messages?: readonly MessageInput[]
   /** Default `off`. */

@@ -10,6 +10,7 @@ import { toMessages } from '../loop/intake.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
 import type { SessionJournal } from '../types/session/session-store.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
+import type { TypesOfTools } from '../types/tool/typed-tool.ts'
 import { AgentListeners } from './agent-listeners.ts'
 import {
   type AgentOptions,
@@ -29,7 +30,7 @@ import type { RunHandle } from './run-handle.ts'
 
 /**
  * A conversation with a model that can use tools: one history, one model, one run at a time. `Output` is the type of `output` in its results: what
- * the Standard Schema given as `responseFormat` makes.
+ * the Standard Schema given as `responseFormat` makes. `Tools` has the types of its tools, for a page that shows their calls: see `InferTools`.
  *
  * **Contract**
  * - `prompt` and `continueLoop` return at once and throw `AgentBusyError` while a run is on; nothing has changed then.
@@ -44,7 +45,9 @@ import type { RunHandle } from './run-handle.ts'
  * for await (const event of agent.prompt('Will it rain in Oslo?')) console.log(event.type)
  * ```
  */
-export class Agent<Output = unknown> {
+export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readonly AgentTool[]> {
+  /** For types alone: it is never there. */
+  declare readonly '~tools'?: TypesOfTools<Tools[number]>
   #settings: AgentSettings<Output>
   readonly #conversation: Conversation
   readonly #steering = new MessageQueue()
@@ -54,7 +57,7 @@ export class Agent<Output = unknown> {
   #run: RunHandle | undefined
 
   /** Throws `ConfigError` when there is no model, or an option cannot work. */
-  constructor(options: AgentOptions<Output>) {
+  constructor(options: AgentOptions<Output, Tools>) {
     checkAgentOptions(options)
     const { messages = [], agentId, sessionId, owns = [], ...settings } = options
     this.#owned = owns

@@ -50,6 +50,15 @@ function leftCalls(messages: readonly AgentMessage[]): string[] {
   return []
 }
 
+/** What is left of `state` when a run goes back to `messages`: what is no part of them any more is out of sight, whatever else is known of the others stays. */
+export function rewoundState(state: RunState, messages: readonly AgentMessage[]): RunState {
+  const ids = new Set(messages.map(({ id }) => id))
+  const kept = state.messages.filter(({ id }) => ids.has(id))
+  const notes = state.notes.filter(({ afterMessageId }) => afterMessageId === undefined || ids.has(afterMessageId))
+  const { live: _left, ...rest } = state
+  return { ...rest, messages: kept, notes }
+}
+
 function waiting(tools: RunState['tools'], approvals: readonly PendingApproval[]): RunState['tools'] {
   const views = approvals.map(({ toolCallId, toolName, arguments: args }): ToolView => {
     return { ...tools[toolCallId], toolCallId, toolName, args, status: 'pendingApproval' }

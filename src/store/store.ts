@@ -2,12 +2,13 @@ import { PartialOutput } from '../base/json/partial-output.ts'
 import { errorText, PhiError } from '../contract/errors.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { OutputForm } from '../contract/model/request-settings.ts'
-import type { AgentEvent } from '../contract/run/event.ts'
+import type { AgentEvent, AgentStartEvent } from '../contract/run/event.ts'
+import { goesBack } from '../contract/run/run-facts.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aFunction, anObject, options as optionsOf } from '../contract/shape/shape.ts'
 import type { ChatAgent } from '../types/run/chat-agent.ts'
 import { reduce } from './reduce.ts'
-import { restoredState } from './restored-state.ts'
+import { restoredState, rewoundState } from './restored-state.ts'
 import { initialState, type RunState } from './state.ts'
 
 /** How a store spaces its notifications. */
@@ -52,7 +53,8 @@ const storeOptions = optionsOf<StoreOptions>({ schedule: aFunction, initial: anO
  *
  * **Contract**
  * - However many events arrive, the snapshot changes and listeners run at most once per batch of `options.schedule`.
- * - An agent, here or on a server (`remoteSession`), is heard until `close`: what it has said, the run that is on, and each that begins.
+ * - An agent, here or on a server (`remoteSession`), is heard until `close`: what it has said, the run that is on, and each that begins. What a run takes back, as
+ *   another answer does, is out of sight when it begins.
  * - A run, or events read from a server, is followed at once. It may be replayed from any cursor: known events are ignored.
  * - Without an agent a store follows one run at a time; give it the next run of the same conversation when the last one ended.
  */
@@ -82,7 +84,7 @@ export function createStore(source?: AsyncIterable<AgentEvent> | Heard, options:
   }
 
   function take(event: AgentEvent): void {
-    const before = next
+    const before = event.type === 'agentStart' && agent !== undefined && event.runId !== next.runId ? leftOf(next, event, agent) : next
     set(reduce(before, event))
     output.take(event, before, next)
   }
@@ -157,8 +159,16 @@ function hear(agent: Heard, store: Pick<Store, 'dispatch' | 'follow'>): () => vo
   })
 }
 
+/** What is left in sight when a run begins. */
+function leftOf(state: RunState, { continuationKind, parentLoopId }: AgentStartEvent, agent: Heard): RunState {
+  if (goesBack(continuationKind)) return rewoundState(state, agent.messages)
+  const isElsewhere = state.loopId !== undefined && parentLoopId !== undefined && parentLoopId !== state.loopId
+  // Somebody has gone on from another loop.
+  return isElsewhere ? saidBy(agent) : state
+}
+
 /** Without what the run that is on has said: its events tell that. */
-function saidBy(agent: Heard): RunState {
+export function saidBy(agent: Heard): RunState {
   const { messages, currentRun } = agent
   const earlier = messages.filter((message) => message.role === 'extension' || message.turnId?.loopId !== currentRun?.loopId)
   return restoredState(currentRun === undefined ? messages : earlier, agent.pendingApprovals())

@@ -16,15 +16,16 @@ import {
   required,
 } from '../contract/shape/shape.ts'
 import { isToolName } from '../contract/tool/tool-result.ts'
-import type { SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
+import type { SchemaInput, SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolContext, ToolOutput, ToolParameters } from '../types/tool/tool.ts'
+import type { DefinedTool } from '../types/tool/typed-tool.ts'
 import { enforceableSchema } from '../validation/enforceable-schema.ts'
 import { isStandardSchema, toolJsonSchema } from '../validation/tool-parameters.ts'
 
 /** What `defineTool` takes: an `AgentTool` whose arguments still have their type. */
-export interface ToolOptions<Parameters extends ToolParameters, Args> {
+export interface ToolOptions<Parameters extends ToolParameters, Args, Name = string, Result = ToolOutput> {
   /** What the model calls: `[a-zA-Z0-9_-]{1,64}`. */
-  name: string
+  name: Name
   /** For people. Default: `name`. */
   label?: string
   /** For the model: what the tool does and when to use it. */
@@ -40,7 +41,7 @@ export interface ToolOptions<Parameters extends ToolParameters, Args> {
   timeoutMs?: number
   /** It ends soon after its signal: a call that is cut off waits up to three seconds for what it still has to say. For tools that run loops. */
   endsOnAbort?: boolean
-  execute(args: Args, ctx: ToolContext): Promise<ToolOutput> | ToolOutput
+  execute(args: Args, ctx: ToolContext): Promise<Result> | Result
 }
 
 /**
@@ -61,8 +62,12 @@ export interface ToolOptions<Parameters extends ToolParameters, Args> {
  *   execute: ({ a, b }) => String(a + b),
  * })
  */
-export function defineTool<Schema extends StandardSchema>(options: ToolOptions<Schema, SchemaOutput<Schema>>): AgentTool
-export function defineTool<Args extends object = JsonObject>(options: ToolOptions<JsonSchema, Args>): AgentTool
+export function defineTool<Schema extends StandardSchema, const Name extends string = string, Result extends ToolOutput = ToolOutput>(
+  options: ToolOptions<Schema, SchemaOutput<Schema>, Name, Result>,
+): DefinedTool<Name, SchemaInput<Schema>, Result>
+export function defineTool<Args extends object = JsonObject, const Name extends string = string, Result extends ToolOutput = ToolOutput>(
+  options: ToolOptions<JsonSchema, Args, Name, Result>,
+): DefinedTool<Name, Args, Result>
 export function defineTool<Args>(options: ToolOptions<ToolParameters, Args>): AgentTool {
   checkTool(options)
   const { needsApproval, execute, ...rest } = options

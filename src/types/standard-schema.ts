@@ -26,6 +26,9 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 /** The type a Standard Schema produces. */
 export type SchemaOutput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['output']
 
+/** The type a Standard Schema takes. */
+export type SchemaInput<S extends StandardSchema> = NonNullable<S['~standard']['types']>['input']
+
 /**
  * Checks values against JSON Schemas. Filled by the interpreter in `validation/` (works without code generation) or by
  * `adapters/ajv`.

@@ -65,6 +65,15 @@ describe('examples with sessions', () => {
   })
 })
 
+it('the pages of each framework are served beside their endpoint', async () => {
+  const { port }: { port: number } = JSON.parse(await started('node', 'examples/frameworks/serve.ts'))
+  const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
+  for (const name of ['react', 'vue', 'svelte', 'solid']) {
+    expect(await (await at(`/${name}/`)).text()).toMatch(new RegExp(`chat with ${name}`, 'i'))
+  }
+  expect(await (await at('/agent/sessions/s/history')).json()).toMatchObject({ messages: [] })
+})
+
 describe('examples of each runtime', () => {
   it('node/hello.ts prints the answer as it comes', async () => {
     vi.stubEnv('ANTHROPIC_API_KEY', 'test-key')

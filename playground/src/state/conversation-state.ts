@@ -22,15 +22,6 @@ export function openedState(agent: Said, loops: readonly LoopRecord[]): RunState
   return { ...restored, messages, tools, notes, turns: replayed.turns }
 }
 
-/** `state` without what its agent has gone back behind, when a run answers or asks something else instead. */
-export function rewoundState(state: RunState, messages: readonly AgentMessage[]): RunState {
-  const ids = new Set(messages.map(({ id }) => id))
-  const kept = state.messages.filter(({ id }) => ids.has(id))
-  const notes = state.notes.filter(({ afterMessageId }) => afterMessageId === undefined || ids.has(afterMessageId))
-  const { live: _left, ...rest } = state
-  return { ...rest, messages: kept, notes }
-}
-
 /** A tree without what the log of the page holds already: events and requests are most of it. */
 export function outlineOf(session: Session): Session {
   const loops = session.loops.map((loop) => ({

@@ -1,0 +1,1 @@
+export { useAgent, useMessage, usePart } from './use-agent.ts'

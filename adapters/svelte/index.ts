@@ -1,0 +1,1 @@
+export { type AgentStore, useAgent, useMessage, usePart } from './use-agent.ts'

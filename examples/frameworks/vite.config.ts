@@ -1,0 +1,11 @@
+import { globSync } from 'node:fs'
+import { svelte } from '@sveltejs/vite-plugin-svelte'
+import vue from '@vitejs/plugin-vue'
+import { defineConfig } from 'vite'
+import solid from 'vite-plugin-solid'
+
+/** All pages at once, each in its framework; the pages of React need no plugin. Yours has one of these. */
+export default defineConfig({
+  plugins: [vue(), svelte({ configFile: false }), solid({ include: ['**/solid/*.tsx'] })],
+  build: { rolldownOptions: { input: globSync(`${import.meta.dirname}/*/index.html`) }, target: 'es2023' },
+})

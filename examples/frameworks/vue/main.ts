@@ -1,0 +1,4 @@
+import { createApp } from 'vue'
+import Page from './chat-page.vue'
+
+createApp(Page).mount('main')

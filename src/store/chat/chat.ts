@@ -1,0 +1,274 @@
+import type { PromptInput } from '../../contract/message/message.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aFunction, options as optionsOf } from '../../contract/shape/shape.ts'
+import type { ChatAgent } from '../../types/run/chat-agent.ts'
+import type { AgentRun } from '../../types/run/run.ts'
+import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
+import { restoredState } from '../restored-state.ts'
+import type { RunState } from '../state.ts'
+import { createStore, type Store, type StoreOptions, saidBy } from '../store.ts'
+import type { ChatActions, ChatBranch, ChatError, ChatPart, ChatState } from './chat-state.ts'
+import { Show } from './show.ts'
+import { answerAt, branchAt, decide, errorOf, lastLoopOf, partingOf, Queue, type SomeAgent, taken } from './talk.ts'
+
+/** A conversation for user interfaces, whatever they are made with. */
+export interface Chat<Part = ChatPart> {
+  readonly agent: ChatAgent
+  /** Those of the state, for who shows nothing. */
+  readonly actions: ChatActions
+  /** The same object until something changes. */
+  getSnapshot(): ChatState<Part>
+  /** The state that it began with: for a page that is made on a server, and its first look in the browser. */
+  getServerSnapshot(): ChatState<Part>
+  /** Calls `listener` after each change; returns how to stop. While anybody listens, the agent is heard. A listener must not throw. */
+  subscribe(listener: () => void): () => void
+}
+
+/** Something that knows the types of its tools. For types alone: it is never there. */
+export interface WithTools<Tools extends ToolTypesByName> {
+  readonly '~tools'?: Tools
+}
+
+/** An agent, here or on a server, or a chat made of one, with the types of its tools where it knows them. */
+export type ChatSource<Tools extends ToolTypesByName = ToolTypesByName> = (ChatAgent | Chat) & WithTools<Tools>
+
+/** How a chat spaces its notifications. */
+export type CreateChatOptions = Pick<StoreOptions, 'schedule'>
+
+const createOptions = optionsOf<CreateChatOptions>({ schedule: aFunction })
+
+/**
+ * What the bindings for React, Vue, Svelte and Solid and the web components stand on: one state and one set of actions, the same for an `Agent` in this page
+ * and for a `remoteSession`.
+ *
+ * **Contract**
+ * - The agent is heard while anybody listens, and nothing is asked of it before; who makes a page on a server never listens. A session on a server is loaded then.
+ * - A delta replaces one part, its message and the list. All else is the same object as before, so that what is selected of the state says what to draw.
+ * - What fails is `error` of the state until the next action.
+ *
+ * Source: docs/concepts/bindings.md
+ */
+export function createChat<Tools extends ToolTypesByName = ToolTypesByName>(
+  agent: ChatAgent & WithTools<Tools>,
+  options: CreateChatOptions = {},
+): Chat<ChatPart<Tools>> & WithTools<Tools> {
+  checkOptions(options, createOptions)
+  return typed(new LiveChat(agent, options))
+}
+
+const chats = new WeakMap<ChatAgent, Chat>()
+
+/** The chat of this agent: one for all parts of a page, made when it is first asked for. */
+export function chatOf<Tools extends ToolTypesByName = ToolTypesByName>(source: ChatSource<Tools>): Chat<ChatPart<Tools>> {
+  if ('getSnapshot' in source) return typed(source)
+  let chat = chats.get(source)
+  if (chat === undefined) {
+    chat = new LiveChat(source, {})
+    chats.set(source, chat)
+  }
+  return typed(chat)
+}
+
+/** What tools take and give is checked where they run. Here it is only named, by whoever knows the tools: no code can tell that it fits. */
+function typed<Tools extends ToolTypesByName>(chat: Chat): Chat<ChatPart<Tools>> {
+  return chat as unknown as Chat<ChatPart<Tools>>
+}
+
+class LiveChat implements Chat {
+  readonly agent: SomeAgent
+  readonly actions: ChatActions = this.#makeActions()
+  readonly #options: CreateChatOptions
+  readonly #listeners = new Set<() => void>()
+  readonly #show = new Show()
+  readonly #queue: Queue
+  readonly #first: ChatState
+  #store: Store | undefined
+  #run: RunState
+  #isLoading: boolean
+  #isOpen = false
+  #branches: readonly ChatBranch[] = []
+  #error: ChatError | undefined
+  #state: ChatState
+
+  constructor(agent: ChatAgent, options: CreateChatOptions) {
+    this.agent = agent
+    this.#options = options
+    this.#queue = new Queue(agent, () => this.#publish())
+    this.#isLoading = this.#lacksHistory
+    this.#run = saidBy(agent)
+    this.#first = this.#look()
+    this.#state = this.#first
+  }
+
+  getSnapshot = (): ChatState => this.#state
+  getServerSnapshot = (): ChatState => this.#first
+
+  subscribe = (listener: () => void): (() => void) => {
+    const heard = () => listener()
+    this.#listeners.add(heard)
+    this.#settleSoon()
+    return () => {
+      this.#listeners.delete(heard)
+      this.#settleSoon()
+    }
+  }
+
+  // Hearing the agent
+
+  /** In a microtask: who looks and leaves at once, as pages made on a server do, asks nothing of the agent; who leaves and comes back misses nothing. */
+  #settleSoon(): void {
+    queueMicrotask(() => {
+      const isWanted = this.#listeners.size > 0
+      if (isWanted && !this.#isOpen) void this.#open()
+      if (!isWanted && this.#isOpen) this.#close()
+    })
+  }
+
+  get #lacksHistory(): boolean {
+    return this.agent.load !== undefined && this.agent.messages.length === 0 && this.agent.currentRun === undefined
+  }
+
+  async #open(): Promise<void> {
+    this.#isOpen = true
+    if (this.#lacksHistory) await this.#load()
+    if (this.#isOpen) this.#follow()
+  }
+
+  async #load(options?: { loopId?: string }): Promise<void> {
+    this.#isLoading = true
+    this.#publish()
+    try {
+      await this.agent.load?.(options)
+    } catch (error) {
+      const shown = errorOf(error)
+      // A session begins with its first prompt.
+      if (shown.code !== 'notFound' || options !== undefined) this.#error = shown
+    }
+    this.#isLoading = false
+  }
+
+  /** Goes on from what is shown where nothing was said meanwhile: turns, notes and times are only told by events. */
+  #follow(): void {
+    this.#isLoading = false
+    this.#store?.close()
+    const isKnown = this.#run.live === undefined && this.#run.messages.at(-1)?.id === this.agent.messages.at(-1)?.id
+    const store = createStore(this.agent, { ...this.#options, ...(isKnown && { initial: this.#run }) })
+    this.#store = store
+    const look = () => {
+      this.#run = store.getSnapshot()
+      this.#publish()
+    }
+    store.subscribe(look)
+    this.#queue.find()
+    look()
+  }
+
+  #close(): void {
+    this.#isOpen = false
+    this.#store?.close()
+    this.#store = undefined
+  }
+
+  // Showing it
+
+  #look(): ChatState {
+    const run = this.#run
+    const output = this.#store?.getOutput()
+    const rejection = run.rejection === undefined ? undefined : { code: 'rejected', message: run.rejection }
+    const error = this.#error ?? run.failure ?? rejection
+    return {
+      ...this.actions,
+      ...this.#show.of(run),
+      status: this.#isLoading ? 'loading' : run.status,
+      ...{ approvals: run.approvals, inputs: run.inputs, queue: this.#queue.waiting, branches: this.#branches, usage: run.usage, run },
+      ...(error !== undefined && { error }),
+      ...(output !== undefined && { output }),
+    }
+  }
+
+  #publish(): void {
+    this.#state = this.#look()
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  // Acting on it
+
+  #makeActions(): ChatActions {
+    return {
+      send: (input, options) =>
+        this.agent.currentRun === undefined ? this.#begin(() => this.agent.send(input, options)) : this.#say('followUp', input),
+      steer: (input) => (this.agent.currentRun === undefined ? this.#begin(() => this.agent.send(input)) : this.#say('steer', input)),
+      withdraw: (id) => this.#queue.withdraw(id),
+      stop: () => this.agent.abort(),
+      proceed: (options) => this.#begin(() => this.agent.continueLoop(options)),
+      approve: async (request) => void (await this.#attempt(() => decide(this.agent, request))),
+      deny: async (request, reason) => void (await this.#attempt(() => decide(this.agent, request, { reason }))),
+      answer: (request, answer) => void this.#attempt(async () => this.agent.currentRun?.answer(request, answer)),
+      edit: (messageId, input, options) => {
+        const at = this.agent.messages.findIndex(({ id }) => id === messageId)
+        return this.#begin(() => this.agent.editAndResend(messageId, input, options), at)
+      },
+      regenerate: (options = {}) => this.#begin(() => this.agent.regenerate(options), answerAt(this.agent.messages, options.messageId)),
+      goTo: (branchId) => this.#goTo(branchId),
+      reload: () => this.#reload(),
+    }
+  }
+
+  /** `leaving`: from where on the run takes back what was said. */
+  async #begin(start: () => AgentRun, leaving?: number): Promise<boolean> {
+    const branch = leaving === undefined ? undefined : branchAt(this.agent.messages, leaving)
+    const began = await this.#attempt(async () => {
+      const run = start()
+      if (branch !== undefined) this.#branches = [...this.#branches, branch]
+      return taken(run)
+    })
+    return began ?? false
+  }
+
+  async #say(kind: 'steer' | 'followUp', input: PromptInput): Promise<boolean> {
+    return (await this.#attempt(() => this.#queue.say(kind, input))) ?? false
+  }
+
+  async #attempt<Value>(act: () => Promise<Value>): Promise<Value | undefined> {
+    if (this.#error !== undefined) {
+      this.#error = undefined
+      this.#publish()
+    }
+    try {
+      return await act()
+    } catch (error) {
+      this.#error = errorOf(error)
+      this.#publish()
+      return undefined
+    }
+  }
+
+  async #goTo(branchId: string): Promise<void> {
+    const chosen = this.#branches.find(({ id }) => id === branchId)
+    if (chosen === undefined) return
+    const { messages } = this.agent
+    const left = branchAt(messages, partingOf(messages, chosen.messages))
+    const loopId = lastLoopOf(chosen.messages)
+    const went = await this.#attempt(async () => {
+      if (this.agent.replaceMessages !== undefined) this.agent.replaceMessages(chosen.messages)
+      else await this.agent.load?.({ ...(loopId !== undefined && { loopId }) })
+      return true
+    })
+    if (went === undefined) return
+    this.#branches = [...this.#branches.filter((branch) => branch !== chosen), ...(left === undefined ? [] : [left])]
+    this.#startOver()
+  }
+
+  async #reload(): Promise<void> {
+    this.#error = undefined
+    if (this.agent.load !== undefined) await this.#load()
+    this.#startOver()
+  }
+
+  /** Shows what the agent says now. */
+  #startOver(): void {
+    this.#run = restoredState(this.agent.messages, this.agent.pendingApprovals())
+    if (this.#isOpen) this.#follow()
+    else this.#publish()
+  }
+}

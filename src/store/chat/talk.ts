@@ -1,0 +1,115 @@
+import { errorText, PhiError } from '../../contract/errors.ts'
+import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
+import type { ChatAgent } from '../../types/run/chat-agent.ts'
+import type { ApprovalRef } from '../../types/run/question.ts'
+import type { AgentRun, Receipt } from '../../types/run/run.ts'
+import type { ChatBranch, ChatError, QueuedMessage } from './chat-state.ts'
+
+/** What only some agents have: a session on a server reads and decides over the wire, one in this process has its history at hand. */
+export type SomeAgent = ChatAgent & {
+  load?(options?: { loopId?: string }): Promise<unknown>
+  readonly queued?: readonly (Receipt & { kind: QueuedMessage['kind'] })[]
+  approve?(request: ApprovalRef): Promise<void>
+  deny?(request: ApprovalRef, reason?: string): Promise<void>
+  replaceMessages?(messages: readonly AgentMessage[]): void
+}
+
+/** What went wrong, as it is shown. */
+export function errorOf(error: unknown): ChatError {
+  return { code: PhiError.isInstance(error) ? error.code : 'failed', message: errorText(error) }
+}
+
+/** Resolves with true when what was said is in the conversation, with false when the run gives it back or was refused. */
+export function taken(run: AgentRun): Promise<boolean> {
+  return new Promise((resolve) => {
+    const stop = run.subscribe((event) => {
+      const isAnswering = event.type === 'messageStart' && event.message.role === 'assistant'
+      if (event.type === 'messageEnd' || isAnswering) resolve(true)
+    })
+    void run.result.then(({ returned, status }) => {
+      stop()
+      resolve(returned.length === 0 && status !== 'error' && status !== 'rejected')
+    })
+  })
+}
+
+/** Decides about a call: in the run that asks, over the wire, or where its run has left it, in one that asks again. Rejects, or throws, where nobody asks. */
+export async function decide(agent: SomeAgent, request: ApprovalRef, denied?: { reason?: string | undefined }): Promise<void> {
+  if (agent.approve !== undefined && agent.deny !== undefined) {
+    return denied === undefined ? agent.approve(request) : agent.deny(request, denied.reason)
+  }
+  const answer = (run: AgentRun, asked: ApprovalRef) => (denied === undefined ? run.approve(asked) : run.deny(asked, denied.reason))
+  if (agent.currentRun !== undefined) return answer(agent.currentRun, request)
+  const run = agent.continueLoop()
+  for await (const event of run) {
+    if (event.type !== 'approvalRequested' || event.toolCallId !== request.toolCallId) continue
+    return answer(run, { toolCallId: request.toolCallId, argumentsHash: request.argumentsHash })
+  }
+}
+
+/** What waits to be said: what was queued through this chat, and what a session was found with. */
+export class Queue {
+  readonly #agent: SomeAgent
+  readonly #changed: () => void
+  readonly #receipts = new Map<string, Receipt>()
+  waiting: readonly QueuedMessage[] = []
+
+  constructor(agent: SomeAgent, changed: () => void) {
+    this.#agent = agent
+    this.#changed = changed
+  }
+
+  /** Takes in what a session was found with. */
+  find(): void {
+    for (const receipt of this.#agent.queued ?? []) void this.#wait(receipt.kind, receipt)
+  }
+
+  say(kind: QueuedMessage['kind'], input: PromptInput): Promise<boolean> {
+    return this.#wait(kind, this.#agent[kind](input))
+  }
+
+  withdraw(id: string): void {
+    this.#receipts.get(id)?.withdraw()
+  }
+
+  async #wait(kind: QueuedMessage['kind'], receipt: Receipt): Promise<boolean> {
+    const { message } = receipt
+    if (receipt.status === 'queued' && !this.#receipts.has(message.id)) {
+      this.#receipts.set(message.id, receipt)
+      this.waiting = [...this.waiting, { id: message.id, kind, message }]
+      this.#changed()
+    }
+    const outcome = await receipt.settled
+    if (this.#receipts.delete(message.id)) {
+      this.waiting = this.waiting.filter(({ id }) => id !== message.id)
+      this.#changed()
+    }
+    return outcome === 'delivered'
+  }
+}
+
+/** What was said from `at` on leaves the history: a branch to go back to. */
+export function branchAt(messages: readonly AgentMessage[], at: number): ChatBranch | undefined {
+  const [left, last] = [messages[at], messages.at(-1)]
+  if (left === undefined || last === undefined) return undefined
+  const before = messages[at - 1]
+  return { id: last.id, messageId: left.id, ...(before !== undefined && { afterMessageId: before.id }), messages: [...messages] }
+}
+
+/** Where the first answer to the question stands that message `messageId` belongs to; by default to the last one. */
+export function answerAt(messages: readonly AgentMessage[], messageId?: string): number {
+  const until = messageId === undefined ? messages.length : messages.findIndex(({ id }) => id === messageId) + 1
+  return messages.slice(0, until).findLastIndex(({ role }) => role === 'user') + 1
+}
+
+/** Where two histories part. */
+export function partingOf(some: readonly AgentMessage[], others: readonly AgentMessage[]): number {
+  const at = some.findIndex(({ id }, index) => others[index]?.id !== id)
+  return at < 0 ? some.length : at
+}
+
+/** The loop that said the last of it. */
+export function lastLoopOf(messages: readonly AgentMessage[]): string | undefined {
+  const last = messages.findLast((message) => message.role !== 'extension' && message.turnId !== undefined)
+  return last === undefined || last.role === 'extension' ? undefined : last.turnId?.loopId
+}

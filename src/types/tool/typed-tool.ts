@@ -1,0 +1,45 @@
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
+import type { AgentTool, ToolOutput } from './tool.ts'
+
+/** What a call of a tool takes and gives, for types alone. */
+export interface ToolTypes {
+  input: unknown
+  output: unknown
+}
+
+/** The types of tools by their names. */
+export type ToolTypesByName = Record<string, ToolTypes>
+
+/** A tool whose name, arguments and result still have their types, as `defineTool` makes it. Source: docs/concepts/tools.md */
+export interface DefinedTool<Name extends string = string, Input = JsonObject, Output = ToolOutput> extends AgentTool {
+  readonly name: Name
+  /** For types alone: it is never there. */
+  readonly '~types'?: { input: Input; output: OutputOf<Output> }
+}
+
+/** What a page is shown of a result: `details` where the tool returns a `ToolResult`, else what it returned. A scalar may come as its text. */
+export type OutputOf<Returned> = Returned extends ToolResult
+  ? Returned extends { details: infer Details }
+    ? Details
+    : JsonValue
+  : Returned extends number | boolean | null
+    ? Returned | string
+    : Returned
+
+/** The types of these tools by name. */
+export type TypesOfTools<Tool extends AgentTool> = {
+  [T in Tool as T['name']]: T extends { readonly '~types'?: infer Types extends ToolTypes } ? Types : ToolTypes
+}
+
+/**
+ * The tools of an agent, or of a list of tools, as types: name, input and output. Give them to a page that shows a session on a server:
+ * `useAgent<InferTools<typeof agent>>(session)`.
+ *
+ * Source: docs/concepts/bindings.md
+ */
+export type InferTools<Source> = Source extends readonly (infer Tool extends AgentTool)[]
+  ? TypesOfTools<Tool>
+  : Source extends { readonly '~tools'?: infer Types extends ToolTypesByName }
+    ? Types
+    : ToolTypesByName

@@ -1,0 +1,105 @@
+import { createElement, memo, Profiler, useState } from 'react'
+import { createRoot } from 'react-dom/client'
+import { expect, it, vi } from 'vitest'
+import { useAgent, useMessage, usePart } from '../../../adapters/react/index.ts'
+import { Agent } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { patient } from '../../support/patience.ts'
+
+/** Renders of each component since it was last emptied. */
+let renders: string[] = []
+
+interface Of {
+  agent: Agent
+  id: string
+}
+
+const Part = memo(({ agent, id, index }: Of & { index: number }) => {
+  renders.push('part')
+  const part = usePart(agent, id, index)
+  return createElement('span', null, part?.type === 'text' ? part.text : part?.type)
+})
+
+const Message = memo(({ agent, id }: Of) => {
+  renders.push('message')
+  const count = useAgent(agent, ({ messages, messageIds }) => messages[messageIds.indexOf(id)]?.parts.length ?? 0)
+  return createElement(
+    'li',
+    null,
+    Array.from({ length: count }, (_, index) => createElement(Part, { key: index, agent, id, index })),
+  )
+})
+
+function List({ agent }: { agent: Agent }) {
+  renders.push('list')
+  const ids = useAgent(agent, (state) => state.messageIds)
+  return createElement(
+    'ol',
+    null,
+    ids.map((id) => createElement(Message, { key: id, agent, id })),
+  )
+}
+
+it('a delta renders one component among 2,000 messages', async () => {
+  const messages = Array.from({ length: 2000 }, (_, at) => ({
+    role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),
+    content: [{ type: 'text' as const, text: `message ${at}` }],
+  }))
+  const deltas = Array.from({ length: 50 }, (_, at) => ` word${at}`)
+  const agent = new Agent({ model: scripted([{ text: deltas }], { delayMs: 5 }), messages })
+  const root = document.createElement('div')
+  createRoot(root).render(createElement(List, { agent }))
+  await vi.waitFor(() => expect(root.querySelectorAll('li')).toHaveLength(2000), patient)
+
+  const perDelta: string[][] = []
+  const run = agent.prompt('Count.')
+  const seen = new Set<string>()
+  agent.subscribe((event) => {
+    if (event.type !== 'messageUpdate') return
+    // What was rendered since the delta before is of that one, or of what came before the first.
+    if (seen.size > 1) perDelta.push(renders)
+    seen.add(String(event.seq))
+    renders = []
+  })
+  await run.result
+  await vi.waitFor(() => expect(root.textContent).toContain(`${deltas.join('')}`), patient)
+  expect(perDelta.length).toBeGreaterThan(20)
+  expect(perDelta.filter((each) => each.length > 1)).toEqual([])
+  expect(perDelta.flat().every((name) => name === 'part')).toBe(true)
+  expect(perDelta.flat().length).toBeGreaterThan(20)
+})
+
+function Whole({ agent }: { agent: Agent }) {
+  const { messages, status, send } = useAgent(agent)
+  const [draft, write] = useState('Hello')
+  const say = async () => {
+    if (await send(draft)) write('')
+  }
+  const lines = messages.map(({ id }) => createElement(Line, { key: id, agent, id }))
+  return createElement(
+    'section',
+    { 'data-status': status },
+    lines,
+    createElement('button', { type: 'button', onClick: say }, 'Send'),
+    draft,
+  )
+}
+
+function Line({ agent, id }: Of) {
+  const message = useMessage(agent, id)
+  return createElement(
+    'p',
+    null,
+    message?.parts.map((part) => (part.type === 'text' ? part.text : part.type)),
+  )
+}
+
+it('a component that takes all shows a conversation, and keeps the words until they are said', async () => {
+  const agent = new Agent({ model: scripted([{ text: 'Good day.' }]) })
+  const root = document.createElement('div')
+  createRoot(root).render(createElement(Profiler, { id: 'page', onRender: () => undefined }, createElement(Whole, { agent })))
+  await vi.waitFor(() => expect(root.querySelector('button')).not.toBeNull(), patient)
+  root.querySelector('button')?.click()
+  await vi.waitFor(() => expect(root.querySelector('section')?.dataset.status).toBe('completed'), patient)
+  expect(root.textContent).toBe('HelloGood day.Send')
+})

@@ -1,0 +1,213 @@
+import { expect, it, vi } from 'vitest'
+import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import { remoteSession } from '../../../src/client/index.ts'
+import { Agent, type AgentOptions, defineTool, memorySessionStore } from '../../../src/index.ts'
+import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
+import { type Chat, createChat, messageOf } from '../../../src/store/index.ts'
+import { patient } from '../../support/patience.ts'
+
+const add = defineTool({
+  name: 'add',
+  description: 'Adds.',
+  parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
+  needsApproval: true,
+  execute: ({ a, b }) => ({ sum: Number(a) + Number(b) }),
+})
+
+const call = { toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1, b: 2 } }] }
+
+/** A chat with an agent in this process, or behind an endpoint, that says `steps`. */
+type Open = (steps: readonly ScriptedStep[]) => { chat: Chat; close(): Promise<void> }
+
+const places: [string, Open][] = [
+  [
+    'an agent',
+    (steps) => {
+      const chat = createChat(new Agent(said(steps)))
+      const stop = chat.subscribe(() => undefined)
+      return { chat, close: async () => stop() }
+    },
+  ],
+  [
+    'a session on a server',
+    (steps) => {
+      const options = said(steps)
+      const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => options })
+      const app = createAgentApp({ sessions, authorize: 'loopbackOnly' })
+      const session = remoteSession({ url: 'http://localhost', sessionId: 's', fetch: (request) => app.fetch(request), logger: false })
+      const chat = createChat(session)
+      const stop = chat.subscribe(() => undefined)
+      return {
+        chat,
+        close: async () => {
+          stop()
+          session.close()
+          await sessions.close()
+        },
+      }
+    },
+  ],
+]
+
+function said(steps: readonly ScriptedStep[]): AgentOptions {
+  return { model: scripted(steps), tools: [add] }
+}
+
+function shown(chat: Chat): string[] {
+  return chat.getSnapshot().messages.map(({ role, parts }) => {
+    const words = parts.map((part) =>
+      part.type === 'text' ? part.text : part.type === 'tool' ? `[${part.toolName} ${part.status}]` : part.type,
+    )
+    return `${role}: ${words.join('')}`
+  })
+}
+
+const soon = (check: () => void) => vi.waitFor(check, patient)
+const until = (chat: Chat, status: string) => soon(() => expect(chat.getSnapshot().status).toBe(status))
+
+it.each(places)('%s: asks, is approved, and shows input and output of the call', async (_, open) => {
+  const { chat, close } = open([call, { text: 'Three.' }])
+  expect(await chat.getSnapshot().send('1 + 2?')).toBe(true)
+  await soon(() => expect(chat.getSnapshot().approvals).toHaveLength(1))
+  const { approvals, approve } = chat.getSnapshot()
+  expect(shown(chat)).toEqual(['user: 1 + 2?', 'assistant: [add pendingApproval]'])
+  expect(chat.getSnapshot().messages[1]?.parts[0]).toMatchObject({ input: { a: 1, b: 2 }, approval: { toolCallId: 'c1' } })
+  if (approvals[0] !== undefined) await approve(approvals[0])
+  await until(chat, 'completed')
+  expect(shown(chat)).toEqual(['user: 1 + 2?', 'assistant: [add done]', 'assistant: Three.'])
+  expect(chat.getSnapshot().messages[1]?.parts[0]).toMatchObject({ output: { sum: 3 } })
+  await close()
+})
+
+it.each(places)('%s: an edit and another answer leave branches, and one goes back to them', async (_, open) => {
+  const { chat, close } = open([{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }, { text: 'Four.' }])
+  await chat.getSnapshot().send('Count.')
+  await until(chat, 'completed')
+  expect(await chat.getSnapshot().regenerate()).toBe(true)
+  await until(chat, 'completed')
+  expect(shown(chat)).toEqual(['user: Count.', 'assistant: Two.'])
+  const asked = chat.getSnapshot().messageIds[0] ?? ''
+  await chat.getSnapshot().edit(asked, 'Count on.')
+  await until(chat, 'completed')
+  expect(shown(chat)).toEqual(['user: Count on.', 'assistant: Three.'])
+  const { branches, goTo } = chat.getSnapshot()
+  expect(branches.map(({ messages }) => messages.length)).toEqual([2, 2])
+  await goTo(branches[0]?.id ?? '')
+  expect(shown(chat)).toEqual(['user: Count.', 'assistant: One.'])
+  expect(chat.getSnapshot().branches).toHaveLength(2)
+  await chat.getSnapshot().send('And?')
+  await until(chat, 'completed')
+  expect(shown(chat)).toEqual(['user: Count.', 'assistant: One.', 'user: And?', 'assistant: Four.'])
+  await close()
+})
+
+it.each(places)('%s: what is said while a run is on waits, can be taken back, and is answered next', async (_, open) => {
+  const { chat, close } = open([call, { text: 'Three.' }, { text: 'Bye.' }])
+  await chat.getSnapshot().send('1 + 2?')
+  await soon(() => expect(chat.getSnapshot().approvals).toHaveLength(1))
+  const [waits, back] = [chat.getSnapshot().send('Then go.'), chat.getSnapshot().send('No.')]
+  await soon(() => expect(chat.getSnapshot().queue).toHaveLength(2))
+  chat.getSnapshot().withdraw(chat.getSnapshot().queue[1]?.id ?? '')
+  expect(await back).toBe(false)
+  const { approvals, approve } = chat.getSnapshot()
+  if (approvals[0] !== undefined) await approve(approvals[0])
+  expect(await waits).toBe(true)
+  await until(chat, 'completed')
+  expect(shown(chat).slice(2)).toEqual(['assistant: Three.', 'user: Then go.', 'assistant: Bye.'])
+  expect(chat.getSnapshot().queue).toEqual([])
+  await close()
+})
+
+it.each(places)('%s: stops, and goes on', async (_, open) => {
+  const { chat, close } = open([call, { text: 'Well.' }])
+  await chat.getSnapshot().send('1 + 2?')
+  await soon(() => expect(chat.getSnapshot().approvals).toHaveLength(1))
+  chat.getSnapshot().stop()
+  await until(chat, 'aborted')
+  expect(await chat.getSnapshot().proceed()).toBe(true)
+  await until(chat, 'completed')
+  expect(shown(chat).at(-1)).toBe('assistant: Well.')
+  await close()
+})
+
+it.each(places)('%s: what cannot be done is an error until something else is done', async (_, open) => {
+  const { chat, close } = open([{ text: 'Hello.' }])
+  expect(await chat.getSnapshot().send('')).toBe(false)
+  expect(chat.getSnapshot().error?.code).toBe('emptyPrompt')
+  await chat.getSnapshot().approve({ toolCallId: 'none', argumentsHash: 'none' })
+  expect(chat.getSnapshot().error).toBeDefined()
+  await chat.getSnapshot().send('Hi.')
+  await until(chat, 'completed')
+  expect(chat.getSnapshot().error).toBeUndefined()
+  await close()
+})
+
+it('a call whose run ended paused is approved in one that asks again', async () => {
+  const agent = new Agent(said([call, { text: 'Three.' }]))
+  const chat = createChat(agent)
+  const stop = chat.subscribe(() => undefined)
+  void chat.getSnapshot().send('1 + 2?')
+  await soon(() => expect(chat.getSnapshot().approvals).toHaveLength(1))
+  agent.stopAsking()
+  await until(chat, 'paused')
+  const { approvals, approve } = chat.getSnapshot()
+  if (approvals[0] !== undefined) await approve(approvals[0])
+  await until(chat, 'completed')
+  expect(shown(chat).at(-1)).toBe('assistant: Three.')
+  stop()
+})
+
+it('a page that is loaded again shows the same, and who leaves for a moment misses nothing', async () => {
+  const agent = new Agent({ model: scripted([call, { text: 'Three.' }]), tools: [{ ...add, needsApproval: false }] })
+  const chat = createChat(agent)
+  let stop = chat.subscribe(() => undefined)
+  await agent.prompt('1 + 2?').result
+  await soon(() => expect(chat.getSnapshot().status).toBe('completed'))
+  const before = chat.getSnapshot()
+  stop()
+  await undefined
+  stop = chat.subscribe(() => undefined)
+  await undefined
+  expect(chat.getSnapshot().messages).toBe(before.messages)
+  stop()
+  expect(shown(createChat(agent))).toEqual(shown(chat))
+  expect(createChat(agent).getSnapshot().messages[1]?.parts).toMatchObject([{ output: { sum: 3 }, status: 'done' }])
+})
+
+it('a delta replaces one part, its message and the list', async () => {
+  const agent = new Agent({ model: scripted([{ text: ['One', ' two', ' three.'] }, { text: ['Four', ' five.'] }]) })
+  const chat = createChat(agent)
+  await agent.prompt('Count.').result
+  const stop = chat.subscribe(() => undefined)
+  await undefined
+  const [first, ids] = [chat.getSnapshot().messages[1], chat.getSnapshot().messageIds]
+  const seen = new Set<unknown>()
+  const lists = new Set<unknown>()
+  chat.subscribe(() => {
+    const { messages, messageIds } = chat.getSnapshot()
+    expect(messages[1]).toBe(first)
+    if (messages.length === 4) seen.add(messageOf(chat.getSnapshot(), messages[3]?.id ?? '')?.parts[0])
+    if (messages.length === 4) lists.add(messageIds)
+  })
+  await agent.prompt('On.').result
+  await soon(() => expect(chat.getSnapshot().status).toBe('completed'))
+  expect(seen.size).toBeGreaterThan(1)
+  expect([lists.size, chat.getSnapshot().messageIds.slice(0, 2)]).toEqual([1, ids])
+  stop()
+})
+
+it('who makes a page on a server asks nothing of the agent', async () => {
+  const asked: string[] = []
+  const session = remoteSession({
+    url: 'http://localhost',
+    sessionId: 's',
+    fetch: (request) => {
+      asked.push(request.url)
+      return new Response('', { status: 404 })
+    },
+  })
+  const chat = createChat(session)
+  chat.subscribe(() => undefined)()
+  await undefined
+  expect([asked, chat.getServerSnapshot().status]).toEqual([[], 'loading'])
+})
