@@ -46,9 +46,9 @@ describe('with exactOptionalPropertyTypes, undefined is as good as absent', () =
     const checks = found.map(({ name, isType, from, module, source }, at) => {
       const code = readFileSync(from?.path ?? source, 'utf8')
       const generics =
-        new RegExp(`^export (?:interface|type) ${from?.name ?? name}<(.*?)>(?= =| \\{| extends)`, 'm')
+        new RegExp(`^export (?:interface|type) ${from?.name ?? name}<(.*?)>(?=\\s+(?:=|\\{|extends))`, 'ms')
           .exec(code)?.[1]
-          ?.split(/, (?=[A-Z]\w* ?(?:extends|=|,|$))/) ?? []
+          ?.split(/,\s+(?=[A-Z]\w* ?(?:extends|=|,|$))/) ?? []
       const args = generics.length === 0 ? '' : `<${generics.map(() => 'any').join(', ')}>`
       const type = isType ? `import('${module}').${name}${args}` : `Given<typeof import('${module}').${name}>`
       return `export const check${at}: [Refused<${type}>] extends [never] ? 'taken' : { of: '${name}', refused: Refused<${type}> } = 'taken'`
