@@ -172,7 +172,7 @@ const expected: Record<string, string> = {
     deleteSession listSessionIds loadSession loadSessionsForAgent saveSession`,
   './adapters/http': `
     LiveSession bearer callerToken createAgentApp createModelProxy memoryCounter memoryLiveSessions onLoopback problemResponse
-    runResponse tooManyRuns
+    readWebhook runResponse tooManyRuns webhook EndNotice NoticeHandlers ReadWebhook ReadWebhookOptions SessionNotice WaitingNotice Webhook WebhookNotice WebhookOptions
     AgentAppOptions AllowRule AnsweredRequest AppFigures AppObserver Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Caller Charge Identity KeyPlace
     LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessions MemoryLiveSessionsOptions ModelCall ModelProxyOptions OperatorPage
     OperatorSession Problem ProblemCode

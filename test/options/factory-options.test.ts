@@ -191,6 +191,8 @@ checkedOptions<MemoryLiveSessionsOptions>(
     maxSessionsPerCaller: 2,
     maxOpenRuns: 1,
     logger: { warn: act },
+    onWaiting: act,
+    onEnd: act,
   },
   memoryLiveSessions,
   ['store', 'agent'],

@@ -2,8 +2,15 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { bearer, createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { memorySessionStore } from '../../src/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../src/testing/index.ts'
+import { NoticeBoard } from '../support/notice-board.ts'
 
-const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })
+const board = new NoticeBoard()
+const sessions = memoryLiveSessions({
+  store: memorySessionStore(),
+  agent: ({ sessionId }) => endpointAgent(sessionId),
+  onWaiting: board.tell,
+  onEnd: board.tell,
+})
 afterAll(() => sessions.close())
 
 const app = createAgentApp({
@@ -22,4 +29,4 @@ const ask: AskEndpoint = async (path, init = {}, user = 'ada') => {
   return app.fetch(new Request(new URL(path, 'http://localhost'), { ...init, headers }))
 }
 
-agentEndpointSuite({ describe, it, expect }, { name: 'sessions in memory', ask })
+agentEndpointSuite({ describe, it, expect }, { name: 'sessions in memory', ask, told: (sessionId, type) => board.told(sessionId, type) })

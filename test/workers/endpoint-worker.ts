@@ -1,6 +1,8 @@
 /** The endpoint of `agentEndpointSuite` on Cloudflare: a Worker in front, a Durable Object per session behind. */
 import { bearer, createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from '../../adapters/cloudflare/index.ts'
+import type { EndNotice, WaitingNotice } from '../../adapters/http/index.ts'
 import { endpointAgent } from '../../src/testing/index.ts'
+import { NoticeBoard } from '../support/notice-board.ts'
 
 export { IndexObject } from '../../adapters/cloudflare/index.ts'
 
@@ -14,8 +16,26 @@ export class Conversation extends LiveSessionObject<Bindings> {
   protected override readonly clientSettings = ['thinking'] as const
   protected override readonly keptEvents = { includeStreamingEvents: true }
 
+  readonly #board = new NoticeBoard()
+
   protected agentOptions({ sessionId }: { sessionId: string }) {
     return endpointAgent(sessionId)
+  }
+
+  protected override onWaiting(notice: WaitingNotice) {
+    this.#board.tell(notice)
+  }
+
+  protected override onEnd(notice: EndNotice) {
+    this.#board.tell(notice)
+  }
+
+  /** What was told, for the tests. */
+  override async fetch(request: Request): Promise<Response> {
+    const { searchParams } = new URL(request.url)
+    const [type, sessionId = ''] = searchParams.get('told')?.split(' ') ?? []
+    if (type !== 'waiting' && type !== 'end') return super.fetch(request)
+    return Response.json(await this.#board.told(sessionId, type))
   }
 
   protected override index(): ObjectNamespace {

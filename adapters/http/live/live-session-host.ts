@@ -2,6 +2,7 @@ import type { AgentOptions, Logger, SessionStore } from '../../../src/index.ts'
 import type { SessionRecord } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import type { Problem } from '../access/problem.ts'
+import type { NoticeHandlers } from '../notices/session-notices.ts'
 
 /** What a live agent is made with; its session adds where it is recorded. */
 export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessionId' | 'messages'>
@@ -16,7 +17,7 @@ export interface Place {
 }
 
 /** What a live session needs of the host in which it lives. */
-export interface LiveSessionHost {
+export interface LiveSessionHost extends NoticeHandlers {
   readonly sessionId: string
   /** Whose session it is, where the host knows; default: the only user there is. */
   readonly caller?: Caller

@@ -3,6 +3,7 @@ import { errorText, logWarning } from '../../../src/internal.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
+import { SessionWatch } from '../notices/session-watch.ts'
 import { inTime, RevocableStore, untilHandedOver } from './hand-over.ts'
 import type { LiveSessionHost, Place } from './live-session-host.ts'
 import { KeptByKey, type QueuedInput, QueuedInputs } from './queued-inputs.ts'
@@ -36,6 +37,7 @@ export class LiveSession {
   #turn: Promise<unknown> = Promise.resolve()
   #hasLeft = false
   readonly #followers = new RunFollowers()
+  readonly #watch: SessionWatch
   readonly #writing: RevocableStore
 
   constructor(host: LiveSessionHost) {
@@ -44,13 +46,25 @@ export class LiveSession {
     this.caller = host.caller ?? {}
     this.store = host.store
     this.#writing = new RevocableStore(host.store, { moves: host.moves ?? false })
-    this.recorded = new RecordedSession(host.store, host.sessionId)
+    this.recorded = new RecordedSession(host.store, host.sessionId, (loopId, outcome) => this.#watch.ended(loopId, outcome))
     this.#agent = new SessionAgent({
       host,
       store: this.#writing,
       recorded: this.recorded,
       queued: this.queued,
       onBegin: (run) => this.#followers.tell(run),
+      onEvent: (event) => this.#watch.event(event),
+    })
+    this.#watch = new SessionWatch({
+      sessionId: host.sessionId,
+      identity: host.caller?.identity,
+      handlers: host,
+      logger: host.logger,
+      waiting: async () => {
+        const agent = await this.#agent.inMemory()
+        return { approvals: agent?.pendingApprovals() ?? [], inputs: agent?.currentRun?.pendingInputs() ?? [] }
+      },
+      isElsewhere: () => this.goneElsewhere.aborted,
     })
   }
 
@@ -171,6 +185,11 @@ export class LiveSession {
   /** How many calls wait for a person, and how many messages to be heard. */
   get waiting(): { approvals: number; messages: number } {
     return { approvals: this.#agent.latest?.run.pendingApprovals().length ?? 0, messages: this.queued.waiting().length }
+  }
+
+  /** A client is connected, until what this returns is called. */
+  enter(): () => void {
+    return this.#watch.enter()
   }
 
   /** Whether somebody follows the session, from run to run. */
@@ -300,6 +319,7 @@ export class LiveSession {
   }
 
   async #release(): Promise<void> {
+    if (this.#hasLeft) this.#watch.close()
     const agent = await this.#agent.inMemory()
     const run = agent?.currentRun
     run?.abort()

@@ -221,12 +221,14 @@ export class SessionsHere implements MemoryLiveSessions {
 
   #host(address: SessionAddress): LiveSession {
     const { sessionId } = address
-    const { agent, logger } = this.#options
+    const { agent, logger, onWaiting, onEnd } = this.#options
     return new LiveSession({
       sessionId,
       caller: callerIn(address),
       store: this.#storeOf(address),
       logger,
+      ...(onWaiting !== undefined && { onWaiting }),
+      ...(onEnd !== undefined && { onEnd }),
       agentOptions: () => agent(address),
       runs: this.#runs(address),
       moves: this.#hooks.onEnter !== undefined,

@@ -14,11 +14,12 @@ import {
   withMethods,
 } from '../../../src/internal.ts'
 import type { Caller } from '../access/authorize.ts'
+import type { NoticeHandlers } from '../notices/session-notices.ts'
 import type { LiveAgentOptions } from './live-session-host.ts'
 import type { LiveSessions, SessionAddress } from './live-sessions.ts'
 
 /** How sessions are kept in this process. */
-export interface MemoryLiveSessionsOptions {
+export interface MemoryLiveSessionsOptions extends NoticeHandlers {
   /** Where they are recorded: one store, in which each identity has its own part, or a store for each. */
   store: SessionStore | ((caller: Caller) => SessionStore)
   /** What the agent of a session is made with. Called when the session comes into memory. */
@@ -44,6 +45,8 @@ export const memoryOptionTable: OptionTable<MemoryLiveSessionsOptions> = {
   maxSessionsPerCaller: wholeFrom(1),
   maxOpenRuns: wholeFrom(0),
   logger: aLogger,
+  onWaiting: aFunction,
+  onEnd: aFunction,
 }
 
 /** Which sessions are looked at. */

@@ -17,16 +17,25 @@ export interface History {
   loopId?: string
 }
 
+/** How a run has ended. */
+interface Outcome {
+  status: RunStatus
+  error?: RunFailure
+}
+
 /** A session as its store has it. Reading it takes no right to write, and needs no agent, so it works where none can be made. */
 export class RecordedSession {
   readonly #store: SessionStore
   readonly #sessionId: string
+  readonly #onEnd: (loopId: string, outcome: Outcome) => void
 
   /** What was shown last, and the record with which the log ended then: a page that asks again does not have all of it read again. */
   #shown: { seq: number; epoch: number; history: History } | undefined
 
-  constructor(store: SessionStore, sessionId: string) {
+  /** `onEnd` is told the ends that are written here. */
+  constructor(store: SessionStore, sessionId: string, onEnd: (loopId: string, outcome: Outcome) => void = () => undefined) {
     this.#store = store
+    this.#onEnd = onEnd
     this.#sessionId = sessionId
   }
 
@@ -110,7 +119,7 @@ export class RecordedSession {
   }
 
   /** Takes the right to write, and writes the end that the process of a run could not write. */
-  async end(run: UnfinishedRun, outcome: { status: RunStatus; error?: RunFailure }): Promise<void> {
+  async end(run: UnfinishedRun, outcome: Outcome): Promise<void> {
     const writer = await this.#store.open(this.#sessionId, { agentId: run.agentId })
     const answers = writer.records.flatMap(({ loopId, entry }) =>
       loopId === run.loopId && entry.type === 'assistant' && entry.message.role === 'assistant' ? [entry.message.usage] : [],
@@ -126,6 +135,7 @@ export class RecordedSession {
     } finally {
       await writer.close()
     }
+    this.#onEnd(run.loopId, outcome)
   }
 
   /** Ends a run that is not taken up any more. */

@@ -1,4 +1,4 @@
-import { Agent, type AgentRun, resumeAgent, type SessionStore } from '../../../src/index.ts'
+import { Agent, type AgentEvent, type AgentRun, resumeAgent, type SessionStore } from '../../../src/index.ts'
 import { queuedInputs, type RecordedInput } from '../../../src/session/index.ts'
 import type { LiveSessionHost } from './live-session-host.ts'
 import type { QueuedInputs } from './queued-inputs.ts'
@@ -20,6 +20,7 @@ interface SessionAgentParts {
   queued: QueuedInputs
   /** Called as each run begins. */
   onBegin: (run: AgentRun | undefined) => void
+  onEvent: (event: AgentEvent) => void
 }
 
 /**
@@ -133,7 +134,7 @@ export class SessionAgent {
 
   /** An agent for the session as it is in the log; without `known`, for one in which nothing was said. */
   async #make(known?: { loopId?: string }): Promise<Agent> {
-    const { host, store, onBegin } = this.#parts
+    const { host, store, onBegin, onEvent } = this.#parts
     const { sessionId } = host
     const options = await host.agentOptions()
     const agent =
@@ -142,6 +143,7 @@ export class SessionAgent {
         : await resumeAgent(store, sessionId, { ...options, ...known })
     agent.subscribe((event) => {
       if (event.type === 'agentStart') onBegin(this.note(agent))
+      onEvent(event)
       if (event.type === 'agentEnd') host.runs.close()
       // What it has in memory is not what is in the log; the next run begins from there.
       if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#dropAgent(agent).then(() => host.cutOff?.())

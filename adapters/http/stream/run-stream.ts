@@ -15,7 +15,7 @@ export interface RunStreamOptions {
 
 /** The same for one session, and for whoever asks. */
 interface AnsweredOptions extends RunStreamOptions {
-  live: { caller: Caller; goneElsewhere?: AbortSignal }
+  live: { caller: Caller; goneElsewhere?: AbortSignal; enter?(): () => void }
 }
 
 /** The events of `run` from its beginning, or after `cursor`. Refuses with 400 `invalidCursor` and 410 `cursorExpired`. */
@@ -37,6 +37,7 @@ export function eventStream(events: AsyncIterable<AgentEvent>, options: Answered
   const { pingMs, turnRequests, streams, live } = options
   const { writer = nativeFrames({ turnRequests }), headers = sseHeaders, onCancel, onClose, waits = () => false } = answer
   const leave = streams.enter(live.caller)
+  const disconnect = live.enter?.()
   const body = sseStream(events, {
     writer,
     pingMs,
@@ -44,6 +45,7 @@ export function eventStream(events: AsyncIterable<AgentEvent>, options: Answered
     ...(live.goneElsewhere !== undefined && { signal: live.goneElsewhere }),
     onClose: () => {
       leave()
+      disconnect?.()
       onClose?.()
     },
     ...(onCancel !== undefined && { onCancel }),

@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { accessTests } from './agent-endpoint-access.ts'
+import { noticeTests, type Told } from './agent-endpoint-notices.ts'
 import { placeTests } from './agent-endpoint-places.ts'
 import { protocolTests } from './agent-endpoint-protocols.ts'
 import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, saidIn } from './endpoint-client.ts'
@@ -11,6 +12,8 @@ export interface AgentEndpointSuiteOptions {
   name: string
   /** Sends a request to it. Users are `Authorization: Bearer ada` and `Bearer bob`, and nobody else; `nobody` sends none. */
   ask: AskEndpoint
+  /** What the host has told by `onWaiting` and `onEnd`. Default: that is not tested. */
+  told?: Told
 }
 
 /**
@@ -18,7 +21,7 @@ export interface AgentEndpointSuiteOptions {
  *
  * Source: docs/http-and-workers.md
  */
-export function agentEndpointSuite(runner: TestRunner, { name, ask }: AgentEndpointSuiteOptions): void {
+export function agentEndpointSuite(runner: TestRunner, { name, ask, told }: AgentEndpointSuiteOptions): void {
   const clientOf = (kind: string) => new EndpointClient(ask, kind)
   runner.describe(`agent endpoint: ${name}`, () => {
     runTests(runner, clientOf)
@@ -28,6 +31,7 @@ export function agentEndpointSuite(runner: TestRunner, { name, ask }: AgentEndpo
     placeTests(runner, clientOf)
     accessTests(runner, clientOf, ask)
     protocolTests(runner, clientOf, ask)
+    if (told !== undefined) noticeTests(runner, clientOf, told)
   })
 }
 

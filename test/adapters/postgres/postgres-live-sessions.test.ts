@@ -3,6 +3,7 @@ import { bearer, createAgentApp } from '../../../adapters/http/index.ts'
 import { migrate } from '../../../adapters/postgres/index.ts'
 import { listenWith, type PostgresLiveSessions, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../src/testing/index.ts'
+import { NoticeBoard } from '../../support/notice-board.ts'
 import { type Database, postgresPrograms, startPostgres } from './server.ts'
 
 const programs = postgresPrograms()
@@ -19,6 +20,7 @@ describe.skipIf(programs === undefined)('live sessions in PostgreSQL', () => {
 
   for (const wakes of ['notifications', 'polling'] as const) {
     describe(`three processes, woken by ${wakes}`, () => {
+      const board = new NoticeBoard()
       const hosts: PostgresLiveSessions[] = []
       const apps: ReturnType<typeof createAgentApp>[] = []
       beforeAll(() => {
@@ -27,6 +29,8 @@ describe.skipIf(programs === undefined)('live sessions in PostgreSQL', () => {
             pool: database.pool,
             tenant: wakes,
             agent: ({ sessionId }) => endpointAgent(sessionId),
+            onWaiting: board.tell,
+            onEnd: board.tell,
             ...(wakes === 'notifications' ? { listen: listenWith(database.pool) } : { pollMs: 10 }),
           })
           hosts.push(sessions)
@@ -44,7 +48,10 @@ describe.skipIf(programs === undefined)('live sessions in PostgreSQL', () => {
         if (app === undefined) throw new Error('No process was started.')
         return app.fetch(new Request(new URL(path, 'http://localhost'), { ...init, headers }))
       }
-      agentEndpointSuite({ describe, it, expect }, { name: `sessions in PostgreSQL (${wakes})`, ask })
+      agentEndpointSuite(
+        { describe, it, expect },
+        { name: `sessions in PostgreSQL (${wakes})`, ask, told: (sessionId, type) => board.told(sessionId, type) },
+      )
     })
   }
 })

@@ -1,11 +1,18 @@
 import type { Agent, Logger } from '../../../../src/index.ts'
 import { type EventKeeping, logSessionStore, withEvents } from '../../../../src/session/index.ts'
-import { type LiveAgentOptions, LiveSession, type RouteOptions, type SessionRoutes } from '../../../http/index.ts'
+import {
+  type EndNotice,
+  type LiveAgentOptions,
+  LiveSession,
+  type RouteOptions,
+  type SessionRoutes,
+  type WaitingNotice,
+} from '../../../http/index.ts'
 import { liveSessionRoutes, routeDefaults, shareOfNamed } from '../../../http/internal.ts'
 import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
 import { SessionIndex } from '../object/index-object.ts'
 import { localLog, objectLogDriver } from '../object/object-log-driver.ts'
-import { type ObjectAddress, readAddress } from '../object/session-address.ts'
+import { identityOf, type ObjectAddress, readAddress } from '../object/session-address.ts'
 import { SessionObject } from '../object/session-object.ts'
 import { OpenRuns } from './open-runs.ts'
 import { ResumeAttempts } from './resume-attempts.ts'
@@ -94,6 +101,12 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     return undefined
   }
 
+  /** Somebody has to decide, and nobody is connected; see `NoticeHandlers`. Default: nothing. */
+  protected onWaiting?(notice: WaitingNotice): void | Promise<void>
+
+  /** A run has ended. Default: nothing. */
+  protected onEnd?(notice: EndNotice): void | Promise<void>
+
   /** The agent of this session, its unfinished run on again, for what the routes do not offer: steering, approvals. */
   protected async agent(): Promise<Agent | undefined> {
     return (await this.#begin())?.live.agent()
@@ -138,6 +151,8 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const { keepAliveMs, maxBodyBytes, bodyTimeoutMs, maxOpenRuns, maxOpenStreams, pingMs, imports, turnRequests, clientSettings } = this
     const logger = this.logger()
     const runs = new OpenRuns(index, sessionId, { limit: maxOpenRuns, leaseMs: keepAliveMs * 3 })
+    const identity = identityOf(tenant)
+    const named = identity === undefined ? {} : { identity }
     const live = new LiveSession({
       sessionId,
       store,
@@ -145,6 +160,8 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
       agentOptions: () => this.agentOptions(address),
       otherHolder: () => this.log.otherHolder(),
       runs,
+      ...(this.onWaiting !== undefined && { onWaiting: (notice) => this.onWaiting?.({ ...notice, ...named }) }),
+      ...(this.onEnd !== undefined && { onEnd: (notice) => this.onEnd?.({ ...notice, ...named }) }),
       keepAwake: () => this.#keepAwake(address),
       attempts: new ResumeAttempts(storage),
     })

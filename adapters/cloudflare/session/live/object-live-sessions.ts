@@ -2,7 +2,7 @@ import { aFunction, checkOptions, options as optionsOf, required, withMethods } 
 import type { Caller, LiveSessions } from '../../../http/index.ts'
 import type { ObjectNamespace } from '../object/durable-object.ts'
 import { durableObjectSessionStore } from '../object/durable-object-session-store.ts'
-import { defaultTenant } from '../object/session-address.ts'
+import { tenantOf } from '../object/session-address.ts'
 import { forwardToSession } from './forward-to-session.ts'
 
 /** Where live sessions are kept. */
@@ -27,14 +27,10 @@ const liveOptions = optionsOf<ObjectLiveSessionsOptions>({ sessions: aBinding, i
  */
 export function objectLiveSessions(options: ObjectLiveSessionsOptions): LiveSessions {
   checkOptions(options, liveOptions)
-  const { sessions, index, tenant = tenantOf } = options
+  const { sessions, index, tenant = ({ identity }) => tenantOf(identity) } = options
   return {
     fetch: ({ sessionId, ...caller }, request) =>
       forwardToSession(request, { sessions, sessionId, tenant: tenant(caller), path: new URL(request.url).pathname }),
     list: (caller, page) => durableObjectSessionStore({ sessions, index, tenant: tenant(caller) }).list(page),
   }
-}
-
-function tenantOf({ identity }: Caller): string {
-  return identity === undefined ? defaultTenant : `user:${identity}`
 }

@@ -9,6 +9,17 @@ export interface ObjectAddress {
 /** Whose sessions they are where nobody says. */
 export const defaultTenant = 'default'
 
+/** The tenant of a caller, unless the application says otherwise. */
+export function tenantOf(identity: string | undefined): string {
+  return identity === undefined ? defaultTenant : `user:${identity}`
+}
+
+/** Who that is; a tenant that the application has named is given as it is. */
+export function identityOf(tenant: string): string | undefined {
+  if (tenant === defaultTenant) return undefined
+  return tenant.startsWith('user:') ? tenant.slice('user:'.length) : tenant
+}
+
 const addressHeader = 'x-phi-core-session'
 
 /** The name of a session's object. Session ids have no slash, so names of two tenants never clash. */

@@ -13,7 +13,14 @@ const ask: AskEndpoint = (path, init = {}, user = 'ada') => {
   return fetch(new URL(path, worker.url), { ...init, headers })
 }
 
-agentEndpointSuite({ describe, it, expect }, { name: 'sessions in Durable Objects', ask })
+agentEndpointSuite(
+  { describe, it, expect },
+  {
+    name: 'sessions in Durable Objects',
+    ask,
+    told: async (sessionId, type) => (await ask(`/sessions/${sessionId}/history?told=${type}+${sessionId}`)).json(),
+  },
+)
 
 describe('one Durable Object', () => {
   it('keeps the events of runs where it is told to, and sends them to whoever wants them', async () => {

@@ -1,0 +1,84 @@
+import { readText } from '../access/body.ts'
+import { ProblemError } from '../access/problem.ts'
+import type { EndNotice, SessionNotice, WaitingNotice } from './session-notices.ts'
+
+/** The header that a webhook is signed with: `t=<seconds since the epoch>,v1=<hex of the HMAC-SHA256 of "<t>.<body>">`. */
+export const signatureHeader = 'phi-signature'
+
+/** How old a webhook may be, and how far ahead the clock of its sender: seconds. */
+const toleranceSeconds = 300
+
+const limits = { maxBytes: 1024 * 1024, timeoutMs: 10_000 }
+
+/** A notice as it is sent: who asks to be answered, and not with what. Arguments and questions are read from the session, by whoever may. */
+export type WebhookNotice =
+  | EndNotice
+  | (Omit<WaitingNotice, 'approvals' | 'inputs'> & {
+      approvals: Pick<WaitingNotice['approvals'][number], 'toolCallId' | 'toolName' | 'argumentsHash' | 'subAgent'>[]
+      inputs: Pick<WaitingNotice['inputs'][number], 'inputId' | 'toolCallId' | 'toolName' | 'subAgent'>[]
+    })
+
+/** What is sent of a notice. */
+export function webhookBody(notice: SessionNotice): string {
+  if (notice.type === 'end') return JSON.stringify(notice)
+  const approvals = notice.approvals.map(({ arguments: _, ...approval }) => approval)
+  const inputs = notice.inputs.map(({ inputId, toolCallId, toolName, subAgent }) => ({
+    ...{ inputId, toolCallId, toolName },
+    ...(subAgent !== undefined && { subAgent }),
+  }))
+  return JSON.stringify({ ...notice, approvals, inputs } satisfies WebhookNotice)
+}
+
+/** The header for a body that is sent now. */
+export async function signatureOf(body: string, key: string): Promise<string> {
+  const seconds = Math.floor(Date.now() / 1000)
+  const signature = await crypto.subtle.sign('HMAC', await keyOf(key, 'sign'), signed(seconds, body))
+  return `t=${seconds},v1=${Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}
+
+/** What the receiver of a webhook knows. */
+export interface ReadWebhookOptions {
+  /** The key of the sender; while it changes, the new and the old one. */
+  key: string | readonly string[]
+}
+
+/** Either the notice, or why the request is to be refused. */
+export type ReadWebhook = { notice: WebhookNotice; problem?: never } | { notice?: never; problem: string }
+
+/**
+ * The notice in a request that `webhook` has sent.
+ *
+ * **Contract**
+ * - Nothing of a body is parsed before its signature was verified, which takes the same time wherever it differs.
+ * - A request older than 5 minutes is refused: keep each `id` for so long, and act once. What is tried again has the same `id` and a new signature.
+ * - Never rejects. No key is in `problem`.
+ *
+ * Source: docs/notices.md
+ */
+export async function readWebhook(request: Request, { key }: ReadWebhookOptions): Promise<ReadWebhook> {
+  const [, time = '', hex = ''] = /^t=(\d{1,12}),v1=([\da-f]{64})$/.exec(request.headers.get(signatureHeader) ?? '') ?? []
+  if (hex === '') return { problem: `The header ${signatureHeader} is missing, or has no signature.` }
+  if (Math.abs(Date.now() / 1000 - Number(time)) > toleranceSeconds)
+    return { problem: 'The request is too old, or the clocks differ by minutes.' }
+  try {
+    const body = await readText(request, limits)
+    const signature = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
+    let isSigned = false
+    for (const each of typeof key === 'string' ? [key] : key) {
+      // As long for a wrong signature as for a right one, so that nobody learns it byte by byte.
+      const isOurs = await crypto.subtle.verify('HMAC', await keyOf(each, 'verify'), signature, signed(Number(time), body))
+      isSigned ||= isOurs
+    }
+    return isSigned ? { notice: JSON.parse(body) } : { problem: 'The signature is not that of this body and key.' }
+  } catch (error) {
+    return { problem: error instanceof ProblemError ? error.message : 'The body is no JSON, or the key is empty.' }
+  }
+}
+
+function keyOf(key: string, use: 'sign' | 'verify'): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', new TextEncoder().encode(key), { name: 'HMAC', hash: 'SHA-256' }, false, [use])
+}
+
+function signed(seconds: number, body: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${seconds}.${body}`)
+}

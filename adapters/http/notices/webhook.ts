@@ -1,0 +1,154 @@
+import { ConfigError, type Logger } from '../../../src/index.ts'
+import {
+  aFunction,
+  aLogger,
+  aPositiveNumber,
+  aText,
+  checkOptions,
+  errorText,
+  isLoopbackHost,
+  logWarning,
+  options as optionsOf,
+  required,
+  retryAfterIn,
+  retryDelayMs,
+  startTimer,
+  wholeFrom,
+} from '../../../src/internal.ts'
+import type { SessionNotice } from './session-notices.ts'
+import { signatureHeader, signatureOf, webhookBody } from './webhook-signature.ts'
+
+/** Where notices are sent, and how. */
+export interface WebhookOptions {
+  /** An address of https; of this machine also http. */
+  url: string
+  /** What the requests are signed with: at least 32 characters that nobody can guess, and the receiver has too. */
+  key: string
+  /** Milliseconds that the receiver has for each answer. Default 10,000. */
+  timeoutMs?: number
+  /** How often a request is sent again that was not taken. Default 5. */
+  maxRetries?: number
+  /** Default: that of the platform. */
+  fetch?: (request: Request) => Promise<Response>
+  /** Learns of what could not be delivered: `webhookFailed`. Default: silence. */
+  logger?: Logger | false
+}
+
+const webhookOptions = optionsOf<WebhookOptions>({
+  url: required(aText),
+  key: required(aText),
+  timeoutMs: aPositiveNumber,
+  maxRetries: wholeFrom(0),
+  fetch: aFunction,
+  logger: aLogger,
+})
+
+/** What sends notices: for `onWaiting` and for `onEnd`. */
+export interface Webhook {
+  (notice: SessionNotice): Promise<void>
+  /** Resolves once nothing is on its way any more. */
+  settled(): Promise<void>
+}
+
+/** What `retryDelayMs` is asked with: from a second to a minute. */
+const retries = { initialDelayMs: 1000, backoffMultiplier: 3, maxDelayMs: 60_000 }
+/** How many are on their way at once; what comes beyond is not sent, so that a receiver that is down costs bounded memory. */
+const maxOpen = 100
+const minKey = 32
+
+/**
+ * Sends notices of sessions to an address, signed with a key: for `onWaiting` and `onEnd` of a host.
+ *
+ * **Contract**
+ * - `POST` with the notice as JSON. `phi-signature` is `t=<seconds>,v1=<hex>`: HMAC-SHA256 of `<seconds>.<body>` with `key`. `readWebhook` checks it.
+ * - No arguments of calls and no words of the conversation are sent: the receiver reads them from the session, if it may.
+ * - Any status of 200 to 299 is taken for an answer. After 408, 425, 429, 5xx and where nobody answers, it is sent again: after a second, and up to a minute,
+ *   at random times; `Retry-After` counts. Redirects are not followed, because the signature would go along.
+ * - Never rejects, and nothing waits for it. What could not be delivered the `logger` learns. What is on its way is in memory only: await `settled` before the
+ *   process ends.
+ * - At most 100 are on their way; those beyond are not sent.
+ * - Throws `ConfigError` `invalidOption` for an address that is not https, and for a short key.
+ *
+ * Source: docs/notices.md
+ */
+export function webhook(options: WebhookOptions): Webhook {
+  checkOptions(options, webhookOptions)
+  assertAddress(options.url)
+  if (options.key.length < minKey) {
+    throw new ConfigError(
+      'invalidOption',
+      `key of webhook has ${options.key.length} characters. Give it at least ${minKey} that nobody can guess.`,
+    )
+  }
+  const open = new Set<Promise<void>>()
+  const send = (notice: SessionNotice): Promise<void> => {
+    if (open.size >= maxOpen) return fail(options, notice, `${maxOpen} are on their way already`)
+    const sending = deliver(options, notice).finally(() => open.delete(sending))
+    open.add(sending)
+    return sending
+  }
+  return Object.assign(send, {
+    settled: async () => {
+      await Promise.all(open)
+    },
+  })
+}
+
+function assertAddress(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname))
+  if (isSafe && url?.username === '' && url.password === '') return
+  throw new ConfigError(
+    'invalidOption',
+    'url of webhook must be an address of https without a name or password; of this machine also http.',
+  )
+}
+
+async function deliver(options: WebhookOptions, notice: SessionNotice): Promise<void> {
+  const { maxRetries = 5 } = options
+  const body = webhookBody(notice)
+  for (let attempt = 1; ; attempt++) {
+    const refusal = await tryOnce(options, body)
+    if (refusal === undefined) return
+    if (!refusal.mayPass || attempt > maxRetries) return fail(options, notice, refusal.reason)
+    await pass(retryDelayMs(attempt, { ...retries, maxRetries }, refusal.retryAfterMs))
+  }
+}
+
+interface Refusal {
+  reason: string
+  /** Whether another try may succeed. */
+  mayPass: boolean
+  retryAfterMs?: number
+}
+
+async function tryOnce(options: WebhookOptions, body: string): Promise<Refusal | undefined> {
+  const { url, key, timeoutMs = 10_000, fetch: ask = (request) => fetch(request) } = options
+  try {
+    const headers = { 'content-type': 'application/json', [signatureHeader]: await signatureOf(body, key) }
+    const signal = AbortSignal.timeout(timeoutMs)
+    const {
+      status,
+      ok,
+      headers: told,
+      body: rest,
+    } = await ask(new Request(url, { method: 'POST', headers, body, signal, redirect: 'manual' }))
+    await rest?.cancel()
+    if (ok) return undefined
+    const retryAfterMs = retryAfterIn(told.get('retry-after'), Date.now())
+    const mayPass = status >= 500 || [408, 425, 429].includes(status)
+    return { reason: `it answered ${status}`, mayPass, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+  } catch (error) {
+    return { reason: errorText(error), mayPass: true }
+  }
+}
+
+function pass(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    startTimer(ms, resolve)
+  })
+}
+
+async function fail({ url, logger }: WebhookOptions, { type, id, sessionId }: SessionNotice, reason: string): Promise<void> {
+  logWarning(logger, 'webhookFailed', { host: new URL(url).host, type, id, sessionId, reason })
+}
