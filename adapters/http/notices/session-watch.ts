@@ -4,7 +4,7 @@ import type { RunFailure } from '../../../src/loop/index.ts'
 import type { NoticeHandlers, SessionNotice } from './session-notices.ts'
 
 /** How long nobody may be connected until a person counts as gone: longer than a page takes to load again. */
-const graceMs = 3000
+const absenceMs = 3000
 
 /** What waits for a person. */
 interface Waiting {
@@ -44,7 +44,7 @@ export class SessionWatch {
     return () => {
       this.#streams -= 1
       if (this.#streams > 0 || this.#isOver || this.#parts.handlers.onWaiting === undefined) return
-      this.#stopTimer = startTimer(graceMs, () => void this.#tellWaiting())
+      this.#stopTimer = startTimer(absenceMs, () => void this.#tellWaiting())
     }
   }
 

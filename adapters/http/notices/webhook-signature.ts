@@ -1,5 +1,6 @@
 import { readText } from '../access/body.ts'
 import { ProblemError } from '../access/problem.ts'
+import { routeDefaults } from '../routes/route-options.ts'
 import type { EndNotice, SessionNotice, WaitingNotice } from './session-notices.ts'
 
 /** The header that a webhook is signed with: `t=<seconds since the epoch>,v1=<hex of the HMAC-SHA256 of "<t>.<body>">`. */
@@ -8,7 +9,7 @@ export const signatureHeader = 'phi-signature'
 /** How old a webhook may be, and how far ahead the clock of its sender: seconds. */
 const toleranceSeconds = 300
 
-const limits = { maxBytes: 1024 * 1024, timeoutMs: 10_000 }
+const limits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.bodyTimeoutMs }
 
 /** A notice as it is sent: who asks to be answered, and not with what. Arguments and questions are read from the session, by whoever may. */
 export type WebhookNotice =

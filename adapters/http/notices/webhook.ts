@@ -5,6 +5,7 @@ import {
   aPositiveNumber,
   aText,
   checkOptions,
+  defaultRetry,
   errorText,
   isLoopbackHost,
   logWarning,
@@ -24,7 +25,7 @@ export interface WebhookOptions {
   url: string
   /** What the requests are signed with: at least 32 characters that nobody can guess, and the receiver has too. */
   key: string
-  /** Milliseconds that the receiver has for each answer. Default 10,000. */
+  /** Milliseconds that the receiver has for each answer. Default 15,000. */
   timeoutMs?: number
   /** How often a request is sent again that was not taken. Default 5. */
   maxRetries?: number
@@ -50,11 +51,10 @@ export interface Webhook {
   settled(): Promise<void>
 }
 
-/** What `retryDelayMs` is asked with: from a second to a minute. */
-const retries = { initialDelayMs: 1000, backoffMultiplier: 3, maxDelayMs: 60_000 }
 /** How many are on their way at once; what comes beyond is not sent, so that a receiver that is down costs bounded memory. */
-const maxOpen = 100
+const maxOnTheWay = 100
 const minKey = 32
+const answerMs = 15_000
 
 /**
  * Sends notices of sessions to an address, signed with a key: for `onWaiting` and `onEnd` of a host.
@@ -62,8 +62,8 @@ const minKey = 32
  * **Contract**
  * - `POST` with the notice as JSON. `phi-signature` is `t=<seconds>,v1=<hex>`: HMAC-SHA256 of `<seconds>.<body>` with `key`. `readWebhook` checks it.
  * - No arguments of calls and no words of the conversation are sent: the receiver reads them from the session, if it may.
- * - Any status of 200 to 299 is taken for an answer. After 408, 425, 429, 5xx and where nobody answers, it is sent again: after a second, and up to a minute,
- *   at random times; `Retry-After` counts. Redirects are not followed, because the signature would go along.
+ * - Any status of 200 to 299 is taken for an answer. After 408, 425, 429, 5xx and where nobody answers, it is sent again: at random times within 1, 2, 4, 8
+ *   and 16 seconds; `Retry-After` counts. Redirects are not followed, because the signature would go along.
  * - Never rejects, and nothing waits for it. What could not be delivered the `logger` learns. What is on its way is in memory only: await `settled` before the
  *   process ends.
  * - At most 100 are on their way; those beyond are not sent.
@@ -82,7 +82,7 @@ export function webhook(options: WebhookOptions): Webhook {
   }
   const open = new Set<Promise<void>>()
   const send = (notice: SessionNotice): Promise<void> => {
-    if (open.size >= maxOpen) return fail(options, notice, `${maxOpen} are on their way already`)
+    if (open.size >= maxOnTheWay) return fail(options, notice, `${maxOnTheWay} are on their way already`)
     const sending = deliver(options, notice).finally(() => open.delete(sending))
     open.add(sending)
     return sending
@@ -111,7 +111,7 @@ async function deliver(options: WebhookOptions, notice: SessionNotice): Promise<
     const refusal = await tryOnce(options, body)
     if (refusal === undefined) return
     if (!refusal.mayPass || attempt > maxRetries) return fail(options, notice, refusal.reason)
-    await pass(retryDelayMs(attempt, { ...retries, maxRetries }, refusal.retryAfterMs))
+    await pass(retryDelayMs(attempt, { ...defaultRetry, maxRetries }, refusal.retryAfterMs))
   }
 }
 
@@ -123,7 +123,7 @@ interface Refusal {
 }
 
 async function tryOnce(options: WebhookOptions, body: string): Promise<Refusal | undefined> {
-  const { url, key, timeoutMs = 10_000, fetch: ask = (request) => fetch(request) } = options
+  const { url, key, timeoutMs = answerMs, fetch: ask = (request) => fetch(request) } = options
   try {
     const headers = { 'content-type': 'application/json', [signatureHeader]: await signatureOf(body, key) }
     const signal = AbortSignal.timeout(timeoutMs)
