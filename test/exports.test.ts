@@ -71,12 +71,12 @@ const expected: Record<string, string> = {
     SkillError loadSkillDir loadSkills parseSkill
     LoadSkillsOptions ParsedSkill Skill SkillErrorCode SkillProblem SkillProblemCode SkillSet`,
   './session': `
-    JournalError SessionError assertSessionId checkSession childrenOf exportSession exportSessionLines getLoop importSession logSessionStore loopChainTo
-    messagesWithBytes memoryDriver openInTime parallelSiblings parseMessages parseSession parseSnapshot recordsOf replayEvents rootLoops salvageSession
+    JournalError SessionError assertSessionId checkSession childrenOf deleteAllSessions exportAllSessions exportSession exportSessionLines getLoop importSession logSessionStore loopChainTo
+    messagesWithBytes memoryDriver openInTime parallelSiblings parseMessages parseSession parseSnapshot pruneSessions recordsOf replayEvents rootLoops salvageSession
     scopedSessionStore serializeMessages sessionJournal sessionOf snapshotOf queuedInputs RecordedInput totalUsage withEvents withTaskHooks
     AgentSnapshot BegunCall BlobDriver CaughtUp ChildLoopRef CopiedSessionRecord DroppedLine EventKeeping ImportSessionOptions Journal
     JournalEntry JournalRecord JournaledConversation LogClaim LogDamage LogDriver LogLine LogQuery LoopEvent LoopPlace LoopRecord
-    LoopStatus NewSessionRecord NodeTag ParallelGroupRecord ReplayOptions ResumableSnapshot ResumePoint SalvagedSession Session
+    LoopStatus NewSessionRecord NodeTag ParallelGroupRecord PruneOptions ReplayOptions ResumableSnapshot ResumePoint RetentionOptions RetentionReport SalvagedSession Session
     SessionDigest SessionEntry SessionErrorCode SessionFormation SessionJournal SessionJournalOptions SessionListOptions SessionOpenOptions SessionPage
     SessionRecord SessionScope SessionStatus SessionSummary SessionTail SessionWriter SpawnRef StorePromises StoredBytes TagKind TaskHooks Turn UnfinishedCalls
     UnknownEntry`,

@@ -61,6 +61,14 @@ export { type EventKeeping, withEvents } from './journal/with-events.ts'
 export { assertSessionId, logSessionStore } from './log/log-session-store.ts'
 export { memoryDriver } from './log/memory-store.ts'
 export { openInTime } from './log/open-in-time.ts'
+export {
+  deleteAllSessions,
+  exportAllSessions,
+  type PruneOptions,
+  pruneSessions,
+  type RetentionOptions,
+  type RetentionReport,
+} from './log/retention.ts'
 export { salvageSession } from './log/salvage.ts'
 export { scopedSessionStore } from './log/scoped-session-store.ts'
 export { exportSession, exportSessionLines, type ImportSessionOptions, importSession } from './log/transfer.ts'

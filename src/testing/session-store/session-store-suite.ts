@@ -4,6 +4,7 @@ import type { SessionStoreSuiteOptions } from './session-store-harness.ts'
 import { importTests } from './session-store-imports.ts'
 import { logTests } from './session-store-logs.ts'
 import { mediaTests } from './session-store-media.ts'
+import { retentionTests } from './session-store-retention.ts'
 import { sessionTests } from './session-store-sessions.ts'
 import { takeoverByAgentTests } from './session-store-takeover.ts'
 import { writerTests } from './session-store-writers.ts'
@@ -22,5 +23,6 @@ export function sessionStoreSuite(runner: TestRunner, options: SessionStoreSuite
     importTests(runner, options)
     damageTests(runner, options)
     mediaTests(runner, options)
+    retentionTests(runner, options)
   })
 }

@@ -1,0 +1,162 @@
+import { logWarning } from '../../base/log-warning.ts'
+import { aLogger } from '../../base/port-kinds.ts'
+import { errorText } from '../../contract/errors.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aNumberFromZero, kind, type OptionTable, options as optionsOf, required, withMethods } from '../../contract/shape/shape.ts'
+import type { Logger } from '../../types/logger.ts'
+import type { SessionStore, SessionSummary } from '../../types/session/session-store.ts'
+import { exportSessionLines } from './transfer.ts'
+
+/** How sessions are exported or deleted. */
+export interface RetentionOptions {
+  /** Ends it between two sessions: it rejects with the reason. */
+  signal?: AbortSignal
+  /** Its `info` gets a line for each session, to be kept as the proof (`sessionDeleted`, `sessionExported`); its `warn` what could not be done. */
+  logger?: Logger | false
+}
+
+/** Which sessions are too old. */
+export interface PruneOptions extends RetentionOptions {
+  /** Epoch ms: sessions in which nothing has happened since are deleted. */
+  olderThan: number
+}
+
+/** What was done. */
+export interface RetentionReport {
+  deleted: number
+  kept: number
+  /** Sessions that could not be deleted, and why. */
+  failed: { sessionId: string; message: string }[]
+}
+
+const shared: OptionTable<RetentionOptions> = {
+  signal: kind('an AbortSignal', (value) => value instanceof AbortSignal),
+  logger: aLogger,
+}
+const retentionOptions = optionsOf<RetentionOptions>(shared)
+const pruneOptions = optionsOf<PruneOptions>({ ...shared, olderThan: required(aNumberFromZero) })
+const aStore = withMethods('a session store', 'list', 'delete')
+
+/**
+ * Deletes the sessions of `store` in which nothing has happened since `olderThan`, those that wait for a person too.
+ *
+ * **Contract**
+ * - It looks at every session once, by page. One that is active meanwhile is kept, unless it becomes active in the moment in which it is deleted: choose a time
+ *   that lies well before the longest pause of a conversation.
+ * - A session that cannot be deleted costs itself and no other: it is in `failed`.
+ * - Lists of stores that promise `list: 'eventual'` may be behind: what they do not show yet is kept.
+ * - Throws `ConfigError` `invalidOption`; rejects with `SessionError` where the store cannot list.
+ *
+ * Source: docs/concepts/sessions.md
+ *
+ * @example
+ * ```ts
+ * await pruneSessions(store, { olderThan: Date.now() - 90 * 24 * 3_600_000 })
+ * ```
+ */
+export async function pruneSessions(store: SessionStore, options: PruneOptions): Promise<RetentionReport> {
+  checkOptions(store, aStore, 'store')
+  checkOptions(options, pruneOptions)
+  const { olderThan, ...rest } = options
+  return deleteWhere(store, ({ lastActiveAt }) => lastActiveAt < olderThan, 'age', rest)
+}
+
+/**
+ * Deletes all sessions of `store`. For those of one person give `scopedSessionStore(store, owner)`.
+ *
+ * **Contract**: as `pruneSessions`. Sub-agents' sessions are sessions of the store too. Nothing else in the world is deleted: not what tools have written, and no
+ * backup.
+ *
+ * Source: docs/concepts/sessions.md
+ */
+export async function deleteAllSessions(store: SessionStore, options: RetentionOptions = {}): Promise<RetentionReport> {
+  checkOptions(store, aStore, 'store')
+  checkOptions(options, retentionOptions)
+  return deleteWhere(store, () => true, 'all', options)
+}
+
+/**
+ * All sessions of `store` as text, one after the other, each with the lines that `exportSessionLines` gives. For those of one person give
+ * `scopedSessionStore(store, owner)`.
+ *
+ * **Contract**: a session that cannot be read has `error` in place of its lines, and costs no other. Read the lines of one before you ask for the next.
+ *
+ * Source: docs/concepts/sessions.md
+ */
+export async function* exportAllSessions(
+  store: SessionStore,
+  options: RetentionOptions = {},
+): AsyncGenerator<{ sessionId: string; lines: AsyncIterable<string>; error?: string }, void, undefined> {
+  checkOptions(options, retentionOptions)
+  const { signal, logger } = options
+  for await (const { sessionId } of allSessions(store, signal)) {
+    const lines = exportSessionLines(store, sessionId)
+    try {
+      const first = await lines.next()
+      yield { sessionId, lines: linesFrom(first, lines) }
+      told(logger, 'sessionExported', { sessionId })
+    } catch (cause) {
+      const error = errorText(cause)
+      logWarning(logger, 'sessionNotExported', { sessionId, message: error })
+      yield { sessionId, lines: nothing(), error }
+    }
+  }
+}
+
+async function deleteWhere(
+  store: SessionStore,
+  isMeant: (summary: SessionSummary) => boolean,
+  reason: 'age' | 'all',
+  { signal, logger }: RetentionOptions,
+): Promise<RetentionReport> {
+  const report: RetentionReport = { deleted: 0, kept: 0, failed: [] }
+  for await (const summary of allSessions(store, signal)) {
+    const { sessionId } = summary
+    if (!isMeant(summary)) {
+      report.kept += 1
+      continue
+    }
+    try {
+      if (!(await store.delete(sessionId))) continue
+      report.deleted += 1
+      told(logger, 'sessionDeleted', { sessionId, reason, ...(summary.owner !== undefined && { owner: summary.owner }) })
+    } catch (error) {
+      const message = errorText(error)
+      report.failed.push({ sessionId, message })
+      logWarning(logger, 'sessionNotDeleted', { sessionId, message })
+    }
+  }
+  return report
+}
+
+/** Each session once, as the list has it; those that are deleted while it is read do not disturb it. */
+async function* allSessions(store: SessionStore, signal: AbortSignal | undefined): AsyncGenerator<SessionSummary, void, undefined> {
+  const seen = new Set<string>()
+  let cursor: string | undefined
+  do {
+    signal?.throwIfAborted()
+    const page = await store.list({ limit: 100, ...(cursor !== undefined && { cursor }) })
+    for (const summary of page.sessions) {
+      signal?.throwIfAborted()
+      if (!seen.has(summary.sessionId)) yield summary
+      seen.add(summary.sessionId)
+    }
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+}
+
+async function* linesFrom(first: IteratorResult<string>, rest: AsyncGenerator<string>): AsyncGenerator<string, void, undefined> {
+  if (first.done !== true) yield first.value
+  yield* rest
+}
+
+async function* nothing(): AsyncGenerator<string, void, undefined> {}
+
+function told(logger: Logger | false | undefined, event: string, fields: { [name: string]: string }): void {
+  if (logger === false) return
+  try {
+    logger?.info?.(event, fields)
+  } catch {
+    // A logger has no say in what happens.
+  }
+}
