@@ -21,7 +21,7 @@ export interface PruneOptions extends RetentionOptions {
   olderThan: number
 }
 
-/** What was done. */
+/** How many sessions were deleted, and which could not be. */
 export interface RetentionReport {
   deleted: number
   kept: number
