@@ -4,9 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { extname, join, resolve } from 'node:path'
 import { Hono } from 'hono'
+import type { Locator, Page } from 'playwright/test'
 import { build } from 'vite'
 import { toNodeHandler } from '../adapters/node/index.ts'
 import { weatherApp } from '../examples/frameworks/agent.ts'
+import { violations } from './axe.ts'
 import { browserName, expect, test } from './browser.ts'
 
 /** The pages as Vite builds them, beside their endpoint: as examples/frameworks/serve.ts serves them while one writes them. */
@@ -27,10 +29,11 @@ test.beforeAll(async () => {
   const root = resolve('examples/frameworks')
   await build({ root, configFile: resolve('examples/frameworks/vite.config.ts'), logLevel: 'error', build: { outDir, emptyOutDir: true } })
   const app = new Hono().route('/agent', weatherApp())
-  app.get('*', async ({ req }) => {
-    const path = req.path.endsWith('/') ? `${req.path}index.html` : req.path
-    return new Response(await readFile(join(outDir, path)), { headers: { 'content-type': types[extname(path)] ?? 'text/plain' } })
-  })
+  const file = async (path: string) => new Response(await readFile(path), { headers: { 'content-type': types[extname(path)] ?? '' } })
+  // This page is not built: it has a script tag.
+  app.get('/elements/', () => file('examples/frameworks/elements/index.html'))
+  app.get('/phi-elements.js', () => file('dist/elements/page.js'))
+  app.get('*', ({ req }) => file(join(outDir, req.path.endsWith('/') ? `${req.path}index.html` : req.path)))
   const server = createServer(toNodeHandler(app.fetch))
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -46,40 +49,71 @@ test.afterAll(() => close())
 test.describe.configure({ mode: 'default' })
 test.skip(browserName !== 'chromium', 'The pages are served beside the playground, at an address of their own.')
 
-for (const [name] of pages) {
-  test(`${name}: asks, is approved, is loaded again in the middle, and is stopped`, async ({ page }) => {
-    const wrong: string[] = []
-    page.on('pageerror', (error) => wrong.push(error.message))
-    page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().includes('favicon')) wrong.push(message.text())
-    })
-    const composer = page.getByRole('textbox', { name: 'Message' })
-    const form = page.locator('form')
-    const call = page.getByRole('region', { name: 'weather' })
-    await page.goto(`${url}/${name}/`)
-    await composer.fill('Will it rain?')
-    await composer.press('Enter')
-    await expect(call).toHaveAttribute('data-status', 'pendingApproval')
-    await expect(composer).toHaveValue('')
-    await expect(page.getByText('Let me see.')).toBeVisible()
-    // The run waits on the server: another page finds it.
-    await page.reload()
-    await expect(call.getByText('The weather in Oslo')).toBeVisible()
-    await call.getByRole('button', { name: 'Allow' }).click()
-    await expect(page.getByText('Rain: 80 %')).toBeVisible()
-    await expect(page.getByText('Take an umbrella, says a scripted model.')).toBeVisible()
-    await expect(form).toHaveAttribute('data-status', 'completed')
-
-    await composer.fill('Tell me a story')
-    await composer.press('Enter')
-    await expect(page.getByText('Once upon a time and then')).toBeVisible()
-    await page.reload()
-    await expect(page.getByText('Once upon a time and then')).toBeVisible()
-    await expect(form).toHaveAttribute('data-status', 'running')
-    await page.getByRole('button', { name: 'Stop' }).click()
-    await expect(form).toHaveAttribute('data-status', 'aborted')
-    await expect(page.getByText('it ended.')).toHaveCount(0)
-    await expect(page.locator('li[data-role=user]')).toHaveCount(2)
-    expect(wrong).toEqual([])
+/** What went wrong in a page, whether or not anybody noticed. */
+function troubleOf(page: Page): string[] {
+  const wrong: string[] = []
+  page.on('pageerror', (error) => wrong.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.location().url.endsWith('favicon.ico')) wrong.push(message.text())
   })
+  return wrong
 }
+
+/** Where a page says how it stands. */
+interface Places {
+  call: Locator
+  status(status: string): Promise<void>
+  /** Looks at the page when it shows something new. */
+  look?(): Promise<void>
+}
+
+async function story(page: Page, name: string, { call, status, look }: Places): Promise<void> {
+  const wrong = troubleOf(page)
+  const composer = page.getByRole('textbox', { name: 'Message' })
+  await page.goto(`${url}/${name}/`)
+  await expect(composer).toBeVisible()
+  await look?.()
+  await composer.fill('Will it rain?')
+  await composer.press('Enter')
+  await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible()
+  await expect(composer).toHaveValue('')
+  await expect(page.getByText('Let me see.')).toBeVisible()
+  await look?.()
+  // The run waits on the server: another page finds it.
+  await page.reload()
+  await expect(call.getByText('Oslo')).toBeVisible()
+  await call.getByRole('button', { name: 'Allow' }).click()
+  await expect(page.getByText('Take an umbrella, says a scripted model.')).toBeVisible()
+  await expect(call.getByText(/80 %|0\.8/)).toBeVisible()
+  await status('completed')
+  await look?.()
+
+  await composer.fill('Tell me a story')
+  await composer.press('Enter')
+  await expect(page.getByText('Once upon a time and then')).toBeVisible()
+  await page.reload()
+  await expect(page.getByText('Once upon a time and then')).toBeVisible()
+  await status('running')
+  await look?.()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await status('aborted')
+  await expect(page.getByText('it ended.')).toHaveCount(0)
+  await expect(page.getByText('Tell me a story')).toHaveCount(1)
+  expect(wrong).toEqual([])
+}
+
+for (const [name] of pages) {
+  test(`${name}: asks, is approved, is loaded again in the middle, and is stopped`, ({ page }) =>
+    story(page, name, {
+      call: page.getByRole('region', { name: 'weather' }),
+      status: (status) => expect(page.locator('form')).toHaveAttribute('data-status', status),
+    }))
+}
+
+test('the web components do the same, and axe finds nothing', async ({ page }) => {
+  await story(page, 'elements', {
+    call: page.getByRole('group', { name: 'weather' }),
+    status: (status) => expect(page.locator('phi-chat')).toHaveAttribute('status', status),
+    look: async () => expect(await violations(page)).toEqual([]),
+  })
+})

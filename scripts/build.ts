@@ -4,6 +4,7 @@
  * - `npm-install/`: passes an optional peer on, under its name. Where it is missing, Node and bundlers say "Cannot find package 'hono' imported from
  *   …/npm-install/hono.js": no code of ours runs then that could say what to do;
  * - `late/`: what `lateChunk` and the registry load when it is first needed, one named file each;
+ * - `elements/page.js`: the web components and all that they need in one file, for a page without a bundler;
  * - `cli.js`: the command `phi`, which `bin` of package.json names;
  * - `config/schema.json`: the JSON Schema of agent files, for editors;
  * - `types/`: the declarations, one file per source that a public declaration leads to, written by tsc; shapes as interfaces, not as tables;
@@ -79,6 +80,17 @@ async function writeCode(): Promise<void> {
       codeSplitting: { groups: [{ name: sharedFiles(), debugName: 'shared' }] },
     })
     chmodSync(join(folder, `${command.name}.js`), 0o755)
+  } finally {
+    await bundle.close()
+  }
+}
+
+/** No entry either: what a script tag of a page loads. */
+async function writePage(): Promise<void> {
+  const bundle = await rolldown({ input: 'adapters/elements/page.ts', platform: 'browser', transform: { target: 'es2023' } })
+  try {
+    const file = join(folder, 'elements/page.js')
+    await bundle.write({ file, format: 'esm', minify: true, sourcemap: true, codeSplitting: false, comments: { legal: true } })
   } finally {
     await bundle.close()
   }
@@ -161,4 +173,5 @@ rmSync(folder, { recursive: true, force: true })
 writeTypes()
 await writeCode()
 writePeers()
+await writePage()
 writeConfigSchema()

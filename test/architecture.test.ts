@@ -62,6 +62,7 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   vue: { adapters: [], packages: ['vue'] },
   svelte: { adapters: [], packages: [] },
   solid: { adapters: [], packages: ['solid-js'] },
+  elements: { adapters: [], packages: [] },
   cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
   postgres: { adapters: ['http'], packages: [] },
   node: { adapters: ['http', 'mcp'], packages: ['@modelcontextprotocol/sdk', 'hono', 're2js', 'node:'] },

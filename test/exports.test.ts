@@ -115,6 +115,9 @@ const expected: Record<string, string> = {
     AgentStore`,
   './solid': `
     useAgent useMessage usePart`,
+  './elements': `
+    defineElements
+    PhiChat Words`,
   './store': `
     allMessages chatOf childOf createChat createStore escapeControls escapeInvisible goesBack initialState messageOf reduce restoredState rewoundState sourcesOf
     BackgroundTaskView BlockView BranchesView Chat ChatActions ChatBranch ChatError ChatMessage ChatPart ChatSource ChatState CompactionNote CreateChatOptions

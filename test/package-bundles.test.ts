@@ -128,14 +128,16 @@ it.each(Object.entries(needed).filter(([subpath]) => subpath !== './adapters/clo
 )
 
 it('installs beside older versions of its peers; what cannot work with one says which version it was tried with', () => {
-  const older = { zod: '3.25.76', hono: '3.12.12', ajv: '6.12.6', '@modelcontextprotocol/sdk': '1.4.1', '@opentelemetry/api': '1.4.1' }
+  const frameworks = { react: '18.0.0', vue: '3.2.0', 'solid-js': '1.4.0' }
+  const mcp = { '@modelcontextprotocol/sdk': '1.4.1', '@opentelemetry/api': '1.4.1' }
+  const older = { zod: '3.25.76', hono: '3.12.12', ajv: '6.12.6', ...mcp, ...frameworks }
   const beside = Object.entries(older).map(([name, version]) => `${name}@${version}`)
   const dated = installIn(temporary, packed, beside)
   const loading = (subpath: string) => () => {
     writeFileSync(join(dated, 'dated.js'), `import '${subpath}'\n`)
     return run(process.execPath, ['dated.js'], dated)
   }
-  expect(loading('phi-core/adapters/node')()).toBe('')
+  for (const subpath of ['adapters/node', 'react', 'vue', 'solid']) expect(loading(`phi-core/${subpath}`)()).toBe('')
   expect(loading('phi-core/config')).toThrow(
     'phi-core/config needs zod 4.2 or newer, and another version is installed. Run: npm install zod@4',
   )

@@ -1,18 +1,24 @@
 // node examples/frameworks/serve.ts     (in this repository, after `npm run build`); no key needed, the model is scripted
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { Hono } from 'hono'
 import { toNodeHandler } from 'phi-core/adapters/node'
 import { createServer as createVite } from 'vite'
 import { weatherApp } from './agent.ts'
 
-const endpoint = toNodeHandler(new Hono().route('/agent', weatherApp()).fetch)
+const app = new Hono().route('/agent', weatherApp())
+app.get('/phi-elements.js', async (c) => {
+  const script = await readFile(new URL('./elements/page.js', import.meta.resolve('phi-core')), 'utf8')
+  return c.body(script, 200, { 'content-type': 'text/javascript' })
+})
+const endpoint = toNodeHandler(app.fetch)
 const server = createServer((request, response) => {
-  if (request.url?.startsWith('/agent/')) endpoint(request, response)
+  if (/^\/(?:agent\/|phi-elements)/.test(request.url ?? '')) endpoint(request, response)
   else vite.middlewares(request, response)
 })
 const vite = await createVite({
   ...{ root: import.meta.dirname, configFile: `${import.meta.dirname}/vite.config.ts`, appType: 'mpa', logLevel: 'warn' },
   server: { middlewareMode: true, hmr: { server } },
 })
-// Open /react/, /vue/, /svelte/ or /solid/.
+// Open /react/, /vue/, /svelte/, /solid/ or /elements/.
 server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => console.log(JSON.stringify(server.address())))

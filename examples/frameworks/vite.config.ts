@@ -4,8 +4,10 @@ import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'vite'
 import solid from 'vite-plugin-solid'
 
+const pages = globSync(`${import.meta.dirname}/{react,vue,svelte,solid}/index.html`)
+
 /** All pages at once, each in its framework; the pages of React need no plugin. Yours has one of these. */
 export default defineConfig({
   plugins: [vue(), svelte({ configFile: false }), solid({ include: ['**/solid/*.tsx'] })],
-  build: { rolldownOptions: { input: globSync(`${import.meta.dirname}/*/index.html`) }, target: 'es2023' },
+  build: { rolldownOptions: { input: pages }, target: 'es2023' },
 })

@@ -62,3 +62,8 @@ it.each(pages)('%s: a page made on a server shows what the agent knows, and asks
   await undefined
   expect(asked).toEqual([])
 })
+
+it('the web components may be imported on a server', async () => {
+  const { defineElements } = await import('../../../adapters/elements/index.ts')
+  expect(defineElements()).toBeUndefined()
+})

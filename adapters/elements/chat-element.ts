@@ -1,0 +1,50 @@
+import type { Chat } from '../../src/store/index.ts'
+import type { Words } from './words.ts'
+
+/** What the elements need of the `<phi-chat>` that they stand in. */
+export interface ChatOwner {
+  readonly chat: Chat | undefined
+  readonly said: Words
+  /** Calls `look` at every change, also of the chat itself; returns how to stop. */
+  watch(look: () => void): () => void
+}
+
+/** A page that is made on a server has no elements: importing this file there does nothing. */
+export const ElementBase: typeof HTMLElement = globalThis.HTMLElement ?? class {}
+
+/** An element that shows something of the `<phi-chat>` around it: in its shadow tree, or in one of its slots. */
+export abstract class ChatElement extends ElementBase {
+  #stop: (() => void) | undefined
+  #owner: ChatOwner | undefined
+
+  connectedCallback(): void {
+    const owner = ownerOf(this)
+    this.#owner = owner
+    this.#stop = owner?.watch(() => this.#look())
+    this.#look()
+  }
+
+  disconnectedCallback(): void {
+    this.#stop?.()
+  }
+
+  #look(): void {
+    const owner = this.#owner
+    if (owner?.chat !== undefined) this.show(owner.chat, owner.said)
+  }
+
+  /** Shows what has changed. */
+  protected abstract show(chat: Chat, said: Words): void
+}
+
+function ownerOf(element: Element): ChatOwner | undefined {
+  const near = element.closest('phi-chat')
+  const root = element.getRootNode()
+  const owner = near ?? (root instanceof ShadowRoot ? root.host : undefined)
+  if (owner === undefined) return undefined
+  return isOwner(owner) ? owner : ownerOf(owner)
+}
+
+function isOwner(element: object): element is ChatOwner {
+  return 'watch' in element && 'said' in element
+}

@@ -1,0 +1,94 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { defineElements, type PhiChat } from '../../../adapters/elements/index.ts'
+import { Agent, defineTool } from '../../../src/index.ts'
+import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
+import { patient } from '../../support/patience.ts'
+
+const add = defineTool({
+  name: 'add',
+  description: 'Adds.',
+  parameters: { type: 'object' },
+  needsApproval: true,
+  execute: () => ({ sum: '<i>3</i>' }),
+})
+
+type Shown = HTMLElement & PhiChat
+
+/** A chat in the page with an agent that says `steps`, and what is in its shadow tree. */
+function open(steps: readonly ScriptedStep[], inside = ''): { chat: Shown; tree: ShadowRoot; agent: Agent } {
+  const agent = new Agent({ model: scripted(steps), tools: [add] })
+  document.body.innerHTML = `<phi-chat>${inside}</phi-chat>`
+  defineElements()
+  const chat = document.querySelector<Shown>('phi-chat')
+  if (chat?.shadowRoot == null) throw new Error('There is no element.')
+  chat.agent = agent
+  onTestFinished(() => document.body.replaceChildren())
+  return { chat, tree: chat.shadowRoot, agent }
+}
+
+const soon = (check: () => void) => vi.waitFor(check, patient)
+
+function say(words: string, root: ParentNode): void {
+  const input = root.querySelector('textarea')
+  if (input === null) throw new Error('There is nowhere to write.')
+  input.value = words
+  input.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }))
+}
+
+it('what anybody says is text, and what a call gives too', async () => {
+  const code = '<img src=x onerror="document.title = 1"><script>document.title = 2</script>'
+  const { tree, chat } = open([{ thinking: code, text: code, toolCalls: [{ name: 'add', arguments: { code } }] }, { text: 'Three.' }])
+  const { title } = document
+  say(code, tree)
+  await soon(() => expect(tree.querySelector('phi-approval button')).not.toBeNull())
+  tree.querySelector<HTMLButtonElement>('[part=allow]')?.click()
+  await soon(() => expect(chat.getAttribute('status')).toBe('completed'))
+  expect(tree.querySelectorAll('img, script, i')).toHaveLength(0)
+  expect([...tree.querySelectorAll('[part=text]')].map(({ textContent }) => textContent)).toEqual([code, code, 'Three.'])
+  expect(tree.querySelector('[part=output]')?.textContent).toContain('<i>3</i>')
+  expect(document.title).toBe(title)
+  expect(tree.activeElement?.localName).toBe('textarea')
+})
+
+it('the words stay until they are said, and an input method keeps its Enter', async () => {
+  const { tree, chat } = open([{ text: 'Hello.' }])
+  const input = tree.querySelector('textarea')
+  const composing = new KeyboardEvent('keydown', { key: 'Enter', isComposing: true, bubbles: true, cancelable: true })
+  if (input !== null) input.value = 'あ'
+  input?.dispatchEvent(composing)
+  expect([composing.defaultPrevented, chat.getAttribute('status')]).toEqual([false, 'idle'])
+  say('Hi.', tree)
+  expect(input?.value).toBe('Hi.')
+  await soon(() => expect(chat.getAttribute('status')).toBe('completed'))
+  await soon(() => expect(input?.value).toBe(''))
+})
+
+it('a delta touches one text, and a message that stands stays', async () => {
+  const { tree, chat } = open([{ text: 'One.' }, { text: ['Two', ' and', ' three.'] }])
+  say('Count.', tree)
+  await soon(() => expect(chat.getAttribute('status')).toBe('completed'))
+  const before = [...tree.querySelectorAll('li')]
+  const changed: Node[] = []
+  const observer = new MutationObserver((records) => changed.push(...records.map(({ target }) => target)))
+  for (const item of before) observer.observe(item, { childList: true, subtree: true, characterData: true, attributes: true })
+  say('On.', tree)
+  await soon(() => expect(tree.textContent).toContain('Two and three.'))
+  observer.disconnect()
+  expect([changed, [...tree.querySelectorAll('li')].slice(0, 2)]).toEqual([[], before])
+})
+
+it('speaks the words of the page, takes its composer, and can be moved and given another agent', async () => {
+  const { chat, tree, agent } = open([{ text: 'Hallo.' }], '<phi-composer slot="composer"></phi-composer>')
+  chat.words = { send: 'Senden', you: 'Du' }
+  expect(chat.querySelector('[part=send]')?.textContent).toBe('Senden')
+  say('Hi.', chat)
+  await soon(() => expect(tree.querySelector('[part=author]')?.textContent).toBe('Du'))
+  await soon(() => expect(chat.getAttribute('status')).toBe('completed'))
+  document.body.append(document.createElement('section'))
+  document.querySelector('section')?.append(chat)
+  expect(tree.querySelectorAll('li')).toHaveLength(2)
+  chat.agent = new Agent({ model: scripted([]) })
+  expect(tree.querySelectorAll('li')).toHaveLength(0)
+  chat.agent = agent
+  await soon(() => expect(tree.querySelectorAll('li')).toHaveLength(2))
+})
