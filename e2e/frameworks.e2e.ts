@@ -63,11 +63,13 @@ function troubleOf(page: Page): string[] {
 interface Places {
   call: Locator
   status(status: string): Promise<void>
+  /** Opens the same conversation in another tab. */
+  join(other: Page): Promise<unknown>
   /** Looks at the page when it shows something new. */
   look?(): Promise<void>
 }
 
-async function story(page: Page, name: string, { call, status, look }: Places): Promise<void> {
+async function story(page: Page, name: string, { call, status, join, look }: Places): Promise<void> {
   const wrong = troubleOf(page)
   const composer = page.getByRole('textbox', { name: 'Message' })
   await page.goto(`${url}/${name}/`)
@@ -82,8 +84,13 @@ async function story(page: Page, name: string, { call, status, look }: Places): 
   // The run waits on the server: another page finds it.
   await page.reload()
   await expect(call.getByText('Oslo')).toBeVisible()
-  await call.getByRole('button', { name: 'Allow' }).click()
-  await expect(page.getByText('Take an umbrella, says a scripted model.')).toBeVisible()
+  // What one tab decides, both show.
+  const other = await page.context().newPage()
+  await join(other)
+  await expect(other.getByText('Will it rain?')).toBeVisible()
+  await other.getByRole('button', { name: 'Allow' }).click()
+  for (const tab of [other, page]) await expect(tab.getByText('Take an umbrella, says a scripted model.')).toBeVisible()
+  await other.close()
   await expect(call.getByText(/80 %|0\.8/)).toBeVisible()
   await status('completed')
   await look?.()
@@ -103,10 +110,11 @@ async function story(page: Page, name: string, { call, status, look }: Places): 
 }
 
 for (const [name] of pages) {
-  test(`${name}: asks, is approved, is loaded again in the middle, and is stopped`, ({ page }) =>
+  test(`${name}: asks, is approved, is loaded again in the middle, has two tabs, and is stopped`, ({ page }) =>
     story(page, name, {
       call: page.getByRole('region', { name: 'weather' }),
       status: (status) => expect(page.locator('form')).toHaveAttribute('data-status', status),
+      join: async (other) => other.goto(`${url}/${name}/#${await page.evaluate(() => sessionStorage.getItem('chat'))}`),
     }))
 }
 
@@ -114,6 +122,11 @@ test('the web components do the same, and axe finds nothing', async ({ page }) =
   await story(page, 'elements', {
     call: page.getByRole('group', { name: 'weather' }),
     status: (status) => expect(page.locator('phi-chat')).toHaveAttribute('status', status),
+    join: async (other) => {
+      await other.goto(`${url}/elements/`)
+      const id = await page.evaluate(() => sessionStorage.getItem('phi-chat /agent') ?? '')
+      await other.locator('phi-chat').evaluate((chat, session) => chat.setAttribute('session', session), id)
+    },
     look: async () => expect(await violations(page)).toEqual([]),
   })
 })

@@ -163,8 +163,8 @@ function hear(agent: Heard, store: Pick<Store, 'dispatch' | 'follow'>): () => vo
 function leftOf(state: RunState, { continuationKind, parentLoopId }: AgentStartEvent, agent: Heard): RunState {
   if (goesBack(continuationKind)) return rewoundState(state, agent.messages)
   const isElsewhere = state.loopId !== undefined && parentLoopId !== undefined && parentLoopId !== state.loopId
-  // Somebody has gone on from another loop.
-  return isElsewhere ? saidBy(agent) : state
+  // Somebody has gone on from another loop, or what was said before could not be read until now.
+  return isElsewhere || (state.messages.length === 0 && agent.messages.length > 0) ? saidBy(agent) : state
 }
 
 /** Without what the run that is on has said: its events tell that. */

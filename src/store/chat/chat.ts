@@ -1,4 +1,4 @@
-import type { PromptInput } from '../../contract/message/message.ts'
+import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { ChatAgent } from '../../types/run/chat-agent.ts'
@@ -88,6 +88,8 @@ class LiveChat implements Chat {
   #isOpen = false
   #branches: readonly ChatBranch[] = []
   #error: ChatError | undefined
+  /** What was said last, when the state was made. */
+  #last: AgentMessage | undefined
   #state: ChatState
 
   constructor(agent: ChatAgent, options: CreateChatOptions) {
@@ -100,7 +102,15 @@ class LiveChat implements Chat {
     this.#state = this.#first
   }
 
-  getSnapshot = (): ChatState => this.#state
+  getSnapshot = (): ChatState => {
+    if (!this.#isOpen && this.agent.messages.at(-1) !== this.#last) {
+      // Something was said while nobody listened.
+      this.#run = saidBy(this.agent)
+      this.#state = this.#look()
+    }
+    return this.#state
+  }
+
   getServerSnapshot = (): ChatState => this.#first
 
   subscribe = (listener: () => void): (() => void) => {
@@ -172,6 +182,7 @@ class LiveChat implements Chat {
   // Showing it
 
   #look(): ChatState {
+    this.#last = this.agent.messages.at(-1)
     const run = this.#run
     const output = this.#store?.getOutput()
     const rejection = run.rejection === undefined ? undefined : { code: 'rejected', message: run.rejection }

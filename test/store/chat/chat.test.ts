@@ -211,3 +211,42 @@ it('who makes a page on a server asks nothing of the agent', async () => {
   await undefined
   expect([asked, chat.getServerSnapshot().status]).toEqual([[], 'loading'])
 })
+
+it('who looks before anybody listens sees what was said meanwhile, always as the same object', async () => {
+  const agent = new Agent(said([{ text: 'One.' }, { text: 'Two.' }]))
+  const chat = createChat(agent)
+  await agent.prompt('Count.').result
+  expect(shown(chat)).toEqual(['user: Count.', 'assistant: One.'])
+  const run = agent.prompt('On.')
+  expect(chat.getSnapshot()).toBe(chat.getSnapshot())
+  await run.result
+  expect(shown(chat)).toHaveLength(4)
+  expect(chat.getSnapshot()).toBe(chat.getSnapshot())
+})
+
+it('a session that could not be read is shown whole once it can', async () => {
+  const options = said([{ text: 'One.' }, { text: 'Two.' }])
+  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => options })
+  const app = createAgentApp({ sessions, authorize: 'loopbackOnly' })
+  let isDown = false
+  const fetch = async (request: Request) => (isDown ? new Response('<h1>502</h1>', { status: 502 }) : app.fetch(request))
+  const open = () => remoteSession({ url: 'http://localhost', sessionId: 's', fetch, logger: false, reconnect: { initialDelayMs: 1 } })
+  const first = open()
+  await first.prompt('Count.').result
+  isDown = true
+  const session = open()
+  const chat = createChat(session)
+  const stop = chat.subscribe(() => undefined)
+  await soon(() => expect(chat.getSnapshot().error).toBeDefined())
+  isDown = false
+  await soon(() => expect(session.messages).toHaveLength(2))
+  expect(await chat.getSnapshot().send('On.')).toBe(true)
+  await until(chat, 'completed')
+  expect(shown(chat)).toEqual(['user: Count.', 'assistant: One.', 'user: On.', 'assistant: Two.'])
+  await chat.getSnapshot().reload()
+  expect(shown(chat)).toHaveLength(4)
+  stop()
+  session.close()
+  first.close()
+  await sessions.close()
+})
