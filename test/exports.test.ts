@@ -161,7 +161,7 @@ const expected: Record<string, string> = {
     toolExecutionStrategyCodec toolResultCodec turnTriggerCodec usageCodec
     EventDefaults EventRecorderOptions LedgerStatus SpecCodec SpecLoss SpecRequest WireProtocol`,
   './adapters/node': `
-    SandboxUnavailable ScriptHookError bashTool defaultDenyPatterns fileSessionStore nodeTools nodeWorkspace ripgrepSearcher
+    SandboxUnavailable ScriptHookError bashTool defaultDenyPatterns fileSchedules fileSessionStore nodeTools nodeWorkspace ripgrepSearcher
     scriptHooks toNodeHandler
     BashLimits BashOptions BashTool Confinement FetchHandler HostPrograms Interpreters NodeEnv NodeHandler NodeIncoming
     NodeOutgoing NodeToolsOptions ProtectionOptions RipgrepOptions ScriptHookErrorCode ScriptHookOptions`,
@@ -175,7 +175,7 @@ const expected: Record<string, string> = {
     deleteSession listSessionIds loadSession loadSessionsForAgent saveSession`,
   './adapters/http': `
     LiveSession bearer callerToken createAgentApp createModelProxy memoryCounter memoryLiveSessions onLoopback problemResponse
-    readWebhook runResponse tooManyRuns webhook EndNotice NoticeHandlers ReadWebhook ReadWebhookOptions SessionNotice WaitingNotice Webhook WebhookNotice WebhookOptions
+    SessionSchedules bookSchedules memorySchedules readWebhook runResponse tooManyRuns webhook ScheduleBook ScheduleEntry ScheduleStore ScheduledPrompt EndNotice NoticeHandlers ReadWebhook ReadWebhookOptions SessionNotice WaitingNotice Webhook WebhookNotice WebhookOptions
     AgentAppOptions AllowRule AnsweredRequest AppFigures AppObserver Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Caller Charge Identity KeyPlace
     LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessions MemoryLiveSessionsOptions ModelCall ModelProxyOptions OperatorPage
     OperatorSession Problem ProblemCode

@@ -1,11 +1,11 @@
-export type { Authorize, Caller, Identity } from './access/authorize.ts'
+export type { Authorize, Caller, Identity, SessionAddress } from './access/authorize.ts'
 export { bearer, callerToken } from './access/credentials.ts'
 export { onLoopback } from './access/loopback.ts'
 export { type Problem, type ProblemCode, problemResponse, tooManyRuns } from './access/problem.ts'
 export { type AgentAppOptions, createAgentApp } from './agent-app.ts'
 export { LiveSession } from './live/live-session.ts'
 export type { LiveAgentOptions, LiveSessionHost } from './live/live-session-host.ts'
-export type { LiveSessions, SessionAddress, SessionFigures, SessionRoutes } from './live/live-sessions.ts'
+export type { LiveSessions, SessionFigures, SessionRoutes } from './live/live-sessions.ts'
 export { memoryLiveSessions } from './live/memory-live-sessions.ts'
 export type { MemoryLiveSessions, MemoryLiveSessionsOptions } from './live/memory-options.ts'
 export type { EndNotice, NoticeHandlers, SessionNotice, WaitingNotice } from './notices/session-notices.ts'
@@ -20,4 +20,13 @@ export type { CallEnding } from './proxy/relay.ts'
 export type { CallReport } from './proxy/relayed-call.ts'
 export type { AllowRule, ModelCall, Upstream, UpstreamKey } from './proxy/upstream.ts'
 export type { RouteOptions } from './routes/route-options.ts'
+export {
+  bookSchedules,
+  memorySchedules,
+  type ScheduleBook,
+  type ScheduledPrompt,
+  type ScheduleEntry,
+  type ScheduleStore,
+} from './schedules/schedule-store.ts'
+export { SessionSchedules } from './schedules/session-schedules.ts'
 export { type RunResponseOptions, runResponse } from './stream/run-response.ts'

@@ -24,3 +24,4 @@ export {
 export { progressOf } from './live/unfinished-run.ts'
 export { routeDefaults } from './routes/route-options.ts'
 export { liveSessionRoutes } from './routes/session-routes.ts'
+export { Scheduler } from './schedules/scheduler.ts'

@@ -16,6 +16,7 @@ import {
   type ModelProxyOptions,
   memoryCounter,
   memoryLiveSessions,
+  memorySchedules,
 } from '../../adapters/http/index.ts'
 import { fileSessionStore, nodeWorkspace, type RipgrepOptions, ripgrepSearcher } from '../../adapters/node/index.ts'
 import { type LlmCompactionOptions, llmCompaction } from '../../src/context/index.ts'
@@ -193,6 +194,7 @@ checkedOptions<MemoryLiveSessionsOptions>(
     logger: { warn: act },
     onWaiting: act,
     onEnd: act,
+    schedules: memorySchedules(),
   },
   memoryLiveSessions,
   ['store', 'agent'],

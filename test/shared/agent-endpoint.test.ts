@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { bearer, createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
+import { bearer, createAgentApp, memoryLiveSessions, memorySchedules } from '../../adapters/http/index.ts'
 import { memorySessionStore } from '../../src/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../src/testing/index.ts'
 import { NoticeBoard } from '../support/notice-board.ts'
@@ -10,6 +10,7 @@ const sessions = memoryLiveSessions({
   agent: ({ sessionId }) => endpointAgent(sessionId),
   onWaiting: board.tell,
   onEnd: board.tell,
+  schedules: memorySchedules(),
 })
 afterAll(() => sessions.close())
 
@@ -29,4 +30,7 @@ const ask: AskEndpoint = async (path, init = {}, user = 'ada') => {
   return app.fetch(new Request(new URL(path, 'http://localhost'), { ...init, headers }))
 }
 
-agentEndpointSuite({ describe, it, expect }, { name: 'sessions in memory', ask, told: (sessionId, type) => board.told(sessionId, type) })
+agentEndpointSuite(
+  { describe, it, expect },
+  { schedules: true, name: 'sessions in memory', ask, told: (sessionId, type) => board.told(sessionId, type) },
+)

@@ -30,6 +30,11 @@ export interface Caller {
   identity?: string
 }
 
+/** Which session of whom. */
+export interface SessionAddress extends Caller {
+  sessionId: string
+}
+
 const maxIdentityLength = 1024
 
 /** Who asks. Refuses everybody of whom `authorize` says neither `true` nor a name. */

@@ -60,6 +60,7 @@ type SessionProblem =
   | 'settingNotAllowed'
   | 'tooManyRuns'
   | 'tooManySessions'
+  | 'tooManySchedules'
 
 type ProxyProblem =
   | 'methodNotAllowed'

@@ -3,6 +3,7 @@ import type { SessionRecord } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import type { Problem } from '../access/problem.ts'
 import type { NoticeHandlers } from '../notices/session-notices.ts'
+import type { SessionSchedules } from '../schedules/session-schedules.ts'
 
 /** What a live agent is made with; its session adds where it is recorded. */
 export type LiveAgentOptions = Omit<AgentOptions, 'session' | 'journal' | 'sessionId' | 'messages'>
@@ -34,6 +35,8 @@ export interface LiveSessionHost extends NoticeHandlers {
     keep(): void
     close(): void
   }
+  /** Prompts of the session that are said later, where the host can. */
+  readonly schedules?: SessionSchedules
   /** Called before a run begins, and before one is taken up again. */
   keepAwake?(): Promise<void>
   /** Sessions move between processes by themselves: where another one takes a session over, its clients are cut off, so that they ask there. */

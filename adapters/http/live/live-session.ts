@@ -1,9 +1,18 @@
-import { type Agent, AgentBusyError, type AgentEvent, type AgentMessage, type AgentRun, type SessionStore } from '../../../src/index.ts'
+import {
+  type Agent,
+  AgentBusyError,
+  type AgentEvent,
+  type AgentMessage,
+  type AgentRun,
+  type SessionStore,
+  userMessage,
+} from '../../../src/index.ts'
 import { errorText, logWarning } from '../../../src/internal.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
 import { SessionWatch } from '../notices/session-watch.ts'
+import type { SessionSchedules } from '../schedules/session-schedules.ts'
 import { inTime, RevocableStore, untilHandedOver } from './hand-over.ts'
 import type { LiveSessionHost, Place } from './live-session-host.ts'
 import { KeptByKey, type QueuedInput, QueuedInputs } from './queued-inputs.ts'
@@ -187,6 +196,27 @@ export class LiveSession {
     return { approvals: this.#agent.latest?.run.pendingApprovals().length ?? 0, messages: this.queued.waiting().length }
   }
 
+  /** Its prompts that are said later; undefined where the host keeps none. */
+  get schedules(): SessionSchedules | undefined {
+    return this.#host.schedules
+  }
+
+  /** Says something once for each `key`, with nobody there: as a prompt, or to the run that is on. */
+  async say(text: string, key: string): Promise<void> {
+    const message = { ...userMessage(text), id: key }
+    try {
+      await this.startOnce(key, (agent) => agent.prompt(message))
+    } catch (error) {
+      if (!AgentBusyError.isInstance(error)) throw error
+      const { receipt } = await this.queueOnce(key, (run) => {
+        // It has ended just now.
+        if (run === undefined) throw new ProblemError(leaving)
+        return { kind: 'followUp', loopId: run.loopId, receipt: run.followUp(message) }
+      })
+      await receipt.stored
+    }
+  }
+
   /** A client is connected, until what this returns is called. */
   enter(): () => void {
     return this.#watch.enter()
@@ -240,6 +270,7 @@ export class LiveSession {
   delete(): Promise<boolean> {
     return this.#inTurn(async () => {
       await this.#release()
+      await this.schedules?.delete()
       return this.#host.store.delete(this.#host.sessionId)
     })
   }

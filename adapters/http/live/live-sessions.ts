@@ -1,12 +1,7 @@
 import type { SessionPage } from '../../../src/session/index.ts'
-import type { Caller } from '../access/authorize.ts'
+import type { Caller, SessionAddress } from '../access/authorize.ts'
 import type { BodyLimits } from '../access/body.ts'
 import type { LiveSession } from './live-session.ts'
-
-/** Which session of whom. */
-export interface SessionAddress extends Caller {
-  sessionId: string
-}
 
 /** Answers a request for one session that is live here. Its path is one of `/`, `/runs`, `/stop` and so on. */
 export type SessionRoutes = (request: Request, live: LiveSession) => Promise<Response>

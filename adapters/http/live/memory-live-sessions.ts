@@ -1,12 +1,14 @@
-import type { SessionStore } from '../../../src/index.ts'
+import { ConfigError, type SessionStore } from '../../../src/index.ts'
 import { checkOptions, logWarning, options as optionsOf, startTimer, timerMs } from '../../../src/internal.ts'
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
-import { type Caller, shareOf } from '../access/authorize.ts'
+import { type Caller, type SessionAddress, shareOf } from '../access/authorize.ts'
 import { ending, type Problem, ProblemError, refuse, tooManyRuns } from '../access/problem.ts'
+import type { SessionSchedules } from '../schedules/session-schedules.ts'
+import { TimedSchedules } from '../schedules/timed-schedules.ts'
 import { leftSessions, listOfAll, takeUpAll } from './left-sessions.ts'
 import { LiveSession } from './live-session.ts'
 import { maxAttempts } from './live-session-host.ts'
-import type { LiveSessions, SessionAddress, SessionFigures } from './live-sessions.ts'
+import type { LiveSessions, SessionFigures } from './live-sessions.ts'
 import {
   type CloseOptions,
   closeOptions,
@@ -71,13 +73,18 @@ export class SessionsHere implements MemoryLiveSessions {
   /** Those that are about to have left: a second agent of one session would take it from the first. */
   readonly #leaving = new Map<string, Promise<void>>()
   readonly #runsOf = new Map<string, number>()
+  readonly #schedule: TimedSchedules | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #isDraining = false
 
   constructor(options: MemoryLiveSessionsOptions, hooks: SessionsHereHooks = {}) {
     this.#options = options
     this.#hooks = hooks
-    const { store } = options
+    const { store, schedules, logger } = options
+    if (schedules !== undefined) {
+      const say = (address: SessionAddress, text: string, key: string) => this.#within(address, (live) => live.say(text, key))
+      this.#schedule = new TimedSchedules(schedules, say, logger)
+    }
     // Stores that are made for each caller know nothing of each other.
     if (typeof store !== 'function') this.listAll = (page) => listOfAll(store, page)
   }
@@ -95,6 +102,13 @@ export class SessionsHere implements MemoryLiveSessions {
     assertSessionId(address.sessionId)
     const isReading = request.method === 'GET' || request.method === 'HEAD'
     return this.#within(address, (live) => routes(request, live), isReading)
+  }
+
+  schedulesOf(address: SessionAddress): SessionSchedules {
+    assertSessionId(address.sessionId)
+    if (this.#schedule === undefined)
+      throw new ConfigError('invalidOption', 'These sessions have no schedules. Give them a store for these.')
+    return this.#schedule.of(address)
   }
 
   async recover(options: RecoverOptions = {}): Promise<number> {
@@ -142,6 +156,7 @@ export class SessionsHere implements MemoryLiveSessions {
     checkOptions(options, drainOptions)
     const { deadlineMs = 10_000 } = options
     this.#isDraining = true
+    await this.#schedule?.end()
     const deadline = new AbortController()
     const stopTimer = startTimer(deadlineMs, () => deadline.abort())
     await this.#leaveAll((live) => live.handOver(deadline.signal))
@@ -151,6 +166,7 @@ export class SessionsHere implements MemoryLiveSessions {
   async close(options: CloseOptions = {}): Promise<void> {
     checkOptions(options, closeOptions)
     const { abort = false } = options
+    await this.#schedule?.end()
     return this.#leaveAll((live) => (abort ? live.leave() : live.handOver(AbortSignal.abort())))
   }
 
@@ -229,6 +245,7 @@ export class SessionsHere implements MemoryLiveSessions {
       logger,
       ...(onWaiting !== undefined && { onWaiting }),
       ...(onEnd !== undefined && { onEnd }),
+      ...(this.#schedule !== undefined && { schedules: this.#schedule.of(address) }),
       agentOptions: () => agent(address),
       runs: this.#runs(address),
       moves: this.#hooks.onEnter !== undefined,

@@ -13,10 +13,12 @@ import {
   wholeFrom,
   withMethods,
 } from '../../../src/internal.ts'
-import type { Caller } from '../access/authorize.ts'
+import type { Caller, SessionAddress } from '../access/authorize.ts'
 import type { NoticeHandlers } from '../notices/session-notices.ts'
+import type { ScheduleStore } from '../schedules/schedule-store.ts'
+import type { SessionSchedules } from '../schedules/session-schedules.ts'
 import type { LiveAgentOptions } from './live-session-host.ts'
-import type { LiveSessions, SessionAddress } from './live-sessions.ts'
+import type { LiveSessions } from './live-sessions.ts'
 
 /** How sessions are kept in this process. */
 export interface MemoryLiveSessionsOptions extends NoticeHandlers {
@@ -32,6 +34,8 @@ export interface MemoryLiveSessionsOptions extends NoticeHandlers {
   maxSessionsPerCaller?: number
   /** Runs of one caller at once; a prompt beyond is answered with 429. Default 100; 1,000 for the only user of a server. */
   maxOpenRuns?: number
+  /** Where prompts are recorded that are said later. Default: none are taken. */
+  schedules?: ScheduleStore
   /** Learns why an agent could not be started. Default: silence. */
   logger?: Logger | false
 }
@@ -45,6 +49,7 @@ export const memoryOptionTable: OptionTable<MemoryLiveSessionsOptions> = {
   maxSessionsPerCaller: wholeFrom(1),
   maxOpenRuns: wholeFrom(0),
   logger: aLogger,
+  schedules: withMethods('a store for schedules', 'due', 'move'),
   onWaiting: aFunction,
   onEnd: aFunction,
 }
@@ -89,6 +94,8 @@ export interface MemoryLiveSessions extends LiveSessions {
    * it is in the store, and its clients are cut off, so that they connect to the next process. `recover` goes on with it there.
    */
   drain(options?: DrainOptions): Promise<void>
+  /** The prompts of a session that are said later. Throws `ConfigError` `invalidOption` without `schedules`. */
+  schedulesOf(address: SessionAddress): SessionSchedules
   /** As `drain`, at once and for now: later requests begin anew. With `abort` the runs are stopped for good instead. */
   close(options?: CloseOptions): Promise<void>
 }

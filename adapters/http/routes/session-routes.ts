@@ -14,6 +14,7 @@ import { settingsFrom } from './client-settings.ts'
 import { addHistoryRoutes, refuseUnknown } from './history-routes.ts'
 import { keyOf, promptOf, withKey } from './prompt-body.ts'
 import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext, type SessionRouteOptions } from './route-options.ts'
+import { addScheduleRoutes } from './schedule-routes.ts'
 
 /**
  * The routes of live sessions, the same on every host. Whoever comes here may: who it is was asked before.
@@ -40,6 +41,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   addChatRoutes(app, options)
   addAgUiRoutes(app, options)
   addHistoryRoutes(app, options)
+  addScheduleRoutes(app, options)
   app.post('/title', async (c) => {
     const { title } = await readJsonObject(c, options.body)
     if (typeof title !== 'string' || !isTitle(title))

@@ -6,7 +6,7 @@ import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-
 import type { SqlListen } from './wake-up.ts'
 
 /** How sessions are shared by processes. */
-export interface PostgresLiveSessionsOptions extends PostgresSessionStoreOptions, Omit<MemoryLiveSessionsOptions, 'store'> {
+export interface PostgresLiveSessionsOptions extends PostgresSessionStoreOptions, Omit<MemoryLiveSessionsOptions, 'store' | 'schedules'> {
   /** Default: `postgresSessionStore` over the same pool. Give another one that leads to the same sessions, such as `withEvents` of it. */
   store?: SessionStore
   /** Wakes this process when there is something for it, such as `listenWith(pool)`. Default: it looks every `pollMs`. */
@@ -17,7 +17,7 @@ export interface PostgresLiveSessionsOptions extends PostgresSessionStoreOptions
   leaseMs?: number
 }
 
-const { store: _, ...sharedTable } = memoryOptionTable
+const { store: _, schedules: _schedules, ...sharedTable } = memoryOptionTable
 /** What they may be. */
 export const liveOptionTable: OptionTable<PostgresLiveSessionsOptions> = {
   ...sharedTable,

@@ -4,6 +4,7 @@ import { accessTests } from './agent-endpoint-access.ts'
 import { noticeTests, type Told } from './agent-endpoint-notices.ts'
 import { placeTests } from './agent-endpoint-places.ts'
 import { protocolTests } from './agent-endpoint-protocols.ts'
+import { scheduleTests } from './agent-endpoint-schedules.ts'
 import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, saidIn } from './endpoint-client.ts'
 
 /** Which endpoint `agentEndpointSuite` tests, and under which name. */
@@ -14,6 +15,8 @@ export interface AgentEndpointSuiteOptions {
   ask: AskEndpoint
   /** What the host has told by `onWaiting` and `onEnd`. Default: that is not tested. */
   told?: Told
+  /** Whether the host says prompts later. Default: that is not tested. */
+  schedules?: boolean
 }
 
 /**
@@ -21,7 +24,7 @@ export interface AgentEndpointSuiteOptions {
  *
  * Source: docs/http-and-workers.md
  */
-export function agentEndpointSuite(runner: TestRunner, { name, ask, told }: AgentEndpointSuiteOptions): void {
+export function agentEndpointSuite(runner: TestRunner, { name, ask, told, schedules = false }: AgentEndpointSuiteOptions): void {
   const clientOf = (kind: string) => new EndpointClient(ask, kind)
   runner.describe(`agent endpoint: ${name}`, () => {
     runTests(runner, clientOf)
@@ -31,6 +34,7 @@ export function agentEndpointSuite(runner: TestRunner, { name, ask, told }: Agen
     placeTests(runner, clientOf)
     accessTests(runner, clientOf, ask)
     protocolTests(runner, clientOf, ask)
+    if (schedules) scheduleTests(runner, clientOf)
     if (told !== undefined) noticeTests(runner, clientOf, told)
   })
 }

@@ -1,14 +1,17 @@
 import type { Agent, Logger } from '../../../../src/index.ts'
 import { type EventKeeping, logSessionStore, withEvents } from '../../../../src/session/index.ts'
 import {
+  bookSchedules,
   type EndNotice,
   type LiveAgentOptions,
   LiveSession,
   type RouteOptions,
+  type ScheduleEntry,
   type SessionRoutes,
+  SessionSchedules,
   type WaitingNotice,
 } from '../../../http/index.ts'
-import { liveSessionRoutes, routeDefaults, shareOfNamed } from '../../../http/internal.ts'
+import { liveSessionRoutes, routeDefaults, Scheduler, shareOfNamed } from '../../../http/internal.ts'
 import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
 import { SessionIndex } from '../object/index-object.ts'
 import { localLog, objectLogDriver } from '../object/object-log-driver.ts'
@@ -20,6 +23,7 @@ import { ResumeAttempts } from './resume-attempts.ts'
 /** A session once its object knows which one it is. */
 interface Begun {
   live: LiveSession
+  scheduler: Scheduler
   routes: SessionRoutes
 }
 
@@ -80,6 +84,10 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   /** How many sessions of a tenant may have a run at once; a prompt beyond is answered with 429. Needs `index()`. Default: as many as come. */
   protected readonly maxOpenRuns: number | undefined = undefined
   #begun: Begun | undefined
+  /** When something is to be said next, epoch ms. */
+  #dueAt: number | undefined
+  /** Whether a run keeps the object. */
+  #isRunning = false
   /** Whether the address is stored. */
   #isKept = false
 
@@ -112,6 +120,11 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     return (await this.#begin())?.live.agent()
   }
 
+  /** The prompts of this session that are said later; undefined before anybody has asked for the session. */
+  protected async schedules(): Promise<SessionSchedules | undefined> {
+    return (await this.#begin())?.live.schedules
+  }
+
   override async fetch(request: Request): Promise<Response> {
     const address = readAddress(request)
     if (address === undefined) return super.fetch(request)
@@ -124,7 +137,9 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   /** For the platform. */
   async alarm(): Promise<void> {
     const begun = await this.#begin()
-    if (await begun?.live.keepAlive()) await this.state.storage.setAlarm(Date.now() + this.keepAliveMs)
+    if (begun === undefined) return
+    this.#isRunning = await begun.live.keepAlive()
+    await begun.scheduler.wake()
   }
 
   protected override deleteSession(): Promise<boolean> {
@@ -153,6 +168,23 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const runs = new OpenRuns(index, sessionId, { limit: maxOpenRuns, leaseMs: keepAliveMs * 3 })
     const identity = identityOf(tenant)
     const named = identity === undefined ? {} : { identity }
+    const schedules = bookSchedules({
+      read: async () => (await storage.get<ScheduleEntry[]>('schedules')) ?? [],
+      write: (entries) => storage.put('schedules', [...entries]),
+    })
+    const scheduler = new Scheduler({
+      store: schedules,
+      logger,
+      say: ({ prompt }, key) => live.say(prompt, key),
+      arm: async (at) => {
+        this.#dueAt = at
+        await this.#setAlarm()
+      },
+    })
+    const changed = async () => {
+      await this.#keep(address)
+      await scheduler.wake()
+    }
     const live = new LiveSession({
       sessionId,
       store,
@@ -162,19 +194,30 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
       runs,
       ...(this.onWaiting !== undefined && { onWaiting: (notice) => this.onWaiting?.({ ...notice, ...named }) }),
       ...(this.onEnd !== undefined && { onEnd: (notice) => this.onEnd?.({ ...notice, ...named }) }),
+      schedules: new SessionSchedules(schedules, { sessionId, ...named }, changed),
       keepAwake: () => this.#keepAwake(address),
       attempts: new ResumeAttempts(storage),
     })
     const limits = { maxBodyBytes, bodyTimeoutMs, maxOpenStreams, pingMs, imports, turnRequests, clientSettings }
-    return { live, routes: liveSessionRoutes({ ...limits, ...(logger !== undefined && { logger }) }) }
+    return { live, scheduler, routes: liveSessionRoutes({ ...limits, ...(logger !== undefined && { logger }) }) }
   }
 
   /** There is an alarm from before a run begins until after it has ended, so the platform keeps the object, or starts it again. */
   async #keepAwake(address: ObjectAddress): Promise<void> {
-    const { storage } = this.state
     // An alarm does not say which session it is for. Not kept before there is a run: whoever only asks leaves nothing behind.
-    if (!this.#isKept) await storage.put('address', address)
+    await this.#keep(address)
+    this.#isRunning = true
+    await this.#setAlarm()
+  }
+
+  async #keep(address: ObjectAddress): Promise<void> {
+    if (!this.#isKept) await this.state.storage.put('address', address)
     this.#isKept = true
-    await storage.setAlarm(Date.now() + this.keepAliveMs)
+  }
+
+  /** There is one alarm: for the run that is on, or for what is said next. */
+  async #setAlarm(): Promise<void> {
+    const times = [this.#dueAt, this.#isRunning ? Date.now() + this.keepAliveMs : undefined].filter((at) => at !== undefined)
+    if (times.length > 0) await this.state.storage.setAlarm(Math.min(...times))
   }
 }

@@ -17,6 +17,7 @@ agentEndpointSuite(
   { describe, it, expect },
   {
     name: 'sessions in Durable Objects',
+    schedules: true,
     ask,
     told: async (sessionId, type) => (await ask(`/sessions/${sessionId}/history?told=${type}+${sessionId}`)).json(),
   },

@@ -1,0 +1,77 @@
+import { ConfigError } from '../../../src/index.ts'
+import type { SessionAddress } from '../access/authorize.ts'
+import type { ScheduledPrompt, ScheduleEntry, ScheduleStore } from './schedule-store.ts'
+
+/** Of one session: who may say something to it may fill no server. */
+export const maxOfSession = 50
+/** Milliseconds between two times at least. */
+const shortestMs = 60_000
+/** Milliseconds until the last time that can be meant: ten years. */
+const furthestMs = 10 * 365 * 86_400_000
+
+/**
+ * The prompts of one session that are said later.
+ *
+ * **Contract**
+ * - What resolves is recorded. Throws `ConfigError` `invalidOption` for an empty prompt, a time further than ten years, less than a minute between two
+ *   times, and for more than 50 of one session.
+ *
+ * Source: docs/schedules.md
+ */
+export class SessionSchedules {
+  readonly #store: ScheduleStore
+  readonly #address: SessionAddress
+  readonly #changed: () => Promise<void>
+
+  /** `changed` is called when something was added: it may be due before all others. */
+  constructor(store: ScheduleStore, address: SessionAddress, changed: () => Promise<void>) {
+    this.#store = store
+    this.#address = address
+    this.#changed = changed
+  }
+
+  /** Says `prompt` at this time, once; a time that is over is now. */
+  runAt(time: Date | number, prompt: string): Promise<ScheduledPrompt> {
+    return this.#add({ prompt, at: Number(time) })
+  }
+
+  /** Says `prompt` every `everyMs` milliseconds, first after these, or at `from`. Times at which no process was there are said once, together. */
+  every(everyMs: number, prompt: string, { from = Date.now() + everyMs }: { from?: Date | number } = {}): Promise<ScheduledPrompt> {
+    return this.#add({ prompt, at: Number(from), everyMs })
+  }
+
+  /** The next one first. */
+  async list(): Promise<ScheduledPrompt[]> {
+    return (await this.#store.list(this.#address)).map(shown)
+  }
+
+  /** Whether there was one. Without an id all of them. */
+  delete(id?: string): Promise<boolean> {
+    return this.#store.delete(this.#address, id)
+  }
+
+  async #add(given: Omit<ScheduledPrompt, 'id'>): Promise<ScheduledPrompt> {
+    const fault =
+      faultOf(given) ??
+      ((await this.list()).length >= maxOfSession ? `A session has at most ${maxOfSession} schedules. Delete one.` : undefined)
+    if (fault !== undefined) throw new ConfigError('invalidOption', fault)
+    const entry = { ...given, id: crypto.randomUUID(), address: this.#address }
+    await this.#store.add(entry)
+    await this.#changed()
+    return shown(entry)
+  }
+}
+
+/** What is wrong with a schedule, as people are told. */
+export function faultOf({ prompt, at, everyMs }: { prompt: unknown; at: unknown; everyMs?: unknown }): string | undefined {
+  if (typeof prompt !== 'string' || prompt.trim() === '') return 'prompt must be a text that says something.'
+  if (typeof at !== 'number' || !Number.isSafeInteger(at) || at < 0 || at > Date.now() + furthestMs)
+    return 'at must be a time in milliseconds since 1970, no further than ten years from now.'
+  if (everyMs === undefined) return undefined
+  if (typeof everyMs === 'number' && Number.isSafeInteger(everyMs) && everyMs >= shortestMs && everyMs <= furthestMs) return undefined
+  return `everyMs must be a whole number from ${shortestMs}, a minute.`
+}
+
+function shown({ address: _, ...scheduled }: ScheduleEntry): ScheduledPrompt {
+  return scheduled
+}

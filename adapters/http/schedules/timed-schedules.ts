@@ -1,0 +1,48 @@
+import type { Logger } from '../../../src/index.ts'
+import { timerMs } from '../../../src/internal.ts'
+import type { SessionAddress } from '../access/authorize.ts'
+import type { ScheduleStore } from './schedule-store.ts'
+import { Scheduler } from './scheduler.ts'
+import { SessionSchedules } from './session-schedules.ts'
+
+/** Schedules of a process that stays: one timer for the next time of all. */
+export class TimedSchedules {
+  readonly #store: ScheduleStore
+  readonly #scheduler: Scheduler
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  /** Begins at once: what was due while no process was there is said now. */
+  constructor(
+    store: ScheduleStore,
+    say: (address: SessionAddress, text: string, key: string) => Promise<void>,
+    logger: Logger | false | undefined,
+  ) {
+    this.#store = store
+    this.#scheduler = new Scheduler({
+      store,
+      logger,
+      say: ({ address, prompt }, key) => say(address, prompt, key),
+      arm: (at) => this.#arm(at),
+    })
+    void this.#scheduler.wake()
+  }
+
+  /** Those of one session. */
+  of(address: SessionAddress): SessionSchedules {
+    return new SessionSchedules(this.#store, address, () => this.#scheduler.wake())
+  }
+
+  /** Says nothing more here, and leaves no timer. */
+  end(): Promise<void> {
+    return this.#scheduler.end()
+  }
+
+  #arm(at: number | undefined): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (at === undefined) return
+    this.#timer = setTimeout(() => void this.#scheduler.wake(), timerMs(Math.max(0, at - Date.now())))
+    // A process that has nothing else to do may end.
+    if (typeof this.#timer === 'object') this.#timer.unref?.()
+  }
+}

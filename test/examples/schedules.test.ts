@@ -1,0 +1,24 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { startServer } from '../../examples/recipes/schedules.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+
+it('schedules.ts asks once a day, however often it is started', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'phi-schedules-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  for (let at = 0; at < 2; at++) {
+    const { fetch: ask, end } = await startServer(
+      directory,
+      scripted(() => ({ text: 'Nothing.' })),
+    )
+    await vi.waitFor(async () => {
+      const { messages } = await (await ask(new Request('http://localhost/sessions/report/history'))).json()
+      expect(messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant'])
+    })
+    const { schedules } = await (await ask(new Request('http://localhost/sessions/report/schedules'))).json()
+    expect(schedules).toHaveLength(1)
+    await end()
+  }
+})
