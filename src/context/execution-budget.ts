@@ -152,12 +152,19 @@ function seconds(ms: number): number {
 
 /** What a tool, or a model of somebody else, reports: `NaN` would switch off every limit, since no comparison with it is true. */
 function checkCharge(usage: Usage, cost: CostConfig): void {
-  const { input, output, cacheRead, cacheWrite, ...others }: Partial<Usage> = Object(usage)
+  const given: Partial<Usage> = Object(usage)
+  for (const name of counts) checkFigure(name, given[name])
+  for (const name in given) if (given[name as keyof Usage] !== undefined) checkFigure(name, given[name as keyof Usage])
   const rates = ratesFor(Object(usage), Object(cost))
-  const figures = { input, output, cacheRead, cacheWrite, ...definedFields(others), ...rates }
-  const bad = Object.entries(figures).find(([, value]) => !isFigure(value))
-  if (bad === undefined) return
-  throw new ConfigError('invalidOption', `budget.charge: ${bad[0]} is ${String(bad[1])}; it must be a finite number from 0.`)
+  for (const name in rates) checkFigure(name, rates[name as keyof typeof rates])
+}
+
+/** What every charge says. */
+const counts = ['input', 'output', 'cacheRead', 'cacheWrite'] as const
+
+function checkFigure(name: string, value: unknown): void {
+  if (isFigure(value)) return
+  throw new ConfigError('invalidOption', `budget.charge: ${name} is ${String(value)}; it must be a finite number from 0.`)
 }
 
 function isFigure(value: unknown): boolean {

@@ -157,7 +157,7 @@ export class LoopState {
     const { model } = this.turn
     const answered = model.answeredBy?.(message) ?? model.config
     // Whether a model has prices is asked before it is called, but for one that another chose.
-    if (!hasRates(answered) && hasRates(model.config) && usage.reportedCost === undefined)
+    if (answered !== model.config && !hasRates(answered) && hasRates(model.config) && usage.reportedCost === undefined)
       this.budget.uncountable?.(`${answered.id} has no prices`)
     // First: it refuses figures that are none.
     this.budget.charge(usage, answered.cost)

@@ -76,7 +76,8 @@ async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
     if (!stream.isOpen) stream = new AssistantStream(loop)
     try {
       loop.stop.throwIfAborted()
-      request ??= await prepareRequest(loop, tries.hasCompacted)
+      const prepared = request ?? prepareRequest(loop, tries.hasCompacted)
+      request = prepared instanceof Promise ? await prepared : prepared
       const answer = await streamAnswer(loop, request, stream, tries)
       if (!isFilled(answer.message) || tries.hasCompacted || !(await makeRoom(loop))) return answer
       tries.hasCompacted = true
@@ -94,14 +95,18 @@ async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
 }
 
 function retryOf({ config: { retry } }: LoopState): RetryConfig {
+  if (retry === undefined) return defaultRetry
   return retry === false ? { ...defaultRetry, maxRetries: 0 } : { ...defaultRetry, ...definedFields(retry) }
 }
 
 /** What is sent this turn. No promise where no callback makes it and nobody wants to see it. */
-async function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> {
-  const derived = await deriveRequest(loop)
-  if (loop.config.captureTurnRequests) await captureRequest(loop, derived, afterOverflow)
-  return announced(loop, derived)
+function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> | StreamRequest {
+  const derived = deriveRequest(loop)
+  if (!(derived instanceof Promise || loop.config.captureTurnRequests)) return announced(loop, derived)
+  return Promise.resolve(derived).then(async (made) => {
+    if (loop.config.captureTurnRequests) await captureRequest(loop, made, afterOverflow)
+    return announced(loop, made)
+  })
 }
 
 function announced({ watches }: LoopState, { request }: DerivedRequest): StreamRequest {

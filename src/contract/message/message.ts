@@ -316,9 +316,18 @@ export function callsToAnswer(content: readonly Content[]): AnswerableCall[] {
   const calls: AnswerableCall[] = []
   for (const block of content) {
     if (block.type === 'toolCall') calls.push(block)
-    else if (block.type === 'serviceTool' && block.needsApproval === true) calls.push(callOfService(block))
+    else if (isToAnswer(block)) calls.push(callOfService(block))
   }
   return calls
+}
+
+/** Whether there are any: asked for each answer, so that no list is made of it. */
+export function hasCallsToAnswer(content: readonly Content[]): boolean {
+  return content.some(isToAnswer)
+}
+
+function isToAnswer(block: Content): block is ToolCallContent | ServiceToolContent {
+  return block.type === 'toolCall' || (block.type === 'serviceTool' && block.needsApproval === true)
 }
 
 function callOfService({ id, name, input }: ServiceToolContent): AnswerableCall {

@@ -156,8 +156,14 @@ export const unknownCost: CostConfig = Object.freeze({
 
 /** Whether there are prices at all: rates that are all zero mean that they are not known. */
 export function hasRates({ cost }: { cost: CostConfig }): boolean {
-  const { tiers = [], ...base } = cost
-  return [base, ...tiers.map(({ inputTokensAbove: _, ...rates }) => rates)].some((rates) => Object.values(rates).some((rate) => rate > 0))
+  return isPriced(cost) || cost.tiers?.some(isPriced) === true
+}
+
+const rateNames = Object.keys(rateFields) as (keyof TokenRates)[] // the keys of that very table
+
+function isPriced(rates: TokenRates): boolean {
+  for (const name of rateNames) if ((rates[name] ?? 0) > 0) return true
+  return false
 }
 
 /** Services that keep a prompt for an hour ask twice their input rate for it, and 1.25 times it for some minutes. */

@@ -39,9 +39,11 @@ export class Refusals {
 
   /** Closes a turn. The limit, where the same call was refused too often. */
   closeTurn(): ReachedLimit | undefined {
-    this.#before = this.#hasRun ? new Map() : this.#now
-    this.#now = new Map()
+    const hasRun = this.#hasRun
     this.#hasRun = false
+    if (this.#now.size === 0 && this.#before.size === 0) return undefined
+    this.#before = hasRun ? new Map() : this.#now
+    this.#now = new Map()
     for (const { toolName, said, turns } of this.#before.values()) {
       if (turns < this.#max) continue
       const reason = `The same call of ${toolName} was refused ${turns} times in a row (maxSameRefusals): ${said.slice(0, 200)}`

@@ -209,6 +209,6 @@ async function conclude(loop: LoopState, call: AnswerableCall, given: ToolResult
   loop.view?.number(entry)
   if (kept.endRun === true) loop.endedBy ??= { type: 'tool', toolName, toolCallId }
   const recorded = loop.record({ type: 'toolResult', message: entry })
-  await recorded?.catch((error) => loop.fail(error))
+  if (recorded !== undefined) await recorded.catch((error) => loop.fail(error))
   return entry
 }

@@ -1,4 +1,4 @@
-import { callsToAnswer, text, textOf, userMessage, withId } from '../../contract/message/message.ts'
+import { hasCallsToAnswer, text, textOf, userMessage, withId } from '../../contract/message/message.ts'
 import type { AnswerVerdict } from '../../types/run/hooks.ts'
 import type { RunEnding } from '../../types/run/run.ts'
 import type { AssistantEntry } from '../assistant-stream.ts'
@@ -16,7 +16,7 @@ const mostRepeats = 1
 export function guardAnswer(loop: LoopState, message: AssistantEntry): Promise<void> | undefined {
   const { afterAnswer } = loop.config.hooks ?? {}
   const { stopReason, content } = message
-  const isFinal = (stopReason === 'stop' || stopReason === 'length' || stopReason === 'guardRail') && callsToAnswer(content).length === 0
+  const isFinal = (stopReason === 'stop' || stopReason === 'length' || stopReason === 'guardRail') && !hasCallsToAnswer(content)
   return afterAnswer === undefined || !isFinal || loop.stop.aborted ? undefined : guarded(loop, message, afterAnswer)
 }
 

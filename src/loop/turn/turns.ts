@@ -74,7 +74,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
   }
   for (let hasLookedInVain = false; ; ) {
     const asked = mayBegin(loop, input)
-    const refused = await asked
+    const refused = asked instanceof Promise ? await asked : asked
     if (refused !== undefined) return end(refused)
     const intake = loop.inputs.take(input)
     input = {}
@@ -82,8 +82,8 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
       const outcome = await modelTurn(loop, intake, trigger)
       loop.budget.recordTurn()
       if (outcome.waiting.length > 0) await markPaused(loop, outcome)
-      const ended =
-        endedBy(loop, outcome) ?? (await pausedEnding(loop, outcome)) ?? (await stuckEnding(loop)) ?? (await asConfigured(loop, outcome))
+      const ending = endedBy(loop, outcome) ?? pausedEnding(loop, outcome) ?? stuckEnding(loop) ?? asConfigured(loop, outcome)
+      const ended = ending instanceof Promise ? await ending : ending
       if (ended !== undefined) return end(ended)
       loop.turnIndex += 1
       trigger = 'continuation'
@@ -115,12 +115,13 @@ async function waitBeside(loop: LoopState): Promise<void> {
 }
 
 /** How the run ends instead of with another turn: it was stopped, a limit is reached, a filter or a hook says no. A promise where one of these is asked. */
-async function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | undefined> {
+function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | undefined> | RunEnding | undefined {
   const stopped = stoppedEnding(loop)
   if (stopped !== undefined) return stopped
   const limit = loop.budget.reached()
   if (limit !== undefined) return limitEnding(loop, limit)
-  return (await loop.inputs.filter(input)) ?? loop.hooks.beforeTurn()
+  const filtering = loop.inputs.filter(input)
+  return filtering === undefined ? loop.hooks.beforeTurn() : filtering.then((refused) => refused ?? loop.hooks.beforeTurn())
 }
 
 async function limitEnding(loop: LoopState, limit: ReachedLimit): Promise<RunEnding> {
@@ -143,13 +144,14 @@ function stuckEnding(loop: LoopState): Promise<RunEnding> | undefined {
 }
 
 /** What was configured to end the run after a turn that would be followed by another: a tool's result, a condition. */
-async function asConfigured(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> {
+function asConfigured(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> | RunEnding | undefined {
   if (loop.endedBy !== undefined) return { status: 'completed', endedBy: loop.endedBy }
   if (isRefused(outcome)) return refusedEnding(loop, outcome)
   const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting || goesOnBeside(loop)
   if (loop.config.stopWhen === undefined || !wouldGoOn) return undefined
-  const met = await metCondition(loop, () => progressOf(loop, outcome))
-  return met === undefined ? stoppedEnding(loop) : { status: 'completed', endedBy: met }
+  return metCondition(loop, () => progressOf(loop, outcome)).then((met) =>
+    met === undefined ? stoppedEnding(loop) : { status: 'completed', endedBy: met },
+  )
 }
 
 function progressOf({ turnIndex, added, usage, budget, stop }: LoopState, { message, results }: TurnOutcome): RunProgress {
@@ -212,13 +214,15 @@ function openTurn(loop: LoopState, triggeredBy: TurnTrigger): Promise<unknown> |
   return loop.record({ type: 'turnStart', triggeredBy })?.catch((error) => loop.fail(error))
 }
 
-/** Closes a turn, once its hooks have run. Never rejects. */
-async function closeTurn(loop: LoopState, outcome: TurnOutcome): Promise<TurnOutcome> {
-  if (outcome.failure !== undefined) await loop.hooks.onError(outcome.failure)
+/** Closes a turn, once its hooks have run: no promise where there is none. Never rejects. */
+function closeTurn(loop: LoopState, outcome: TurnOutcome): Promise<TurnOutcome> | TurnOutcome {
+  const telling = outcome.failure && loop.hooks.onError(outcome.failure)
   const { message, usage, results } = outcome
-  loop.events.emit({ type: 'turnEnd', turnIndex: loop.turnIndex, message, usage, toolResults: results })
-  await loop.hooks.afterTurn(message, usage, results)
-  return outcome
+  const end = (): Promise<TurnOutcome> | TurnOutcome => {
+    loop.events.emit({ type: 'turnEnd', turnIndex: loop.turnIndex, message, usage, toolResults: results })
+    return loop.hooks.afterTurn(message, usage, results)?.then(() => outcome) ?? outcome
+  }
+  return telling === undefined ? end() : telling.then(end)
 }
 
 /** One turn: input, one answer of the model, the tools it asked for. Never rejects: what failed shows in the message and in `loop.failure`. */

@@ -36,7 +36,7 @@ export class ServiceBlocks {
   readonly #builder: AssistantBuilder
   readonly #stateOf: (payload: JsonObject) => ProviderState
   readonly #earlier: readonly Message[]
-  readonly #open = new Set<string>()
+  #open: Set<string> | undefined
 
   constructor(builder: AssistantBuilder, stateOf: (payload: JsonObject) => ProviderState, earlier: readonly Message[]) {
     this.#builder = builder
@@ -48,6 +48,7 @@ export class ServiceBlocks {
   open(wire: WireServiceBlock): string | undefined {
     const { id, name, server_name: server } = wire
     if (typeof id !== 'string' || typeof name !== 'string') return undefined
+    this.#open ??= new Set()
     this.#open.add(id)
     const told = typeof server === 'string' ? `mcp.${server}.${name}` : name
     this.#show({ type: 'serviceTool', id, name: told, status: 'running' }, { call: wire as JsonObject }) // off the wire, so it is JSON
@@ -70,7 +71,7 @@ export class ServiceBlocks {
     if (typeof id !== 'string') return false
     const call = this.#builder.serviceToolOf(id)
     const known = call ?? this.#inHistory(id)
-    this.#open.delete(id)
+    this.#open?.delete(id)
     const name = known?.name ?? String(wire.type).replace(/_tool_result$/, '')
     const block: ServiceToolContent = {
       type: 'serviceTool',
@@ -86,7 +87,7 @@ export class ServiceBlocks {
 
   /** The message is over: what has no result now gets none. */
   close(): void {
-    for (const id of this.#open) {
+    for (const id of this.#open ?? []) {
       const block = this.#builder.serviceToolOf(id)
       const error = { code: interrupted, message: 'The answer ended before the service said what came of it.' }
       if (block !== undefined) this.#builder.serviceTool({ ...block, status: 'failed', error })

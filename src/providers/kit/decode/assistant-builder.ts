@@ -2,7 +2,7 @@ import { argumentsFault, parseArguments } from '../../../base/json/call-argument
 import { ProviderError } from '../../../contract/errors.ts'
 import type { Citation, ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
-import { type AssistantMessage, callsToAnswer, now, type StopReason } from '../../../contract/message/message.ts'
+import { type AssistantMessage, hasCallsToAnswer, now, type StopReason } from '../../../contract/message/message.ts'
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import { combineUsage, contextTokensOf, emptyUsage, type Usage } from '../../../contract/model/usage.ts'
 import type { StreamEvent } from '../../../types/model/provider.ts'
@@ -263,7 +263,7 @@ export class AssistantBuilder {
   finish(stopReason: StopReason, usage: Usage): AssistantMessage {
     this.start()
     this.#parseCalls(stopReason === 'length' ? this.message.content.length - 1 : Number.POSITIVE_INFINITY)
-    const hasCalls = callsToAnswer(this.message.content).length > 0
+    const hasCalls = hasCallsToAnswer(this.message.content)
     const key = this.#answerKey
     // Without arguments it is an empty object, unless it was cut off before the first.
     if (key !== undefined && this.#find(key) === undefined && stopReason !== 'length') this.text(key, '{}')

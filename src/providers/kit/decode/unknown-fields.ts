@@ -15,7 +15,7 @@ const maxNames = 100
  */
 export class UnknownFields {
   readonly #builder: AssistantBuilder
-  readonly #told = new Set<string>()
+  #told: Set<string> | undefined
 
   constructor(builder: AssistantBuilder) {
     this.#builder = builder
@@ -48,6 +48,7 @@ export class UnknownFields {
 
   /** A service cannot make the list of names grow without end: the last warning says so. */
   #isNew(name: string): boolean {
+    this.#told ??= new Set()
     if (this.#told.has(name) || this.#told.size > maxNames) return false
     this.#told.add(name)
     if (this.#told.size <= maxNames) return true

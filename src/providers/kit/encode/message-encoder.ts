@@ -184,7 +184,9 @@ export function joinBlocks(
 ): EncodedMessage {
   const blocks: EncodedBlock[] = []
   let end = 0
-  for (const [at, block] of content.entries()) {
+  let at = -1
+  for (const block of content) {
+    at += 1
     const wire = encode(block, at)
     if (wire === undefined || (isList(wire) && wire.length === 0)) continue
     if (isList(wire)) for (const each of wire) blocks.push({ parts: [toJson(each)], isMedia: false })

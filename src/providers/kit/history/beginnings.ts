@@ -34,6 +34,27 @@ export class Beginnings<Known extends Beginning> {
   }
 }
 
+/** A beginning, and where in it messages stand that are looked for. */
+interface Looked extends Beginning {
+  places: number[]
+}
+
+/** Finds where in a history messages stand that `fits`. Each is looked at once, not with every request. */
+export function placesWhere(fits: (message: Message) => boolean): (messages: readonly Message[]) => readonly number[] {
+  const looked = new Beginnings<Looked>()
+  return (messages) => {
+    const known = looked.take(messages, messages.length) ?? { messages: [], places: [] }
+    for (let at = known.messages.length; at < messages.length; at++) {
+      const message = messages[at]
+      if (message === undefined) break
+      known.messages.push(message)
+      if (fits(message)) known.places.push(at)
+    }
+    looked.keep(known)
+    return known.places
+  }
+}
+
 /** Whether both have the same `length` things at their beginning, and `left` no more. */
 export function isSame(left: readonly unknown[], right: readonly unknown[], length: number): boolean {
   if (left.length !== length) return false

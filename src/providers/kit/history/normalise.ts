@@ -2,6 +2,7 @@ import type { ToolCallContent } from '../../../contract/message/content.ts'
 import {
   type AssistantMessage,
   callsToAnswer,
+  hasCallsToAnswer,
   type Message,
   type ToolResultMessage,
   text,
@@ -64,6 +65,8 @@ function picturesMessage(original: AssistantMessage, cleaned: AssistantMessage):
 const awaited: ToolResultMessage = { role: 'toolResult', toolCallId: '', toolName: '', content: [], isError: true, timestamp: 0 }
 const missingResult = perObject(noResult)
 
+const nothing: ReadonlySet<string> = new Set()
+
 /** A call that has no result yet. */
 interface OpenCall {
   /** Where its result belongs in the list. */
@@ -78,10 +81,9 @@ interface OpenCall {
 export class HistoryWalk {
   /** Normalised messages: those of the base, then those of this walk. */
   readonly list: Message[]
-  /** What media were left out so far, and why. */
-  readonly leftOut: Set<string>
   /** A result came for a call that the base has already closed: only a walk from the beginning can put it in its place. */
   isLate = false
+  #leftOut: Set<string> | undefined
   /** The last answer, while it is not known how somebody goes on after having stopped it. */
   #stopped: AssistantMessage | undefined
   readonly #target: NormaliseTarget
@@ -99,8 +101,12 @@ export class HistoryWalk {
     this.#base = base
     if (base !== undefined) this.#stopped = base.#stopped
     this.list = base?.list ?? []
-    this.leftOut = new Set(base?.leftOut)
     this.#settled = this.list.length
+  }
+
+  /** What media were left out so far, and why. */
+  get leftOut(): ReadonlySet<string> {
+    return this.#leftOut ?? this.#base?.leftOut ?? nothing
   }
 
   /** Everything so far stays as it is; returns how many messages that are. */
@@ -149,7 +155,9 @@ export class HistoryWalk {
   #noteLeftOut({ content }: Message): void {
     for (const block of content) {
       const left = leftOutAt(block)
-      if (left !== undefined) this.leftOut.add(leftOutWarning(left))
+      if (left === undefined) continue
+      this.#leftOut ??= new Set(this.leftOut)
+      this.#leftOut.add(leftOutWarning(left))
     }
   }
 
@@ -171,7 +179,7 @@ export class HistoryWalk {
     const ids = callIdsOf(original)
     const pictures = original.role === 'assistant' ? picturesMessage(original, cleaned) : undefined
     const shown = pictures && cleanMessage(pictures, this.#target)
-    if (callsToAnswer(cleaned.content).length === 0) {
+    if (!hasCallsToAnswer(cleaned.content)) {
       this.list.push(cleaned)
       if (shown !== undefined) this.list.push(shown)
       return

@@ -7,7 +7,7 @@ import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-con
 import type { MediaWithBytes } from '../../../types/model/media.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import { perObject } from '../encode/per-object.ts'
-import { type Beginning, Beginnings } from './beginnings.ts'
+import { placesWhere } from './beginnings.ts'
 import { type LeftOut, leftOutAt, leftOutFor, type MediaRules, whyLeftOut } from './media.ts'
 
 type Media = ImageContent | FileContent
@@ -51,24 +51,8 @@ export function readyMedia(request: StreamRequest, target: MediaTarget): StreamR
   })
 }
 
-/** A beginning, and where in it messages with media stand. */
-interface Looked extends Beginning {
-  places: number[]
-}
-const looked = new Beginnings<Looked>()
-
-/** Which of `messages` have media. Each is looked at once, not with every request. */
-function placesOf(messages: readonly Message[]): readonly number[] {
-  const known = looked.take(messages, messages.length) ?? { messages: [], places: [] }
-  for (let at = known.messages.length; at < messages.length; at++) {
-    const message = messages[at]
-    if (message === undefined) break
-    known.messages.push(message)
-    if (message.content.some(isMedia)) known.places.push(at)
-  }
-  looked.keep(known)
-  return known.places
-}
+/** Which messages have media. */
+const placesOf = placesWhere(({ content }) => content.some(isMedia))
 
 /** Lines for uploaded files that their service has forgotten. Throws where one of them is new. */
 function forgotten({ messages, model }: StreamRequest): ReadonlyMap<Content, TextContent> | undefined {

@@ -25,8 +25,11 @@ export function withResult(content: readonly Content[], call: ServiceToolContent
   return { ...payloadOf(call), result, ...(gap > 0 && { gap, order }) }
 }
 
+const noResults: ReadonlyMap<number, readonly JsonObject[]> = new Map()
+
 /** Results that came some blocks after their call, by the position behind which they belong, in their order. */
-export function lateResults(content: readonly Content[]): Map<number, JsonObject[]> {
+export function lateResults(content: readonly Content[]): ReadonlyMap<number, readonly JsonObject[]> {
+  if (!content.some(({ type }) => type === 'serviceTool')) return noResults
   const late = content.flatMap((block, at) => {
     const { call, result, gap, order = 0 } = block.type === 'serviceTool' ? payloadOf(block) : {}
     if (call === undefined || result === undefined || gap === undefined) return []

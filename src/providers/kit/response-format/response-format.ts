@@ -1,11 +1,11 @@
 import { ProviderError } from '../../../contract/errors.ts'
 import type { JsonObject, JsonSchema } from '../../../contract/json.ts'
+import type { Content, FileContent } from '../../../contract/message/content.ts'
 import { isMediaOf } from '../../../contract/message/media.ts'
-import type { Message } from '../../../contract/message/message.ts'
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
 import type { ResponseFormat } from '../../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
-import { perObject } from '../encode/per-object.ts'
+import { placesWhere } from '../history/beginnings.ts'
 import { legalName } from '../history/legal-id.ts'
 import { adjusted } from '../settings/write-settings.ts'
 import { type AnswerByTool, answerByTool } from './answer-tool.ts'
@@ -71,18 +71,21 @@ function nativePlan(request: StreamRequest, format: Exclude<ResponseFormat, { ty
  * `warnings`; with `strict` it throws `ProviderError` `unsupported`.
  */
 export function citesDocuments({ kind, request }: FormatPlan, { media }: ModelCapabilities, warnings: string[]): boolean {
-  const asked = request.messages.some((message) => typesToCite(message).some((type) => isMediaOf(type, media)))
+  const { messages } = request
+  const asked = placesToCite(messages).some((at) =>
+    messages[at]?.content.some((block) => isToCite(block) && isMediaOf(block.mimeType, media)),
+  )
   if (!asked || kind !== 'schema') return asked
   adjusted(request, 'citations left out: an answer that is held to a schema has none', warnings)
   return false
 }
 
-/** The types of the documents that are to be cited: most messages have none, and each is asked with every request. */
-const typesToCite = perObject(({ content }: Message): readonly string[] => {
-  const types = content.flatMap((block) => (block.type === 'file' && block.citations === true ? [block.mimeType] : []))
-  return types.length === 0 ? none : types
-})
-const none: readonly string[] = []
+/** Which messages have documents that are to be cited. */
+const placesToCite = placesWhere(({ content }) => content.some(isToCite))
+
+function isToCite(block: Content): block is FileContent {
+  return block.type === 'file' && block.citations === true
+}
 
 /** Where an object cannot be closed, a service that need not have it so says itself what it wants. */
 function sentSchema(schema: JsonSchema, isStrict: boolean, how: FormatRules['jsonSchema']): JsonSchema | undefined {

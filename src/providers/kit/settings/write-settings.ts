@@ -43,27 +43,30 @@ const sampling: ReadonlySet<SettingName> = new Set(['temperature', 'topP', 'topK
  * The fields that say the settings of `request`. What the model does not take is left out, with a warning in `warnings`; with `strict` it throws
  * `ProviderError` `unsupported`.
  */
-export function settingFieldsOf(
+export function settingFieldsOf(request: StreamRequest, writer: SettingWriter, warnings: string[]): JsonObject {
+  const fields: JsonObject = {}
+  for (const name of fieldSettings) if (request[name] !== undefined) Object.assign(fields, fieldsOf(name, request, writer, warnings))
+  return fields
+}
+
+function fieldsOf(
+  name: FieldSetting,
   request: StreamRequest,
   { rules, capabilities, noSampling }: SettingWriter,
   warnings: string[],
-): JsonObject {
-  const fields: JsonObject = {}
-  for (const name of fieldSettings) {
-    const value = request[name]
-    if (value === undefined) continue
-    const rule = rules[name] as SettingRule<typeof value> | undefined // the rule of this very setting
-    const refusal = refusalOf(name, capabilities, noSampling)
-    if (rule === undefined || refusal !== undefined) leaveOut(request, name, refusal, warnings)
-    else if ('field' in rule)
-      fields[rule.field] = value as JsonValue // settings are JSON
-    else {
-      const said = rule(value, (sentence) => adjusted(request, `${name} ${sentence}`, warnings))
-      if (typeof said === 'string') leaveOut(request, name, said, warnings)
-      else Object.assign(fields, said)
-    }
+): JsonObject | undefined {
+  const value = request[name] as NonNullable<RequestSettings[FieldSetting]> // just looked at
+  const rule = rules[name] as SettingRule<typeof value> | undefined // the rule of this very setting
+  const refusal = refusalOf(name, capabilities, noSampling)
+  if (rule === undefined || refusal !== undefined) leaveOut(request, name, refusal, warnings)
+  else if ('field' in rule)
+    return { [rule.field]: value as JsonValue } // settings are JSON
+  else {
+    const said = rule(value, (sentence) => adjusted(request, `${name} ${sentence}`, warnings))
+    if (typeof said !== 'string') return said
+    leaveOut(request, name, said, warnings)
   }
-  return fields
+  return undefined
 }
 
 function refusalOf(
