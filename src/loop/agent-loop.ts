@@ -148,7 +148,7 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
   const result = await (loop.watches === undefined ? work() : loop.watches.around({ type: 'loop' }, work))
   await loop.inputs.written
   // What stands in other records, or beside each of them, is left out.
-  const { runId, loopId, sessionId, text, stopReason, isEmpty, messages, returned, totalUsage, costUsd, limit, ...ended } = result
+  const { runId, loopId, sessionId, text, stopReason, isEmpty, messages, returned, totalUsage, limit, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)
   return result

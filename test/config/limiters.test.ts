@@ -105,6 +105,31 @@ describe('a limiter of an agent file', () => {
     expect(began.slice(0, 4)).toEqual(order)
   })
 
+  it('an agent of several may give way to the others', async () => {
+    const began: string[] = []
+    const file = `[provider]\nmodel = "m"\nlimiter = { concurrency = 1 }
+[[agent.instances]]\nname = "nightly"\npriority = "Background"\n[[agent.instances]]\nname = "chat"`
+    let agents = new Map<string, Agent>()
+    const runs: Promise<string>[] = []
+    const say = (name: string) => agents.get(name)?.prompt(name).text() ?? Promise.reject(new Error(name))
+    const createModel = () =>
+      scripted(async ({ messages }) => {
+        began.push(textOf(messages[0]?.content ?? []))
+        if (began.length === 1) runs.push(...['nightly', 'chat'].map(say))
+        for (let task = 0; task < 20; task += 1) await setImmediate()
+        return { text: 'Done.' }
+      })
+    agents = await agentsFromConfig((await parseConfig(`${file}\n[[agent.instances]]\nname = "first"`, 'toml')).config, {
+      ...host,
+      createModel,
+    })
+    await say('first')
+    await Promise.all(runs)
+    expect(began).toEqual(['first', 'chat', 'nightly'])
+    const wrong = `${file}\n[[agent.instances]]\nname = "x"\npriority = "later"`
+    await expect(parseConfig(wrong, 'toml')).rejects.toMatchObject({ field: 'agent.instances[2].priority' })
+  })
+
   it('may be empty, and refuses what is no limit', async () => {
     const { fetch } = service({ m: 1 })
     expect(await (await agentOf(`[provider]\n${section('m')}[provider.limiter]`, { ...host, fetch })).prompt('go').text()).toBe('From m.')

@@ -29,7 +29,12 @@ describe('journal', () => {
       ...['loopStart', 'turnStart', 'input', 'assistant', 'toolIntent', 'toolResult'],
       ...['turnStart', 'assistant', 'loopEnd'],
     ])
-    expect(journal.records.at(-1)?.entry).toMatchObject({ type: 'loopEnd', status: 'completed', usage: result.usage })
+    expect(journal.records.at(-1)?.entry).toMatchObject({
+      type: 'loopEnd',
+      status: 'completed',
+      usage: result.usage,
+      costUsd: result.costUsd,
+    })
     const ids = new Set(journal.records.map(({ agentId, sessionId, loopId }) => `${agentId} ${sessionId} ${loopId}`))
     expect(ids).toEqual(new Set([`${agent.agentId} ${agent.sessionId} ${result.loopId}`]))
     expect(journal.records.map((record) => record.turnIndex)).toEqual([0, 0, 0, 0, 0, 0, 1, 1, 2])

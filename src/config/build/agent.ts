@@ -10,7 +10,7 @@ import type { Build } from './build.ts'
 import { hooksOf } from './hooks.ts'
 import { contextConfigOf, executionOptions, toolExecutionOf } from './limits.ts'
 import { resolveMediaOf } from './media.ts'
-import { modelFor } from './model/model.ts'
+import { modelFor, priorityOf } from './model/model.ts'
 import { placeOfAgent } from './paths.ts'
 import { systemPromptOf } from './prompt.ts'
 import { serversAt } from './servers.ts'
@@ -26,7 +26,8 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
   const session = sessionStoreOf(build)
   const hooks = hooksOf(build, place)
   const { provider, path } = source
-  const model = await modelFor(build, { provider, path: [...path, 'provider'] })
+  const priority = priorityOf({ value: source.priority, path }) ?? 'person'
+  const model = await modelFor(build, { provider, priority, path: [...path, 'provider'] })
   const own = await ownTools(build, place)
   const skills = await skillsAt(build, place, said(source.layers, 'skills'))
   const resolveMedia = resolveMediaOf(config)

@@ -32,6 +32,8 @@ export interface AgentSource {
   /** For the workspace. */
   placeLayers: readonly Layer[]
   provider?: string
+  /** At the limiter of its model, in the words of the file. */
+  priority?: string
 }
 
 /** The agent of `[agent]` and `[agent.profile]` alone. */
@@ -53,7 +55,7 @@ export function severalAgents(build: Build): AgentSource[] {
   const { agent } = build.config
   const names = new Set<string>()
   return (agent?.instances ?? []).map((instance, at) => {
-    const { name = 'unnamed', agent_profile, profile, provider } = instance
+    const { name = 'unnamed', agent_profile, profile, provider, priority } = instance
     const path: Path = ['agent', 'instances', at]
     if (names.has(name)) throw invalidField([...path, 'name'], name, 'a name that no other agent has')
     names.add(name)
@@ -70,6 +72,7 @@ export function severalAgents(build: Build): AgentSource[] {
       promptLayers: [own, inline, ...(shared === undefined ? [] : [shared]), variation, ...others],
       placeLayers: [own, inline, variation, ...(sharedPlace === undefined ? [] : [sharedPlace]), ...otherPlaces],
       ...(provider !== undefined && { provider }),
+      ...(priority !== undefined && { priority }),
     }
   })
 }

@@ -1,12 +1,11 @@
 import { type BackgroundOptions, SubAgentTool } from '../../agent/sub-agent/sub-agent-tool.ts'
 import { onRunEnd } from '../../contract/run/settings.ts'
-import { type Priority, priorityWord } from '../../providers/compose/limiter.ts'
 import { invalidField, type Path } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
 import { parseReference } from '../references.ts'
 import type { SubAgentSection } from '../schema/sections.ts'
 import type { Build } from './build.ts'
-import { modelFor } from './model/model.ts'
+import { modelFor, priorityOf } from './model/model.ts'
 import { systemPromptOf } from './prompt.ts'
 import { requestSettingsOf, thinkingOf } from './settings.ts'
 import { skillsAt } from './skills.ts'
@@ -31,10 +30,11 @@ async function subAgent(build: Build, section: SubAgentSection, path: Path, plac
   const skills = names === undefined ? undefined : await skillsAt(build, place, { value: names, path: [...path, 'skills'] })
   const thinking = thinking_level === undefined ? undefined : thinkingOf({ value: thinking_level, path: [...path, 'thinking_level'] })
   const { logger } = build.host
+  const priority = priorityOf({ value: section.priority, path }) ?? (section.background === true ? 'background' : 'person')
   return new SubAgentTool({
     name,
     description,
-    model: await modelFor(build, { provider, model, priority: priorityOf(section, path), path: [...path, 'provider'] }),
+    model: await modelFor(build, { provider, model, priority, path: [...path, 'provider'] }),
     systemPrompt: await systemPromptOf(build, { text: system_prompt, path: [...path, 'system_prompt'] }, place),
     tools: chosenTools(box, { names: tools, path: [...path, 'tools'] }),
     ...(skills !== undefined && { skills }),
@@ -46,13 +46,6 @@ async function subAgent(build: Build, section: SubAgentSection, path: Path, plac
     ...(section.background === true && { background: backgroundOf(section, path) }),
     ...(logger !== undefined && { logger }),
   })
-}
-
-function priorityOf({ priority: said, background }: SubAgentSection, path: Path): Priority {
-  if (said === undefined) return background === true ? 'background' : 'person'
-  const word = priorityWord.words.find((each) => each === said.toLowerCase())
-  if (word === undefined) throw invalidField([...path, 'priority'], said, priorityWord.words.join(', '))
-  return word
 }
 
 function backgroundOf({ on_run_end: said, max_running }: SubAgentSection, path: Path): BackgroundOptions {

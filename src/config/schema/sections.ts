@@ -20,6 +20,7 @@ import { type ProviderSection, provider, requestSettings } from './model-section
 
 /** Characters of one prompt, or of a block that has no limit of its own; bytes of a file for one. */
 export const maxPrompt = 262_144
+const priorityIs = 'Who goes first at the `limiter` of its model. `background`: nobody waits for its answers.'
 /** Calls at a time. */
 export const defaultBatch = 3
 
@@ -55,6 +56,7 @@ const agentInstance = {
   profile: table<ProfileSection>(profile, 'What it has in place of what its profile says.'),
   system_prompt: text(promptForms),
   provider: text('`{{provider.id}}`, or the name of one.', { fallback: '`[provider]`' }),
+  priority: word(priorityWord.words, priorityIs, { fallback: '`person`' }),
   workspace: text('The directory it works in.'),
 }
 
@@ -255,7 +257,7 @@ const subAgent = {
     fallback: `\`${defaultBackground.onRunEnd}\``,
   }),
   max_running: whole(1, 'Tasks in the background at a time.', { fallback: defaultBackground.maxRunning }),
-  priority: word(priorityWord.words, 'Who goes first at the `limiter` of its model. `background`: nobody waits for its answers.', {
+  priority: word(priorityWord.words, priorityIs, {
     fallback: '`person`; `background` for tasks in the background',
   }),
 }

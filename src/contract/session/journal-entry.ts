@@ -13,7 +13,20 @@ import {
   turnChangesRecord,
   turnTrigger,
 } from '../run/run-facts.ts'
-import { aFlag, aJsonObject, aText, fieldsOf, type Infer, json, listOf, oneOf, optional, type ShapeOf, tagged } from '../shape/shape.ts'
+import {
+  aFlag,
+  aJsonObject,
+  aNumberFromZero,
+  aText,
+  fieldsOf,
+  type Infer,
+  json,
+  listOf,
+  oneOf,
+  optional,
+  type ShapeOf,
+  tagged,
+} from '../shape/shape.ts'
 import { loopEvent, parallelGroupFields } from './session.ts'
 
 const { isSelected: _ofOneLoop, ...ofAllLoops } = parallelGroupFields
@@ -49,6 +62,8 @@ export const journalEntries = {
   loopEnd: {
     status: runStatus,
     usage,
+    /** USD of all that was charged to the loop, as in `agentEnd`; absent where something in it has no price. */
+    costUsd: optional(aNumberFromZero),
     error: optional(runFailure),
     rejection: optional(aText),
     endedBy: optional(endedBy),

@@ -17,6 +17,7 @@ import {
 import {
   aFlag,
   aNumber,
+  aNumberFromZero,
   aText,
   type FieldsOf,
   fieldsOf,
@@ -177,6 +178,8 @@ export const loopRecordFields = {
   messages: listOf(agentMessage),
   turns: listOf(turn),
   usage,
+  /** USD of all that was charged to it, sub-agents and compactions too; absent where something in it has no price, or the loop was cut off. */
+  costUsd: optional(aNumberFromZero),
   metadata: optional(json),
   /** What the prompt that the loop answers said of its requests. */
   asked: optional(promptSettings),

@@ -101,11 +101,12 @@ export class LoopEvents {
     })
   }
 
-  #end({ at, status, usage, messages, error, rejection }: AgentEndEvent): void {
+  #end({ at, status, usage, costUsd, messages, error, rejection }: AgentEndEvent): void {
     this.#builder.discardTurn()
     Object.assign(this.record, {
       status,
       usage,
+      ...(costUsd !== undefined && { costUsd }),
       endedAt: at,
       messages: [...messages],
       ...(error !== undefined && { error }),

@@ -293,7 +293,8 @@ class Encoder implements AgUiEncoder {
     this.#step = undefined
   }
 
-  #ended({ status, error, rejection, limit, totalUsage, pendingApprovals = [] }: AgentEndEvent): void {
+  #ended({ status, error, rejection, limit, totalUsage, costUsd, pendingApprovals = [] }: AgentEndEvent): void {
+    if (costUsd !== undefined) this.#send({ type: 'CUSTOM', name: 'phi.cost', value: { costUsd } })
     if (error !== undefined || rejection !== undefined) {
       this.#fail(error?.message ?? rejection ?? status, error?.code ?? status, totalUsage)
       return

@@ -315,12 +315,16 @@ class Encoder implements UiMessageEncoder {
     this.#send({ type: 'finish-step' })
   }
 
-  #ended({ status, error, rejection, limit, totalUsage }: AgentEndEvent): void {
+  #ended({ status, error, rejection, limit, totalUsage, costUsd }: AgentEndEvent): void {
     this.#growing.close()
     if (status === 'paused') this.#holdBack()
     else this.#calls.close()
     const problem = error?.message ?? rejection
-    const ending = { status, ...(totalUsage !== undefined && { totalUsage }) }
+    const ending = {
+      status,
+      ...(totalUsage !== undefined && { totalUsage }),
+      ...(costUsd !== undefined && { totalCostUsd: costUsd }),
+    }
     if (problem !== undefined) this.#fail(problem, ending)
     if (status === 'aborted') this.#send({ type: 'abort' })
     if (limit !== undefined) this.#out.push({ type: 'data-phi-limit', data: limit, transient: true })

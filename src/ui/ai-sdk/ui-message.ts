@@ -19,6 +19,8 @@ export interface UiMetadata {
   status?: RunStatus
   /** Also of sub-agents, compactions and tools that ask models; where `status` is. */
   totalUsage?: Usage
+  /** USD of `totalUsage`, as `agentEnd` says it; absent where something in it has no price. */
+  totalCostUsd?: number
 }
 
 /** The price of one answer of a model in USD; `undefined` where it is not known. */

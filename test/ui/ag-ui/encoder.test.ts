@@ -189,6 +189,14 @@ it('counts the tokens of each model, and names the rest', async () => {
   expect(encoded(charged).at(-1)).toMatchObject({ usage: [own, { inputTokens: 2, outputTokens: 1, totalTokens: 3, ...counts }] })
 })
 
+it('says before the end what the run cost, where that is known', async () => {
+  const { events } = await play('text')
+  const costs = (costUsd: number | undefined) =>
+    encoded(events.map(({ ...event }) => (event.type === 'agentEnd' && costUsd !== undefined ? { ...event, costUsd } : event))).slice(-2)
+  expect(costs(0.5)).toMatchObject([{ type: 'CUSTOM', name: 'phi.cost', value: { costUsd: 0.5 } }, { type: 'RUN_FINISHED' }])
+  expect(costs(undefined).map(({ type }) => type)).not.toContain('CUSTOM')
+})
+
 describe('a run that waits', () => {
   const calls = {
     text: 'Two.',

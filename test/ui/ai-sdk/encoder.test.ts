@@ -66,7 +66,7 @@ async function read(chunks: readonly UiChunk[], message?: UIMessage): Promise<UI
 /** A message without what only events tell. */
 function comparable(message: UIMessage | undefined): unknown {
   if (message === undefined) return undefined
-  const { status: _status, totalUsage: _total, ...metadata } = Object(message.metadata)
+  const { status: _status, totalUsage: _total, totalCostUsd: _cost, ...metadata } = Object(message.metadata)
   const parts = message.parts.map((part) => {
     // The stream has the name of a file beside it.
     if (part.type === 'file') return { type: part.type, mediaType: part.mediaType, url: part.url }

@@ -8,7 +8,7 @@ import { namesOf } from '../../../contract/shape/shape.ts'
 import { catalogue } from '../../../models/index.ts'
 import { fallback } from '../../../providers/compose/fallback.ts'
 import { limited } from '../../../providers/compose/limited.ts'
-import { limiter, limiterFields, type Priority } from '../../../providers/compose/limiter.ts'
+import { limiter, limiterFields, type Priority, priorityWord } from '../../../providers/compose/limiter.ts'
 import { protocolOf } from '../../../providers/kit/protocol-name.ts'
 import type { Model } from '../../../types/model/model.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../../config-error.ts'
@@ -23,14 +23,21 @@ import { type FactoryOptions, factories } from './factories.ts'
 export interface ModelWish {
   provider?: string | undefined
   model?: string | undefined
-  /** At the limiter of its section. Default `person`. */
-  priority?: Priority
+  /** At the limiter of its section. */
+  priority: Priority
   /** Of the field `provider`. */
   path: Path
 }
 
+/** What the key `priority` of the section at `path` says, in any case. */
+export function priorityOf({ value, path }: { value: string | undefined; path: Path }): Priority | undefined {
+  const word = priorityWord.words.find((each) => each === value?.toLowerCase())
+  if (value !== undefined && word === undefined) throw invalidField([...path, 'priority'], value, priorityWord.words.join(', '))
+  return word
+}
+
 /** The model that an agent or sub-agent asks for: `[provider]`, or what its `provider` refers to. */
-export async function modelFor(build: Build, { provider, model, priority = 'person', path }: ModelWish): Promise<Model> {
+export async function modelFor(build: Build, { provider, model, priority, path }: ModelWish): Promise<Model> {
   const reference = provider === undefined ? undefined : parseReference(provider)
   if (reference !== undefined && reference !== 'malformed' && reference.isSystem) return hostModel(build, reference.name, model, path)
   const { section, at, key } = sectionFor(build, provider, path)
@@ -50,7 +57,7 @@ async function withFallbacks(build: Build, section: ModelSection, at: Path, prio
 /** Not those that it names in its turn: a list that leads back would have no end. */
 function alternative(
   build: Build,
-  { provider, priority, path }: Required<Omit<ModelWish, 'model' | 'provider'>> & { provider: string },
+  { provider, priority, path }: Omit<ModelWish, 'model' | 'provider'> & { provider: string },
 ): Promise<Model> | Model {
   const reference = parseReference(provider)
   if (reference !== undefined && reference !== 'malformed' && reference.isSystem) return hostModel(build, reference.name, undefined, path)
