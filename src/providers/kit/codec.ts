@@ -4,6 +4,7 @@ import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { SseDecoderOptions } from '../../stream/sse.ts'
 import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
 import type { StreamDecoder } from './decode/decoder.ts'
+import type { MediaBeside } from './encode/media-json.ts'
 import type { MediaRules } from './history/media.ts'
 
 /** A request in the form of its protocol: what is sent, and what its answer and its errors must be read with. */
@@ -11,7 +12,10 @@ export interface EncodedCall {
   url: string
   /** Names in lower case. */
   headers: Record<string, string>
+  /** Names stand in it for what is in `media`. */
   body: string
+  /** Long data that are put into the body when it is sent. `defineProvider` sees to it. */
+  media?: MediaBeside | undefined
   /** What had to be left out to be accepted. */
   warnings: readonly string[]
   /** The tool whose call is the answer; for the `AssistantBuilder`. */

@@ -7,7 +7,8 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aText, either, options, required, withMethods } from '../../contract/shape/shape.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import type { Codec, DecoderContext, EncodedCall, Recovery } from './codec.ts'
-import { readyMedia } from './history/ready-media.ts'
+import { mediaBeside, wholeText } from './encode/media-json.ts'
+import { placesOfMedia, readyMedia } from './history/ready-media.ts'
 import { type TransportOptions, transportTable } from './provider-options.ts'
 import { withExtraFields } from './settings/extra-body.ts'
 import { withoutKnown, withoutRefusedSettings } from './settings/refused-settings.ts'
@@ -124,7 +125,7 @@ async function sendRecoverably<Call extends EncodedCall>(
     if (recovery === undefined) throw error
   }
   if (recovery.kind === 'answer') return recovery.message
-  const repeated = await completed(recovery.call, context.request, definition.codec.guards)
+  const repeated = await completed({ ...recovery.call, media: call.media }, context.request, definition.codec.guards)
   return await sendStreaming(exchangeOf(definition, repeated, context, signal))
 }
 
@@ -147,15 +148,24 @@ function exchangeOf<Call extends EncodedCall>(
 /** What goes wrong while encoding, such as arguments that are no JSON, is an error of the call like any other. */
 function encoded<Call extends EncodedCall>(definition: ProviderDefinition<Call>, request: StreamRequest): Call | Promise<Call> {
   try {
-    const ready = readyMedia(request, definition)
+    const places = placesOfMedia(request.messages)
+    const ready = readyMedia(request, definition, places)
     const { codec } = definition
-    const call = ready instanceof Promise ? ready.then((asked) => codec.encode(asked)) : codec.encode(ready)
+    const call = ready instanceof Promise ? ready.then((asked) => withMedia(codec, asked, places)) : withMedia(codec, ready, places)
     const isWhole = !(call instanceof Promise) && call.sign === undefined && request.body === undefined && request.headers === undefined
     if (isWhole) return call
     return (async () => completed(await call, request, definition.codec.guards))().catch((error) => notEncoded(error, request))
   } catch (error) {
     return notEncoded(error, request)
   }
+}
+
+/** The call, with the long data of its request beside its body. */
+function withMedia<Call extends EncodedCall>(codec: Codec<Call>, request: StreamRequest, places: readonly number[]): Call | Promise<Call> {
+  const media = mediaBeside(request.messages, places)
+  const call = codec.encode(request)
+  if (media === undefined) return call
+  return call instanceof Promise ? call.then((made) => ({ ...made, media })) : { ...call, media }
 }
 
 /** The call with what the request adds to it, and signed. */
@@ -166,7 +176,8 @@ async function completed<Call extends EncodedCall>(
 ): Promise<Call> {
   const body = extra === undefined ? call.body : withExtraFields(call.body, extra, guards)
   const whole = { ...call, body, headers: headers === undefined ? call.headers : mergeHeaders(call.headers, headers) }
-  return whole.sign === undefined ? whole : { ...whole, headers: await whole.sign(whole) }
+  if (whole.sign === undefined) return whole
+  return { ...whole, headers: await whole.sign({ ...whole, body: wholeText(body, call.media) }) }
 }
 
 function notEncoded(error: unknown, { model }: StreamRequest): never {
@@ -175,6 +186,6 @@ function notEncoded(error: unknown, { model }: StreamRequest): never {
 }
 
 /** What `encode` shows. The headers are copies: they may be remembered for the next call. */
-function publicForm({ url, headers, body, warnings }: EncodedCall): EncodedRequest {
-  return { url, headers: { ...headers }, redactedHeaders: redactedHeaders(headers), body, warnings }
+function publicForm({ url, headers, body, media, warnings }: EncodedCall): EncodedRequest {
+  return { url, headers: { ...headers }, redactedHeaders: redactedHeaders(headers), body: wholeText(body, media), warnings }
 }

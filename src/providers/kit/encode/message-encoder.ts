@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../contract/json.ts'
-import type { Content } from '../../../contract/message/content.ts'
+import type { Content, FileContent, ImageContent } from '../../../contract/message/content.ts'
 import type { AssistantMessage, Message } from '../../../contract/message/message.ts'
 import { emptyHash, extendHash, type Hash, hashToString, joinHash } from '../history/hash.ts'
 import type { HistoryWriter } from '../history/history-memory.ts'
@@ -12,7 +12,7 @@ export interface EncodedMessage {
   readonly blocks: string
   /** `blocks` around the end of the last block with media; absent where there is none. */
   readonly media?: MediaPlace
-  /** `blocks` in the parts that it was made of, where it is long: it is not to be made one text to be hashed. */
+  /** `blocks` with all data in the parts that it was made of, where it is long: it is not to be made one text to be hashed. */
   readonly parts?: readonly string[]
   /** Images of results that cannot hold them: they go behind all results of the turn. */
   readonly after: string
@@ -190,8 +190,7 @@ export function joinBlocks(
     const wire = encode(block, at)
     if (wire === undefined || (isList(wire) && wire.length === 0)) continue
     if (isList(wire)) for (const each of wire) blocks.push({ parts: [toJson(each)], isMedia: false })
-    else if (block.type === 'image' || block.type === 'file')
-      blocks.push({ parts: partsAround(block, (each) => toJson(encode(each, at))) ?? [toJson(wire)], isMedia: true })
+    else if (block.type === 'image' || block.type === 'file') blocks.push(mediaBlock(block, wire, (each) => toJson(encode(each, at))))
     else blocks.push({ parts: [toJson(wire)], isMedia: false })
     // Reasoning must be followed by what it led to.
     if (block.type !== 'thinking') end = blocks.length
@@ -204,6 +203,19 @@ export function joinBlocks(
 interface EncodedBlock {
   parts: readonly string[]
   isMedia: boolean
+  /** The same with its data, where a name stands for them. */
+  hashed?: readonly string[]
+}
+
+function mediaBlock(
+  block: ImageContent | FileContent,
+  wire: JsonObject,
+  encode: (block: ImageContent | FileContent) => string,
+): EncodedBlock {
+  const around = partsAround(block, encode)
+  if (around === undefined) return { parts: [toJson(wire)], isMedia: true }
+  const { before, shown, data, after } = around
+  return { parts: [before, shown, after], isMedia: true, hashed: [before, data, after] }
 }
 
 function joinedBlocks(blocks: readonly EncodedBlock[]): EncodedMessage {
@@ -215,11 +227,11 @@ function joinedBlocks(blocks: readonly EncodedBlock[]): EncodedMessage {
   const end = media.parts.at(-1) ?? ''
   const after = rest === '' ? '' : `,${rest}`
   const place = { before: last > 0 && media.parts.length === 1 ? `${before},` : before, end, after }
-  const isLong = blocks.some(({ parts }) => parts.length > 1)
+  const isLong = blocks.some(({ hashed }) => hashed !== undefined)
   return {
     blocks: place.before + end + after,
     media: place,
-    ...(isLong && { parts: blocks.flatMap(({ parts }) => parts) }),
+    ...(isLong && { parts: blocks.flatMap(({ parts, hashed }) => hashed ?? parts) }),
     after: '',
   }
 }

@@ -23,6 +23,9 @@ const maxFetches = 4
 /** Characters of why something could not be fetched. */
 const maxReason = 500
 
+/** Which messages have media. */
+export const placesOfMedia = placesWhere(({ content }) => content.some(isMedia))
+
 /**
  * `request` with its media as they are sent, before it is encoded.
  *
@@ -33,11 +36,16 @@ const maxReason = 500
  *   upload it again.
  * - Throws, or rejects with, `ProviderError` `unsupportedMedia` where all media are required and one is left out: it names the block, the model and what
  *   that takes. What a service attached to an answer of its own goes back to it, whatever it is.
+ * - `places` are the messages that have media.
  * - The same object where nothing stands for anything; a promise only where something is fetched. Messages are the same objects at each call.
  */
-export function readyMedia(request: StreamRequest, target: MediaTarget): StreamRequest | Promise<StreamRequest> {
+export function readyMedia(
+  request: StreamRequest,
+  target: MediaTarget,
+  places: readonly number[] = placesOfMedia(request.messages),
+): StreamRequest | Promise<StreamRequest> {
   const { model, messages, resolveMedia, requireMedia } = request
-  if (requireMedia !== true && placesOf(messages).length === 0) return request
+  if (requireMedia !== true && places.length === 0) return request
   const gone = forgotten(request)
   const ready = gone === undefined ? request : { ...request, messages: replaced(messages, gone) }
   const mayFetch = resolveMedia !== undefined && messages.some((message) => mediaOf(message).some(({ url, blob }) => url ?? blob))
@@ -50,9 +58,6 @@ export function readyMedia(request: StreamRequest, target: MediaTarget): StreamR
     return checked({ ...request, messages: replaced(messages, found) }, rules, target)
   })
 }
-
-/** Which messages have media. */
-const placesOf = placesWhere(({ content }) => content.some(isMedia))
 
 /** Lines for uploaded files that their service has forgotten. Throws where one of them is new. */
 function forgotten({ messages, model }: StreamRequest): ReadonlyMap<Content, TextContent> | undefined {

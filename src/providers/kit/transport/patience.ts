@@ -26,10 +26,16 @@ export function patienceOf(given: Patience, limit: keyof Patience): number {
  * are switched off for a call; elsewhere there is nothing to switch.
  */
 export function withoutOwnTimeouts(): { dispatcher?: object } {
-  const shared: unknown = Reflect.get(globalThis, Symbol.for('undici.globalDispatcher.1'))
-  if (!isDispatcher(shared)) return {}
+  const shared = nodeDispatcher()
+  if (shared === undefined) return {}
   const dispatch: Dispatch = (options, handler) => shared.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler)
   return { dispatcher: { dispatch } }
+}
+
+/** What Node's `fetch` sends requests with; `undefined` elsewhere. */
+export function nodeDispatcher(): { dispatch: Dispatch } | undefined {
+  const shared: unknown = Reflect.get(globalThis, Symbol.for('undici.globalDispatcher.1'))
+  return isDispatcher(shared) ? shared : undefined
 }
 
 type Dispatch = (options: object, handler: unknown) => boolean

@@ -5,6 +5,7 @@ import { type FailedCall, toProviderError } from '../errors/provider-failure.ts'
 import { rateLimitsIn } from '../errors/rate-limits.ts'
 import type { Exchange } from './exchange.ts'
 import { type Patience, patienceOf, withoutOwnTimeouts } from './patience.ts'
+import { sentBody } from './sent-body.ts'
 import { StallClock } from './stall-clock.ts'
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
@@ -150,17 +151,16 @@ class Call {
     const { signal } = this.#aborter
     // A local, because fetch must not be called as a method of another object.
     const send = transport.fetch ?? fetch
-    const own = transport.fetch === undefined ? withoutOwnTimeouts() : {}
+    const isOurs = transport.fetch === undefined
+    const own = isOurs ? withoutOwnTimeouts() : {}
+    // A copy of the headers: what they say of secrets is read from ours, whatever an injected one does to its own.
+    const sent = sentBody(call, isOurs)
     return new Promise((resolve, reject) => {
       this.#giveUp = reject
-      // A copy of the headers: what they say of secrets is read from ours, whatever an injected one does to its own.
-      send(call.url, { method: 'POST', headers: { ...call.headers }, body: call.body, redirect: 'manual', signal, ...own }).then(
-        (response) => {
-          if (signal.aborted) response.body?.cancel().catch(() => undefined)
-          resolve(response)
-        },
-        reject,
-      )
+      send(call.url, { method: 'POST', ...sent, redirect: 'manual', signal, ...own }).then((response) => {
+        if (signal.aborted) response.body?.cancel().catch(() => undefined)
+        resolve(response)
+      }, reject)
     })
   }
 
