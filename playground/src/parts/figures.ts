@@ -26,9 +26,12 @@ export function dollars(value: number): string {
   return value === 0 ? '$0' : value < 0.01 ? `$${value.toFixed(4)}` : `$${value.toFixed(2)}`
 }
 
-/** What `usage` cost in dollars; a dash where nobody knows the prices. */
+/** Dollars; a dash where nobody knows. */
+export const dollarsOf = (value: number | undefined): string => (value === undefined ? '–' : dollars(value))
+
+/** What one answer that used `usage` cost in dollars; a dash where nobody knows the prices. */
 export function costOf(usage: Usage, cost: CostConfig): string {
-  return hasRates({ cost }) ? dollars(estimatedCost(usage, cost)) : '–'
+  return dollarsOf(usage.reportedCost !== undefined || hasRates({ cost }) ? estimatedCost(usage, cost) : undefined)
 }
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`

@@ -1,7 +1,8 @@
 import type { RunState } from '../../../src/store/index.ts'
-import { costOf, percent, short } from '../parts/figures.ts'
+import { dollarsOf, percent, short } from '../parts/figures.ts'
 import type { ModelFacts } from '../state/chat-port.ts'
 import { promptTokens } from '../state/prompt-tokens.ts'
+import { spentOn } from '../state/spent.ts'
 
 /** How full the context is, all tokens, and what they cost; the tick says where older turns begin to be sent in short. */
 export function ContextMeter({ state, model, onOpen }: { state: RunState; model: ModelFacts; onOpen: () => void }) {
@@ -15,7 +16,7 @@ export function ContextMeter({ state, model, onOpen }: { state: RunState; model:
       </meter>
       <span class="meter-share">{percent(share)}</span>
       <span class="meter-tokens">{short(state.usage.totalTokens)} tok</span>
-      <span class="meter-cost">{costOf(state.usage, model.cost)}</span>
+      <span class="meter-cost">{dollarsOf(spentOn(state, model.cost))}</span>
     </button>
   )
 }

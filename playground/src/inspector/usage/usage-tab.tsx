@@ -1,6 +1,7 @@
-import { cacheHitRate, hasRates } from '../../../../src/context/index.ts'
-import type { Usage } from '../../../../src/index.ts'
-import { costOf, count, duration, percent, short } from '../../parts/figures.ts'
+import { cacheHitRate } from '../../../../src/context/index.ts'
+import type { TokenRates } from '../../../../src/index.ts'
+import { count, dollarsOf, duration, percent, short } from '../../parts/figures.ts'
+import { spentAt, spentOn } from '../../state/spent.ts'
 import type { TabProps } from '../tab-props.ts'
 import { ContextGauge } from './context-gauge.tsx'
 import { TurnUsage } from './turn-usage.tsx'
@@ -10,7 +11,7 @@ export function UsageTab({ desk, conversation }: TabProps) {
   const state = conversation.state.value
   const { model } = conversation.chat
   const { usage, turns } = state
-  const isPriced = hasRates({ cost: model.cost })
+  const spent = spentOn(state, model.cost)
   const first = turns[0]
   const last = turns.at(-1)
   const took =
@@ -23,8 +24,8 @@ export function UsageTab({ desk, conversation }: TabProps) {
       <dl class="figures">
         <Figure
           name="Cost"
-          value={costOf(usage, model.cost)}
-          hint={model.isScripted ? 'at example prices; the model is scripted' : isPriced ? '' : 'the settings have no prices'}
+          value={dollarsOf(spent)}
+          hint={model.isScripted ? 'at example prices; the model is scripted' : spent !== undefined ? '' : 'the settings have no prices'}
         />
         <Figure name="Tokens" value={count(usage.totalTokens)} />
         <Figure name="Turns" value={count(turns.length)} />
@@ -46,16 +47,13 @@ export function UsageTab({ desk, conversation }: TabProps) {
           </tr>
         </thead>
         <tbody>
-          {kinds.map(({ name, only }) => {
-            const part = only(usage)
-            return (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td class="number">{count(part.input + part.output + part.cacheRead + part.cacheWrite)}</td>
-                <td class="number">{costOf(part, model.cost)}</td>
-              </tr>
-            )
-          })}
+          {kinds.map(({ name, of, rate }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td class="number">{count(usage[of])}</td>
+              <td class="number">{dollarsOf(spentAt(state, model.cost, rate))}</td>
+            </tr>
+          ))}
           <tr>
             <th scope="row" class="soft">
               of output: reasoning
@@ -70,12 +68,11 @@ export function UsageTab({ desk, conversation }: TabProps) {
   )
 }
 
-const none = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 }
-const kinds: readonly { name: string; only: (usage: Usage) => Usage }[] = [
-  { name: 'Input', only: ({ input }) => ({ ...none, input }) },
-  { name: 'Read from cache', only: ({ cacheRead }) => ({ ...none, cacheRead }) },
-  { name: 'Written to cache', only: ({ cacheWrite }) => ({ ...none, cacheWrite }) },
-  { name: 'Output', only: ({ output }) => ({ ...none, output }) },
+const kinds: readonly { name: string; of: 'input' | 'cacheRead' | 'cacheWrite' | 'output'; rate: keyof TokenRates }[] = [
+  { name: 'Input', of: 'input', rate: 'inputPerMillion' },
+  { name: 'Read from cache', of: 'cacheRead', rate: 'cacheReadPerMillion' },
+  { name: 'Written to cache', of: 'cacheWrite', rate: 'cacheWritePerMillion' },
+  { name: 'Output', of: 'output', rate: 'outputPerMillion' },
 ]
 
 function Figure({ name, value, hint = '' }: { name: string; value: string; hint?: string }) {

@@ -1,0 +1,47 @@
+import { hasRates } from '../../../src/context/index.ts'
+import { type CostConfig, estimatedCost, type TokenRates, type Usage } from '../../../src/index.ts'
+import type { RunState } from '../../../src/store/index.ts'
+
+type Spent = Pick<RunState, 'messages' | 'usage'>
+
+/**
+ * What a conversation has cost, in dollars: each answer at the rates of its own prompt, or as its service reported it. `undefined` where nobody knows.
+ * One price for the sum of all tokens would be that of one long prompt.
+ */
+export function spentOn(state: Spent, cost: CostConfig): number | undefined {
+  const answers = answersOf(state)
+  const isReported = answers.length > 0 && answers.every(({ reportedCost }) => reportedCost !== undefined)
+  return isReported || hasRates({ cost }) ? priced(answers, cost) : undefined
+}
+
+/** What its tokens of one kind cost by the rates: no service reports them apart. */
+export function spentAt(state: Spent, cost: CostConfig, rate: keyof TokenRates): number | undefined {
+  if (!hasRates({ cost })) return undefined
+  const { tiers = [], ...base } = cost
+  const only: CostConfig = { ...alone(base, rate), tiers: tiers.map((tier) => ({ ...tier, ...alone(tier, rate) })) }
+  const answers = answersOf(state).map(({ reportedCost: _, ...usage }) => usage)
+  return priced(answers, only)
+}
+
+function priced(answers: readonly Usage[], cost: CostConfig): number {
+  return answers.reduce((sum, usage) => sum + estimatedCost(usage, cost), 0)
+}
+
+/** Also of the answer that was cut off; what was taken back is in no message any more. */
+function answersOf({ messages, usage }: Spent): Usage[] {
+  const answers = messages.flatMap(({ message }) => (message?.role === 'assistant' ? [message.usage] : []))
+  const gone = { ...usage }
+  delete gone.reportedCost
+  for (const answer of answers) for (const key of counted) gone[key] -= answer[key]
+  return gone.totalTokens > 0 && counted.every((key) => gone[key] >= 0) ? [...answers, gone] : answers
+}
+
+const counted = ['input', 'output', 'reasoning', 'cacheRead', 'cacheWrite', 'totalTokens'] as const
+
+/** `rate` of `rates`, and all others 0. What is kept for an hour belongs to what is written. */
+function alone(rates: TokenRates, rate: keyof TokenRates): TokenRates {
+  const none = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
+  const { cacheWrite1hPerMillion: hour } = rates
+  const isWritten = rate === 'cacheWritePerMillion'
+  return { ...none, [rate]: rates[rate], ...(isWritten && hour !== undefined && { cacheWrite1hPerMillion: hour }) }
+}
