@@ -35,6 +35,7 @@ function attempts(sessionId: string, loopId: string, toolCallId: string): Attemp
     get(`${session}/history`, 200),
     get(`${session}/history?loopId=${loopId}`),
     get(`${session}?events=false`),
+    get(`${session}/blobs/${'0'.repeat(64)}`),
     get(`/chat/${sessionId}`, 200),
     get(`/chat/${sessionId}/stream`, 204),
     post(`${session}/continue`, {}, 409),

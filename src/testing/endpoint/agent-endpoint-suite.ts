@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { accessTests } from './agent-endpoint-access.ts'
+import { mediaTests } from './agent-endpoint-media.ts'
 import { noticeTests, type Told } from './agent-endpoint-notices.ts'
 import { placeTests } from './agent-endpoint-places.ts'
 import { protocolTests } from './agent-endpoint-protocols.ts'
@@ -32,6 +33,7 @@ export function agentEndpointSuite(runner: TestRunner, { name, ask, told, schedu
     approvalTests(runner, clientOf)
     treeTests(runner, clientOf)
     placeTests(runner, clientOf)
+    mediaTests(runner, clientOf)
     accessTests(runner, clientOf, ask)
     protocolTests(runner, clientOf, ask)
     if (schedules) scheduleTests(runner, clientOf)

@@ -1,5 +1,5 @@
 import { cacheHitRate } from '../../../../src/context/index.ts'
-import type { TokenRates } from '../../../../src/index.ts'
+import type { TokenRates, Usage } from '../../../../src/index.ts'
 import { count, dollarsOf, duration, percent, short } from '../../parts/figures.ts'
 import { spentAt, spentOn } from '../../state/spent.ts'
 import type { TabProps } from '../tab-props.ts'
@@ -50,7 +50,7 @@ export function UsageTab({ desk, conversation }: TabProps) {
           {kinds.map(({ name, of, rate }) => (
             <tr key={name}>
               <th scope="row">{name}</th>
-              <td class="number">{count(usage[of])}</td>
+              <td class="number">{count(of(usage))}</td>
               <td class="number">{dollarsOf(spentAt(state, model.cost, rate))}</td>
             </tr>
           ))}
@@ -68,11 +68,11 @@ export function UsageTab({ desk, conversation }: TabProps) {
   )
 }
 
-const kinds: readonly { name: string; of: 'input' | 'cacheRead' | 'cacheWrite' | 'output'; rate: keyof TokenRates }[] = [
-  { name: 'Input', of: 'input', rate: 'inputPerMillion' },
-  { name: 'Read from cache', of: 'cacheRead', rate: 'cacheReadPerMillion' },
-  { name: 'Written to cache', of: 'cacheWrite', rate: 'cacheWritePerMillion' },
-  { name: 'Output', of: 'output', rate: 'outputPerMillion' },
+const kinds: readonly { name: string; of: (usage: Usage) => number; rate: keyof TokenRates }[] = [
+  { name: 'Input', of: ({ input }) => input, rate: 'inputPerMillion' },
+  { name: 'Read from cache', of: ({ cacheRead }) => cacheRead, rate: 'cacheReadPerMillion' },
+  { name: 'Written to cache', of: ({ cacheWrite }) => cacheWrite, rate: 'cacheWritePerMillion' },
+  { name: 'Output', of: ({ output }) => output, rate: 'outputPerMillion' },
 ]
 
 function Figure({ name, value, hint = '' }: { name: string; value: string; hint?: string }) {
