@@ -26,6 +26,8 @@ interface Protocol {
   places: (data: Json) => Json[]
   /** A frame of a kind that is not known, with content. */
   stranger?: (mark: string) => Frame
+  /** A whole block of a kind that is not known, of the message that `before` is part of. */
+  block?: (mark: string, before: Json) => Frame[]
 }
 
 const objects = (...values: unknown[]): Json[] =>
@@ -73,6 +75,16 @@ const ofResponses = (data: Json): Json[] => {
 const responses: Omit<Protocol, 'model' | 'frames'> = {
   places: ofResponses,
   stranger: (mark) => ({ event: `response.${mark}.delta`, data: { type: `response.${mark}.delta`, delta: 'beam' } }),
+  block: (mark) =>
+    ['response.output_item.added', 'response.output_item.done'].map((type) => ({
+      event: type,
+      data: { type, output_index: 77, item: { type: mark, id: 'i77', beam: 'x' } },
+    })),
+}
+
+const geminiBlock = (mark: string, { responseId, modelVersion }: Json): Frame[] => {
+  const candidates = [{ content: { role: 'model', parts: [{ [mark]: { beam: 'x' } }] }, index: 0 }]
+  return [{ event: undefined, data: { candidates, responseId, modelVersion } }]
 }
 
 const anthropicKinds = new Set(['text', 'thinking', 'tool_use'])
@@ -87,6 +99,12 @@ const protocols: Record<string, Protocol> = {
       return isRead ? [data, ...objects(data.delta), ...block] : objects(data.message)
     },
     stranger: (mark) => ({ event: mark, data: { type: mark, beam: 'x' } }),
+    block: (mark) =>
+      [
+        { type: 'content_block_start', index: 77, content_block: { type: mark } },
+        { type: 'content_block_delta', index: 77, delta: { type: `${mark}_delta`, beam: 'x' } },
+        { type: 'content_block_stop', index: 77 },
+      ].map((data) => ({ event: data.type, data })),
   },
   chat: {
     model: (frames) => openai('gpt-5.2', { fetch: answering([sseBytes(frames, 'data: [DONE]\n\n')]) }),
@@ -110,6 +128,7 @@ const protocols: Record<string, Protocol> = {
     model: (frames) => google('gemini-3.8-flash', { fetch: answering([sseBytes(frames)]) }),
     frames: () => [...fixturesOf('google'), ...sampled('google_generative_ai')],
     places: ofGemini,
+    block: geminiBlock,
   },
   vertex: {
     model: (frames) => vertex('gemini-3.8-flash', { fetch: answering([sseBytes(frames)]) }),
@@ -120,6 +139,7 @@ const protocols: Record<string, Protocol> = {
       ),
     ],
     places: ofGemini,
+    block: geminiBlock,
   },
   bedrock: {
     model: (frames) =>
@@ -178,6 +198,24 @@ describe.each(Object.entries(protocols))('nothing that %s sends is lost in silen
         if (target === undefined) return
         target.hologram_of_later = value
         expect((await heard(protocol, frames)).all).toContain('hologram_of_later')
+      }),
+      { numRuns: runs(60, 2000) },
+    )
+  })
+
+  it('keeps or tells a block of a kind that is not known, wherever the answer is cut off behind it', async () => {
+    const { block } = protocol
+    if (block === undefined) return
+    const cases = fc.record({ which: fc.nat(), where: fc.nat(), rest: fc.nat() })
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ which, where, rest }) => {
+        const frames = answers[which % answers.length] ?? []
+        if (frames.length < 2 || !(await heard(protocol, frames)).isWhole) return
+        const at = 1 + (where % (frames.length - 1))
+        const after = frames.slice(at, at + (rest % (frames.length - at + 1)))
+        expect((await heard(protocol, [...frames.slice(0, at), ...block('hologram', frames[at - 1]?.data ?? {}), ...after])).all).toContain(
+          'hologram',
+        )
       }),
       { numRuns: runs(60, 2000) },
     )
