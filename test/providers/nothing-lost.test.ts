@@ -212,6 +212,8 @@ describe.each(Object.entries(protocols))('nothing that %s sends is lost in silen
         const frames = answers[which % answers.length] ?? []
         if (frames.length < 2 || !(await heard(protocol, frames)).isWhole) return
         const at = 1 + (where % (frames.length - 1))
+        // What comes behind the end of an answer is no part of it.
+        if ((await heard(protocol, frames.slice(0, at))).isWhole) return
         const after = frames.slice(at, at + (rest % (frames.length - at + 1)))
         expect((await heard(protocol, [...frames.slice(0, at), ...block('hologram', frames[at - 1]?.data ?? {}), ...after])).all).toContain(
           'hologram',
