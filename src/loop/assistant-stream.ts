@@ -27,6 +27,8 @@ export class AssistantStream {
   #isOpen = true
   #hasBegun = false
   #hasOutput = false
+  /** A word of text came: known from the first one, so that nobody has to look through all of a long answer. */
+  hasWords = false
 
   constructor(loop: LoopState) {
     this.#loop = loop
@@ -68,6 +70,7 @@ export class AssistantStream {
       return
     }
     this.#hasOutput = true
+    if (!this.hasWords) this.hasWords = event.type === 'text' && event.delta.trim() !== ''
     if (!this.#hasBegun) this.#begin(this.#entry ?? this.#empty())
     this.#loop.events.update(this.#id, event)
     if (event.type === 'block' && event.block.type === 'serviceTool') this.#follow(event.block)

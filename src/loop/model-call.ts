@@ -120,7 +120,7 @@ async function streamAnswer(loop: LoopState, request: StreamRequest, stream: Ass
     stream.continue()
     answered = await streamOnce(loop, continuation(request, answered), stream)
   }
-  if (isEmptyAnswer(answered)) countEmpty(loop, stream, answered, tries)
+  if (!stream.hasWords && isEmptyAnswer(answered)) countEmpty(loop, stream, answered, tries)
   const message = stream.finish(answered)
   const charged = tries.paused?.charged
   if (message.stopReason !== 'error') return { message, charged }
