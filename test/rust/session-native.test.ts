@@ -2,13 +2,17 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/json.ts'
+import { promptSettings } from '../../src/contract/model/request-settings.ts'
 import type { LoopRecord, LoopStatus } from '../../src/contract/session/session.ts'
+import { aNumberFromZero } from '../../src/contract/shape/shape.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { EventRecorder, sessionFromSpec, sessionFromSpecJson, sessionToSpec, sessionToSpecJson } from '../../src/rust/index.ts'
 import { recordsOf, sessionOf } from '../../src/session/index.ts'
+import { valuesOf } from '../contract/arbitrary-shape.ts'
 import { answer, log, loop, result, session, usageOf, user } from '../session/tree.ts'
 import { add, approveWaiting, fastRetry, seen } from '../support/play.ts'
+import { runs } from '../support/runs.ts'
 import { canonical } from './arbitrary.ts'
 import { arbitrarySession, crateEvents, loopsIn } from './arbitrary-session.ts'
 
@@ -41,6 +45,16 @@ describe('a session of ours', () => {
     expect(spec).toMatchObject({ status: word, ...(isNamed && { nativeStatus: status }) })
     expect('nativeStatus' in spec).toBe(isNamed)
     expect(again(loop('l', { status }))?.status).toBe(status)
+  })
+
+  it('keeps what a loop cost and what its prompt asked for, which the crate does not know', () => {
+    fc.assert(
+      fc.property(valuesOf(aNumberFromZero), valuesOf(promptSettings), (costUsd, asked) => {
+        const record = loop('l', { costUsd, asked })
+        expect(again(record)).toEqual(record)
+      }),
+      { numRuns: runs(100, 5000) },
+    )
   })
 
   it('does not believe a status that contradicts the crate', () => {
