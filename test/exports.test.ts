@@ -198,7 +198,7 @@ const expected: Record<string, string> = {
     migrate postgresSessionStore
     MigrateOptions PostgresSessionStoreOptions SqlPool`,
   './adapters/postgres/live': `
-    listenWith postgresLiveSessions
+    listenWith postgresLiveSessions postgresSchedules
     ListeningClient ListeningPool PostgresLiveSessions PostgresLiveSessionsOptions SqlListen`,
   './adapters/ajv': `
     ajvValidator`,

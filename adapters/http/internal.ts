@@ -11,7 +11,7 @@ export { isHost } from './access/loopback.ts'
 export { ProblemError, problemResponse, refuse, soonMs } from './access/problem.ts'
 export { listOfAll, takeUpAll } from './live/left-sessions.ts'
 export { maxAttempts } from './live/live-session-host.ts'
-export { requestHeaders } from './live/live-sessions.ts'
+export { type ListPage, requestHeaders } from './live/live-sessions.ts'
 export { SessionsHere } from './live/memory-live-sessions.ts'
 export {
   type CloseOptions,

@@ -7,6 +7,7 @@ import {
   SessionError,
   type SessionSummary,
 } from '../../src/session/index.ts'
+import { ownerChars } from './schema.ts'
 import { asked, now, type PostgresPlace } from './sql-pool.ts'
 
 /** Records that are read at a time: a long log is not in memory at once. */
@@ -80,13 +81,13 @@ export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogD
       await whileHeld(
         claim,
         `WITH held AS (
-           UPDATE ${schema}.sessions SET last_active_at = ${now}, agent_id = claimant, digest = coalesce($7, digest), is_written = true,
+           UPDATE ${schema}.sessions SET last_active_at = ${now}, agent_id = claimant, digest = coalesce($7, digest), status = coalesce($8, status), is_written = true,
              created_at = CASE WHEN is_written THEN created_at ELSE ${now} END
            WHERE tenant = $1 AND session_id = $2 AND epoch = $3 RETURNING 1
          ), written AS (
            INSERT INTO ${schema}.records SELECT $1, $2, each.* FROM unnest($4::bigint[], $5::bigint[], $6::text[]) AS each, held
          ) SELECT count(*) AS held FROM held`,
-        [...columns, digest === undefined ? null : JSON.stringify(digest)],
+        [...columns, digest === undefined ? null : JSON.stringify(digest), digest?.status ?? null],
       )
     },
     discardOlder: async ({ sessionId, epoch }) => {
@@ -104,6 +105,11 @@ export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogD
       return lines.length > 0 || (await isWritten(sessionId)) ? lines : undefined
     },
     stream: async (sessionId, after) => ((await isWritten(sessionId)) ? linesOf(sessionId, { after }) : undefined),
+    lastSeq: async (sessionId) => {
+      const text = `SELECT seq::text AS seq FROM ${schema}.records WHERE tenant = $1 AND session_id = $2 ORDER BY epoch DESC, seq DESC LIMIT 1`
+      const [last] = await asked(of(sessionId), () => rowsOf(text, [tenant, sessionId]))
+      return last === undefined ? undefined : Number(last.seq)
+    },
     list: (query) => asked('The list of sessions', async () => (await rowsOf(...listQuery({ schema, tenant }, query))).map(summaryOf)),
     delete: async (sessionId) => {
       const text = `DELETE FROM ${schema}.sessions WHERE tenant = $1 AND session_id = $2 RETURNING is_written`
@@ -144,11 +150,18 @@ function blobsOf(
 }
 
 /** The sessions that a query asks for, the most recently active first. */
-function listQuery({ schema, tenant }: Omit<PostgresPlace, 'pool'>, { agentId, limit, after }: LogQuery = {}): [string, unknown[]] {
+function listQuery(
+  { schema, tenant }: Omit<PostgresPlace, 'pool'>,
+  { agentId, status, idPrefix, limit, after }: LogQuery = {},
+): [string, unknown[]] {
   const values: unknown[] = [tenant]
   const given = (value: unknown): string => `$${values.push(value)}`
   const conditions = ['tenant = $1', 'is_written']
   if (agentId !== undefined) conditions.push(`agent_id = ${given(agentId)}`)
+  if (status !== undefined) conditions.push(`status = ${given(status)}`)
+  if (idPrefix !== undefined) conditions.push(`starts_with(session_id, ${given(idPrefix)})`)
+  if (idPrefix !== undefined && idPrefix.length >= ownerChars)
+    conditions.push(`left(session_id, ${ownerChars}) = ${given(idPrefix.slice(0, ownerChars))}`)
   if (after !== undefined) conditions.push(`(last_active_at, session_id) < (${given(after.lastActiveAt)}, ${given(after.sessionId)})`)
   const most = limit === undefined ? '' : `LIMIT ${given(limit)}`
   const text = `SELECT session_id, agent_id, created_at, last_active_at, digest FROM ${schema}.sessions

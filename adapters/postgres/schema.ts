@@ -37,6 +37,9 @@ export function placeOf({ pool, schema = 'phi', tenant = '' }: { pool: SqlPool; 
   return { pool, schema, tenant }
 }
 
+/** How ids of one owner begin: `scopedSessionStore` puts so many characters before them. */
+export const ownerChars = 38
+
 /** What each version adds to the one before. Only ever appended to: databases out there stand at any of them. */
 const versions: readonly ((schema: string) => string)[] = [
   (schema) => `
@@ -107,10 +110,26 @@ const versions: readonly ((schema: string) => string)[] = [
       PRIMARY KEY (tenant, call_id, part),
       FOREIGN KEY (tenant, call_id) REFERENCES ${schema}.calls ON DELETE CASCADE
     );`,
+  (schema) => `
+    ALTER TABLE ${schema}.sessions ADD COLUMN status text;
+    UPDATE ${schema}.sessions SET status = substring(digest FROM '"status":"([a-z]+)"') WHERE digest IS NOT NULL;
+    CREATE INDEX sessions_by_owner ON ${schema}.sessions (tenant, left(session_id, ${ownerChars}), last_active_at DESC, session_id DESC) WHERE is_written;
+    CREATE INDEX open_sessions ON ${schema}.sessions (tenant, status, last_active_at DESC, session_id DESC) WHERE is_written AND status <> 'idle';
+    CREATE TABLE ${schema}.schedules (
+      tenant text NOT NULL,
+      owner text NOT NULL,
+      session_id text NOT NULL,
+      id text NOT NULL,
+      at bigint NOT NULL,
+      every_ms bigint,
+      prompt text NOT NULL,
+      PRIMARY KEY (tenant, owner, session_id, id)
+    );
+    CREATE INDEX schedules_by_time ON ${schema}.schedules (tenant, at);`,
 ]
 
 /** All that hold rows of tenants. */
-const tables = ['sessions', 'records', 'blobs', 'processes', 'leases', 'calls', 'answers']
+const tables = ['sessions', 'records', 'blobs', 'processes', 'leases', 'calls', 'answers', 'schedules']
 
 function rowSecurityOf(schema: string): string {
   const statements = tables.map(

@@ -52,6 +52,7 @@ export type {
   SessionPage,
   SessionSummary,
   SessionTail,
+  SessionTailOptions,
   SessionWriter,
   StorePromises,
 } from '../types/session/session-store.ts'

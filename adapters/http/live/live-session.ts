@@ -14,9 +14,10 @@ import { leaving, ProblemError } from '../access/problem.ts'
 import { SessionWatch } from '../notices/session-watch.ts'
 import type { SessionSchedules } from '../schedules/session-schedules.ts'
 import { inTime, RevocableStore, untilHandedOver } from './hand-over.ts'
+import { type History, type HistoryPage, type PageQuery, pageIn } from './history-page.ts'
 import type { LiveSessionHost, Place } from './live-session-host.ts'
 import { KeptByKey, type QueuedInput, QueuedInputs } from './queued-inputs.ts'
-import { type History, RecordedSession } from './recorded-session.ts'
+import { RecordedSession } from './recorded-session.ts'
 import { RunFollowers } from './run-followers.ts'
 import { SessionAgent } from './session-agent.ts'
 import { isCutOff } from './unfinished-run.ts'
@@ -139,6 +140,11 @@ export class LiveSession {
       queued: this.queued.shown(),
       ...(lastLoopId !== undefined && { loopId: lastLoopId }),
     }
+  }
+
+  /** A part of it so far. What waits for a person, or to be heard, is in each. Refuses with 400 `invalidCursor`. */
+  async historyPage(query: PageQuery): Promise<HistoryPage> {
+    return (await this.#agent.inMemory()) === undefined ? this.recorded.page(query) : pageIn(await this.history(), query)
   }
 
   /** Takes up the run that a process has left, unless another writer holds the session. Resolves with whether one is on: `logger` learns why not. */

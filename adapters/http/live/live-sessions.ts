@@ -1,4 +1,4 @@
-import type { SessionPage } from '../../../src/session/index.ts'
+import type { SessionListOptions, SessionPage } from '../../../src/session/index.ts'
 import type { Caller, SessionAddress } from '../access/authorize.ts'
 import type { BodyLimits } from '../access/body.ts'
 import type { LiveSession } from './live-session.ts'
@@ -20,15 +20,18 @@ export type SessionRoutes = (request: Request, live: LiveSession) => Promise<Res
  */
 export interface LiveSessions {
   fetch(address: SessionAddress, request: Request, routes: SessionRoutes): Promise<Response>
-  list(caller: Caller, page: { limit: number; cursor?: string }): Promise<SessionPage>
+  list(caller: Caller, page: ListPage): Promise<SessionPage>
   answerWith?(routes: SessionRoutes, body: BodyLimits): void
   /** Those of everybody, each with its `owner`, the most recently active first: for an operator. Absent where that cannot be told. */
-  listAll?(page: { limit: number; cursor?: string }): Promise<SessionPage>
+  listAll?(page: ListPage): Promise<SessionPage>
   /** Whether requests may be sent to this process. Default: yes. It may reject, and take its time: who asks waits no longer than he wants to. */
   isReady?(): Promise<boolean>
   /** What goes on in this process, where that can be told. */
   figures?(): SessionFigures
 }
+
+/** Which part of a list. */
+export type ListPage = Pick<SessionListOptions, 'cursor' | 'status'> & { limit: number }
 
 /** What goes on in this process. */
 export interface SessionFigures {

@@ -2,13 +2,13 @@ import { ConfigError, type SessionStore } from '../../../src/index.ts'
 import { checkOptions, logWarning, options as optionsOf, startTimer, timerMs } from '../../../src/internal.ts'
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
 import { type Caller, type SessionAddress, shareOf } from '../access/authorize.ts'
-import { ending, type Problem, ProblemError, refuse, tooManyRuns } from '../access/problem.ts'
+import { ending, ProblemError, refuse } from '../access/problem.ts'
 import type { SessionSchedules } from '../schedules/session-schedules.ts'
 import { TimedSchedules } from '../schedules/timed-schedules.ts'
 import { leftSessions, listOfAll, takeUpAll } from './left-sessions.ts'
 import { LiveSession } from './live-session.ts'
 import { maxAttempts } from './live-session-host.ts'
-import type { LiveSessions, SessionFigures } from './live-sessions.ts'
+import type { ListPage, LiveSessions, SessionFigures } from './live-sessions.ts'
 import {
   type CloseOptions,
   closeOptions,
@@ -20,6 +20,7 @@ import {
   type RecoverOptions,
   recoverOptions,
 } from './memory-options.ts'
+import { OpenRuns } from './open-runs.ts'
 import { attemptsOf } from './unfinished-run.ts'
 
 /** A session in memory, and when it is needed. */
@@ -59,6 +60,8 @@ interface SessionsHereHooks {
   onEnter?(address: SessionAddress): Promise<void>
   /** A run of one has ended because it could not be recorded any more. */
   onCutOff?(address: SessionAddress): void
+  /** Says something that is due, wherever the session is. Default: here. */
+  say?(address: SessionAddress, text: string, key: string): Promise<void>
   /** One has left the memory, and writes nothing any more: nobody comes in again before this is settled. It never rejects. */
   onLeft?(address: SessionAddress): Promise<void>
 }
@@ -72,7 +75,7 @@ export class SessionsHere implements MemoryLiveSessions {
   readonly #residents = new Map<string, Resident>()
   /** Those that are about to have left: a second agent of one session would take it from the first. */
   readonly #leaving = new Map<string, Promise<void>>()
-  readonly #runsOf = new Map<string, number>()
+  readonly #runs = new OpenRuns()
   readonly #schedule: TimedSchedules | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #isDraining = false
@@ -82,8 +85,7 @@ export class SessionsHere implements MemoryLiveSessions {
     this.#hooks = hooks
     const { store, schedules, logger } = options
     if (schedules !== undefined) {
-      const say = (address: SessionAddress, text: string, key: string) => this.#within(address, (live) => live.say(text, key))
-      this.#schedule = new TimedSchedules(schedules, say, logger)
+      this.#schedule = new TimedSchedules(schedules, hooks.say ?? this.say.bind(this), logger)
     }
     // Stores that are made for each caller know nothing of each other.
     if (typeof store !== 'function') this.listAll = (page) => listOfAll(store, page)
@@ -109,6 +111,11 @@ export class SessionsHere implements MemoryLiveSessions {
     if (this.#schedule === undefined)
       throw new ConfigError('invalidOption', 'These sessions have no schedules. Give them a store for these.')
     return this.#schedule.of(address)
+  }
+
+  /** Says something once for each `key`, in this process. */
+  say(address: SessionAddress, text: string, key: string): Promise<void> {
+    return this.#within(address, (live) => live.say(text, key))
   }
 
   async recover(options: RecoverOptions = {}): Promise<number> {
@@ -139,8 +146,7 @@ export class SessionsHere implements MemoryLiveSessions {
   }
 
   figures(): SessionFigures {
-    const figures = { sessions: this.#residents.size, runs: 0, waiting: 0, queued: 0 }
-    for (const count of this.#runsOf.values()) figures.runs += count
+    const figures = { sessions: this.#residents.size, runs: this.#runs.inAll, waiting: 0, queued: 0 }
     for (const { live } of this.#residents.values()) {
       figures.waiting += live.waiting.approvals
       figures.queued += live.waiting.messages
@@ -148,7 +154,7 @@ export class SessionsHere implements MemoryLiveSessions {
     return figures
   }
 
-  async list(caller: Caller, page: { limit: number; cursor?: string }) {
+  async list(caller: Caller, page: ListPage) {
     return this.#storeOf(caller).list(page)
   }
 
@@ -247,7 +253,7 @@ export class SessionsHere implements MemoryLiveSessions {
       ...(onEnd !== undefined && { onEnd }),
       ...(this.#schedule !== undefined && { schedules: this.#schedule.of(address) }),
       agentOptions: () => agent(address),
-      runs: this.#runs(address),
+      runs: this.#runs.of(ownerOf(address), shareOf(address, this.#options.maxOpenRuns)),
       moves: this.#hooks.onEnter !== undefined,
       cutOff: () => this.#hooks.onCutOff?.(address),
       attempts: { begin: async (records) => attemptsOf(records) <= maxAttempts, takeBack: async () => undefined },
@@ -257,33 +263,6 @@ export class SessionsHere implements MemoryLiveSessions {
   #storeOf(caller: Caller): SessionStore {
     const { store } = this.#options
     return typeof store === 'function' ? store(callerIn(caller)) : scopedSessionStore(store, caller.identity)
-  }
-
-  #runs(address: SessionAddress) {
-    const owner = ownerOf(address)
-    const share = shareOf(address, this.#options.maxOpenRuns)
-    const add = (count: number) => {
-      const next = (this.#runsOf.get(owner) ?? 0) + count
-      if (next <= 0) this.#runsOf.delete(owner)
-      else this.#runsOf.set(owner, next)
-    }
-    let isCounted = false
-    return {
-      open: async (): Promise<Problem | undefined> => {
-        if (!isCounted && (this.#runsOf.get(owner) ?? 0) >= share) return tooManyRuns
-        if (!isCounted) add(1)
-        isCounted = true
-        return undefined
-      },
-      keep: () => {
-        if (!isCounted) add(1)
-        isCounted = true
-      },
-      close: () => {
-        if (isCounted) add(-1)
-        isCounted = false
-      },
-    }
   }
 
   /** Those of one caller, the one used last at the end. */

@@ -1,21 +1,19 @@
 import { combineUsage, emptyUsage } from '../../../src/context/index.ts'
-import type { AgentMessage, PendingApproval, RunStatus, SessionStore } from '../../../src/index.ts'
-import { waitingApprovals } from '../../../src/internal.ts'
+import type { RunStatus, SessionStore } from '../../../src/index.ts'
 import type { RunFailure } from '../../../src/loop/index.ts'
-import { queuedInputs, type RecordedInput, SessionError, type SessionRecord, sessionOf, snapshotOf } from '../../../src/session/index.ts'
+import {
+  queuedInputs,
+  type RecordedInput,
+  SessionError,
+  type SessionRecord,
+  type SessionTailOptions,
+  sessionOf,
+  snapshotOf,
+} from '../../../src/session/index.ts'
 import { ProblemError, unknownLoop } from '../access/problem.ts'
+import { type History, type HistoryPage, historyIn, type PageQuery, readPage } from './history-page.ts'
 import { maxAttempts } from './live-session-host.ts'
-import type { WaitingInput } from './queued-inputs.ts'
 import { continuationOf, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
-
-/** What was said, and the calls that wait for a person. */
-export interface History {
-  messages: readonly AgentMessage[]
-  approvals: PendingApproval[]
-  queued: WaitingInput[]
-  /** The loop with which it ends. */
-  loopId?: string
-}
 
 /** How a run has ended. */
 interface Outcome {
@@ -39,10 +37,10 @@ export class RecordedSession {
     this.#sessionId = sessionId
   }
 
-  /** Its records after this one, media by name; nothing where nothing was said. */
-  async records(after = 0): Promise<readonly SessionRecord[]> {
+  /** Its records, media by name; nothing where nothing was said. */
+  async records(which: Pick<SessionTailOptions, 'after' | 'last'> = {}): Promise<readonly SessionRecord[]> {
     try {
-      return (await this.#store.tail(this.#sessionId, { after })).records
+      return (await this.#store.tail(this.#sessionId, which)).records
     } catch (error) {
       if (SessionError.isInstance(error) && error.code === 'notFound') return []
       throw error
@@ -51,7 +49,7 @@ export class RecordedSession {
 
   /** Whether anything was ever said. */
   async isKnown(): Promise<boolean> {
-    return (await this.records()).length > 0
+    return (await this.records({ last: 1 })).length > 0
   }
 
   /** Whether the message with this id was ever said, also where the conversation has left it since. */
@@ -69,30 +67,22 @@ export class RecordedSession {
     const shown = this.#shown
     if (loopId === undefined && shown !== undefined && (await this.#endsAt(shown))) return shown.history
     const records = await this.records()
-    const history = this.#historyIn(records, loopId)
+    if (loopId !== undefined) assertLoop(records, loopId)
+    const history = historyIn(records, this.#sessionId, loopId)
     const last = records.at(-1)
     if (loopId === undefined && last !== undefined) this.#shown = { seq: last.seq, epoch: last.epoch, history }
     return history
   }
 
-  /** Whether the log ends with this record. */
-  async #endsAt({ seq, epoch }: { seq: number; epoch: number }): Promise<boolean> {
-    const [last, ...more] = await this.records(seq - 1)
-    return last?.seq === seq && last.epoch === epoch && more.length === 0
+  /** A part of the history so far. Refuses with 400 `invalidCursor`. */
+  async page(query: PageQuery): Promise<HistoryPage> {
+    return readPage((last) => this.records({ last }), this.#sessionId, query)
   }
 
-  #historyIn(records: readonly SessionRecord[], loopId?: string): History {
-    if (loopId !== undefined) assertLoop(records, loopId)
-    const snapshot = snapshotOf(records, { sessionId: this.#sessionId, ...(loopId !== undefined && { loopId }) })
-    const { lastLoopId, unfinished } = snapshot
-    // Nobody knows yet what became of calls that are under way elsewhere.
-    const madeUp = new Set(unfinished.recovered.map(({ id }) => id))
-    const messages = snapshot.messages.filter(({ id }) => !madeUp.has(id))
-    const waiting = [...queuedInputs(records).values()].filter(({ status }) => status === 'queued')
-    const queued = waiting.flatMap(({ kind, loopId: of, messages: said }) =>
-      said.slice(-1).map((message) => ({ kind, loopId: of, message })),
-    )
-    return { messages, approvals: waitingApprovals(messages), queued, ...(lastLoopId !== undefined && { loopId: lastLoopId }) }
+  /** Whether the log ends with this record. */
+  async #endsAt({ seq, epoch }: { seq: number; epoch: number }): Promise<boolean> {
+    const [last, ...more] = await this.records({ after: seq - 1 })
+    return last?.seq === seq && last.epoch === epoch && more.length === 0
   }
 
   /** What was said to a run while it was on, by the id of the message. */

@@ -1,11 +1,10 @@
 import type { Context, Env, Hono } from 'hono'
 import type { Logger } from '../../../src/index.ts'
-import { sessionStatus } from '../../../src/internal.ts'
-import type { SessionSummary } from '../../../src/session/index.ts'
+import type { SessionPage, SessionSummary } from '../../../src/session/index.ts'
 import { type Authorize, callerOf } from '../access/authorize.ts'
 import { refuse } from '../access/problem.ts'
 import type { LiveSessions, SessionRoutes } from '../live/live-sessions.ts'
-import { limitOf, refuseCursor } from '../routes/page-query.ts'
+import { pageAsked, refuseCursor } from '../routes/page-query.ts'
 import { requestWithin, restOf } from '../routes/request-within.ts'
 
 /** A session of somebody, as an operator sees it in a list. */
@@ -29,9 +28,6 @@ interface OperatorOptions<E extends Env> {
   logger: Logger | false | undefined
 }
 
-/** How much of a list is looked through for one answer where only some statuses are asked for. */
-const pagesAtMost = 10
-
 /**
  * What an operator sees and does across users: `GET /operator/sessions`, and of one session everything that is read, and `…/stop`.
  *
@@ -44,9 +40,7 @@ export function addOperator<E extends Env>(app: Hono<E>, { authorize, sessions, 
     const host = sessions(c)
     if (host.listAll === undefined)
       refuse(404, 'notFound', 'This server cannot list the sessions of everybody: each user has a store of its own.')
-    const status = statusOf(c.req.query('status'))
-    const limit = limitOf(c.req.query('limit'))
-    return c.json(await pageOf(host.listAll.bind(host), { limit, status, cursor: c.req.query('cursor') }).catch(refuseCursor))
+    return c.json(shown(await host.listAll(pageAsked(c)).catch(refuseCursor)))
   })
   app.all('/operator/sessions/:id/:rest{.*}?', async (c) => {
     const { identity: by } = await callerOf(c, authorize)
@@ -60,28 +54,8 @@ export function addOperator<E extends Env>(app: Hono<E>, { authorize, sessions, 
   })
 }
 
-type ListAll = NonNullable<LiveSessions['listAll']>
-interface PageQuery {
-  limit: number
-  status: string | undefined
-  cursor: string | undefined
-}
-
-async function pageOf(listAll: ListAll, { limit, status, cursor }: PageQuery): Promise<OperatorPage> {
-  const sessions: OperatorSession[] = []
-  let next = cursor
-  for (let page = 0; page < pagesAtMost; page++) {
-    const found = await listAll({ limit: limit - sessions.length, ...(next !== undefined && { cursor: next }) })
-    const asked = found.sessions.filter((each) => status === undefined || each.status === status)
-    sessions.push(...asked.map(({ owner, ...rest }) => ({ ...rest, ...(owner !== undefined && { identity: owner }) })))
-    next = found.nextCursor
-    if (next === undefined || sessions.length >= limit) break
-  }
-  return { sessions, ...(next !== undefined && { nextCursor: next }) }
-}
-
-function statusOf(given: string | undefined): string | undefined {
-  const words: readonly string[] = sessionStatus.words
-  if (given !== undefined && !words.includes(given)) refuse(400, 'invalidBody', `status must be one of ${words.join(', ')}.`)
-  return given
+/** As an operator sees it. */
+function shown({ sessions, nextCursor }: SessionPage): OperatorPage {
+  const all = sessions.map(({ owner, ...rest }) => ({ ...rest, ...(owner !== undefined && { identity: owner }) }))
+  return { sessions: all, ...(nextCursor !== undefined && { nextCursor }) }
 }

@@ -2,7 +2,9 @@ import type { FileContent, ImageContent, SessionStore } from '../../../src/index
 import { baseType, isWithheld, mediaIn } from '../../../src/internal.ts'
 import { messagesWithBytes, type Session, SessionError, type Turn } from '../../../src/session/index.ts'
 import { refuse } from '../access/problem.ts'
-import type { SessionApp, SessionRouteOptions } from './route-options.ts'
+import { type History, pageIn } from '../live/history-page.ts'
+import { limitOf } from './page-query.ts'
+import type { SessionApp, SessionContext, SessionRouteOptions } from './route-options.ts'
 
 /**
  * What was said in a session: `GET /` with everything that its store has, `GET /history` with the messages, and `GET /blobs/:hash` with bytes that
@@ -22,14 +24,12 @@ export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions):
   app.get('/history', async (c) => {
     const { live } = c.env
     const run = await live.currentRun()
-    const { messages, approvals, queued, loopId } = await live.history(c.req.query('loopId'))
-    const after = c.req.query('after')
-    const at = after === undefined ? -1 : messages.findLastIndex(({ id }) => id === after)
-    const asked = messages.slice(at + 1)
+    const { asked, ...place } = await askedOf(c)
+    const { messages, approvals, queued, loopId } = asked
     return c.json({
-      messages: c.req.query('media') === 'names' ? asked : await messagesWithBytes(live.store, live.sessionId, asked),
+      messages: c.req.query('media') === 'names' ? messages : await messagesWithBytes(live.store, live.sessionId, messages),
       approvals,
-      ...(at >= 0 && { after }),
+      ...place,
       ...(loopId !== undefined && { loopId }),
       ...(run !== undefined && { runningLoopId: run.loopId }),
       ...(queued.length > 0 && { queued }),
@@ -44,6 +44,22 @@ export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions):
     const headers = { ...unsafeHeaders, 'content-type': typeOf(block.mimeType), 'content-disposition': attachment(block) }
     return c.body(await bytesIn(live.store, live.sessionId, hash), 200, headers)
   })
+}
+
+/** What a client asks for of a history: a page of it, what comes after a message, or all of it; and what it has to know of that. */
+async function askedOf(c: SessionContext): Promise<{ asked: History; after?: string; hasEarlier?: boolean }> {
+  const { live } = c.env
+  const { loopId, after, before, limit } = c.req.query()
+  if (limit === undefined && before === undefined) {
+    const asked = await live.history(loopId)
+    const at = after === undefined ? -1 : asked.messages.findLastIndex(({ id }) => id === after)
+    return { asked: { ...asked, messages: asked.messages.slice(at + 1) }, ...(at >= 0 && { after }) }
+  }
+  const query = { limit: limitOf(limit), ...(before !== undefined && { before }) }
+  if (after !== undefined)
+    refuse(400, 'invalidCursor', 'A page has no after. Send before, with the id of the oldest message that is known.')
+  const asked = loopId === undefined ? await live.historyPage(query) : pageIn(await live.history(loopId), query)
+  return { asked, hasEarlier: asked.hasEarlier }
 }
 
 /** They come from users, tools and models: no browser may run them. Those of a hash never change. */

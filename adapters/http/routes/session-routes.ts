@@ -141,7 +141,7 @@ function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void 
 }
 
 function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  app.get('/approvals', async (c) => c.json({ approvals: (await c.env.live.history()).approvals }))
+  app.get('/approvals', async (c) => c.json({ approvals: (await c.env.live.historyPage({ limit: 1 })).approvals }))
   app.post('/approvals/:toolCallId', async (c) => {
     const { approved, argumentsHash, reason } = await readJsonObject(c, options.body)
     if (typeof approved !== 'boolean') refuse(400, 'invalidBody', 'approved must be true or false.')

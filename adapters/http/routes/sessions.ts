@@ -3,7 +3,7 @@ import type { Caller } from '../access/authorize.ts'
 import { type BodyLimits, readSharedText } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import type { LiveSessions, SessionRoutes } from '../live/live-sessions.ts'
-import { limitOf, refuseCursor } from './page-query.ts'
+import { pageAsked, refuseCursor } from './page-query.ts'
 import { requestWithin, restOf } from './request-within.ts'
 
 /** What the routes have to know of their app. */
@@ -19,10 +19,7 @@ interface SessionsOptions<E extends Env> {
 export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, routes, body }: SessionsOptions<E>): void {
   app.get('/sessions', async (c) => {
     const caller = await access(c)
-    const limit = limitOf(c.req.query('limit'))
-    const cursor = c.req.query('cursor')
-    if (cursor === undefined) return c.json(await sessions(c).list(caller, { limit }))
-    return c.json(await sessions(c).list(caller, { limit, cursor }).catch(refuseCursor))
+    return c.json(await sessions(c).list(caller, pageAsked(c)).catch(refuseCursor))
   })
   app.post('/chat', (c) => ofBody(c, '/chat', 'id'))
   app.post('/agui', (c) => ofBody(c, '/agui', 'threadId'))

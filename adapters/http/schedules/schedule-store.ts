@@ -26,6 +26,8 @@ export interface ScheduleEntry extends ScheduledPrompt {
  * Source: docs/schedules.md
  */
 export interface ScheduleStore {
+  /** Where other processes write to it too: milliseconds after which it is looked at again. Absent: only when something is due that this process knows of. */
+  readonly lookMs?: number
   add(entry: ScheduleEntry): Promise<void>
   /** Those of one session, the next one first. */
   list(address: SessionAddress): Promise<ScheduleEntry[]>

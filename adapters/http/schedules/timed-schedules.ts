@@ -9,6 +9,7 @@ import { SessionSchedules } from './session-schedules.ts'
 export class TimedSchedules {
   readonly #store: ScheduleStore
   readonly #scheduler: Scheduler
+  #isOver = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
   /** Begins at once: what was due while no process was there is said now. */
@@ -34,14 +35,17 @@ export class TimedSchedules {
 
   /** Says nothing more here, and leaves no timer. */
   end(): Promise<void> {
+    this.#isOver = true
     return this.#scheduler.end()
   }
 
   #arm(at: number | undefined): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (at === undefined) return
-    this.#timer = setTimeout(() => void this.#scheduler.wake(), timerMs(Math.max(0, at - Date.now())))
+    const { lookMs = Number.POSITIVE_INFINITY } = this.#store
+    const waitMs = Math.min(lookMs, at === undefined ? Number.POSITIVE_INFINITY : Math.max(0, at - Date.now()))
+    if (this.#isOver || waitMs === Number.POSITIVE_INFINITY) return
+    this.#timer = setTimeout(() => void this.#scheduler.wake(), timerMs(waitMs))
     // A process that has nothing else to do may end.
     if (typeof this.#timer === 'object') this.#timer.unref?.()
   }

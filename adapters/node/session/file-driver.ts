@@ -9,7 +9,7 @@ import { type FileOperations, nodeFileOperations } from './file-operations.ts'
 import { folderOf } from './folder-name.ts'
 import { type IndexLimits, indexLimits, ListIndex } from './list-index.ts'
 import { type KnownDigests, listSessions, type Scan } from './list-sessions.ts'
-import { claimedLines, streamedLines } from './read-files.ts'
+import { claimedLines, lastSeqOf, streamedLines } from './read-files.ts'
 import { appendToSegments, isStored, type LogLimits, logLimits, type SegmentedLog } from './segments.ts'
 import { reported, sessionFailure, takenOver } from './session-failure.ts'
 import { SummaryFiles, summaryIntervalChars } from './session-summary.ts'
@@ -163,6 +163,7 @@ export function fileDriver(
       ),
     stream: (sessionId, after) =>
       reported(`read session ${sessionId}`, () => streamedLines({ operations, sessionId, folder: folder(sessionId), limits, after })),
+    lastSeq: (sessionId) => reported(`read session ${sessionId}`, () => lastSeqOf({ operations, folder: folder(sessionId) })),
     list: (query = {}) =>
       reported('list the sessions', () => listSessions({ operations, root, written: [...written], known, summaries, index, scan }, query)),
     delete: (sessionId) =>

@@ -48,6 +48,18 @@ export async function streamedLines(source: Source): Promise<AsyncIterable<strin
   return files === undefined || bytesIn(files) === 0 ? undefined : streamOf(source, files, look)
 }
 
+/** The `seq` of the last whole line of the newest file; `undefined` where there is none in its last 64 KiB, or the session is gone. */
+export async function lastSeqOf({ operations, folder }: Pick<Source, 'operations' | 'folder'>): Promise<number | undefined> {
+  return withEpochs(operations, folder, async (epochs) => {
+    for (const file of (await sizesOf(operations, folder, countingFiles(epochs))).toReversed()) {
+      if (file.size === 0) continue
+      const { lines } = await operations.readLines(join(folder, file.name), { from: Math.max(0, file.size - windowBytes), to: file.size })
+      return lines.map(placeOf).findLast((place) => place !== undefined)?.seq
+    }
+    return undefined
+  })
+}
+
 /** From the beginning again where a file is gone meanwhile: a snapshot has taken its place, or another session. */
 async function* streamOf(source: Source, files: readonly SizedFile[], again: LookAgain): AsyncGenerator<string[], void, undefined> {
   const { sessionId, after = 0 } = source
@@ -89,8 +101,10 @@ async function* linesAfter(
 
 /** Of a session that was stored as a whole the end may be missing: then what is older counts. */
 async function beginsBefore(operations: FileOperations, folder: string, { name, size }: SizedFile, after: number): Promise<boolean> {
-  const { lines } = await operations.readLines(join(folder, name), { from: 0, to: size })
-  const place = placeOf(lines[0])
+  // A first line that is longer is looked at as a whole.
+  const begins = (to: number) => operations.readLines(join(folder, name), { from: 0, to })
+  const { lines } = await begins(Math.min(size, windowBytes))
+  const place = placeOf(lines[0]) ?? placeOf((await begins(size)).lines[0])
   return place !== undefined && place.whole === undefined && place.from <= after + 1 && place.seq <= after + 1
 }
 

@@ -5,4 +5,5 @@
  */
 export type { PostgresLiveSessions, PostgresLiveSessionsOptions } from './postgres-live-options.ts'
 export { postgresLiveSessions } from './postgres-live-sessions.ts'
+export { postgresSchedules } from './postgres-schedules.ts'
 export { type ListeningClient, type ListeningPool, listenWith, type SqlListen } from './wake-up.ts'

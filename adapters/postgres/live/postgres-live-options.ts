@@ -1,12 +1,12 @@
 import type { SessionStore } from '../../../src/index.ts'
 import { aFunction, type OptionTable, wholeFrom, withMethods } from '../../../src/internal.ts'
-import type { LiveSessions } from '../../http/index.ts'
+import type { LiveSessions, MemoryLiveSessions } from '../../http/index.ts'
 import { type CloseOptions, type DrainOptions, type MemoryLiveSessionsOptions, memoryOptionTable } from '../../http/internal.ts'
 import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-session-store.ts'
 import type { SqlListen } from './wake-up.ts'
 
 /** How sessions are shared by processes. */
-export interface PostgresLiveSessionsOptions extends PostgresSessionStoreOptions, Omit<MemoryLiveSessionsOptions, 'store' | 'schedules'> {
+export interface PostgresLiveSessionsOptions extends PostgresSessionStoreOptions, Omit<MemoryLiveSessionsOptions, 'store'> {
   /** Default: `postgresSessionStore` over the same pool. Give another one that leads to the same sessions, such as `withEvents` of it. */
   store?: SessionStore
   /** Wakes this process when there is something for it, such as `listenWith(pool)`. Default: it looks every `pollMs`. */
@@ -17,7 +17,7 @@ export interface PostgresLiveSessionsOptions extends PostgresSessionStoreOptions
   leaseMs?: number
 }
 
-const { store: _, schedules: _schedules, ...sharedTable } = memoryOptionTable
+const { store: _, ...sharedTable } = memoryOptionTable
 /** What they may be. */
 export const liveOptionTable: OptionTable<PostgresLiveSessionsOptions> = {
   ...sharedTable,
@@ -29,7 +29,7 @@ export const liveOptionTable: OptionTable<PostgresLiveSessionsOptions> = {
 }
 
 /** Live sessions that processes share, and how a process leaves. */
-export interface PostgresLiveSessions extends LiveSessions {
+export interface PostgresLiveSessions extends LiveSessions, Pick<MemoryLiveSessions, 'schedulesOf'> {
   /** Takes up runs that processes which are gone have left, at once instead of soon. Resolves with how many are on again here. */
   recover(): Promise<number>
   /**

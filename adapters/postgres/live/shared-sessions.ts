@@ -7,6 +7,7 @@ import {
   type CloseOptions,
   closeOptions,
   type DrainOptions,
+  type ListPage,
   listOfAll,
   problemOf,
   refuse,
@@ -35,6 +36,7 @@ class HeldElsewhereError extends Error {
   }
 }
 
+const moving = 'The session moves from one process to another. Ask again.'
 /** How often a request follows a session that moves. */
 const maxMoves = 5
 /** Milliseconds that answers for other processes have to end when this one does. */
@@ -79,6 +81,7 @@ export class SharedSessions implements PostgresLiveSessions {
       { ...shared, store: this.#store },
       {
         onEnter: (address) => this.#enter(address),
+        say: (address, text, key) => this.#say(address, text, key),
         onLeft: (address) => this.#leave(address),
         onCutOff: (address) => this.#cutOff.set(textOf(keyOf(address)), address),
       },
@@ -120,14 +123,14 @@ export class SharedSessions implements PostgresLiveSessions {
         if (answer !== 'moved') return answer
       }
     }
-    refuse(503, 'unavailable', 'The session moves from one process to another. Ask again.', soonMs)
+    refuse(503, 'unavailable', moving, soonMs)
   }
 
-  async list(caller: Caller, page: { limit: number; cursor?: string }) {
+  async list(caller: Caller, page: ListPage) {
     return this.#here.list(caller, page)
   }
 
-  async listAll(page: { limit: number; cursor?: string }) {
+  async listAll(page: ListPage) {
     return listOfAll(this.#store, page)
   }
 
@@ -143,6 +146,10 @@ export class SharedSessions implements PostgresLiveSessions {
   async recover(): Promise<number> {
     await this.#assertCertain()
     return this.#sweep()
+  }
+
+  schedulesOf(address: SessionAddress) {
+    return this.#here.schedulesOf(address)
   }
 
   async drain(options: DrainOptions = {}): Promise<void> {
@@ -174,6 +181,24 @@ export class SharedSessions implements PostgresLiveSessions {
         'The process that had the session has gone before it answered. Ask again: with the same Idempotency-Key nothing is done twice.'
       refuse(503, 'unavailable', detail, soonMs)
     }
+  }
+
+  /** Says something that is due, in the process that has the session. */
+  async #say(address: SessionAddress, text: string, key: string): Promise<void> {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': key } }
+    const request = new Request('http://localhost/send', { ...init, body: JSON.stringify({ prompt: text }) })
+    for (let move = 0; move < maxMoves; move++) {
+      await this.#assertCertain()
+      try {
+        return await this.#here.say(address, text, key)
+      } catch (error) {
+        if (!(error instanceof HeldElsewhereError)) throw error
+        const sent = await forwarded(keyOf(address), request.clone(), this.#body)
+        const answer = await this.#ask(error.holder, sent, this.#closed.signal)
+        if (answer !== 'moved') return assertTaken(answer)
+      }
+    }
+    refuse(503, 'unavailable', moving, soonMs)
   }
 
   /** Answers what another process has passed on. */
@@ -296,6 +321,15 @@ export class SharedSessions implements PostgresLiveSessions {
       this.#isSilent = true
     }
   }
+}
+
+/** Throws `ProblemError` where the process that has the session has begun nothing. What it streams is nobody's here. */
+async function assertTaken(answer: Response): Promise<void> {
+  await answer.body?.cancel()
+  if (answer.ok) return
+  const detail = `The process that has the session has refused what was due, with ${answer.status}.`
+  if (answer.status === 429 || answer.status === 503) refuse(answer.status, 'unavailable', detail, soonMs)
+  throw new Error(detail)
 }
 
 function keyOf({ identity = '', sessionId }: SessionAddress): LeaseKey {

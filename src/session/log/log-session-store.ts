@@ -2,8 +2,17 @@ import { SessionError } from '../../contract/errors.ts'
 import { checkSession } from '../../contract/session/read-session.ts'
 import { type Session, sessionId } from '../../contract/session/session.ts'
 import type { LogDamage } from '../../contract/session/session-record.ts'
-import { fits } from '../../contract/shape/read.ts'
-import type { LogClaim, LogDriver, LogQuery, SessionOpenOptions, SessionStore, SessionTail } from '../../types/session/session-store.ts'
+import { checkOptions, fits } from '../../contract/shape/read.ts'
+import { aFunction, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
+import type {
+  LogClaim,
+  LogDriver,
+  LogQuery,
+  SessionOpenOptions,
+  SessionStore,
+  SessionTail,
+  SessionTailOptions,
+} from '../../types/session/session-store.ts'
 import { sessionJournal } from '../journal/session-journal.ts'
 import { encodeDetached } from '../media/detached.ts'
 import { hashesIn, readBlob, withBytes } from '../media/kept-media.ts'
@@ -48,9 +57,10 @@ export function logSessionStore(driver: LogDriver): SessionStore {
       assertSessionId(sessionId)
       return openLog(driver, sessionId, options)
     },
-    tail: async (sessionId, { after = 0, onProgress } = {}) => {
+    tail: async (sessionId, options = {}) => {
       assertSessionId(sessionId)
-      return tailOf(driver, await readSession(driver, sessionId, after, onProgress))
+      checkOptions(options, tailOptions)
+      return tailOf(driver, await readTail(driver, sessionId, options))
     },
     blob: async (sessionId, hash) => {
       assertSessionId(sessionId)
@@ -104,6 +114,20 @@ async function attempt<T>(subject: string, action: () => Promise<T>): Promise<T>
   } catch (error) {
     throw sessionErrorOf(error, subject)
   }
+}
+
+const tailOptions = optionsOf<SessionTailOptions>({ after: wholeFrom(0), last: wholeFrom(1), onProgress: aFunction })
+
+/** What comes after a record, or the end of that alone. */
+async function readTail(driver: LogDriver, sessionId: string, { after = 0, last, onProgress }: SessionTailOptions): Promise<LogReading> {
+  if (last === undefined) return readSession(driver, sessionId, after, onProgress)
+  const end = await attempt(`Session ${sessionId}`, async () => driver.lastSeq?.(sessionId))
+  const from = Math.max(after, (end ?? 0) - last)
+  const reading = await readSession(driver, sessionId, from, onProgress)
+  // The last lines may be of a writer that was refused: they do not count.
+  const isShort = from > after && reading.records.length < last
+  const whole = isShort ? await readSession(driver, sessionId, after, onProgress) : reading
+  return { ...whole, records: whole.records.slice(-last) }
 }
 
 async function readSession(driver: LogDriver, sessionId: string, after: number, onProgress?: () => void): Promise<LogReading> {

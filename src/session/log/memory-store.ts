@@ -76,6 +76,7 @@ export function memoryDriver(): LogDriver {
       const log = logs.get(sessionId)
       return written(log) ? log.lines.filter((line) => line.seq > after).map((line) => line.text) : undefined
     },
+    lastSeq: async (sessionId) => logs.get(sessionId)?.lines.at(-1)?.seq,
     list: async () =>
       [...logs]
         .filter(([, log]) => written(log))

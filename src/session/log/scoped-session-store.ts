@@ -10,6 +10,7 @@ import type {
   SessionPage,
   SessionStore,
   SessionSummary,
+  SessionTailOptions,
   SessionWriter,
 } from '../../types/session/session-store.ts'
 import { sessionOf } from '../views/session-tree.ts'
@@ -26,7 +27,7 @@ const prefixForm = /^user-[0-9a-f]{32}\./
  * - `owner` is who is signed in, as any text but a secret: it stands in the logs and lists of `store`, and in none that this one gives. In `store` its
  *   SHA-256 stands before the ids, 38 characters, which session ids have less then.
  *   `recover` of a host reads there whose they are. Without `owner` it is the part that belongs to nobody in particular: ids of users are then refused with `invalidId`, and not listed.
- * - A list reads on until its page is full, so it costs what `store` has of all owners. Give each a store of its own where they are many.
+ * - A list of an owner asks `store` for ids that begin with that prefix: `postgresSessionStore` has an index for them, other stores look through what all owners have.
  * - Everything else is as `store` does it.
  *
  * Source: docs/http-and-workers.md
@@ -76,7 +77,7 @@ class ScopedSessionStore implements SessionStore {
     }
   }
 
-  async tail(sessionId: string, options: { after?: number; onProgress?: () => void } = {}) {
+  async tail(sessionId: string, options: SessionTailOptions = {}) {
     const tail = await this.#within(sessionId, (id) => this.#store.tail(id, options))
     return { ...tail, records: unnamed(tail.records) }
   }
@@ -127,7 +128,8 @@ class ScopedSessionStore implements SessionStore {
     return this.#within(sessionId, (id) => this.#store.delete(id))
   }
 
-  async list({ limit = defaultLimit, cursor, ...which }: SessionListOptions = {}): Promise<SessionPage> {
+  async list({ limit = defaultLimit, cursor, idPrefix = '', ...asked }: SessionListOptions = {}): Promise<SessionPage> {
+    const which = { ...asked, ...((this.#prefix !== undefined || idPrefix !== '') && { idPrefix: `${this.#prefix ?? ''}${idPrefix}` }) }
     const sessions: SessionSummary[] = []
     let next = cursor
     do {

@@ -1,3 +1,4 @@
+import { sessionStatus } from '../../contract/session/session.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aText, kind, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
 import type { LogQuery, SessionListOptions, SessionPage, SessionSummary } from '../../types/session/session-store.ts'
@@ -12,6 +13,8 @@ const cursorForm = /^(\d+(?:\.\d+)?)\/([A-Za-z0-9._-]{1,200})$/
 
 const listOptions = optionsOf<SessionListOptions>({
   agentId: aText,
+  status: sessionStatus,
+  idPrefix: aText,
   limit: wholeFrom(1),
   cursor: kind('the nextCursor of a page', (value) => typeof value === 'string' && cursorForm.test(value)),
 })
@@ -19,14 +22,27 @@ const listOptions = optionsOf<SessionListOptions>({
 /** One page of what is found. */
 export async function listPage(find: Find, options: SessionListOptions): Promise<SessionPage> {
   checkOptions(options, listOptions)
-  const { agentId, limit = defaultLimit, cursor } = options
+  const { limit = defaultLimit, cursor, ...asked } = options
   const after = cursor === undefined ? undefined : readCursor(cursor)
   // One more than is shown says whether there is a next page.
-  const query = { limit: limit + 1, ...(agentId !== undefined && { agentId }), ...(after !== undefined && { after }) }
-  const found = pageOf(await find(query), query)
+  const found = await findEnough(find, { ...asked, limit: limit + 1, ...(after !== undefined && { after }) })
   const sessions = found.slice(0, limit)
   const last = sessions.at(-1)
   return { sessions, ...(found.length > limit && last !== undefined && { nextCursor: writeCursor(last) }) }
+}
+
+/** A driver need not know what is asked for: then it is asked for more, until there are enough. */
+async function findEnough(find: Find, query: LogQuery & { limit: number }): Promise<SessionSummary[]> {
+  const enough: SessionSummary[] = []
+  for (let after = query.after; ; ) {
+    const rest = { ...query, ...(after !== undefined && { after }) }
+    const found = await find(rest)
+    enough.push(...pageOf(found, rest))
+    const { limit } = query
+    const last = pageOf(found, { ...(after !== undefined && { after }) }).at(-1)
+    if (enough.length >= limit || found.length !== limit || last === undefined) return enough.slice(0, limit)
+    after = last
+  }
 }
 
 /** The ids of all sessions, or of those of one agent. */
@@ -39,11 +55,15 @@ export async function listIds(find: Find, agentId?: string): Promise<string[]> {
  * Of all summaries those that a query asks for, the most recently active first; what was active at the same time stays in its order. For a
  * driver that has them all at hand.
  */
-export function pageOf(summaries: readonly SessionSummary[], { agentId, limit, after }: LogQuery): SessionSummary[] {
+export function pageOf(summaries: readonly SessionSummary[], { limit, after, ...asked }: LogQuery): SessionSummary[] {
   const sorted = summaries.toSorted((a, b) => b.lastActiveAt - a.lastActiveAt)
   const rest = after === undefined ? sorted : sorted.slice(startAfter(sorted, after))
-  const asked = agentId === undefined ? rest : rest.filter((each) => each.error === undefined && each.agentId === agentId)
-  return asked.slice(0, limit)
+  return rest.filter((each) => isAsked(each, asked)).slice(0, limit)
+}
+
+function isAsked({ sessionId, agentId: of, status: stands, error }: SessionSummary, { agentId, status, idPrefix = '' }: LogQuery): boolean {
+  if (agentId !== undefined && (error !== undefined || of !== agentId)) return false
+  return (status === undefined || stands === status) && sessionId.startsWith(idPrefix)
 }
 
 /** Where the summary that the page before ended with is no more, it has been active since or was deleted: rather one twice than one left out. */

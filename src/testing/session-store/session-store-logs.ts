@@ -225,6 +225,11 @@ function tailTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions
       await written()
     }
     for (const after of numbers(0, 9)) expect(notesIn((await other.tail('s1', { after })).records)).toEqual(numbers(after + 1, 9))
+    for (const last of numbers(1, 12)) {
+      const { records, cursor } = await other.tail('s1', { last })
+      expect([notesIn(records), cursor]).toEqual([numbers(Math.max(1, 10 - last), 9), 9])
+    }
+    expect(notesIn((await other.tail('s1', { after: 7, last: 5 })).records)).toEqual([8, 9])
   })
 
   it('gives a reader in the middle all of a session that was saved anew', async () => {

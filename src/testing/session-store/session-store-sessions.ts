@@ -1,5 +1,5 @@
 import type { SessionEntry } from '../../contract/session/session-record.ts'
-import type { SessionPage, SessionSummary } from '../../types/session/session-store.ts'
+import type { SessionListOptions, SessionPage, SessionSummary } from '../../types/session/session-store.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { beginning, said, sampleSession } from './session-samples.ts'
 import { clockStep, refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
@@ -185,6 +185,34 @@ function summaryTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect(sessions.map(({ sessionId }) => sessionId)).toEqual(['g', 'e'])
     const rest = await other.list({ agentId: 'even', limit: 2, cursor: nextCursor ?? '' })
     expect([rest.sessions.map(({ sessionId }) => sessionId), rest.nextCursor]).toEqual([['c', 'a'], undefined])
+  })
+
+  it('lists those whose ids begin so, and those that stand so, page by page', async () => {
+    const { store, other, written, listed } = await storesOf(options)
+    const prefix = `user-${'a'.repeat(32)}.`
+    for (const [at, id] of ['1', '2', '3', '4', '5', '6'].entries()) {
+      const writer = await store.open(at % 2 === 0 ? `${prefix}${id}` : `other-${id}`, { agentId: 'agent-1' })
+      await writer.append([beginning('agent-1'), ...(at < 3 ? [{ loopId: 'l', entry: loopStart }] : [])])
+      await writer.close()
+      await written()
+      await clockStep()
+    }
+    await listed()
+    const pages = async (which: SessionListOptions) => {
+      const all: string[][] = []
+      for (let cursor: string | undefined = ''; cursor !== undefined && all.length < 9; ) {
+        const page: SessionPage = await other.list({ limit: 2, ...which, ...(cursor !== '' && { cursor }) })
+        all.push(page.sessions.map(({ sessionId }) => sessionId.replace(prefix, '')))
+        cursor = page.nextCursor
+      }
+      return all
+    }
+    expect(await pages({ idPrefix: prefix })).toEqual([['5', '3'], ['1']])
+    expect(await pages({ idPrefix: `${prefix}3` })).toEqual([['3']])
+    expect(await pages({ idPrefix: 'other' })).toEqual([['other-6', 'other-4'], ['other-2']])
+    expect(await pages({ status: 'running' })).toEqual([['3', 'other-2'], ['1']])
+    expect(await pages({ status: 'running', idPrefix: prefix, limit: 1 })).toEqual([['3'], ['1']])
+    expect(await pages({ status: 'waiting' })).toEqual([[]])
   })
 
   it('goes on with its pages when the last session of one was active since, or deleted', async () => {

@@ -54,6 +54,10 @@ export interface SessionSummary extends SessionDigest {
 export interface SessionListOptions {
   /** Sessions of this agent alone. One that cannot be read is in no such list: nobody knows whose it is. */
   agentId?: string
+  /** Sessions whose last loop stands so. */
+  status?: SessionStatus
+  /** Sessions whose id begins so. */
+  idPrefix?: string
   /** How many there are on a page. Default 50. */
   limit?: number
   /** `nextCursor` of the page before. */
@@ -94,6 +98,16 @@ export interface SessionTail {
   /** Pass as `after` to get what comes next. */
   cursor: number
   damage?: LogDamage
+}
+
+/** What is read of a log. */
+export interface SessionTailOptions {
+  /** Only what comes after this record. Default 0: all of them. */
+  after?: number
+  /** How many at most, from the end. Default: no limit. */
+  last?: number
+  /** Called as often as a part of a long log was read. */
+  onProgress?: () => void
 }
 
 /** An entry that is not yet in the log. */
@@ -145,7 +159,8 @@ export interface SessionOpenOptions {
  *   It creates the session with its first record. With `after`, `records` are those after that one alone, and the others are not kept in memory;
  *   all of them where the log ends before it. It rejects with `blocked` when nothing was heard of the platform for 5 s; what opens later is
  *   closed again. `onProgress` is called as often as a part of a long log was read.
- * - `tail` reads without the right to write, also while somebody writes. Rejects with `notFound`.
+ * - `tail` reads without the right to write, also while somebody writes. With `last` it gives no more than so many records, those at the end, and reads little
+ *   more where the platform lets it. Rejects with `notFound`.
  * - `load` is the tree that the records amount to. `save` makes the records of a tree, and replaces the session; what is no session it refuses
  *   with `invalidSession` and the path, before it opens anything.
  * - `list` gives summaries by page; `listIds` and `listForAgent` give all ids, the most recently active first. None of them rejects because one
@@ -168,7 +183,7 @@ export interface SessionOpenOptions {
 export interface SessionStore {
   readonly promises: StorePromises
   open(sessionId: string, options: SessionOpenOptions): Promise<SessionWriter>
-  tail(sessionId: string, options?: { after?: number; onProgress?: () => void }): Promise<SessionTail>
+  tail(sessionId: string, options?: SessionTailOptions): Promise<SessionTail>
   blob(sessionId: string, hash: string): Promise<Uint8Array<ArrayBuffer>>
   journal(options?: SessionJournalOptions): SessionJournal
   load(sessionId: string): Promise<Session>
@@ -269,6 +284,8 @@ export interface LogClaim {
 /** Which sessions a driver is asked for. */
 export interface LogQuery {
   agentId?: string
+  status?: SessionStatus
+  idPrefix?: string
   limit?: number
   /** Only what comes after this one in the order of the list, wherever it is by now. */
   after?: Pick<SessionSummary, 'sessionId' | 'lastActiveAt'>
@@ -285,8 +302,10 @@ export interface LogQuery {
  * - `read` gives everything, or what comes after `after` where the driver can tell; `undefined` for an unknown session. `stream` gives the same
  *   in batches, which are read as they are asked for; a line may be in them twice.
  * - Whatever takes long calls `onProgress` now and then: `claim` counts as blocked when nothing was heard of it for 5 s.
- * - `list` gives the most recently active first. It may leave out what `query` does not ask for, and need not. A session that cannot be read
- *   costs its own entry and no other: it is listed with `error`.
+ * - `lastSeq`, where it is there, is the `seq` of the last line of the newest epoch, and reads no more than that; a log of which only the end is asked for is
+ *   then read from there. `undefined` where nobody knows.
+ * - `list` gives the most recently active first. It may leave out what `query` does not ask for, and need not; where it keeps to `limit`, it gives so many as long as
+ *   there are more. A session that cannot be read costs its own entry and no other: it is listed with `error`.
  * - `blobs` keeps bytes beside logs. A driver without it gets them in its lines, as base64: they are then as long as what is said.
  * - Ids were checked already.
  */
@@ -300,6 +319,7 @@ export interface LogDriver {
   release(claim: LogClaim): Promise<void>
   read(sessionId: string, after: number, onProgress?: () => void): Promise<readonly string[] | undefined>
   stream?(sessionId: string, after: number): Promise<AsyncIterable<readonly string[]> | undefined>
+  lastSeq?(sessionId: string): Promise<number | undefined>
   list(query?: LogQuery): Promise<SessionSummary[]>
   /** Bytes beside the log go with it. */
   delete(sessionId: string): Promise<boolean>

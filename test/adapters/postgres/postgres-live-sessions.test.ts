@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bearer, createAgentApp } from '../../../adapters/http/index.ts'
 import { migrate } from '../../../adapters/postgres/index.ts'
-import { listenWith, type PostgresLiveSessions, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
+import { listenWith, type PostgresLiveSessions, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../src/testing/index.ts'
 import { NoticeBoard } from '../../support/notice-board.ts'
 import { type Database, postgresPrograms, startPostgres } from './server.ts'
@@ -29,6 +29,7 @@ describe.skipIf(programs === undefined)('live sessions in PostgreSQL', () => {
             pool: database.pool,
             tenant: wakes,
             agent: ({ sessionId }) => endpointAgent(sessionId),
+            schedules: postgresSchedules({ pool: database.pool, tenant: wakes }),
             onWaiting: board.tell,
             onEnd: board.tell,
             ...(wakes === 'notifications' ? { listen: listenWith(database.pool) } : { pollMs: 10 }),
@@ -50,7 +51,7 @@ describe.skipIf(programs === undefined)('live sessions in PostgreSQL', () => {
       }
       agentEndpointSuite(
         { describe, it, expect },
-        { name: `sessions in PostgreSQL (${wakes})`, ask, told: (sessionId, type) => board.told(sessionId, type) },
+        { name: `sessions in PostgreSQL (${wakes})`, ask, schedules: true, told: (sessionId, type) => board.told(sessionId, type) },
       )
     })
   }

@@ -11,6 +11,8 @@ interface LogAccess {
   discardOlder(claim: SqliteClaim): Promise<void>
   release(claim: SqliteClaim): Promise<void>
   read(after: number, onProgress?: () => void): Promise<readonly string[] | undefined>
+  /** Only within the object itself: from outside it would be one call more. */
+  lastSeq?(): Promise<number | undefined>
   delete(): Promise<boolean>
 }
 
@@ -61,6 +63,7 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
       await writing?.log.release(writing.claim).catch(() => undefined)
     },
     read: (sessionId, after, onProgress) => logOf(sessionId).read(after, onProgress),
+    lastSeq: async (sessionId) => logOf(sessionId).lastSeq?.(),
     list: async (query) => (await index?.list(query)) ?? [],
     delete: async (sessionId) => {
       const existed = await logOf(sessionId).delete()
@@ -101,6 +104,7 @@ export function localLog(log: SqliteLog, storage: ObjectStorage, deleteSession: 
     discardOlder: (claim) => durably(() => log.discardOlder(claim)),
     release: (claim) => durably(() => log.release(claim)),
     read: (after) => durably(() => log.read(after)),
+    lastSeq: () => durably(() => log.lastSeq()),
     delete: deleteSession,
   }
 }

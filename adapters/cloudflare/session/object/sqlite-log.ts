@@ -91,6 +91,13 @@ export class SqliteLog {
     return lines
   }
 
+  /** Of the last line; `undefined` without one. */
+  lastSeq(): number | undefined {
+    if (!this.hasRecords()) return undefined
+    const [last] = this.#storage.sql.exec<{ seq: number }>('SELECT seq FROM records ORDER BY epoch DESC, seq DESC LIMIT 1')
+    return last?.seq
+  }
+
   #insert(epoch: number, seq: number, chunk: number, text: string): void {
     const { sql } = this.#storage
     const insert = sql.exec('INSERT OR IGNORE INTO records (epoch, seq, chunk, text) VALUES (?, ?, ?, ?)', epoch, seq, chunk, text)

@@ -1,0 +1,86 @@
+import type { AgentMessage, PendingApproval } from '../../../src/index.ts'
+import { waitingApprovals } from '../../../src/internal.ts'
+import { loopChainTo, queuedInputs, type SessionRecord, sessionOf, snapshotOf } from '../../../src/session/index.ts'
+import { refuse } from '../access/problem.ts'
+import type { WaitingInput } from './queued-inputs.ts'
+
+/** What was said, and the calls that wait for a person. */
+export interface History {
+  messages: readonly AgentMessage[]
+  approvals: PendingApproval[]
+  queued: WaitingInput[]
+  /** The loop with which it ends. */
+  loopId?: string
+}
+
+/** Which messages of a history: the last ones, or those before the one with this id. */
+export interface PageQuery {
+  limit: number
+  before?: string
+}
+
+/** A part of a history. */
+export interface HistoryPage extends History {
+  /** Whether something was said before it. */
+  hasEarlier: boolean
+}
+
+/** The history that records amount to, up to the end of this loop, by default so far. */
+export function historyIn(records: readonly SessionRecord[], sessionId: string, loopId?: string): History {
+  const snapshot = snapshotOf(records, { sessionId, ...(loopId !== undefined && { loopId }) })
+  const { lastLoopId, unfinished } = snapshot
+  // Nobody knows yet what became of calls that are under way elsewhere.
+  const madeUp = new Set(unfinished.recovered.map(({ id }) => id))
+  const messages = snapshot.messages.filter(({ id }) => !madeUp.has(id))
+  const waiting = [...queuedInputs(records).values()].filter(({ status }) => status === 'queued')
+  const queued = waiting.flatMap(({ kind, loopId: of, messages: said }) => said.slice(-1).map((message) => ({ kind, loopId: of, message })))
+  return { messages, approvals: waitingApprovals(messages), queued, ...(lastLoopId !== undefined && { loopId: lastLoopId }) }
+}
+
+/** A page of a whole history. Refuses with 400 `invalidCursor` where `before` is no message of it. */
+export function pageIn(history: History, { limit, before }: PageQuery): HistoryPage {
+  const { messages } = history
+  const end = before === undefined ? messages.length : messages.findLastIndex(({ id }) => id === before)
+  if (end < 0) refuse(400, 'invalidCursor', 'The conversation has no message with this id any more. Read it again from its end.')
+  const start = Math.max(0, end - limit)
+  return { ...history, messages: messages.slice(start, end), hasEarlier: start > 0 }
+}
+
+/** Records that are read first for one message. */
+const recordsPerMessage = 4
+const leastRecords = 64
+
+/** A page of a history, of no more of its log than that takes: `lastOf` gives so many records from the end, fewer where there are no more. */
+export async function readPage(
+  lastOf: (count: number) => Promise<readonly SessionRecord[]>,
+  sessionId: string,
+  query: PageQuery,
+): Promise<HistoryPage> {
+  for (let count = Math.max(leastRecords, query.limit * recordsPerMessage); ; count *= 4) {
+    const records = await lastOf(count)
+    if (records.length < count) return pageIn(historyIn(records, sessionId), query)
+    const end = endIn(records, sessionId)
+    if (end === undefined) continue
+    const at = query.before === undefined ? end.messages.length : end.messages.findLastIndex(({ id }) => id === query.before)
+    if (at >= query.limit) return { ...pageIn(end, query), hasEarlier: at > query.limit || !end.isWhole }
+  }
+}
+
+/** The end of a history, as far as the last records of its log say it for certain; `undefined` where they do not. */
+function endIn(records: readonly SessionRecord[], sessionId: string): (History & { isWhole: boolean }) | undefined {
+  // What waits to be heard was said since the last loop that has ended.
+  if (!records.some(({ entry }) => entry.type === 'loopEnd' || entry.type === 'loop')) return undefined
+  const session = sessionOf(records, sessionId)
+  const begun = new Set(records.flatMap(({ entry, loopId }) => (entry.type === 'loopStart' || entry.type === 'loop' ? [loopId] : [])))
+  // Of several that were on at once nobody knows here which began last.
+  if (session.loops.filter(({ loopId }) => !begun.has(loopId)).length > 1) return undefined
+  const history = historyIn(records, sessionId)
+  if (history.loopId === undefined) return undefined
+  const chain = loopChainTo(session, history.loopId).map((id) => session.loops.find(({ loopId }) => loopId === id))
+  const [first] = chain
+  const isRoot = first !== undefined && begun.has(first.loopId) && first.parentLoopId === undefined
+  if (isRoot || chain.some((loop) => loop?.base !== undefined)) return { ...history, isWhole: true }
+  // The answer that these results are of stands before what was read.
+  const start = history.messages.findIndex(({ role }) => role !== 'toolResult')
+  return start < 0 ? undefined : { ...history, messages: history.messages.slice(start), isWhole: false }
+}

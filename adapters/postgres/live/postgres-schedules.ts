@@ -1,0 +1,70 @@
+import { checkOptions, options as optionsOf } from '../../../src/internal.ts'
+import type { ScheduleEntry, ScheduleStore, SessionAddress } from '../../http/index.ts'
+import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-session-store.ts'
+import { placeOf } from '../schema.ts'
+import { asked } from '../sql-pool.ts'
+
+/** Milliseconds after which a process learns what others have recorded, where it has nothing to say before. */
+const lookMs = 30_000
+const dueAtOnce = 100
+
+/**
+ * Scheduled prompts in PostgreSQL, for `postgresLiveSessions`. Whichever process comes first says what is due, in the process that has the session.
+ *
+ * **Contract**
+ * - `migrate(pool)` was called. Each time is taken by one process.
+ * - What is due is decided by the clock of the process that looks. What a process has recorded that is gone since, another one finds within 30 s.
+ * - Throws `ConfigError` `invalidOption` for a wrong option; rejects with `SessionError` as the database fails.
+ *
+ * Source: docs/schedules.md
+ */
+export function postgresSchedules(options: PostgresSessionStoreOptions): ScheduleStore {
+  checkOptions(options, optionsOf(storeOptionTable))
+  const { pool, schema, tenant } = placeOf(options)
+  const table = `${schema}.schedules`
+  const rows = (text: string, more: unknown[] = []) =>
+    asked('A scheduled prompt', async () => (await pool.query(text, [tenant, ...more])).rows)
+  const one = 'tenant = $1 AND owner = $2 AND session_id = $3'
+  return {
+    lookMs,
+    add: async ({ address, id, at, everyMs, prompt }) => {
+      await rows(`INSERT INTO ${table} VALUES ($1, $2, $3, $4, $5, $6, $7)`, [...placeIn(address), id, at, everyMs ?? null, prompt])
+    },
+    list: async (address) => (await rows(`SELECT * FROM ${table} WHERE ${one} ORDER BY at, id`, placeIn(address))).map(entryIn),
+    due: async (now) =>
+      (await rows(`SELECT * FROM ${table} WHERE tenant = $1 AND at <= $2 ORDER BY at LIMIT ${dueAtOnce}`, [now])).map(entryIn),
+    nextAt: async () => {
+      const [next] = await rows(`SELECT min(at) AS at FROM ${table} WHERE tenant = $1`)
+      return next?.at === null || next?.at === undefined ? undefined : Number(next.at)
+    },
+    move: async ({ address, id, at }, to) => {
+      const found = `${one} AND id = $4 AND at = $5 RETURNING 1`
+      const values = [...placeIn(address), id, at]
+      if (to === undefined) return (await rows(`DELETE FROM ${table} WHERE ${found}`, values)).length > 0
+      return (await rows(`UPDATE ${table} SET at = $6 WHERE ${found}`, [...values, to])).length > 0
+    },
+    delete: async (address, id) => {
+      const which = id === undefined ? '' : ' AND id = $4'
+      const gone = await rows(`DELETE FROM ${table} WHERE ${one}${which} RETURNING 1`, [
+        ...placeIn(address),
+        ...(id === undefined ? [] : [id]),
+      ])
+      return gone.length > 0
+    },
+  }
+}
+
+function placeIn({ identity = '', sessionId }: SessionAddress): [string, string] {
+  return [identity, sessionId]
+}
+
+function entryIn({ owner, session_id, id, at, every_ms, prompt }: Record<string, unknown>): ScheduleEntry {
+  const identity = String(owner)
+  return {
+    id: String(id),
+    prompt: String(prompt),
+    at: Number(at),
+    ...(every_ms !== null && { everyMs: Number(every_ms) }),
+    address: { sessionId: String(session_id), ...(identity !== '' && { identity }) },
+  }
+}
