@@ -78,7 +78,7 @@ const expected: Record<string, string> = {
     JournalEntry JournalRecord JournaledConversation LogClaim LogDamage LogDriver LogLine LogQuery LoopEvent LoopPlace LoopRecord
     LoopStatus NewSessionRecord NodeTag ParallelGroupRecord PruneOptions ReplayOptions ResumableSnapshot ResumePoint RetentionOptions RetentionReport SalvagedSession Session
     SessionDigest SessionEntry SessionErrorCode SessionFormation SessionJournal SessionJournalOptions SessionListOptions SessionOpenOptions SessionPage
-    SessionRecord SessionScope SessionStatus SessionSummary SessionTail SessionWriter SpawnRef StorePromises StoredBytes TagKind TaskHooks Turn UnfinishedCalls
+    SessionRecord SessionScope SessionStatus SessionSummary SessionTail SessionTailOptions SessionWriter SpawnRef StorePromises StoredBytes TagKind TaskHooks Turn UnfinishedCalls
     UnknownEntry`,
   './context': `
     ContextTracker PartialJson cacheHitRate combineUsage compactMessages compactsAt contextTokensOf defaultCompaction defaultContextTranslation deriveView diffTurnRequests

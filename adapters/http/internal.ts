@@ -24,4 +24,5 @@ export {
 export { progressOf } from './live/unfinished-run.ts'
 export { routeDefaults } from './routes/route-options.ts'
 export { liveSessionRoutes } from './routes/session-routes.ts'
+export { dueAtOnce } from './schedules/schedule-store.ts'
 export { Scheduler } from './schedules/scheduler.ts'

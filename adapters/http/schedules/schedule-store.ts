@@ -48,7 +48,8 @@ export interface ScheduleBook {
   write(entries: readonly ScheduleEntry[]): Promise<void>
 }
 
-const dueAtOnce = 100
+/** So many of those that are due are given at a time. */
+export const dueAtOnce = 100
 
 /** A store over a list that one process reads and writes as a whole: for some thousand entries. */
 export function bookSchedules(book: ScheduleBook): ScheduleStore {

@@ -1,12 +1,12 @@
 import { checkOptions, options as optionsOf } from '../../../src/internal.ts'
 import type { ScheduleEntry, ScheduleStore, SessionAddress } from '../../http/index.ts'
+import { dueAtOnce } from '../../http/internal.ts'
 import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-session-store.ts'
 import { placeOf } from '../schema.ts'
 import { asked } from '../sql-pool.ts'
 
 /** Milliseconds after which a process learns what others have recorded, where it has nothing to say before. */
 const lookMs = 30_000
-const dueAtOnce = 100
 
 /**
  * Scheduled prompts in PostgreSQL, for `postgresLiveSessions`. Whichever process comes first says what is due, in the process that has the session.
