@@ -1,4 +1,3 @@
-import { parseArguments } from '../../base/json/call-arguments.ts'
 import { ProviderError } from '../../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { ProviderState } from '../../contract/message/content.ts'
@@ -10,10 +9,12 @@ import type { DecoderContext } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import type { CitedDocuments } from '../kit/decode/cited-documents.ts'
 import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../kit/decode/decoder.ts'
+import { growBlock } from '../kit/decode/grow-block.ts'
 import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import { citationOf, isKnownCitation } from './citations.ts'
 import type { AnthropicCall } from './encode.ts'
+import { isExpected, isShown, keptBlock } from './kept-block.ts'
 import { isServiceCall, isServiceResult, ServiceBlocks } from './service-blocks.ts'
 import { addUsage, knownFields, type WireBlock, type WireEvent, type WireMessage, type WireUsage } from './wire.ts'
 
@@ -205,8 +206,9 @@ export class AnthropicDecoder implements StreamDecoder {
 
   #delta(index: number | undefined, delta: WireEvent['delta']): void {
     if (delta === undefined) return
-    this.#unknown.look(delta, knownFields.delta)
     const type = wordIn(delta.type, 'the type of a delta')
+    if (type !== undefined && !isShown(type) && this.#grow(this.#find(index), delta)) return
+    this.#unknown.look(delta, knownFields.delta)
     switch (type) {
       case 'text_delta':
         this.builder.text(this.#block(index, 'text').key, delta.text ?? '')
@@ -237,6 +239,13 @@ export class AnthropicDecoder implements StreamDecoder {
         this.#unknown.event(type, delta, knownFields.kind)
         return
     }
+  }
+
+  /** A delta of a block that is kept as it came belongs to it: its fields have the names of those that they go on with. False where there is no such block. */
+  #grow(block: OpenBlock | undefined, delta: object): boolean {
+    if (block?.kind !== 'other' || block.wire === undefined || block.isClosed) return false
+    growBlock(block.wire, delta)
+    return true
   }
 
   /** The service cites whole blocks; their text may come later. */
@@ -278,12 +287,18 @@ export class AnthropicDecoder implements StreamDecoder {
         block.id = wire.id
         block.input = wire.input
         this.builder.toolCall(key, wire.id, wire.name)
-        if (isObject(wire.caller)) this.builder.setProviderState(key, this.#own({ caller: wire.caller }))
+        this.#keepFields(key, wire)
         break
       default:
         this.#openOther(block, type, wire ?? {})
     }
     return block
+  }
+
+  /** What called a tool, and what it belongs to, go back with the call. */
+  #keepFields(key: number, { caller, toolset_name: toolset }: WireBlock): void {
+    const fields = { ...(isObject(caller) && { caller }), ...(typeof toolset === 'string' && { toolset_name: toolset }) }
+    if (Object.keys(fields).length > 0) this.builder.setProviderState(key, this.#own(fields))
   }
 
   /** A tool that the service runs, what came of one, or a block that is not known. */
@@ -295,12 +310,12 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 
   #closeOther({ key, wire = {}, raw }: OpenBlock): void {
-    const input = raw === undefined ? undefined : parseArguments(raw)
-    const whole = { ...wire, ...(input !== undefined && input.fault === undefined && { input: input.arguments }) }
-    const state = this.#own({ block: whole as JsonObject }) // off the wire, so it is JSON
     const kind = String(wire.type)
-    if (expectedKinds.has(kind)) this.builder.whole(key, { type: 'opaque', kind, providerState: state })
-    else this.builder.unknown(key, kind, state)
+    const state = this.#own({ block: keptBlock(wire, raw) })
+    // What it said in ways that are known was shown under its key.
+    const own = `kept ${key}`
+    if (isExpected(kind)) this.builder.whole(own, { type: 'opaque', kind, providerState: state })
+    else this.builder.unknown(own, kind, state)
   }
 
   #close(block: OpenBlock): void {
@@ -347,9 +362,6 @@ export class AnthropicDecoder implements StreamDecoder {
     return this.#prefixHash === undefined ? state : { ...state, prefixHash: this.#prefixHash }
   }
 }
-
-/** Blocks that mean nothing here and must go back. */
-const expectedKinds: ReadonlySet<string> = new Set(['mcp_tool_listing', 'fallback', 'compaction', 'container_upload'])
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

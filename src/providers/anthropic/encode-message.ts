@@ -95,9 +95,9 @@ function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
     case 'thinking':
       return withReasoning ? [reasoningBlock(block)] : []
     case 'toolCall': {
-      const caller = block.providerState?.payload.caller
+      const { caller, toolset_name } = block.providerState?.payload ?? {}
       const call = { type: 'tool_use', id: block.id, name: legalName(block.name), input: block.arguments }
-      return [caller === undefined ? call : { ...call, caller }]
+      return [{ ...call, ...(caller !== undefined && { caller }), ...(toolset_name !== undefined && { toolset_name }) }]
     }
     case 'serviceTool': {
       const { call, result, gap } = payloadOf(block)

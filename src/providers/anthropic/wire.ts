@@ -40,6 +40,7 @@ export interface WireBlock {
   name?: string
   input?: unknown
   caller?: unknown
+  toolset_name?: unknown
   citations?: (object | null)[] | null
 }
 

@@ -12,11 +12,12 @@ import type { StreamRequest } from '../../types/model/provider.ts'
 import type { DecoderContext, EncodedCall } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import { filledContext, type StreamDecoder, StreamRefusal, secondMessage } from '../kit/decode/decoder.ts'
+import { growBlock } from '../kit/decode/grow-block.ts'
 import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { indexIn, nameIn, OddValue, objectIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import type { BedrockCall } from './encode.ts'
 import { documentName } from './media.ts'
-import { citationOf, ServiceBlocks } from './service-blocks.ts'
+import { citationOf, ServiceBlocks, unknownPlaceIn } from './service-blocks.ts'
 import { addUsage, knownEvents, knownFields, type WireEvent, type WireResult } from './wire.ts'
 
 /** How the service says why it stopped, in our terms. */
@@ -50,6 +51,8 @@ interface OpenBlock {
   citations?: JsonValue[] | undefined
   /** A picture so far. */
   picture?: { format: string; pieces: string[] } | undefined
+  /** What is of no known kind, by its kind. */
+  kept?: Map<string, JsonValue> | undefined
 }
 
 /** What its reasoning is bound to, the tool whose call is the answer, and what it can cite. */
@@ -211,6 +214,7 @@ export class BedrockDecoder implements StreamDecoder {
         this.progress++
         this.#hasMetadata = true
         addUsage(this.#usage, event.usage)
+        if (typeof event.serviceTier?.type === 'string') this.builder.message.serviceTier = event.serviceTier.type.slice(0, 100)
         return
       default:
         // Events that did not exist when this was written.
@@ -233,7 +237,19 @@ export class BedrockDecoder implements StreamDecoder {
     this.#open(block, objectIn(start.toolUse, 'a call'))
     if (start.toolResult) block.result = { begun: start.toolResult, content: [] }
     if (start.image) block.picture = { format: String(start.image.format ?? 'png'), pieces: [] }
-    this.#unknown.kinds(start, knownFields.start)
+    this.#keep(block, start, knownFields.start)
+  }
+
+  /** Content of kinds that are not known belongs to the block under whose index it comes. */
+  #keep(block: OpenBlock, fields: object, known: ReadonlySet<string>): void {
+    for (const kind in fields) {
+      const value = Reflect.get(fields, kind) as JsonValue // off the wire, so it is JSON
+      if (known.has(kind) || value === null) continue
+      block.kept ??= new Map()
+      const begun = block.kept.get(kind)
+      if (isObject(begun) && isObject(value)) growBlock(begun, value)
+      else block.kept.set(kind, value)
+    }
   }
 
   /** An opening is a new call, also under an index that had one; but a gateway may open a call twice. */
@@ -262,12 +278,14 @@ export class BedrockDecoder implements StreamDecoder {
   /** What comes under this index from now on is another block. Fragments of a call still belong to it. */
   #close(block: OpenBlock): void {
     if (block.call !== undefined) block.call.isClosed = true
-    const { service, result, citations, picture, text } = block
+    const { service, result, citations, picture, text, kept } = block
     if (service !== undefined) this.#service.input(service.id, service.raw)
     if (result !== undefined && !this.#service.result(result.begun, result.content))
       this.builder.warn('Amazon Bedrock sent a result that names no call. It is left out.')
     if (citations !== undefined && text !== undefined) this.builder.setProviderState(text, this.#own({ citations }), 'text')
     if (picture !== undefined) this.#picture(picture)
+    for (const [kind, value] of kept ?? []) this.builder.unknown(this.#nextKey++, kind, this.#own({ block: { [kind]: value } }))
+    block.kept = undefined
     block.service = undefined
     block.result = undefined
     block.citations = undefined
@@ -300,7 +318,7 @@ export class BedrockDecoder implements StreamDecoder {
       this.#arguments(block, textOfArguments(call.input))
     }
     if (delta) {
-      this.#unknown.kinds(delta, knownFields.delta)
+      this.#keep(block, delta, knownFields.delta)
       if (delta.citation ?? delta.toolResult ?? delta.image) this.#other(block, delta)
     }
     const reasoning = objectIn(delta?.reasoningContent, 'reasoning')
@@ -318,7 +336,7 @@ export class BedrockDecoder implements StreamDecoder {
       block.text ??= this.#nextKey++
       block.citations ??= []
       block.citations.push(citation as JsonObject) // off the wire, so it is JSON
-      this.builder.citation(block.text, this.#call.cited.named(citationOf({ ...citation }), documentName))
+      this.#cite(block.text, { ...citation })
     }
     if (toolResult && block.result !== undefined) block.result.content.push(...(Array.isArray(toolResult) ? toolResult : [toolResult]))
     else if (toolResult) this.builder.warn('Amazon Bedrock sent a result of a call that it did not open. It is left out.')
@@ -326,6 +344,16 @@ export class BedrockDecoder implements StreamDecoder {
     const bytes = image.source?.bytes
     block.picture ??= { format: 'png', pieces: [] }
     block.picture.pieces.push(typeof bytes === 'string' ? bytes : '')
+  }
+
+  #cite(key: number, wire: Record<string, unknown>): void {
+    const citation = this.#call.cited.named(citationOf(wire), documentName)
+    const place = unknownPlaceIn(wire)
+    if (place !== undefined)
+      this.builder.warn(
+        `Amazon Bedrock cited a place of the kind "${place.slice(0, 60)}", which this version does not know: it is left out.`,
+      )
+    if (Object.keys(citation).length > 0) this.builder.citation(key, citation)
   }
 
   #arguments({ call, service }: OpenBlock, fragment: string): void {
@@ -358,6 +386,10 @@ export class BedrockDecoder implements StreamDecoder {
     const state = this.#own(payload)
     return prefixHash === undefined ? state : { ...state, prefixHash }
   }
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function refusal(type: string, { message, originalMessage }: { message?: unknown; originalMessage?: unknown }): StreamRefusal {

@@ -144,6 +144,10 @@ function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
       const { call, result, gap } = payloadOf(block)
       return [...(call === undefined ? [] : [call]), ...(result === undefined || gap !== undefined ? [] : [result])]
     }
+    case 'opaque': {
+      const wire = block.providerState?.payload.block
+      return typeof wire === 'object' && wire !== null && !Array.isArray(wire) ? [wire] : []
+    }
     default:
       return []
   }

@@ -1,6 +1,7 @@
 import { parseArguments } from '../../base/json/call-arguments.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { Citation, DocumentPlace, ProviderState } from '../../contract/message/content.ts'
+import { isHttpsAddress } from '../../contract/message/media.ts'
 import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import { shownOutput } from '../kit/decode/service-output.ts'
 import { interrupted } from '../kit/history/clean-message.ts'
@@ -42,7 +43,8 @@ export class ServiceBlocks {
     const call = this.#builder.serviceToolOf(id)
     const words = content.flatMap((each) => (typeof Object(each).text === 'string' ? [String(Object(each).text)] : []))
     const values = content.flatMap((each) => (Object(each).json === undefined ? [] : [Object(each).json as JsonValue]))
-    const output = shownOutput(values.length === 0 ? words.join('') : values.length === 1 ? values[0] : values)
+    const said = values.length > 0 && words.length > 0 ? [...values, words.join('')] : values
+    const output = shownOutput(said.length === 0 ? words.join('') : said.length === 1 ? said[0] : said)
     const name = call?.name ?? String(type).replace(/_result$/, '')
     const toolResult: JsonObject = { toolUseId: id, content }
     if (typeof status === 'string') toolResult.status = status
@@ -72,17 +74,23 @@ const units: Readonly<Record<string, DocumentPlace['unit']>> = {
   searchResultLocation: 'block',
 }
 
+/** The kind of place that a citation names, where that is not known. */
+export function unknownPlaceIn({ location }: Record<string, unknown>): string | undefined {
+  return Object.keys(Object(location)).find((kind) => kind !== 'web' && !Object.hasOwn(units, kind))
+}
+
 /** A citation of the service in our form. It cites whole blocks of text, so there is no range. */
-export function citationOf({ title, sourceContent, location }: Record<string, unknown>): Citation {
+export function citationOf({ title, source, sourceContent, location }: Record<string, unknown>): Citation {
   const [kind = '', place]: [string?, unknown?] = Object.entries(Object(location))[0] ?? []
   const { url, domain, documentIndex, searchResultIndex, start, end }: Record<string, unknown> = Object(place)
   const index = documentIndex ?? searchResultIndex
   const unit = Object.hasOwn(units, kind) ? units[kind] : undefined
   const quoted = Array.isArray(sourceContent) ? sourceContent.map((each) => String(Object(each).text ?? '')).join('') : ''
   const isPlace = unit !== undefined && typeof index === 'number' && typeof start === 'number' && typeof end === 'number'
-  const name = typeof title === 'string' ? title : typeof domain === 'string' ? domain : undefined
+  const name = [title, domain, source].find((each): each is string => typeof each === 'string')
+  const address = typeof url === 'string' ? url : typeof source === 'string' && isHttpsAddress(source) ? source : undefined
   return {
-    ...(typeof url === 'string' && { url }),
+    ...(address !== undefined && { url: address }),
     ...(name !== undefined && { title: name }),
     ...(quoted !== '' && { citedText: quoted }),
     ...(isPlace && { document: { index, unit, start, end } }),

@@ -19,6 +19,7 @@ export interface WireEvent {
   }
   stopReason?: string
   usage?: WireUsage
+  serviceTier?: { type?: unknown } | null
 }
 
 export interface WireUsage {

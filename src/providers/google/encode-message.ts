@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts'
-import { serviceToolText } from '../../contract/message/block-words.ts'
+import { serviceToolText, wordsOf } from '../../contract/message/block-words.ts'
 import type {
   Content,
   FileContent,
@@ -90,8 +90,10 @@ function encodeAnswer({ content }: AssistantMessage, { family }: GeminiProfile):
 function answerParts(block: Content, family: GeminiProfile['family']): JsonObject[] {
   switch (block.type) {
     case 'image':
-    case 'file':
       return [mediaPart(block)]
+    case 'file':
+      // It takes no sound of its own back.
+      return [block.mimeType.startsWith('audio/') ? { text: wordsOf(block) ?? '' } : mediaPart(block)]
     case 'serviceTool':
       return serviceParts(block)
     case 'opaque': {

@@ -66,6 +66,9 @@ export interface GeminiUsage {
   thoughtsTokenCount?: number | null
   toolUsePromptTokenCount?: number | null
   totalTokenCount?: number | null
+  /** How the service served the call: of the Gemini API, of Vertex AI. */
+  serviceTier?: unknown
+  trafficType?: unknown
 }
 
 /**

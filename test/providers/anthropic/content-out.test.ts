@@ -133,15 +133,15 @@ it.skipIf(pauses.length < 2)('an answer in two parts is one message, and goes ba
   expect(assistant?.content).toEqual([...received(one), ...received(two)])
 })
 
-it('keeps a block that it does not know, says so once, and sends it back', async () => {
-  const wire = { type: 'hologram', beams: [1, 2], id: 'h' }
+/** An answer that begins with a block and its deltas, and goes on with a text. */
+async function beganWith(wire: object, ...deltas: object[]) {
   const sample: Sample = {
-    name: 'unknown',
+    name: 'kept',
     expect: {},
     events: [
       { data: { type: 'message_start', message: { id: 'm', content: [] } } },
       { data: { type: 'content_block_start', index: 0, content_block: wire } },
-      { data: { type: 'content_block_delta', index: 0, delta: { type: 'beam_delta', beam: 3 } } },
+      ...deltas.map((delta) => ({ data: { type: 'content_block_delta', index: 0, delta } })),
       { data: { type: 'content_block_stop', index: 0 } },
       { data: { type: 'content_block_start', index: 1, content_block: { type: 'text', text: 'ok' } } },
       { data: { type: 'message_delta', delta: { stop_reason: 'end_turn' } } },
@@ -151,8 +151,40 @@ it('keeps a block that it does not know, says so once, and sends it back', async
   const { provider } = anthropic(id, { apiKey: 'k', fetch: answering([sseOf(sample)]) })
   const { message, events } = await outcomeOf(provider, request(id))
   const warnings = events.flatMap((event) => (event.type === 'warning' ? [event.warning] : []))
-  expect(warnings).toEqual([expect.stringContaining('"beam_delta"'), expect.stringContaining('"hologram"')])
   if (message === undefined) throw new Error('no message')
+  return { message, warnings, sent: (await echo(message))[1]?.content }
+}
+
+const ok = { type: 'text', text: 'ok' }
+
+it('keeps a block that it does not know with what its deltas say, says so once, and sends it back', async () => {
+  const wire = { type: 'hologram', beams: [1, 2], id: 'h', hue: 're' }
+  const more = { type: 'beam_delta', beams: [3], hue: 'd', size: 4 }
+  const { message, warnings, sent } = await beganWith(wire, more, { type: 'beam_delta', size: 5 })
+  expect(warnings).toEqual([expect.stringContaining('"hologram"')])
   expect(message.content[0]).toMatchObject({ type: 'opaque', kind: 'hologram' })
-  expect((await echo(message))[1]?.content).toEqual([wire, { type: 'text', text: 'ok' }])
+  expect(sent).toEqual([{ ...wire, beams: [1, 2, 3], hue: 'red', size: 5 }, ok])
+})
+
+it('shows text in a block that it does not know, and keeps the block', async () => {
+  const { message, sent } = await beganWith({ type: 'hologram', id: 'h' }, { type: 'text_delta', text: 'Hear.' })
+  expect(message.content).toMatchObject([{ type: 'text', text: 'Hear.' }, { type: 'opaque', kind: 'hologram' }, ok])
+  expect(sent).toEqual([{ type: 'text', text: 'Hear.' }, { type: 'hologram', id: 'h' }, ok])
+})
+
+it('sends a summary of the service back as it came in its delta', async () => {
+  const summary = { content: 'They met.', encrypted_content: 'RU5D' }
+  const empty = { type: 'compaction', content: null, encrypted_content: null }
+  const { warnings, sent } = await beganWith(empty, { type: 'compaction_delta', ...summary })
+  expect(warnings).toEqual([])
+  expect(sent).toEqual([{ type: 'compaction', ...summary }, ok])
+})
+
+it('sends back to which set a tool belongs, and shows no bytes of a page that was fetched', async () => {
+  const call = { type: 'tool_use', id: 't1', name: 'click', input: { at: 1 }, toolset_name: 'browser' }
+  expect((await beganWith(call)).sent).toEqual([call, ok])
+  const content = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0xLjQK' }, title: 'A' }
+  const page = { type: 'web_fetch_result', url: 'https://example.org/a.pdf', content }
+  const { message } = await beganWith({ type: 'web_fetch_tool_result', tool_use_id: 's1', content: page })
+  expect(message.content[0]).toMatchObject({ type: 'serviceTool', output: { url: 'https://example.org/a.pdf', title: 'A' } })
 })

@@ -66,15 +66,50 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_n
   })
 })
 
-it('says what it does not know', async () => {
-  const frames = [
-    frame('contentBlockStart', { contentBlockIndex: 0, start: { hologram: {} } }),
-    frame('contentBlockDelta', { contentBlockIndex: 0, delta: { beams: 3 } }),
-    frame('messageStop', { stopReason: 'end_turn' }),
-    frame('metadata', {}),
-  ]
-  const { warnings } = await read(frames)
-  expect(warnings).toEqual([expect.stringContaining('"hologram"'), expect.stringContaining('"beams"')])
+/** An answer with these events between its first and its last. */
+function answerOf(...events: (readonly [string, object])[]) {
+  const all = [['messageStart', { role: 'assistant' }], ...events, ['messageStop', { stopReason: 'end_turn' }]] as const
+  return read(all.map(([type, fields]) => frame(type, fields)))
+}
+const started = (contentBlockIndex: number, start: object) => ['contentBlockStart', { contentBlockIndex, start }] as const
+const grows = (contentBlockIndex: number, delta: object) => ['contentBlockDelta', { contentBlockIndex, delta }] as const
+const stopped = (contentBlockIndex: number) => ['contentBlockStop', { contentBlockIndex }] as const
+
+it('keeps content of a kind that it does not know with all of its deltas, says so, and sends it back', async () => {
+  const { message, warnings } = await answerOf(
+    started(0, { hologram: { hue: 're' } }),
+    grows(0, { hologram: { hue: 'd', beams: [1] } }),
+    grows(0, { hologram: { beams: [2] } }),
+    stopped(0),
+    grows(1, { text: 'ok', hint: { a: 1 } }),
+  )
+  expect(message.content).toMatchObject([
+    { type: 'opaque', kind: 'hologram' },
+    { type: 'text', text: 'ok' },
+    { type: 'opaque', kind: 'hint' },
+  ])
+  expect(warnings).toEqual([expect.stringContaining('"hologram"'), expect.stringContaining('"hint"')])
+  expect(await echo(message)).toEqual([{ hologram: { hue: 'red', beams: [1, 2] } }, { text: 'ok' }, { hint: { a: 1 } }])
+})
+
+it('tells a cited place that it does not know, and all that a tool of the service said', async () => {
+  const { message, warnings } = await answerOf(
+    started(0, { toolResult: { toolUseId: 't', type: 'nova_code_interpreter_result', status: 'success' } }),
+    grows(0, { toolResult: [{ json: { exitCode: 0 } }, { text: 'more' }] }),
+    stopped(0),
+    grows(1, { text: 'ok' }),
+    grows(1, { citation: { location: { hologram: { at: 1 } } } }),
+    grows(1, { citation: { source: 'https://example.org/a', sourceContent: [{ text: 'said' }] } }),
+    stopped(1),
+    ['metadata', { serviceTier: { type: 'priority' } }],
+  )
+  const citations = [{ url: 'https://example.org/a', title: 'https://example.org/a', citedText: 'said' }]
+  expect(message.content).toMatchObject([
+    { type: 'serviceTool', output: [{ exitCode: 0 }, 'more'] },
+    { type: 'text', citations },
+  ])
+  expect(message.serviceTier).toBe('priority')
+  expect(warnings).toEqual([expect.stringContaining('"hologram"')])
 })
 
 it('declares the tools of the service before ours, and refuses others by name', async () => {

@@ -110,6 +110,59 @@ it('keeps a part that it does not know, says so, and sends it back', async () =>
   expect(await echo(message)).toEqual([part, { text: 'ok' }])
 })
 
+/** An answer of these parts, one by one. */
+function partsOf(...parts: object[]) {
+  const events = parts.map((part, at) => ({
+    data: { candidates: [{ content: { parts: [part] }, ...(at === parts.length - 1 && { finishReason: 'STOP' }) }] },
+  }))
+  return read([sseOf({ name: 'parts', events, expect: {} })])
+}
+
+it('makes one file of sound that comes in pieces, and does not send it back', async () => {
+  const mimeType = 'audio/L16;codec=pcm;rate=24000'
+  const sound = (data: string, type = mimeType) => ({ inlineData: { mimeType: type, data } })
+  const { message } = await partsOf(
+    sound('AAAA'),
+    sound('AQ=='),
+    sound('AgID'),
+    { text: 'ok' },
+    sound('BBBB'),
+    sound('CCCC', 'audio/wav'),
+    sound('DDDD', 'audio/wav'),
+  )
+  const files = message.content.map((block) => (block.type === 'file' ? block.data : block.type))
+  expect(files).toEqual([btoa('\0\0\0\x01\x02\x02\x03'), 'text', 'BBBB', 'CCCC', 'DDDD'])
+  expect((await echo(message)).slice(0, 2)).toEqual([{ text: `[file ${mimeType}]` }, { text: 'ok' }])
+})
+
+it('leaves out media whose bytes cannot be read, with a word, and calls a picture what its bytes are', async () => {
+  const jpeg = btoa(`\xff\xd8\xff\xe0${'a'.repeat(20)}`)
+  const { message, warnings } = await partsOf(
+    { inlineData: { mimeType: 'image/png', data: '%%%' } },
+    { inlineData: { mimeType: 'image/png', data: jpeg } },
+  )
+  expect(message.content).toMatchObject([{ type: 'image', mimeType: 'image/jpeg', data: jpeg }])
+  expect(warnings).toEqual([expect.stringContaining('"image/png" whose bytes cannot be read')])
+})
+
+it('tells all pages that it looked at, the tier that served it, and keeps where found pictures are', async () => {
+  const page = (retrievedUrl: string) => ({
+    urlContextMetadata: { urlMetadata: [{ retrievedUrl, urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' }] },
+  })
+  const image = { sourceUri: 'https://example.org/page', imageUri: 'https://example.org/a.png', title: 'A' }
+  const chunks = [
+    { candidates: [{ content: { parts: [{ text: 'ok' }] }, ...page('https://example.org/a') }] },
+    { candidates: [{ ...page('https://example.org/b'), groundingMetadata: { groundingChunks: [{ image }] }, finishReason: 'STOP' }] },
+    { usageMetadata: { promptTokenCount: 1, trafficType: 'ON_DEMAND' } },
+  ]
+  const { message } = await read([sseOf({ name: 'pages', events: chunks.map((data) => ({ data })), expect: {} })])
+  expect(message.content.flatMap((block) => (block.type === 'serviceTool' ? [block.input] : []))).toEqual([
+    { url: 'https://example.org/a' },
+    { url: 'https://example.org/b' },
+  ])
+  expect(message).toMatchObject({ serviceTier: 'ON_DEMAND', providerState: { payload: { grounding: { images: [image] } } } })
+})
+
 describe('tools of the service', () => {
   const tools = [{ name: 'read', description: 'Reads', parameters: { type: 'object' } }]
   const sent = async (model: string, withOurs: boolean) => {

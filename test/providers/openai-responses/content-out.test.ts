@@ -5,6 +5,7 @@ import { azure } from '../../../src/providers/azure/index.ts'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 import { answering } from '../bytes.ts'
 import { type Expected, type ExpectedTool, type Sample, samplesOf, sseOf } from '../content-samples.ts'
+import { outcomeOf, plainRequest, sentBody } from '../model-call.ts'
 import { called, inputFor, result, user } from './call.ts'
 
 const samples = [
@@ -120,4 +121,25 @@ describe.each(samples.map((sample) => [sample.name, sample] as const))('%s', (_n
     const sent = JSON.stringify(await inputFor([user('Hi'), message, user('Go on.')], openaiResponses('gpt-other')))
     for (const type of ['_call"', 'mcp_list_tools', 'encrypted_content']) expect(sent.replaceAll('"function_call"', '')).not.toContain(type)
   })
+})
+
+it('leaves out a picture whose bytes cannot be read, with a word, and sends the call back as it came', async () => {
+  const item = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: 'no base64', revised_prompt: 'A dot.' }
+  const events = [
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: 'response.completed', response: { id: 'r', status: 'completed', output: [item] } },
+  ]
+  const { provider, config } = openaiResponses('gpt-5.2', {
+    apiKey: 'k',
+    fetch: answering([sseOf({ name: 'odd', events: events.map((data) => ({ data })), expect: {} })]),
+  })
+  const { message, events: told } = await outcomeOf(provider, plainRequest(config))
+  if (message === undefined) throw new Error('no message')
+  expect(message.content).toMatchObject([{ type: 'serviceTool', name: 'image_generation', status: 'done' }])
+  expect(told).toContainEqual({ type: 'warning', warning: expect.stringContaining('cannot be read') })
+  const { input } = await sentBody<{ input: unknown[] }>(
+    provider,
+    plainRequest(config, { messages: [user('Hi'), message, user('Go on.')] }),
+  )
+  expect(input[1]).toEqual(item)
 })

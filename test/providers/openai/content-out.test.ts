@@ -110,3 +110,57 @@ it('keeps what stands beside text in one delta, and what comes unstreamed', asyn
   const { message: once } = await read([sseOf({ name: 'whole', events: [{ data: whole }, { data: '[DONE]' }], expect: {} })])
   expect(once.content.map((block) => block.type)).toEqual(['text', 'image'])
 })
+
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'
+
+it('shows what code and a browser of Groq gave, beside its words', async () => {
+  const chart = { type: 'bar', elements: [{ label: 'a', value: 1 }] }
+  const ran = { index: 0, type: 'python', arguments: '{"code":"plot()"}' }
+  const code = { ...ran, output: 'done', code_results: [{ text: 'done' }, { text: '1', png: pixel }, { png: '?' }, { chart }] }
+  const page = { title: 'Tea', url: 'https://example.org/tea', content: 'Leaves.' }
+  const browsed = { index: 1, type: 'browser', arguments: '{}', output: '', browser_results: [page], weather: 'fine' }
+  const { message, warnings } = await read([streamOf({ executed_tools: [ran] }, { executed_tools: [code, browsed] }, { content: 'ok' })])
+  expect(message.content).toMatchObject([
+    { type: 'serviceTool', name: 'python', status: 'done', output: ['done', { text: '1' }, { chart }] },
+    { type: 'image', mimeType: 'image/png', data: pixel },
+    { type: 'serviceTool', name: 'browser', output: [page] },
+    { type: 'text', text: 'ok' },
+  ])
+  expect(warnings).toEqual([expect.stringContaining('cannot be read'), expect.stringContaining('"weather"')])
+})
+
+it('keeps what a source says, wherever the service says it', async () => {
+  const cited = { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', content: 'Tea is a leaf.' } }
+  const found = {
+    index: 0,
+    type: 'search',
+    arguments: '{}',
+    output: 'x',
+    search_results: { results: [{ url: 'https://b.example', content: 'Hot.' }] },
+  }
+  const { message } = await read([streamOf({ executed_tools: [found] }, { content: 'ok', annotations: [cited] })])
+  expect(message.content).toContainEqual({
+    type: 'text',
+    text: 'ok',
+    citations: [
+      { url: 'https://a.example', title: 'A', citedText: 'Tea is a leaf.' },
+      { url: 'https://b.example', citedText: 'Hot.' },
+    ],
+  })
+})
+
+it('reads pictures and sources among the parts of a content, and says that other parts do not go back', async () => {
+  const parts = [
+    { type: 'text', text: 'ok' },
+    { type: 'tool_reference', tool: 'web_search', title: 'T', url: 'https://t.example' },
+    { type: 'image_url', image_url: `data:image/png;base64,${pixel}` },
+    { type: 'reference', reference_ids: [1] },
+  ]
+  const { message, warnings } = await read([streamOf({ content: parts })])
+  expect(message.content).toMatchObject([
+    { type: 'text', text: 'ok', citations: [{ url: 'https://t.example', title: 'T' }] },
+    { type: 'image', data: pixel },
+    { type: 'opaque', kind: 'reference' },
+  ])
+  expect(warnings).toEqual([expect.stringMatching(/"reference".*not sent back/)])
+})

@@ -8,7 +8,7 @@ import { AssistantBuilder, textOfArguments } from '../../kit/decode/assistant-bu
 import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../../kit/decode/decoder.ts'
 import { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../../kit/decode/wire-value.ts'
-import { type GeminiCall, type GeminiCandidate, type GeminiChunk, type GeminiPart, TokenCounts } from '../wire.ts'
+import { type GeminiCall, type GeminiCandidate, type GeminiChunk, type GeminiPart, type GeminiUsage, TokenCounts } from '../wire.ts'
 import { Grounding } from './grounding.ts'
 import { contentsIn, isPlainText, knownOfParts, splitPart } from './part-contents.ts'
 import { PartialArguments } from './partial-arguments.ts'
@@ -128,6 +128,7 @@ export class GeminiDecoder implements StreamDecoder {
 
   finish(): AssistantMessage {
     this.#closeCut()
+    this.#parts.settle()
     this.#forgetContinuation()
     this.#grounding.tell(this.#parts.hasCalls)
     const finish = this.#finishReason
@@ -199,7 +200,7 @@ export class GeminiDecoder implements StreamDecoder {
     if (chunk.error) throw new StreamRefusal(chunk)
     if (this.builder.message.responseId === undefined) this.builder.answeredBy(chunk.responseId, chunk.modelVersion)
     this.builder.start()
-    if (chunk.usageMetadata) this.#counts.add(chunk.usageMetadata)
+    if (chunk.usageMetadata) this.#report(chunk.usageMetadata)
     if (chunk.promptFeedback?.blockReason) this.#block(chunk.promptFeedback)
     this.#unknown.look(chunk, known.chunk)
     const candidates = objectsIn(chunk.candidates, 'candidates')
@@ -221,6 +222,12 @@ export class GeminiDecoder implements StreamDecoder {
     this.progress++
     this.#finishReason = finishReason
     if (typeof finishMessage === 'string') this.#finishMessage = finishMessage
+  }
+
+  #report(report: GeminiUsage): void {
+    this.#counts.add(report)
+    const tier = report.serviceTier ?? report.trafficType
+    if (typeof tier === 'string') this.builder.message.serviceTier = tier.slice(0, 100)
   }
 
   #warnOfOthers(): void {
@@ -251,6 +258,7 @@ export class GeminiDecoder implements StreamDecoder {
   }
 
   #text(kind: 'text' | 'thinking', delta: string, signature: string): void {
+    if (delta !== '') this.#parts.settle()
     if (signature === '') {
       if (delta === '') return
       if (this.#open !== kind) {
@@ -270,6 +278,7 @@ export class GeminiDecoder implements StreamDecoder {
 
   #call(call: GeminiCall, signature: string): void {
     this.#open = undefined
+    this.#parts.settle()
     const name = nameIn(call.name, 'the name of a tool') ?? ''
     if (name !== '') this.#begin(call, name)
     else if (this.#streamedCall === undefined) throw new OddValue('the name of a tool', undefined)

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../../contract/json.ts'
 import type { Citation, ProviderState, TextRange } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
 import type { Usage } from '../../../contract/model/usage.ts'
@@ -39,7 +39,8 @@ export class Grounding {
   readonly #sources: GroundingSources
   /** What the service wants shown, or kept, of its search. */
   #beside: JsonObject = {}
-  #pages: NonNullable<NonNullable<GeminiCandidate['urlContextMetadata']>['urlMetadata']> = []
+  /** Pages that it looked at, by their address: chunks repeat them, or go on. */
+  readonly #pages = new Map<string, { retrievedUrl?: unknown; urlRetrievalStatus?: unknown }>()
   readonly #recited: object[] = []
 
   constructor(builder: AssistantBuilder, usage: Usage, stateOf: (payload: JsonObject) => ProviderState) {
@@ -63,7 +64,9 @@ export class Grounding {
   /** Each chunk may bring some of it. */
   add({ groundingMetadata, urlContextMetadata, citationMetadata, logprobsResult }: GeminiCandidate): void {
     if (groundingMetadata) this.#keep(groundingMetadata)
-    if (Array.isArray(urlContextMetadata?.urlMetadata)) this.#pages = urlContextMetadata.urlMetadata
+    if (Array.isArray(urlContextMetadata?.urlMetadata)) {
+      for (const page of urlContextMetadata.urlMetadata) this.#pages.set(String(Object(page).retrievedUrl), Object(page))
+    }
     if (Array.isArray(citationMetadata?.citations)) this.#recited.push(...citationMetadata.citations.filter((each) => each !== null))
     if (logprobsResult) this.#logprobs(logprobsResult)
   }
@@ -76,13 +79,16 @@ export class Grounding {
     if (Object.keys(this.#beside).length > 0) this.#builder.message.providerState = this.#stateOf({ grounding: this.#beside })
     if (hasCalls) return
     if (queries.length > 0) this.#search(queries)
-    for (const [index, page] of this.#pages.entries()) this.#page(Object(page), index)
+    for (const [index, page] of [...this.#pages.values()].entries()) this.#page(page, index)
   }
 
   #keep(metadata: GroundingMetadata): void {
     this.#sources.add(metadata)
-    const { webSearchQueries: _queries, groundingChunks: _chunks, groundingSupports: _supports, ...beside } = metadata
+    const { webSearchQueries: _queries, groundingChunks: chunks, groundingSupports: _supports, ...beside } = metadata
     Object.assign(this.#beside, beside as JsonObject) // off the wire, so it is JSON
+    const pictures = Array.isArray(chunks) ? chunks.flatMap((chunk) => Object(chunk).image ?? []) : []
+    // Their pages are sources; where the pictures themselves are stands in no citation.
+    if (pictures.length > 0) this.#beside.images = pictures as JsonValue[] // off the wire, so it is JSON
   }
 
   #logprobs({ chosenCandidates: tokens, topCandidates: tops }: NonNullable<GeminiCandidate['logprobsResult']>): void {

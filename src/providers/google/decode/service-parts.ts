@@ -1,7 +1,10 @@
+import { joinBase64 } from '../../../base/base64.ts'
 import type { JsonObject } from '../../../contract/json.ts'
-import type { ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
+import type { FileContent, ImageContent, ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
+import { isBase64 } from '../../../contract/message/media.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
+import { pictureType } from '../../kit/decode/picture-address.ts'
 import { shownOutput } from '../../kit/decode/service-output.ts'
 import { interrupted } from '../../kit/history/clean-message.ts'
 import { payloadOf, type ServicePayload, withResult } from '../../kit/history/service-payload.ts'
@@ -19,6 +22,8 @@ export class ServiceParts {
   #count = 0
   /** A picture that the model thought of; the finished one stands in its place. */
   #draft: string | undefined
+  /** A sound whose pieces still come. */
+  #sound: { key: string; file: FileContent; pieces: string[] } | undefined
 
   constructor(builder: AssistantBuilder, stateOf: (payload: JsonObject) => ProviderState) {
     this.#builder = builder
@@ -28,6 +33,7 @@ export class ServiceParts {
   /** Whether the part says anything. */
   add(part: GeminiPart): boolean {
     const wire = part as JsonObject // off the wire, so it is JSON
+    if (!part.inlineData) this.settle()
     if (part.inlineData) this.#media(wire, Object(part.inlineData), part.thought === true)
     else if (part.executableCode) this.#call(wire, 'code_execution', Object(part.executableCode))
     else if (part.toolCall) this.#call(wire, nameOf(part.toolCall), Object(part.toolCall))
@@ -35,6 +41,15 @@ export class ServiceParts {
     else if (part.toolResponse) this.#result(wire, nameOf(part.toolResponse), Object(part.toolResponse))
     else return this.#unknown(wire)
     return true
+  }
+
+  /** What follows is no sound: the last one is whole. */
+  settle(): void {
+    const sound = this.#sound
+    this.#sound = undefined
+    if (sound === undefined || sound.pieces.length === 1) return
+    const data = joinBase64(sound.pieces)
+    if (data !== undefined) this.#builder.whole(sound.key, { ...sound.file, data })
   }
 
   /** The answer is over: what has no result gets none. */
@@ -51,12 +66,33 @@ export class ServiceParts {
       this.#unknown(part)
       return
     }
-    const isPicture = mimeType.startsWith('image/')
-    const key = isPicture && this.#draft !== undefined ? this.#draft : `media ${++this.#count}`
-    this.#draft = isDraft ? key : undefined
+    if (!isBase64(data) || data === '') {
+      this.#builder.warn(`The service sent media of the type "${mimeType.slice(0, 60)}" whose bytes cannot be read. They are left out.`)
+      return
+    }
     const { thoughtSignature } = part
     const providerState = this.#stateOf(thoughtSignature === undefined ? {} : { thoughtSignature })
-    this.#builder.whole(key, { type: isPicture ? 'image' : 'file', mimeType, data, providerState })
+    if (mimeType.startsWith('image/')) this.#picture({ type: 'image', mimeType: pictureType(mimeType, data), data, providerState }, isDraft)
+    else this.#file({ type: 'file', mimeType, data, providerState }, data)
+  }
+
+  #picture(picture: ImageContent, isDraft: boolean): void {
+    const key = this.#draft ?? `media ${++this.#count}`
+    this.#draft = isDraft ? key : undefined
+    this.#builder.whole(key, picture)
+  }
+
+  /** Sound without a head comes in pieces: those behind each other are one file. Any other file is whole. */
+  #file(file: FileContent, data: string): void {
+    const isNext = this.#sound?.file.mimeType === file.mimeType && file.providerState?.payload.thoughtSignature === undefined
+    if (this.#sound !== undefined && isNext) {
+      this.#sound.pieces.push(data)
+      return
+    }
+    this.settle()
+    const key = `media ${++this.#count}`
+    if (/^audio\/(l16|pcm)\b/i.test(file.mimeType)) this.#sound = { key, file, pieces: [data] }
+    this.#builder.whole(key, file)
   }
 
   #call(part: JsonObject, name: string, { id: given, args, language, code }: Record<string, unknown>): void {

@@ -17,11 +17,12 @@ export function reachOf({ end_index, index }: JsonObject): number {
 
 /** What `text`, as far as it came, rests on. Places outside of it end with it. Source: docs/providers/openai-responses.md */
 export function citationOf(annotation: JsonObject, text: string): Citation {
-  const { url, title, filename, file_id } = annotation
+  const { url, title, filename, file_id, content } = annotation
   const range = rangeOf(annotation, text)
   return {
     ...textField('url', url),
     ...textField('title', title ?? filename),
+    ...textField('citedText', content),
     ...(range && { range }),
     ...textField('fileId', file_id),
   }

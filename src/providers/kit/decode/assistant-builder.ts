@@ -144,12 +144,10 @@ export class AssistantBuilder {
     return shown?.type === 'serviceTool' ? shown : undefined
   }
 
-  /** Keeps what this codec does not know: `kind` is what the service calls it. One warning names the kind. */
-  unknown(key: BlockKey, kind: string, providerState: ProviderState): void {
+  /** Keeps what this codec does not know: `kind` is what the service calls it. One warning names the kind, and what becomes of it (`fate`). */
+  unknown(key: BlockKey, kind: string, providerState: ProviderState, fate = 'sent back to that service'): void {
     this.whole(key, { type: 'opaque', kind, providerState })
-    this.warn(
-      `The service sent content of the kind "${kind.slice(0, 60)}", which this version does not know. It is kept, and sent back to that service.`,
-    )
+    this.warn(`The service sent content of the kind "${kind.slice(0, 60)}", which this version does not know. It is kept, and ${fate}.`)
   }
 
   /** Says what of the answer could not be kept as it came. */

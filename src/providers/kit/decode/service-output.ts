@@ -16,7 +16,7 @@ export function shownOutput(value: unknown): JsonValue | undefined {
 function withoutEncrypted(value: JsonValue, depth: number): JsonValue {
   if (typeof value !== 'object' || value === null || depth > 20) return value
   if (Array.isArray(value)) return value.map((each) => withoutEncrypted(each, depth + 1))
-  const kept = Object.entries(value).filter(([name, each]) => !name.startsWith('encrypted_') && each !== null)
+  const kept = Object.entries(value).filter(([name, each]) => !name.startsWith('encrypted_') && each !== null && each !== undefined)
   return Object.fromEntries(kept.map(([name, each]) => [name, withoutEncrypted(each, depth + 1)]))
 }
 

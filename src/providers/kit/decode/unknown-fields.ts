@@ -26,11 +26,6 @@ export class UnknownFields {
     for (const name in fields) if (!known.has(name)) this.#field(name, Reflect.get(fields, name))
   }
 
-  /** The same where the name of a field says what kind of content it is: one that is there counts, whatever it holds. */
-  kinds(fields: object, known: ReadonlySet<string>): void {
-    for (const name in fields) if (!known.has(name) && Reflect.get(fields, name) !== null) this.#field(name, name)
-  }
-
   /** Looks whether an event of an unknown kind says more than the fields `known`. */
   event(type: string, fields: object, known: ReadonlySet<string>): void {
     for (const name in fields) {

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '../../../contract/json.ts'
 import type { ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
-import { typeByBytes } from '../../../contract/message/media.ts'
+import { isBase64 } from '../../../contract/message/media.ts'
 import type { Message } from '../../../contract/message/message.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
-import { pictureAt } from '../../kit/decode/picture-address.ts'
+import { pictureAt, pictureType } from '../../kit/decode/picture-address.ts'
 import { type ReplayPayload, replayPayload } from '../replay-state.ts'
 import type { OutputItem } from './output-items.ts'
 import { idOf, isAnsweredApart, listIn, outputOf, roleOf, textIn, viewOf } from './service-items.ts'
@@ -62,7 +62,7 @@ export class ServiceWriter {
     const call = this.#callOf(open)
     if (call === undefined || call.isDone) return
     const field = early.get(type)
-    if (type === 'response.image_generation_call.partial_image') this.#picture(`picture ${open.key}`, event.partial_image_b64, call)
+    if (type === 'response.image_generation_call.partial_image') this.#partial(call, event.partial_image_b64)
     else if (field !== undefined && typeof event[field] === 'string') call.item = { ...call.item, [field]: event[field] }
     else if (type === 'response.shell_call_command.done') addCommand(call, event)
     else return
@@ -148,15 +148,21 @@ export class ServiceWriter {
   /** A generated picture carries the item, whose bytes it has. */
   #stateOf(call: Call): ProviderState {
     const { item, open, after, id } = call
-    if (item.type !== 'image_generation_call' || textIn(item.result) === '') return this.#state({ items: [item], ...after })
-    this.#picture(`picture ${open.key}`, item.result, call, { items: [{ ...item, result: null }], ...after })
+    const result = item.type === 'image_generation_call' ? textIn(item.result) : ''
+    if (result !== '' && !isBase64(result)) this.#builder.warn('The service drew a picture whose bytes cannot be read. It is left out.')
+    if (result === '' || !isBase64(result)) return this.#state({ items: [item], ...after })
+    this.#picture(`picture ${open.key}`, result, call, { items: [{ ...item, result: null }], ...after })
     return this.#state({ shownBy: id })
+  }
+
+  /** A picture that gets finer. The finished one says whether its bytes can be read. */
+  #partial(call: Call, data: unknown): void {
+    if (typeof data === 'string' && isBase64(data)) this.#picture(`picture ${call.open.key}`, data, call)
   }
 
   #picture(key: string, data: unknown, { item }: Call, payload?: ReplayPayload): void {
     if (typeof data !== 'string' || data === '') return
-    const told = typeByBytes(data)
-    const mimeType = told?.startsWith('image/') ? told : `image/${textIn(item.output_format) || 'png'}`
+    const mimeType = pictureType(`image/${textIn(item.output_format) || 'png'}`, data)
     const state = payload && { providerState: this.#state(payload) }
     this.#builder.whole(key, { type: 'image', mimeType, data, ...state })
   }

@@ -75,8 +75,9 @@ export class ChatDecoder implements StreamDecoder {
     this.#service = service
     this.#isReasoningOutside = isReasoningOutside
     this.builder = new AssistantBuilder(request.model, emit, answerTool)
-    this.#extras = new ChatExtras(this.builder, (payload) => ({ api: 'openAiCompletions', model: this.#model.id, payload }))
     this.#unknown = new UnknownFields(this.builder)
+    const stateOf = (payload: JsonObject) => ({ api: 'openAiCompletions', model: this.#model.id, payload })
+    this.#extras = new ChatExtras(this.builder, stateOf, this.#unknown)
     this.#sse = createSseDecoder((data, event) => this.#frame(data, event), context.framing)
   }
 

@@ -1,13 +1,12 @@
 import { joinBase64 } from '../../../base/base64.ts'
-import { parseArguments } from '../../../base/json/call-arguments.ts'
 import type { JsonObject } from '../../../contract/json.ts'
 import type { Citation, ProviderState, TextRange } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
 import { citationOf, isCitation, logprobsIn } from '../../kit/decode/annotations.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import { pictureAt } from '../../kit/decode/picture-address.ts'
-import { shownOutput } from '../../kit/decode/service-output.ts'
-import { interrupted } from '../../kit/history/clean-message.ts'
+import type { UnknownFields } from '../../kit/decode/unknown-fields.ts'
+import { ExecutedTools } from './executed-tools.ts'
 import type { ChatChoice, ChatChunk, ChatDelta } from './wire.ts'
 
 /** Most characters of base64 of one sound; more is left out. */
@@ -30,14 +29,15 @@ export class ChatExtras {
   /** Files that the service parsed, by what they say, and how long all of them are. */
   readonly #parsed = new Map<string, JsonObject>()
   #parsedLength = 0
-  readonly #executed = new Map<number, Record<string, unknown>>()
+  readonly #executed: ExecutedTools
   #audio: { id?: string; expiresAt?: number; pieces: string[]; length: number; transcript: string } | undefined
   #links: readonly unknown[] = []
   #results: readonly unknown[] = []
 
-  constructor(builder: AssistantBuilder, stateOf: (payload: JsonObject) => ProviderState) {
+  constructor(builder: AssistantBuilder, stateOf: (payload: JsonObject) => ProviderState, unknown: UnknownFields) {
     this.#builder = builder
     this.#stateOf = stateOf
+    this.#executed = new ExecutedTools(builder, stateOf({}), unknown)
   }
 
   /** What stands beside the choices. */
@@ -65,21 +65,27 @@ export class ChatExtras {
         this.#parsedFile(each as JsonObject) // off the wire, so it is JSON
       else this.#annotations.push(Object(each))
     }
-    for (const tool of listOf(executed)) this.#tool(Object(tool))
+    for (const tool of listOf(executed)) this.#executed.add(Object(tool))
     return Boolean(images ?? audio ?? annotations ?? executed)
   }
 
-  /** A part of the content that is not known. */
+  /** A part of the content that is no text. Mistral's name sources and hold pictures. */
   part(kind: string, part: object): void {
-    this.#builder.unknown(`part ${newId()}`, kind, this.#stateOf({ part: part as JsonObject })) // off the wire, so it is JSON
+    const wire = part as JsonObject // off the wire, so it is JSON
+    const { image_url: image, url, title } = wire
+    if (kind === 'image_url') this.#picture(Object(image).url ?? image)
+    else if (kind === 'tool_reference' && typeof url === 'string') {
+      this.#annotations.push({ type: 'url_citation', url, ...(title !== undefined && { title }) })
+    } else
+      this.#builder.unknown(`part ${newId()}`, kind, this.#stateOf({ part: wire }), 'not sent back: this protocol takes no such content')
   }
 
   /** The answer is whole; `textKey` is its last text. */
   tell(textKey: string): void {
     this.#tellSound()
-    this.#closeTools()
+    this.#executed.close()
     const text = this.#builder.written(textKey)
-    const cited: Citation[] = [...this.#annotated(text), ...this.#linked(text), ...this.#found()]
+    const cited: Citation[] = [...this.#annotated(text), ...this.#linked(text), ...this.#executed.sources()]
     // An answer without text gets an empty one that says what it rests on.
     for (const citation of cited) this.#builder.citation(textKey, citation)
     const { message } = this.#builder
@@ -138,32 +144,6 @@ export class ChatExtras {
     this.#builder.whole('audio', { type: 'file', mimeType: 'audio/pcm', data, ...said, providerState: this.#stateOf(payload) })
   }
 
-  /** The same call comes once when it begins and once with what came of it. */
-  #tool(wire: Record<string, unknown>): void {
-    const index = typeof wire.index === 'number' ? wire.index : this.#executed.size
-    const known = { ...this.#executed.get(index), ...wire }
-    this.#executed.set(index, known)
-    const { type, arguments: args, output } = known
-    const read = typeof args === 'string' ? parseArguments(args) : undefined
-    const shown = shownOutput(output)
-    this.#builder.serviceTool({
-      ...{ type: 'serviceTool', id: executedId(index), name: typeof type === 'string' ? type : 'tool' },
-      ...(read !== undefined && read.fault === undefined && { input: read.arguments }),
-      status: output === undefined || output === null ? 'running' : 'done',
-      ...(shown !== undefined && { output: shown }),
-      providerState: this.#stateOf({}),
-    })
-  }
-
-  /** The answer is over: what has no result gets none. */
-  #closeTools(): void {
-    for (const index of this.#executed.keys()) {
-      const block = this.#builder.serviceToolOf(executedId(index))
-      const error = { code: interrupted, message: 'The answer ended before the service said what came of it.' }
-      if (block?.status === 'running') this.#builder.serviceTool({ ...block, status: 'failed', error })
-    }
-  }
-
   #annotated(text: string): Citation[] {
     return this.#annotations.flatMap((wire) => {
       const { type, ...fields }: JsonObject = { ...(wire as JsonObject) } // off the wire, so it is JSON
@@ -180,27 +160,19 @@ export class ChatExtras {
     const used = new Set<number>()
     const cite = (index: number, range?: TextRange): Citation[] => {
       const url = sources[index]
-      const title: unknown = this.#results.map((result) => Object(result)).find((result) => result.url === url)?.title
+      const { title, snippet }: Record<string, unknown> = this.#results.map(Object).find((result) => result.url === url) ?? {}
       if (typeof url !== 'string') return []
       used.add(index)
-      return [{ url, ...(typeof title === 'string' && { title }), ...(range !== undefined && { range }) }]
+      const told = {
+        ...(typeof title === 'string' && { title }),
+        ...(typeof snippet === 'string' && snippet !== '' && { citedText: snippet }),
+      }
+      return [{ url, ...told, ...(range !== undefined && { range }) }]
     }
     const marked = [...text.matchAll(/\[(\d{1,3})\]/g)].flatMap((mark) =>
       cite(Number(mark[1]) - 1, { start: mark.index, end: mark.index + mark[0].length }),
     )
     return [...marked, ...sources.flatMap((_, index) => (used.has(index) ? [] : cite(index)))]
-  }
-
-  /** What the tools of the service found. */
-  #found(): Citation[] {
-    return [...this.#executed.values()].flatMap(({ search_results: found }) => {
-      const results: unknown = Object(found).results
-      if (!Array.isArray(results)) return []
-      return results.flatMap((result): Citation[] => {
-        const { url, title }: Record<string, unknown> = Object(result)
-        return typeof url === 'string' ? [{ url, ...(typeof title === 'string' && { title }) }] : []
-      })
-    })
   }
 
   /** A search that the service counts and does not show. */
@@ -215,8 +187,4 @@ export class ChatExtras {
 function listOf(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value.filter((each) => each !== null)
   return value ? [value] : []
-}
-
-function executedId(index: number): string {
-  return `executed-${index}`
 }

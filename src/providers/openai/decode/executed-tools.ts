@@ -1,0 +1,98 @@
+import { parseArguments } from '../../../base/json/call-arguments.ts'
+import type { Citation, ProviderState } from '../../../contract/message/content.ts'
+import { isBase64 } from '../../../contract/message/media.ts'
+import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
+import { shownOutput } from '../../kit/decode/service-output.ts'
+import type { UnknownFields } from '../../kit/decode/unknown-fields.ts'
+import { interrupted } from '../../kit/history/clean-message.ts'
+
+const knownOfTools: ReadonlySet<string> = new Set([
+  ...['index', 'type', 'name', 'id', 'arguments', 'output', 'search_results', 'code_results', 'browser_results'],
+])
+
+/**
+ * The tools that Groq ran by itself: calls with what came of them, the pictures that their code made, and the pages that they found.
+ *
+ * Source: docs/providers/openai.md
+ */
+export class ExecutedTools {
+  readonly #builder: AssistantBuilder
+  readonly #state: ProviderState
+  readonly #unknown: UnknownFields
+  readonly #calls = new Map<number, Record<string, unknown>>()
+
+  constructor(builder: AssistantBuilder, state: ProviderState, unknown: UnknownFields) {
+    this.#builder = builder
+    this.#state = state
+    this.#unknown = unknown
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#calls.size
+  }
+
+  /** The same call comes once when it begins and once with what came of it. */
+  add(wire: Record<string, unknown>): void {
+    this.#unknown.look(wire, knownOfTools)
+    const index = typeof wire.index === 'number' ? wire.index : this.#calls.size
+    const known = { ...this.#calls.get(index), ...wire }
+    this.#calls.set(index, known)
+    const { type, arguments: args } = known
+    const read = typeof args === 'string' ? parseArguments(args) : undefined
+    const output = outputOf(known)
+    this.#builder.serviceTool({
+      ...{ type: 'serviceTool', id: idOf(index), name: typeof type === 'string' ? type : 'tool' },
+      ...(read !== undefined && read.fault === undefined && { input: read.arguments }),
+      status: output === undefined ? 'running' : 'done',
+      ...(output !== undefined && { output }),
+      providerState: this.#state,
+    })
+    for (const [at, { png }] of objectsIn(wire.code_results).entries()) this.#picture(`picture of tool ${index} ${at}`, png)
+  }
+
+  #picture(key: string, data: unknown): void {
+    if (typeof data !== 'string' || data === '') return
+    if (isBase64(data)) this.#builder.whole(key, { type: 'image', mimeType: 'image/png', data })
+    else this.#builder.warn('The service sent a picture that its code made, and whose bytes cannot be read. It is left out.')
+  }
+
+  /** The answer is over: what has no result gets none. */
+  close(): void {
+    for (const index of this.#calls.keys()) {
+      const block = this.#builder.serviceToolOf(idOf(index))
+      const error = { code: interrupted, message: 'The answer ended before the service said what came of it.' }
+      if (block?.status === 'running') this.#builder.serviceTool({ ...block, status: 'failed', error })
+    }
+  }
+
+  /** What the searches found. */
+  sources(): Citation[] {
+    return [...this.#calls.values()].flatMap(({ search_results: found }) =>
+      objectsIn(Object(found).results).flatMap(({ url, title, content }): Citation[] => {
+        if (typeof url !== 'string') return []
+        const cited = typeof content === 'string' && content !== '' ? { citedText: content } : {}
+        return [{ url, ...(typeof title === 'string' && { title }), ...cited }]
+      }),
+    )
+  }
+}
+
+function idOf(index: number): string {
+  return `executed-${index}`
+}
+
+/** What a person is shown of a call: what it said, and what stands beside that. Pictures are blocks of their own. */
+function outputOf({ output, code_results: code, browser_results: pages }: Record<string, unknown>) {
+  const results = objectsIn(code).flatMap(({ png: _png, text, ...rest }) => {
+    const result = { ...(text !== output && text !== undefined && { text }), ...rest }
+    return Object.keys(result).length > 0 ? [result] : []
+  })
+  const beside = [...results, ...objectsIn(pages)]
+  if (beside.length === 0) return shownOutput(output)
+  return shownOutput(typeof output === 'string' && output.trim() !== '' ? [output, ...beside] : beside)
+}
+
+function objectsIn(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'object' && each !== null) : []
+}
