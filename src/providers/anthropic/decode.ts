@@ -14,7 +14,7 @@ import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import { citationOf, isKnownCitation } from './citations.ts'
 import type { AnthropicCall } from './encode.ts'
-import { isExpected, isShown, keptBlock } from './kept-block.ts'
+import { expectedKinds, keptBlock, shownDelta } from './kept-block.ts'
 import { isServiceCall, isServiceResult, ServiceBlocks } from './service-blocks.ts'
 import { addUsage, knownFields, type WireBlock, type WireEvent, type WireMessage, type WireUsage } from './wire.ts'
 
@@ -207,7 +207,7 @@ export class AnthropicDecoder implements StreamDecoder {
   #delta(index: number | undefined, delta: WireEvent['delta']): void {
     if (delta === undefined) return
     const type = wordIn(delta.type, 'the type of a delta')
-    if (type !== undefined && !isShown(type) && this.#grow(this.#find(index), delta)) return
+    if (type !== undefined && !shownDelta.test(type) && this.#grow(this.#find(index), delta)) return
     this.#unknown.look(delta, knownFields.delta)
     switch (type) {
       case 'text_delta':
@@ -296,9 +296,12 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 
   /** What called a tool, and what it belongs to, go back with the call. */
-  #keepFields(key: number, { caller, toolset_name: toolset }: WireBlock): void {
-    const fields = { ...(isObject(caller) && { caller }), ...(typeof toolset === 'string' && { toolset_name: toolset }) }
-    if (Object.keys(fields).length > 0) this.builder.setProviderState(key, this.#own(fields))
+  #keepFields(key: number, { caller, toolset_name }: WireBlock): void {
+    if (!isObject(caller) && typeof toolset_name !== 'string') return
+    this.builder.setProviderState(
+      key,
+      this.#own({ ...(isObject(caller) && { caller }), ...(typeof toolset_name === 'string' && { toolset_name }) }),
+    )
   }
 
   /** A tool that the service runs, what came of one, or a block that is not known. */
@@ -314,7 +317,7 @@ export class AnthropicDecoder implements StreamDecoder {
     const state = this.#own({ block: keptBlock(wire, raw) })
     // What it said in ways that are known was shown under its key.
     const own = `kept ${key}`
-    if (isExpected(kind)) this.builder.whole(own, { type: 'opaque', kind, providerState: state })
+    if (expectedKinds.has(kind)) this.builder.whole(own, { type: 'opaque', kind, providerState: state })
     else this.builder.unknown(own, kind, state)
   }
 

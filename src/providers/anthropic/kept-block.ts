@@ -2,23 +2,11 @@ import { parseArguments } from '../../base/json/call-arguments.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { WireBlock } from './wire.ts'
 
-/** Blocks that mean nothing here and must go back. */
-const expectedKinds: ReadonlySet<string> = new Set(['mcp_tool_listing', 'fallback', 'compaction', 'container_upload'])
+/** Blocks that mean nothing here and must go back: they are kept without a word. */
+export const expectedKinds: ReadonlySet<string> = new Set(['mcp_tool_listing', 'fallback', 'compaction', 'container_upload'])
 
 /** Deltas that say something to people, or ask for something, in whatever block they come. */
-const shownDeltas: ReadonlySet<string> = new Set([
-  ...['text_delta', 'thinking_delta', 'signature_delta', 'input_json_delta', 'citations_delta'],
-])
-
-/** Whether a block of this kind is kept without a word. */
-export function isExpected(kind: string): boolean {
-  return expectedKinds.has(kind)
-}
-
-/** Whether a delta of this type is read, whatever its block is. */
-export function isShown(type: string): boolean {
-  return shownDeltas.has(type)
-}
+export const shownDelta = /^(text|thinking|signature|input_json|citations)_delta$/
 
 /** The block as it goes back: `raw` is its input, where that came bit by bit. */
 export function keptBlock(block: WireBlock, raw: string | undefined): JsonObject {

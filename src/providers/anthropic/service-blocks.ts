@@ -140,13 +140,9 @@ function outputOf(content: unknown): JsonValue | undefined {
   const { stdout, stderr, return_code: code, tool_references: found, url, content: document }: Record<string, unknown> = Object(content)
   if (typeof stdout === 'string') return shownOutput(stderr === '' && code === 0 ? stdout : { stdout, stderr, return_code: code })
   if (Array.isArray(found)) return shownOutput(found.map((each) => Object(each).tool_name))
-  if (typeof url === 'string') return shownOutput({ url, title: Object(document).title, text: textIn(Object(document).source) })
+  const { title, source }: { title?: unknown; source?: { type?: unknown; data?: unknown } } = Object(document)
+  if (typeof url === 'string') return shownOutput({ url, title, text: source?.type === 'base64' ? undefined : source?.data })
   return shownOutput(typeof Object(content).text === 'string' ? Object(content).text : content)
-}
-
-/** What a document says; nothing of one that is bytes. */
-function textIn({ type, data }: Record<string, unknown>): unknown {
-  return type === 'base64' ? undefined : data
 }
 
 /** Of a page that was found, what a person looks for. */

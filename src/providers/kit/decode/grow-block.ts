@@ -7,11 +7,10 @@ export function growBlock(block: object, delta: object): void {
     if (name === 'type') continue
     const known: unknown = Object.hasOwn(block, name) ? Reflect.get(block, name) : undefined
     if (Array.isArray(known) && Array.isArray(more)) for (const each of more) known.push(each)
-    else setOwn(block, name, typeof known === 'string' && typeof more === 'string' ? known + more : more)
+    else {
+      const value = typeof known === 'string' && typeof more === 'string' ? known + more : more
+      // Not set: the name may be that of the prototype.
+      Object.defineProperty(block, name, { value, writable: true, enumerable: true, configurable: true })
+    }
   }
-}
-
-/** Also where the name is that of the prototype. */
-function setOwn(block: object, name: string, value: unknown): void {
-  Object.defineProperty(block, name, { value, writable: true, enumerable: true, configurable: true })
 }
