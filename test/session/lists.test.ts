@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { logSessionStore, memoryDriver, salvageSession } from '../../src/session/index.ts'
+import { logSessionStore, memoryDriver, pruneSessions, salvageSession, scopedSessionStore } from '../../src/session/index.ts'
 import { note, notesIn, said } from '../../src/testing/session-store/session-samples.ts'
 
 async function titleOf(text: string): Promise<string | undefined> {
@@ -51,6 +51,19 @@ describe('lists', () => {
     const { sessions, nextCursor = '' } = await store.list()
     expect([sessions.length, (await store.list({ cursor: nextCursor })).sessions.length]).toEqual([50, 10])
     expect((await store.listIds()).length).toBe(60)
+  })
+
+  it('that go in circles, because a driver shows a session twice, end with an error', async () => {
+    const driver = memoryDriver()
+    const twice = { sessionId: 's1', agentId: 'a', createdAt: 0, lastActiveAt: 0, loops: 0, messages: 0 }
+    const store = logSessionStore({
+      ...driver,
+      promises: driver.promises,
+      list: async ({ limit = 300 } = {}) => Array.from({ length: limit }, () => twice),
+    })
+    const noEnd = { name: 'SessionError', code: 'io', message: expect.stringContaining('has no end') }
+    await expect(pruneSessions(store, { olderThan: 0 })).rejects.toMatchObject(noEnd)
+    await expect(scopedSessionStore(store, 'ada').list()).rejects.toMatchObject(noEnd)
   })
 })
 

@@ -1,5 +1,5 @@
 import type { SessionStore } from '../../../src/index.ts'
-import { placeInScope } from '../../../src/internal.ts'
+import { circleGuard, placeInScope } from '../../../src/internal.ts'
 import type { SessionListOptions, SessionPage } from '../../../src/session/index.ts'
 import type { SessionAddress } from '../access/authorize.ts'
 
@@ -11,6 +11,7 @@ const atOnce = 8
 
 /** The sessions of `store` whose run was left, or may have been, whoever they belong to. */
 export async function* leftSessions(store: Pick<SessionStore, 'list'>): AsyncGenerator<SessionAddress, void, undefined> {
+  const checkCircle = circleGuard()
   let cursor: string | undefined
   do {
     const page = await store.list({ limit: pageSize, ...(cursor !== undefined && { cursor }) })
@@ -21,6 +22,7 @@ export async function* leftSessions(store: Pick<SessionStore, 'list'>): AsyncGen
       yield { sessionId: place.sessionId, ...(place.owner !== undefined && { identity: place.owner }) }
     }
     cursor = page.nextCursor
+    checkCircle(cursor, false)
   } while (cursor !== undefined)
 }
 

@@ -5,6 +5,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aNumberFromZero, kind, type OptionTable, options as optionsOf, required, withMethods } from '../../contract/shape/shape.ts'
 import type { Logger } from '../../types/logger.ts'
 import type { SessionStore, SessionSummary } from '../../types/session/session-store.ts'
+import { circleGuard } from './session-list.ts'
 import { exportSessionLines } from './transfer.ts'
 
 /** How sessions are exported or deleted. */
@@ -132,16 +133,19 @@ async function deleteWhere(
 /** Each session once, as the list has it; those that are deleted while it is read do not disturb it. */
 async function* allSessions(store: SessionStore, signal: AbortSignal | undefined): AsyncGenerator<SessionSummary, void, undefined> {
   const seen = new Set<string>()
+  const checkCircle = circleGuard()
   let cursor: string | undefined
   do {
     signal?.throwIfAborted()
     const page = await store.list({ limit: 100, ...(cursor !== undefined && { cursor }) })
+    const before = seen.size
     for (const summary of page.sessions) {
       signal?.throwIfAborted()
       if (!seen.has(summary.sessionId)) yield summary
       seen.add(summary.sessionId)
     }
     cursor = page.nextCursor
+    checkCircle(cursor, seen.size > before)
   } while (cursor !== undefined)
 }
 

@@ -15,7 +15,7 @@ import type {
 } from '../../types/session/session-store.ts'
 import { sessionOf } from '../views/session-tree.ts'
 import { assertSessionId } from './log-session-store.ts'
-import { defaultLimit } from './session-list.ts'
+import { circleGuard, defaultLimit } from './session-list.ts'
 
 /** How ids of a scope begin. No scope can name what is in another. */
 const prefixForm = /^user-[0-9a-f]{32}\./
@@ -131,14 +131,17 @@ class ScopedSessionStore implements SessionStore {
   async list({ limit = defaultLimit, cursor, idPrefix = '', ...asked }: SessionListOptions = {}): Promise<SessionPage> {
     const which = { ...asked, ...((this.#prefix !== undefined || idPrefix !== '') && { idPrefix: `${this.#prefix ?? ''}${idPrefix}` }) }
     const sessions: SessionSummary[] = []
+    const checkCircle = circleGuard()
     let next = cursor
     do {
+      const before = sessions.length
       const page = await this.#store.list({ ...which, limit: limit - sessions.length, ...(next !== undefined && { cursor: next }) })
       for (const { owner: _, ...summary } of page.sessions) {
         const sessionId = this.#ownId(summary.sessionId)
         if (sessionId !== undefined) sessions.push({ ...summary, sessionId })
       }
       next = page.nextCursor
+      checkCircle(next, sessions.length > before)
     } while (next !== undefined && sessions.length < limit)
     return { sessions, ...(next !== undefined && { nextCursor: next }) }
   }

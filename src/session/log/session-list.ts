@@ -1,3 +1,4 @@
+import { SessionError } from '../../contract/errors.ts'
 import { sessionStatus } from '../../contract/session/session.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aText, kind, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
@@ -34,6 +35,7 @@ export async function listPage(find: Find, options: SessionListOptions): Promise
 /** A driver need not know what is asked for: then it is asked for more, until there are enough. */
 async function findEnough(find: Find, query: LogQuery & { limit: number }): Promise<SessionSummary[]> {
   const enough: SessionSummary[] = []
+  const checkCircle = circleGuard()
   for (let after = query.after; ; ) {
     const rest = { ...query, ...(after !== undefined && { after }) }
     const found = await find(rest)
@@ -42,6 +44,7 @@ async function findEnough(find: Find, query: LogQuery & { limit: number }): Prom
     const last = pageOf(found, { ...(after !== undefined && { after }) }).at(-1)
     if (enough.length >= limit || found.length !== limit || last === undefined) return enough.slice(0, limit)
     after = last
+    checkCircle(writeCursor(last), false)
   }
 }
 
@@ -72,6 +75,28 @@ function startAfter(sorted: readonly SessionSummary[], { sessionId, lastActiveAt
   if (at >= 0) return at + 1
   const next = sorted.findIndex((each) => each.lastActiveAt <= lastActiveAt)
   return next < 0 ? sorted.length : next
+}
+
+/** How often one cursor may come where nothing else did: sessions that are deleted meanwhile may lead back once or twice. */
+const repeatsAtMost = 3
+
+/**
+ * For who reads a list to its end: is told the cursor of each page, and whether the page had something new. Throws `SessionError` `io` where
+ * the list goes in circles, as that of a driver does that shows a session twice or passes over cursors: it has no end of its own.
+ */
+export function circleGuard(): (nextCursor: string | undefined, hasNews: boolean) => void {
+  const times = new Map<string, number>()
+  return (nextCursor, hasNews) => {
+    if (hasNews) times.clear()
+    if (nextCursor === undefined) return
+    const count = (times.get(nextCursor) ?? 0) + 1
+    times.set(nextCursor, count)
+    if (count <= repeatsAtMost) return
+    throw new SessionError(
+      'io',
+      `The list of the store has no end: it gave the cursor ${nextCursor} ${count} times, and nothing else. Its driver may list a session twice.`,
+    )
+  }
 }
 
 function writeCursor({ sessionId, lastActiveAt }: SessionSummary): string {
