@@ -44,6 +44,11 @@ describe('a mistake in the program is told where it is made', () => {
     ],
     ['a key in quotes', () => anthropic('m', { apiKey: '"sk-x"' }), 'apiKey has quotes around it. Pass the key alone'],
     [
+      'a key with the word that stands before it in a header',
+      () => openai('m', { apiKey: 'Bearer sk-x' }),
+      'apiKey has a word before it. Pass the key alone',
+    ],
+    [
       'an address without a scheme',
       () => anthropic('m', { apiKey: 'k', baseUrl: '127.0.0.1:7801' }),
       'baseUrl "127.0.0.1:7801" is no absolute URL. Begin it with https:// or http://',
@@ -234,6 +239,16 @@ describe('a failure of the service says what to do', () => {
       'a wrong key',
       answering(401, refusing('authentication_error', 'invalid x-api-key')),
       'Anthropic rejected the API key (401). Check the key and what it may access.',
+    ],
+    [
+      'a country or model that is not open to the account',
+      answering(403, refusing('permission_error', 'Country, region, or territory not supported')),
+      'Anthropic refused access (403): Country, region, or territory not supported. Check the key and what it may access.',
+    ],
+    [
+      'an address of something else',
+      answering(405, { detail: 'Method Not Allowed' }),
+      'Anthropic found nothing there (405): Method Not Allowed. Check the model id and baseUrl.',
     ],
     [
       'a wrong model',

@@ -45,7 +45,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
   loopId: string
   readonly sessionId: string
   readonly #controller = new AbortController()
-  readonly #isAttended = (): boolean => this.#isAsked || this.log.isFollowed
+  readonly #isAttended = (): boolean => this.#isAsked || this.log.isAttended
   readonly #approvals = new Approvals(this.#isAttended)
   readonly #inputs = new Inputs(this.#isAttended)
   readonly #messages = new Map<string, AgentMessage>()

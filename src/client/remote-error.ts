@@ -25,8 +25,8 @@ export interface RemoteErrorOptions extends PhiErrorOptions {
 }
 
 /** What a session elsewhere, or the way there, answered instead of doing what it was asked. Holds no header and no body. */
-export class RemoteError extends PhiError {
-  declare readonly code: RemoteErrorCode
+export class RemoteError extends PhiError<RemoteErrorCode> {
+  override readonly name = 'RemoteError'
   declare readonly status?: number
   declare readonly retryAfterMs?: number
   declare readonly loopId?: string
@@ -36,7 +36,6 @@ export class RemoteError extends PhiError {
   constructor(code: RemoteErrorCode, message: string, options: RemoteErrorOptions = {}) {
     const { isRetryable = false, cause, hint, ...known } = options
     super(code, message, { ...(cause !== undefined && { cause }), ...(hint !== undefined && { hint }) })
-    this.name = 'RemoteError'
     this.isRetryable = isRetryable
     Object.assign(this, known)
   }

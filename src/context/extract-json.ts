@@ -29,7 +29,7 @@ export function extractJson(message: Message | AgentMessage): JsonValue {
     } catch {
       // The whole text is what is shown.
     }
-    throw mismatch(`The answer is not valid JSON${circumstances(message)}: ${excerpt(text)}`, cause)
+    throw mismatch(`The answer is not valid JSON${circumstances(message)}: ${excerpt(text)}.`, cause)
   }
 }
 

@@ -20,13 +20,13 @@ export interface PhiErrorOptions {
  * - No secret in `message`, `hint` or `cause`.
  * - `isInstance` of this class and of each subclass works across duplicate copies of the package, where `instanceof` does not.
  */
-export class PhiError extends Error {
-  readonly code: string
+export class PhiError<Code extends string = string> extends Error {
+  override readonly name: string = 'PhiError'
+  readonly code: Code
   declare readonly hint?: string
 
-  constructor(code: string, message: string, options: PhiErrorOptions = {}) {
+  constructor(code: Code, message: string, options: PhiErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.name = 'PhiError'
     this.code = code
     if (options.hint !== undefined) this.hint = options.hint
     Object.defineProperty(this, brand, { value: true })
@@ -69,8 +69,8 @@ export interface ProviderErrorOptions extends PhiErrorOptions {
 }
 
 /** A model call that failed. The only error a `StreamProvider` rejects with. */
-export class ProviderError extends PhiError {
-  declare readonly code: ProviderErrorCode
+export class ProviderError extends PhiError<ProviderErrorCode> {
+  override readonly name = 'ProviderError'
   declare readonly status?: number
   declare readonly retryAfterMs?: number
   declare readonly limits?: RateLimits
@@ -80,7 +80,6 @@ export class ProviderError extends PhiError {
 
   constructor(code: ProviderErrorCode, message: string, options: ProviderErrorOptions = {}) {
     super(code, message, options)
-    this.name = 'ProviderError'
     this.isRetryable = options.isRetryable ?? (code === 'network' || code === 'rateLimited')
     if (options.status !== undefined) this.status = options.status
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
@@ -102,13 +101,8 @@ export const toolErrorCode = oneOf('failed', 'notFound', 'invalidArguments', 'ca
 export type ToolErrorCode = Infer<typeof toolErrorCode>
 
 /** Thrown by a tool to fail with a code; any other error a tool throws counts as `failed`. */
-export class ToolError extends PhiError {
-  declare readonly code: ToolErrorCode
-
-  constructor(code: ToolErrorCode, message: string, options: PhiErrorOptions = {}) {
-    super(code, message, options)
-    this.name = 'ToolError'
-  }
+export class ToolError extends PhiError<ToolErrorCode> {
+  override readonly name = 'ToolError'
 
   static override isInstance(value: unknown): value is ToolError {
     return isNamed(value, 'ToolError')
@@ -120,13 +114,8 @@ export const workspaceErrorCode = oneOf('outside', 'notFound', 'wrongKind', 'con
 export type WorkspaceErrorCode = Infer<typeof workspaceErrorCode>
 
 /** A file operation that failed. See `Workspace`. */
-export class WorkspaceError extends PhiError {
-  declare readonly code: WorkspaceErrorCode
-
-  constructor(code: WorkspaceErrorCode, message: string, options: PhiErrorOptions = {}) {
-    super(code, message, options)
-    this.name = 'WorkspaceError'
-  }
+export class WorkspaceError extends PhiError<WorkspaceErrorCode> {
+  override readonly name = 'WorkspaceError'
 
   static override isInstance(value: unknown): value is WorkspaceError {
     return isNamed(value, 'WorkspaceError')
@@ -149,13 +138,8 @@ export const sessionErrorCode = oneOf(
 export type SessionErrorCode = Infer<typeof sessionErrorCode>
 
 /** A stored conversation that cannot be used. */
-export class SessionError extends PhiError {
-  declare readonly code: SessionErrorCode
-
-  constructor(code: SessionErrorCode, message: string, options: PhiErrorOptions = {}) {
-    super(code, message, options)
-    this.name = 'SessionError'
-  }
+export class SessionError extends PhiError<SessionErrorCode> {
+  override readonly name = 'SessionError'
 
   static override isInstance(value: unknown): value is SessionError {
     return isNamed(value, 'SessionError')
@@ -202,8 +186,8 @@ export interface ConfigErrorOptions extends PhiErrorOptions {
 }
 
 /** Wrong use of the API: thrown at once, nothing has changed. Where a configuration file is wrong, it says at which place. */
-export class ConfigError extends PhiError {
-  declare readonly code: MisuseCode
+export class ConfigError extends PhiError<MisuseCode> {
+  override readonly name = 'ConfigError'
   declare readonly field?: string
   declare readonly value?: string
   declare readonly expected?: string
@@ -212,7 +196,6 @@ export class ConfigError extends PhiError {
 
   constructor(code: MisuseCode, message: string, { cause, hint, ...place }: ConfigErrorOptions = {}) {
     super(code, message, { cause, ...(hint !== undefined && { hint }) })
-    this.name = 'ConfigError'
     Object.assign(this, place)
   }
 
@@ -223,9 +206,9 @@ export class ConfigError extends PhiError {
 
 /** `prompt()` or `continueLoop()` during a run. Nothing has changed; steer the run, queue a follow-up, or wait for it. */
 export class AgentBusyError extends PhiError {
+  override readonly name = 'AgentBusyError'
   constructor() {
     super('busy', 'The agent is already running. Use steer() or followUp(), abort() it, or await run.result first.')
-    this.name = 'AgentBusyError'
   }
 
   static override isInstance(value: unknown): value is AgentBusyError {
@@ -235,6 +218,7 @@ export class AgentBusyError extends PhiError {
 
 /** A cursor older than what the run still remembers. Start again from `oldest`, or read the stored history. */
 export class CursorExpiredError extends PhiError {
+  override readonly name = 'CursorExpiredError'
   /** The oldest cursor that still works as `after`. */
   readonly oldest: number
 
@@ -243,7 +227,6 @@ export class CursorExpiredError extends PhiError {
       'cursorExpired',
       `Events after ${after} are no longer all remembered; the oldest usable cursor is ${oldest}. Reload the history, or raise replayBytes.`,
     )
-    this.name = 'CursorExpiredError'
     this.oldest = oldest
   }
 
@@ -254,11 +237,11 @@ export class CursorExpiredError extends PhiError {
 
 /** The journal refused: nothing may happen that it would have to know. Ends a run with status `error`. */
 export class JournalError extends PhiError {
+  override readonly name = 'JournalError'
   constructor(cause: unknown) {
     super('journal', `The run stopped before its next step, because the journal could not store the conversation: ${errorText(cause)}`, {
       cause,
     })
-    this.name = 'JournalError'
   }
 }
 
@@ -267,6 +250,7 @@ export class JournalError extends PhiError {
  * is wrong with the network of the model, and the same run cannot go on: reload the page, or restart the process.
  */
 export class LoadError extends PhiError {
+  override readonly name = 'LoadError'
   constructor(part: string, cause: unknown) {
     super(
       'loadFailed',
@@ -275,7 +259,6 @@ export class LoadError extends PhiError {
         cause,
       },
     )
-    this.name = 'LoadError'
   }
 
   static override isInstance(value: unknown): value is LoadError {

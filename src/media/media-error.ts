@@ -1,4 +1,4 @@
-import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
+import { isNamed, PhiError } from '../contract/errors.ts'
 
 /**
  * Why media could not be had, or not be uploaded. `refused`: the address is none that may be asked; `tooLarge`; `wrongType`: it is not what it was said
@@ -7,13 +7,8 @@ import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 export type MediaErrorCode = 'refused' | 'tooLarge' | 'wrongType' | 'timeout' | 'unavailable' | 'unsupported'
 
 /** Media that could not be fetched or uploaded. Source: docs/concepts/files.md */
-export class MediaError extends PhiError {
-  declare readonly code: MediaErrorCode
-
-  constructor(code: MediaErrorCode, message: string, options: PhiErrorOptions = {}) {
-    super(code, message, options)
-    this.name = 'MediaError'
-  }
+export class MediaError extends PhiError<MediaErrorCode> {
+  override readonly name = 'MediaError'
 
   static override isInstance(value: unknown): value is MediaError {
     return isNamed(value, 'MediaError')

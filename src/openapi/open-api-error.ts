@@ -1,4 +1,4 @@
-import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
+import { isNamed, PhiError } from '../contract/errors.ts'
 
 /**
  * Why no tools could be made of a document. `invalidDocument`: it cannot be read, or leads to what is not there; `unsupportedVersion`: it is no
@@ -7,13 +7,8 @@ import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
 export type OpenApiErrorCode = 'invalidDocument' | 'unsupportedVersion' | 'noServer' | 'unavailable'
 
 /** An OpenAPI document that cannot be used. Source: docs/concepts/openapi.md */
-export class OpenApiError extends PhiError {
-  declare readonly code: OpenApiErrorCode
-
-  constructor(code: OpenApiErrorCode, message: string, options: PhiErrorOptions = {}) {
-    super(code, message, options)
-    this.name = 'OpenApiError'
-  }
+export class OpenApiError extends PhiError<OpenApiErrorCode> {
+  override readonly name = 'OpenApiError'
 
   static override isInstance(value: unknown): value is OpenApiError {
     return isNamed(value, 'OpenApiError')

@@ -1,17 +1,12 @@
-import { isNamed, PhiError, type PhiErrorOptions } from '../contract/errors.ts'
+import { isNamed, PhiError } from '../contract/errors.ts'
 import type { SkillProblemCode } from '../types/tool/skills.ts'
 
 /** Why the text of a `SKILL.md` is no skill. */
 export type SkillErrorCode = Extract<SkillProblemCode, 'noFrontmatter' | 'invalidYaml' | 'missingName' | 'missingDescription'>
 
 /** A `SKILL.md` that cannot be used. Source: docs/concepts/skills.md */
-export class SkillError extends PhiError {
-  declare readonly code: SkillErrorCode
-
-  constructor(code: SkillErrorCode, message: string, options: PhiErrorOptions = {}) {
-    super(code, message, options)
-    this.name = 'SkillError'
-  }
+export class SkillError extends PhiError<SkillErrorCode> {
+  override readonly name = 'SkillError'
 
   static override isInstance(value: unknown): value is SkillError {
     return isNamed(value, 'SkillError')

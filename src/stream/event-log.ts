@@ -31,6 +31,8 @@ export class EventLog {
   readonly #buffer: EventBuffer
   readonly #listeners: EventListeners
   readonly #readers = new Set<EventReader>()
+  /** Of the readers, those that may show a question to somebody. */
+  readonly #attentive = new Set<EventReader>()
   readonly #waiting = new Set<EventReader>()
   readonly #owner: ReaderOwner = {
     wait: (reader) => {
@@ -38,6 +40,7 @@ export class EventLog {
     },
     detach: (reader) => {
       this.#readers.delete(reader)
+      this.#attentive.delete(reader)
       this.#waiting.delete(reader)
     },
   }
@@ -55,9 +58,9 @@ export class EventLog {
     return this.#buffer.oldest
   }
 
-  /** Whether anybody listens or reads now. */
-  get isFollowed(): boolean {
-    return this.#readers.size > 0 || !this.#listeners.isEmpty
+  /** Whether anybody listens or reads now who sees questions. */
+  get isAttended(): boolean {
+    return this.#attentive.size > 0 || !this.#listeners.isEmpty
   }
 
   /** Adds an event, amortised O(1). After `close` it does nothing, so that `agentEnd` stays the last. */
@@ -90,12 +93,14 @@ export class EventLog {
    * - Throws at once: `CursorExpiredError` when some of those events are forgotten or `after` lies inside a joined event, `ConfigError`
    *   `invalidOption` when it is not a whole number from 0.
    * - The reader is attached from this call until it has read to the end or is returned, and can be iterated once.
+   * - `seesQuestions` (default true): whether whoever reads could answer one. A reader that takes the text alone does not.
    */
-  read(options: { after?: number } = {}): EventReader {
-    const { after = 0 } = options
+  read(options: { after?: number; seesQuestions?: boolean } = {}): EventReader {
+    const { after = 0, seesQuestions = true } = options
     this.#buffer.check(after)
     const reader = new EventReader(this.#buffer, this.#owner, after)
     this.#readers.add(reader)
+    if (seesQuestions) this.#attentive.add(reader)
     return reader
   }
 

@@ -8,6 +8,7 @@ import { aFunction } from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
 import { type AgentRun, RunError, type RunResult } from '../types/run/run.ts'
 import { EventLog } from './event-log.ts'
+import type { EventReader } from './event-reader.ts'
 
 type Reader = typeof import('./partial-outputs.ts')
 const reader: LateChunk<Reader> = lateChunk('the reader of answers that are JSON', () => import('./partial-outputs.ts'))
@@ -70,10 +71,15 @@ export abstract class LoggedRun
     return values as AsyncIterable<never> // what the form of the answer promises
   }
 
+  /** All events, for a reader that shows a part of the answer and no question: whoever gets that part alone can answer none. */
+  #unattended(): EventReader {
+    return this.log.read({ after: this.log.oldest, seesQuestions: false })
+  }
+
   /** Follows at once: what happens while the reader is loaded is read then. */
   async *#followed<T>(read: (reader: Reader, events: AsyncIterable<AgentEvent>) => AsyncIterable<T>): AsyncGenerator<T> {
     const ended = this.result
-    const events = this.log.read({ after: this.log.oldest })
+    const events = this.#unattended()
     try {
       yield* read(reader.loaded ?? (await reader.load()), events)
     } finally {
@@ -85,7 +91,7 @@ export abstract class LoggedRun
   async *#texts(): AsyncGenerator<string> {
     // Asked for at once: whoever reads the text hears of a failure.
     const ended = this.result
-    for await (const event of this) if (event.type === 'messageUpdate' && event.delta.type === 'text') yield event.delta.delta
+    for await (const event of this.#unattended()) if (event.type === 'messageUpdate' && event.delta.type === 'text') yield event.delta.delta
     completed(await ended)
   }
 

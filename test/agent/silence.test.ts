@@ -163,6 +163,18 @@ describe('a question that nobody can answer', () => {
     expect(removed).toEqual(['it'])
   })
 
+  it.each<[string, (run: ReturnType<Agent['prompt']>) => AsyncIterable<unknown>]>([
+    ['the text', (run) => run.textStream],
+    ['values of the answer', (run) => run.partial()],
+    ['elements of the answer', (run) => run.elements()],
+  ])('pauses the run also while somebody reads %s, which shows no question', async (_, read) => {
+    const run = new Agent({ model: scripted([call]), tools: [rm] }).prompt('go')
+    const reading = (async () => {
+      for await (const _ of read(run));
+    })()
+    await expect(reading).rejects.toMatchObject({ code: 'paused', message: expect.stringContaining('calls of rm wait for an approval') })
+  })
+
   it.each<[string, (run: ReturnType<Agent['prompt']>) => unknown]>([
     ['listens', (run) => run.subscribe(() => undefined)],
     ['reads', (run) => run.events()],

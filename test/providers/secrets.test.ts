@@ -102,8 +102,12 @@ describe.each(Object.entries(factories))('an echo of the key: %s', (_name, make)
     expectNoKey(text)
   })
 
-  it.each([401, 403])('with status %i is not quoted at all', async (status) => {
-    const text = await seen(make('m', { fetch: answered(JSON.stringify({ error: { message: 'Bad key: zebra' } }), status) }))
+  it.each([
+    [401, 'Bad zebra'],
+    [403, 'Bad key: zebra'],
+    [403, 'This token is no zebra'],
+  ])('with status %i and what is said of it is not quoted at all: %s', async (status, message) => {
+    const text = await seen(make('m', { fetch: answered(JSON.stringify({ error: { message } }), status) }))
     expect(text).toContain('rejected the API key')
     expect(text).not.toContain('zebra')
   })

@@ -7,15 +7,14 @@ import { sandboxArguments } from './profile.ts'
 import { seccompFilter } from './seccomp.ts'
 
 /** No sandbox can be built on this machine, so nothing was run. The message says what to install and how to opt out. */
-export class SandboxUnavailable extends PhiError {
-  declare readonly code: 'sandboxUnavailable'
+export class SandboxUnavailable extends PhiError<'sandboxUnavailable'> {
+  override readonly name = 'SandboxUnavailable'
 
   constructor(reason: string) {
     super(
       'sandboxUnavailable',
       `The bash tool needs a sandbox, and ${reason}. Install bubblewrap 0.8 or later (apt-get install bubblewrap), or run commands unconfined with bashTool({ sandbox: 'none' }).`,
     )
-    this.name = 'SandboxUnavailable'
   }
 
   static override isInstance(value: unknown): value is SandboxUnavailable {

@@ -49,7 +49,7 @@ export async function runScript(runner: ScriptRunner, { hook, script, input, sig
     const id = crypto.randomUUID()
     const failed = (code: ScriptHookErrorCode, why: string, cause?: unknown) => {
       const said = shown(complaint.text)
-      return new ScriptHookError(code, `The script ${script.name} (${hook}) ${why}${said === '' ? '.' : `: ${said}`}`, cause)
+      return new ScriptHookError(code, `The script ${script.name} (${hook}) ${why}${said === '' ? '.' : `: ${said}`}`, { cause })
     }
     const end = await runProcess({
       file: script.interpreter,

@@ -16,13 +16,8 @@ import { readHeld } from '../workspace/read.ts'
 export type ScriptHookErrorCode = 'changed' | 'failed' | 'timeout' | 'flood' | 'badAnswer' | 'notStarted'
 
 /** A script that failed as a hook: a `before…` hook refuses then, an observer is logged. Source: docs/concepts/script-hooks.md */
-export class ScriptHookError extends PhiError {
-  declare readonly code: ScriptHookErrorCode
-
-  constructor(code: ScriptHookErrorCode, message: string, cause?: unknown) {
-    super(code, message, { cause })
-    this.name = 'ScriptHookError'
-  }
+export class ScriptHookError extends PhiError<ScriptHookErrorCode> {
+  override readonly name = 'ScriptHookError'
 
   static override isInstance(value: unknown): value is ScriptHookError {
     return PhiError.isInstance(value) && value.name === 'ScriptHookError'
@@ -141,7 +136,7 @@ async function readAgain({ within, path, name, bytes }: ScriptFile): Promise<Uin
 
 function changed({ name }: Pick<ScriptFile, 'name'>, why: string, cause?: unknown): ScriptHookError {
   const advice = 'It is not run. Look at it, and make the hooks again.'
-  return new ScriptHookError('changed', `The script ${name} is not what it was when the hooks were made: ${why}. ${advice}`, cause)
+  return new ScriptHookError('changed', `The script ${name} is not what it was when the hooks were made: ${why}. ${advice}`, { cause })
 }
 
 function realPathOf(path: string): string | undefined {

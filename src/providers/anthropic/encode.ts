@@ -17,7 +17,7 @@ import { planSearch, type SearchPlan } from '../kit/settings/tool-search.ts'
 import { adjusted, type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
 import { joinUrl } from '../kit/transport/endpoint.ts'
 import { breakpointOf, deferredJson, messageEncoder, toolsJson } from './encode-message.ts'
-import { type AnthropicWire, authHint, requestHeaders, systemTexts } from './identity.ts'
+import { type AnthropicWire, keyHint, requestHeaders, systemTexts } from './identity.ts'
 import { anthropicProfile } from './profile.ts'
 import { containerIn, searchJson, searchKnows } from './server-tools.ts'
 
@@ -108,7 +108,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
     body,
     warnings,
     answerTool: plan.answerTool,
-    authHint: authHint(request, wire),
+    hint: keyHint(request, wire),
     prefixHash: writer.prefixHash,
     cited: new CitedDocuments(asked.messages, { api: 'anthropicMessages', media: capabilities, failedLast: true }),
   }

@@ -1,4 +1,5 @@
 import type { StreamRequest } from '../../types/model/provider.ts'
+import type { RefusalHint } from '../kit/errors/classify.ts'
 import { headerCredential, mergeHeaders } from '../kit/transport/endpoint.ts'
 import type { ServerToolParts } from './server-tools.ts'
 
@@ -19,7 +20,7 @@ const oauthIdentity = "You are Claude Code, Anthropic's official CLI for Claude.
 
 const oauthBetas = ['claude-code-20250219', 'oauth-2025-04-20']
 
-/** How a caller is told that a token needs an option; see {@link authHint}. */
+/** How a caller is told that a token needs an option; see {@link keyHint}. */
 const oauthHint =
   'It begins with sk-ant-oat, so it is an OAuth token, not an API key: such tokens are sent only with the option oauth (read about its risk first).'
 
@@ -55,6 +56,6 @@ export function systemTexts(systemPrompt: string, { oauthUserAgent }: AnthropicW
 }
 
 /** What a rejected key has probably got wrong. */
-export function authHint({ credential }: StreamRequest, { oauthUserAgent }: AnthropicWire): string | undefined {
-  return oauthUserAgent === undefined && credential?.trim().startsWith('sk-ant-oat') ? oauthHint : undefined
+export function keyHint({ credential }: StreamRequest, { oauthUserAgent }: AnthropicWire): RefusalHint {
+  return (code) => (code === 'auth' && oauthUserAgent === undefined && credential?.trim().startsWith('sk-ant-oat') ? oauthHint : undefined)
 }

@@ -9,6 +9,7 @@ import { CitedDocuments } from '../kit/decode/cited-documents.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { TurnWriter } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
+import type { RefusalHint } from '../kit/errors/classify.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { legalName } from '../kit/history/legal-id.ts'
@@ -75,12 +76,19 @@ function encodeRequest(request: StreamRequest, { region, serverTools = [] }: Bed
     ...bodyOf(request, known, serverTools),
     url,
     headers,
+    hint: profileHint,
     secrets: [...serverToolSecrets(serverTools), ...(credential === undefined ? [] : secretsOf(credential))],
   }
   if (credential === undefined) return call
   const place = region ?? bedrockRegion(model.id, model.baseUrl)
   return { ...call, sign: async (made) => mergeHeaders(await bedrockAuthHeaders(made, credential, place), made.headers) }
 }
+
+/** The service's answer to the bare id of most models, with either apostrophe. */
+const onlyByProfile = /on-demand throughput isn.t supported/
+
+const profileHint: RefusalHint = (_code, said) =>
+  onlyByProfile.test(said) ? 'Put the region of an inference profile before the model id (us., eu., global.), or give its ARN.' : undefined
 
 function bodyOf(
   asked: StreamRequest,

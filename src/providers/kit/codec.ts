@@ -5,6 +5,7 @@ import type { SseDecoderOptions } from '../../stream/sse.ts'
 import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
 import type { StreamDecoder } from './decode/decoder.ts'
 import type { MediaBeside } from './encode/media-json.ts'
+import type { RefusalHint } from './errors/classify.ts'
 import type { MediaRules } from './history/media.ts'
 
 /** A request in the form of its protocol: what is sent, and what its answer and its errors must be read with. */
@@ -22,8 +23,8 @@ export interface EncodedCall {
   answerTool?: string | undefined
   /** What must appear in no message. Default: the credential of the request. */
   secrets?: readonly string[]
-  /** Added to the error when the key is rejected. */
-  authHint?: string | undefined
+  /** What the caller has probably got wrong, where the service refuses; ends the error. */
+  hint?: RefusalHint | undefined
   /** The headers of this call where they depend on its body, such as a signature. Made last: a request may add fields to the body. */
   sign?: ((call: Pick<EncodedCall, 'url' | 'headers' | 'body'>) => Record<string, string> | Promise<Record<string, string>>) | undefined
   /** This backend answers 400 without a body when the prompt is too long. */

@@ -82,11 +82,13 @@ export const transportTable: OptionTable<TransportOptions> = {
 /** What is wrong with the text of a key, called `name`; the key is not shown. A blank one is none at all: that is said where it is needed. */
 export function keyFault(key: string, name: string): string | undefined {
   if (key.trim() === '') return undefined
-  const around = key !== key.trim() ? 'white space' : /^["'`]|["'`]$/.test(key) ? 'quotes' : undefined
-  if (around !== undefined)
-    return `${name} has ${around} around it. Pass the key alone: some readers of .env files keep what stands around it.`
-  if (isHeaderKey(key)) return undefined
-  return `${name} has characters in it that no header may carry, such as a line break. Check where it is read from: it may be more than the key.`
+  const excess = [
+    key !== key.trim() && 'white space around it',
+    /^["'`]|["'`]$/.test(key) && 'quotes around it',
+    /^bearer\s/i.test(key) && 'a word before it',
+    !isHeaderKey(key) && 'characters that no header may carry, such as a line break',
+  ].find(Boolean)
+  return excess ? `${name} has ${excess}. Pass the key alone: a .env file or a header may have more than that.` : undefined
 }
 
 /** The text of a key. */

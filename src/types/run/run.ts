@@ -78,12 +78,12 @@ export interface RunResult<Output = unknown> {
  * `rejected`.
  */
 export class RunError extends PhiError {
+  override readonly name = 'RunError'
   /** What the run came to all the same, with the text it had so far. */
   declare readonly result: RunResult
 
   constructor(result: RunResult) {
     super(result.error?.code ?? result.status, whyNotCompleted(result))
-    this.name = 'RunError'
     // Not enumerable: logging an error must not print a conversation.
     Object.defineProperty(this, 'result', { value: result, enumerable: false })
   }
@@ -152,7 +152,7 @@ export interface AgentRun<Output = unknown> extends AsyncIterable<AgentEvent>, A
   text(): Promise<string>
   /**
    * What the model writes, piece by piece: the text of every answer of this run, in order, each time from the beginning. Ends when the run completes; then, or
-   * when it ended otherwise, behaves as `text()`: throws `RunError`. Leaving it detaches; the run goes on. After a retry a text may begin again.
+   * when it ended otherwise, behaves as `text()`: throws `RunError`. Leaving it detaches; the run goes on. After a retry a text may begin again. It shows no question, so a run that nobody else follows ends `paused` where one comes.
    */
   readonly textStream: AsyncIterable<string>
   /**

@@ -23,7 +23,7 @@ describe('a refusal', () => {
       { message: 'You do not have access to the model.' },
       'auth',
       false,
-      /rejected the API key \(403\)\. Check/,
+      /refused access \(403\): You do not have access to the model\. Check the key/,
     ],
     [403, 'ExpiredTokenException', { Message: 'The security token is expired' }, 'auth', false, /rejected the API key \(403\)\. Check/],
     [
@@ -60,7 +60,9 @@ describe('a refusal', () => {
     const message = `Invocation of model ID anthropic.claude-opus-4-6-v1 with on-demand throughput ${not} supported. Retry your request with the ID or ARN of an inference profile that contains this model.`
     const error = await failure(refusing(400, { message }, errorType('ValidationException')))
     expect(error).toMatchObject({ code: 'api', isRetryable: false })
-    expect(error.message).toMatch(/inference profiles only.*us\., eu\., global\./)
+    expect(error.message).toMatch(
+      /an inference profile that contains this model\. Put the region of an inference profile before the model id \(us\., eu\., global\.\)/,
+    )
   })
 })
 

@@ -7,6 +7,9 @@ import { retryAfterMs } from './retry-after.ts'
 
 export { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 
+/** What to do about a refusal that one service alone has; `undefined` where there is no more to say. */
+export type RefusalHint = (code: ProviderErrorCode, said: string) => string | undefined
+
 /** What is known about a refusal: an HTTP answer, or an error object inside a stream. */
 export interface Failure {
   /** The service, for people: `Anthropic`. */
@@ -20,15 +23,15 @@ export interface Failure {
   credential?: string | readonly string[]
   /** Whether this backend answers 400 without a body when the prompt is too long (Cerebras, Mistral). */
   emptyBodyIsOverflow?: boolean
-  /** What the caller has probably got wrong when the key is rejected. */
-  authHint?: string
+  /** What the caller has probably got wrong, by the code of the error and what the service said. */
+  hint?: RefusalHint | undefined
 }
 
 const maxQuote = 500
 const maxRead = 8192
 
-/** Amazon Bedrock's answer to the bare id of most models, with either apostrophe. */
-const onlyByProfile = /on-demand throughput isn.t supported/
+/** What a service says of the key, and may repeat it in. */
+const ofKeys = /key|token|secret|credential/i
 
 /**
  * The error for a refusal by a service.
@@ -37,7 +40,7 @@ const onlyByProfile = /on-demand throughput isn.t supported/
  * - Throttling is recognised before overflow ("too many tokens" is both), overflow before keys, keys before the rest.
  * - Retryable: 408, 409, 425, 429, 5xx and their in-stream names, unless `x-should-retry` decides otherwise. Never: 402, exhausted quotas and
  *   spend limits.
- * - The text of the service is quoted, at most 500 characters of it, without the key; not at all where it is about the key.
+ * - The text of the service is quoted, at most 500 characters of it, without the key; not at all where it says something of the key.
  *
  * Source: docs/concepts/errors.md
  */
@@ -67,24 +70,26 @@ function isTransientStatus(status: number | undefined): boolean {
   return status === 408 || status === 409 || status === 425 || (status !== undefined && status >= 500 && status !== 501)
 }
 
-function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, credential, status, authHint }: Failure): string {
+function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, credential, status, hint }: Failure): string {
   const where = status === undefined ? '' : ` (${status})`
   const quoted = quote(facts.text, credential)
   const said = quoted === '' ? '.' : `: ${quoted}`
-  // Services echo keys in ways nobody foresees, and what they say here adds little.
+  const advice = hint?.(code, facts.text)
   if (status === 407) return `A proxy on the way to ${service} wants credentials${where}. Set them where the proxy is set.`
-  if (code === 'auth') return `${service} rejected the API key${where}. ${authHint ?? 'Check the key and what it may access.'}`
+  if (code === 'auth') {
+    // Services echo keys in ways nobody foresees, and what they say of one adds little. Another 403 is about a country, a model, an account.
+    const isQuoted = status === 403 && !facts.isBadKey && !ofKeys.test(facts.text)
+    const what = isQuoted ? `refused access${where}${said}` : `rejected the API key${where}.`
+    return `${service} ${what} ${advice ?? 'Check the key and what it may access.'}`
+  }
   if (facts.isExhausted)
     return `${service} refused: the quota or credit of this account is used up${where}${said} Check its plan and billing.`
   if (code === 'rateLimited')
     return `${service} is limiting the rate of requests${where}${said} Wait before asking again, ask less often, or raise the limit of the account.`
   if (code === 'contextOverflow') return `The prompt does not fit the context window${where}${said} Shorten or compact the conversation.`
-  if (status === 404) return `${service} found nothing there${where}${said} Check the model id and baseUrl.`
-  if (onlyByProfile.test(facts.text)) {
-    return `${service} serves this model through inference profiles only${where}${said} Put the region of one before the model id (us., eu., global.), or give its ARN.`
-  }
+  if (status === 404 || status === 405) return `${service} found nothing there${where}${said} Check the model id and baseUrl.`
   if (isTransientStatus(status)) return `${service} reported an error${where}${said} Such errors pass: ask again later.`
-  return `${service} reported an error${where}${said}`
+  return `${service} reported an error${where}${said}${advice === undefined ? '' : ` ${advice}`}`
 }
 
 /**

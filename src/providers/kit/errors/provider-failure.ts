@@ -84,9 +84,8 @@ function refused(exchange: Exchange, response: Response, body: string): Provider
 /** What is to be classified; who asked for it hears it first. */
 function failureFrom({ service, secrets, call, onRefusal }: Exchange, body: unknown): Failure {
   onRefusal?.(body)
-  const failure: Failure = { service, body, credential: secrets() }
+  const failure: Failure = { service, body, credential: secrets(), hint: call.hint }
   if (call.emptyBodyIsOverflow !== undefined) failure.emptyBodyIsOverflow = call.emptyBodyIsOverflow
-  if (call.authHint !== undefined) failure.authHint = call.authHint
   return failure
 }
 
