@@ -1,9 +1,9 @@
 import { expect, test } from 'playwright/test'
 import { createAgentApp, memoryLiveSessions } from '../adapters/http/index.ts'
-import { serve } from '../examples/node/serve.ts'
 import { SubAgentTool } from '../src/agent/index.ts'
 import { defineTool, memorySessionStore } from '../src/index.ts'
 import { scripted } from '../src/providers/scripted/index.ts'
+import { serve } from '../test/harness/serve.ts'
 import { violations } from './axe.ts'
 import { quickPage, say, status } from './playground-page.ts'
 

@@ -1,5 +1,5 @@
 import { callerToken, createModelProxy } from '../adapters/http/index.ts'
-import { serve } from '../examples/node/serve.ts'
+import { serve } from '../test/harness/serve.ts'
 import { anthropic } from '../test/harness/server/anthropic.ts'
 import { expect, test } from './browser.ts'
 import { serveModel } from './model-server.ts'

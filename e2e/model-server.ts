@@ -1,4 +1,4 @@
-import { serve } from '../examples/node/serve.ts'
+import { serve } from '../test/harness/serve.ts'
 import type { Protocol, Turn } from '../test/harness/server/scenarios.ts'
 
 /** One call, as it came. */

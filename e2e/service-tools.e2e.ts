@@ -1,8 +1,8 @@
 import { expect, type Page, test } from 'playwright/test'
 import { createAgentApp, memoryLiveSessions } from '../adapters/http/index.ts'
-import { serve } from '../examples/node/serve.ts'
 import { memorySessionStore } from '../src/index.ts'
 import { type ScriptedStep, scripted } from '../src/providers/scripted/index.ts'
+import { serve } from '../test/harness/serve.ts'
 import { violations } from './axe.ts'
 import { quickPage, say, status } from './playground-page.ts'
 

@@ -55,6 +55,7 @@ const layers: Record<string, { layers: string[]; packages: string[] }> = {
 const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   ajv: { adapters: [], packages: ['ajv'] },
   browser: { adapters: [], packages: ['idb'] },
+  env: { adapters: [], packages: [] },
   http: { adapters: [], packages: ['hono'] },
   mcp: { adapters: [], packages: ['@modelcontextprotocol/sdk'] },
   otel: { adapters: ['http'], packages: ['@opentelemetry/api'] },
@@ -65,7 +66,7 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   elements: { adapters: [], packages: [] },
   cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
   postgres: { adapters: ['http'], packages: [] },
-  node: { adapters: ['http', 'mcp'], packages: ['@modelcontextprotocol/sdk', 'hono', 're2js', 'node:'] },
+  node: { adapters: ['env', 'http', 'mcp'], packages: ['@modelcontextprotocol/sdk', 'hono', 're2js', 'node:'] },
 }
 
 /** What only some platforms have. The compiler refuses most of them too; a worker's globals only this list refuses. */

@@ -88,7 +88,7 @@ describe.each(pages())('%s', (page) => {
   it('links only to what is there', () => expect(brokenLinks(page)).toEqual([]))
 })
 
-it.each(['SECURITY.md', 'CHANGELOG.md', 'test/divergences.md'])('%s links only to what is there', (page) => {
+it.each(['SECURITY.md', 'CHANGELOG.md', 'examples/README.md', 'test/divergences.md'])('%s links only to what is there', (page) => {
   expect(brokenLinks(page)).toEqual([])
 })
 
@@ -118,9 +118,16 @@ it('every example is run by a test', () => {
   expect(examples.filter((path) => !reached.has(path))).toEqual([])
 })
 
-it('the first program has at most ten lines, and opens the README', () => {
-  expect(snippet('examples/hello.ts').trimEnd().split('\n').length).toBeLessThanOrEqual(10)
-  expect(blocksOf(read('README.md'))[0]?.source).toBe('examples/hello.ts')
+it('the first program has at most eight lines, and opens the README', () => {
+  expect(snippet('examples/first.ts').trimEnd().split('\n').length).toBeLessThanOrEqual(8)
+  expect(blocksOf(read('README.md'))[0]?.source).toBe('examples/first.ts')
+})
+
+it('the index of the examples names every folder', () => {
+  const index = read('examples/README.md')
+  const folders = globSync('examples/*/').map((path) => path.replaceAll('\\', '/').replace(/^examples\/|\/$/g, ''))
+  expect(folders.length).toBeGreaterThan(8)
+  expect(folders.filter((name) => !index.includes(`](${name})`))).toEqual([])
 })
 
 describe('the pages are complete', () => {

@@ -40,6 +40,12 @@ const expected: Record<string, string> = {
   './providers/scripted': `
     ScriptedProvider scripted
     Script ScriptedFailure ScriptedModel ScriptedOptions ScriptedStep ScriptedToolCall`,
+  './env': `
+    keyFromEnv modelFromEnv
+    EnvOptions`,
+  './serve': `
+    serve
+    Listening ServeOptions`,
   './models': `
     catalogue
     CatalogueEntry DatedCatalogue ModelCatalogue`,
@@ -104,8 +110,8 @@ const expected: Record<string, string> = {
     ToolExecutionStartEvent ToolExecutionUpdateEvent ToolHookInfo TraceContext TurnEndEvent TurnHookInfo TurnRequestEvent
     TurnStartEvent TurnTrigger WatchedLoop`,
   './agent': `
-    SubAgentTool agentPrompt applyProfile composeSystemPrompt exploreBranches isSubAgentTool minimalPrompt profileDefaults
-    AgentProfile BackgroundOptions Branch BranchSpec CompactOptions ExploreOptions PromptBlock SubAgentOptions SystemPromptStrategy`,
+    SubAgentTool agentPrompt applyProfile asTool composeSystemPrompt exploreBranches isSubAgentTool minimalPrompt parallel profileDefaults
+    AgentProfile AsToolOptions BackgroundOptions Branch BranchSpec CompactOptions ExploreOptions ParallelModels PromptBlock SubAgentOptions SystemPromptStrategy`,
   './react': `
     useAgent useMessage usePart`,
   './vue': `
@@ -176,7 +182,7 @@ const expected: Record<string, string> = {
   './adapters/http': `
     LiveSession bearer callerToken createAgentApp createModelProxy memoryCounter memoryLiveSessions onLoopback problemResponse
     SessionSchedules bookSchedules memorySchedules readWebhook runResponse tooManyRuns webhook ScheduleBook ScheduleEntry ScheduleStore ScheduledPrompt EndNotice NoticeHandlers ReadWebhook ReadWebhookOptions SessionNotice WaitingNotice Webhook WebhookNotice WebhookOptions
-    AgentAppOptions AllowRule AnsweredRequest AppFigures AppObserver Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Caller Charge Identity KeyPlace
+    AgentAppOptions AllowRule AnsweredRequest AppFigures AppObserver Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Caller Charge DevAppOptions Identity KeyPlace
     LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessions MemoryLiveSessionsOptions ModelCall ModelProxyOptions OperatorPage
     OperatorSession Problem ProblemCode
     ProxyBudget RouteOptions RunResponseOptions SessionAddress SessionFigures SessionRoutes Upstream UpstreamKey`,

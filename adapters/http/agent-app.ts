@@ -1,6 +1,6 @@
 import type { Context, Env, Hono } from 'hono'
 import { type Agent, ConfigError } from '../../src/index.ts'
-import { aFunction, aText, checkOptions, either, listOf, oneOf, options as optionsOf, required, withMethods } from '../../src/internal.ts'
+import { aFlag, aFunction, aText, checkOptions, either, listOf, oneOf, options as optionsOf, withMethods } from '../../src/internal.ts'
 import { answerProblems, newApp } from './access/answer-problems.ts'
 import { type Authorize, type Caller, callerOf } from './access/authorize.ts'
 import { originGuard } from './access/origin.ts'
@@ -36,8 +36,17 @@ export interface AgentAppOptions<E extends Env = Env> extends RouteOptions {
   cors?: readonly string[]
 }
 
-const agentAppOptions = optionsOf<AgentAppOptions>({
-  authorize: required(either(oneOf('loopbackOnly'), aFunction)),
+/** To try an app out: whoever is on this machine is let in, also as an operator. Nobody else is, and nothing that a proxy passes on. */
+export interface DevAppOptions<E extends Env = Env> extends Omit<AgentAppOptions<E>, 'authorize'> {
+  dev: true
+  authorize?: never
+}
+
+type AnyAppOptions<E extends Env> = Omit<AgentAppOptions<E>, 'authorize'> & { authorize?: Authorize<E>; dev?: boolean }
+
+const agentAppOptions = optionsOf<AnyAppOptions<Env>>({
+  authorize: either(oneOf('loopbackOnly'), aFunction),
+  dev: aFlag,
   sessions: either(withMethods('live sessions', 'fetch', 'list'), aFunction),
   agent: aFunction,
   authorizeOperator: either(oneOf('loopbackOnly'), aFunction),
@@ -68,11 +77,14 @@ const exposedHeaders = ['retry-after', 'x-vercel-ai-ui-message-stream']
  * ```ts
  * const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model, tools }) })
  * const app = createAgentApp({ sessions, authorize: bearer(process.env.ACCESS_TOKEN) })
+ * const toTry = createAgentApp({ sessions, dev: true })
  * ```
  */
-export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>): Hono<E> {
+export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E> | DevAppOptions<E>): Hono<E>
+export function createAgentApp<E extends Env>(options: AnyAppOptions<E>): Hono<E> {
   checkOptions(options, agentAppOptions)
-  const { sessions, agent, authorize } = options
+  const { sessions, agent } = options
+  const { authorize, authorizeOperator } = accessOf(options)
   if (sessions === undefined && agent === undefined) {
     throw new ConfigError('invalidOption', 'createAgentApp has neither sessions nor agent: give it one of them, or both.')
   }
@@ -92,7 +104,25 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E>)
     const routes = sessionRoutes(shared)
     ofAll?.answerWith?.(routes, shared.body)
     addSessions(app, { access, sessions: hostOf, routes, body: shared.body })
-    addOperator(app, { authorize: options.authorizeOperator, sessions: hostOf, routes, logger: options.logger })
+    addOperator(app, { authorize: authorizeOperator, sessions: hostOf, routes, logger: options.logger })
   }
   return app
+}
+
+/** Who is let in. Throws where nothing says so, or two things do. */
+function accessOf<E extends Env>({
+  authorize,
+  dev = false,
+  authorizeOperator,
+}: AnyAppOptions<E>): Pick<AgentAppOptions<E>, 'authorize' | 'authorizeOperator'> {
+  const operator = authorizeOperator === undefined ? {} : { authorizeOperator }
+  if (dev && authorize !== undefined) {
+    throw new ConfigError('invalidOption', 'createAgentApp has both dev and authorize. Leave out dev where authorize says who is let in.')
+  }
+  if (dev) return { authorize: 'loopbackOnly', authorizeOperator: 'loopbackOnly', ...operator }
+  if (authorize !== undefined) return { authorize, ...operator }
+  throw new ConfigError(
+    'invalidOption',
+    'authorize is undefined; it must say who is let in, as bearer(secret) does. To try it out on this machine only: dev: true.',
+  )
 }

@@ -2,7 +2,7 @@ export type { Authorize, Caller, Identity, SessionAddress } from './access/autho
 export { bearer, callerToken } from './access/credentials.ts'
 export { onLoopback } from './access/loopback.ts'
 export { type Problem, type ProblemCode, problemResponse, tooManyRuns } from './access/problem.ts'
-export { type AgentAppOptions, createAgentApp } from './agent-app.ts'
+export { type AgentAppOptions, createAgentApp, type DevAppOptions } from './agent-app.ts'
 export { LiveSession } from './live/live-session.ts'
 export type { LiveAgentOptions, LiveSessionHost } from './live/live-session-host.ts'
 export type { LiveSessions, SessionFigures, SessionRoutes } from './live/live-sessions.ts'

@@ -1,12 +1,13 @@
 // node examples/node/server.ts     (in this repository, after `npm run build`); no key needed, the model is scripted
+
 import { scripted } from 'phi-core/providers/scripted'
+import { type Listening, serve } from 'phi-core/serve'
 import { agentApp } from '../recipes/http-app.ts'
-import { type Listening, serve } from './serve.ts'
 
 const model = scripted(() => ({ text: 'Hello from Node.' }), { delayMs: 20 })
 const token = process.env.ACCESS_TOKEN ?? crypto.randomUUID()
 
 /** Disposing it stops the server. */
-export const server: Listening = await serve(agentApp(model, token).fetch, Number(process.env.PORT ?? 3000))
+export const server: Listening = await serve(agentApp(model, token), { port: Number(process.env.PORT ?? 3000) })
 console.log(`${server.url}/runs`)
 if (process.env.ACCESS_TOKEN === undefined) console.log(`Authorization: Bearer ${token}`)

@@ -8,7 +8,7 @@ import { bearer, createAgentApp } from 'phi-core/adapters/http'
 import { migrate } from 'phi-core/adapters/postgres'
 import { listenWith, postgresLiveSessions } from 'phi-core/adapters/postgres/live'
 import { scripted } from 'phi-core/providers/scripted'
-import { serve } from '../node/serve.ts'
+import { serve } from 'phi-core/serve'
 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL })
 // The next query opens another connection.
@@ -33,7 +33,7 @@ const sessions = postgresLiveSessions({
   leaseMs: Number(process.env.LEASE_MS ?? 10_000),
 })
 const token = process.env.ACCESS_TOKEN ?? crypto.randomUUID()
-const server = await serve(createAgentApp({ sessions, authorize: bearer(token) }).fetch, Number(process.env.PORT ?? 3000))
+const server = await serve(createAgentApp({ sessions, authorize: bearer(token) }), { port: Number(process.env.PORT ?? 3000) })
 console.log(`${server.url}/sessions`)
 if (process.env.ACCESS_TOKEN === undefined) console.log(`Authorization: Bearer ${token}`)
 

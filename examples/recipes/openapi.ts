@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { Agent, textOf } from 'phi-core'
 import { openApiTools } from 'phi-core/openapi'
 import { scripted } from 'phi-core/providers/scripted'
-import { serve } from '../node/serve.ts'
+import { serve } from 'phi-core/serve'
 
 const document = `openapi: 3.1.0
 info: { title: Petstore, version: '1' }
@@ -45,7 +45,7 @@ function petstore(token: string): Hono {
 
 export async function petKeeper(write: (line: string) => void): Promise<void> {
   const app = petstore('token-of-ann')
-  await using server = await serve((request) => app.fetch(request))
+  await using server = await serve(app, { port: 0 })
   const tools = await openApiTools(document, { baseUrl: server.url, bearer: 'token-of-ann', needsApproval: 'unsafe' })
   const model = scripted([
     { toolCalls: [{ name: 'getPet', arguments: { petId: 2 } }] },

@@ -11,6 +11,8 @@
 
 export type { CompactOptions } from './agent-options.ts'
 export { type Branch, type BranchSpec, type ExploreOptions, exploreBranches } from './explore-branches.ts'
+export { type ParallelModels, parallel } from './parallel.ts'
 export { type AgentProfile, applyProfile, profileDefaults } from './profile.ts'
+export { type AsToolOptions, asTool } from './sub-agent/as-tool.ts'
 export { type BackgroundOptions, isSubAgentTool, type SubAgentOptions, SubAgentTool } from './sub-agent/sub-agent-tool.ts'
 export { agentPrompt, composeSystemPrompt, minimalPrompt, type PromptBlock, type SystemPromptStrategy } from './system-prompt.ts'

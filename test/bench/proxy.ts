@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:http'
 import { createModelProxy } from '../../adapters/http/index.ts'
-import { type FetchHandler, serve } from '../../examples/node/serve.ts'
+import { type FetchHandler, serve } from '../harness/serve.ts'
 import { openai } from '../harness/server/openai.ts'
 
 const samples = 9

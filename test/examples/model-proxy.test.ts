@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { serve } from '../../examples/node/serve.ts'
 import { modelProxy } from '../../examples/recipes/model-proxy.ts'
 import { modelBehind } from '../../examples/recipes/model-proxy-client.ts'
 import { Agent } from '../../src/index.ts'
+import { serve } from '../harness/serve.ts'
 import { anthropic } from '../harness/server/anthropic.ts'
 
 it('the proxy of the documentation calls with the key of the server, for users it knows', async () => {

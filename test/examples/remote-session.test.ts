@@ -2,8 +2,8 @@ import { Agent, memorySessionStore } from 'phi-core'
 import { bearer, createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
 import { scripted } from 'phi-core/providers/scripted'
 import { expect, it } from 'vitest'
-import { serve } from '../../examples/node/serve.ts'
 import { openChat, showChat } from '../../examples/recipes/remote-session.ts'
+import { serve } from '../harness/serve.ts'
 
 it('remote-session: a page shows an agent on a server as it shows one of its own', async () => {
   const model = scripted(() => ({ text: ['Hello', ' there.'] }))

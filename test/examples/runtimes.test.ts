@@ -1,14 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile as execFileCallback, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { remoteRun } from '../../examples/recipes/http-client.ts'
+import { modelServer } from '../adapters/node/cli/model-server.ts'
 import { baseUrl } from '../harness/env.ts'
 import { serveWorker } from '../harness/workerd-serve.ts'
 
 const token = 'a-test-token'
+const execFile = promisify(execFileCallback)
 
 /** Prompts the server at `url` as examples/recipes/http-client.ts does; returns the text that arrived in deltas. */
 async function streamedText(url: string, sent: string): Promise<string> {
@@ -65,6 +68,16 @@ describe('examples with sessions', () => {
   })
 })
 
+// One `serve` for all: Deno and Bun run Node's server.
+it.each<[name: string, command: [string, ...string[]]]>([
+  ['Deno', ['deno', 'run', ...denoFlags, 'examples/node/sessions.ts']],
+  ['Bun', ['bun', 'examples/node/sessions.ts']],
+])('serve(app) streams in %s', async (_name, command) => {
+  const { url }: { url: string } = JSON.parse(await started(...command))
+  expect(await streamedText(`${url}/sessions/s`, token)).toBe('Hello from Node.')
+  expect((await fetch(`${url}/sessions/s`)).status).toBe(401)
+})
+
 it('the pages of each framework are served beside their endpoint', async () => {
   const { port }: { port: number } = JSON.parse(await started('node', 'examples/frameworks/serve.ts'))
   const at = (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
@@ -77,19 +90,26 @@ it('the pages of each framework are served beside their endpoint', async () => {
 })
 
 describe('examples of each runtime', () => {
-  it('node/hello.ts prints the answer as it comes', async () => {
-    vi.stubEnv('ANTHROPIC_API_KEY', 'test-key')
-    const [service, played] = ['https://api.anthropic.com', `${baseUrl()}/anthropic/tool/${crypto.randomUUID()}`]
-    const { fetch } = globalThis
-    vi.stubGlobal('fetch', (to: string | URL, init?: RequestInit) => fetch(String(to).replace(service, played), init))
-    const print = vi.spyOn(process.stdout, 'write').mockImplementation(() => true)
-    onTestFinished(() => {
-      vi.unstubAllEnvs()
-      vi.unstubAllGlobals()
-      print.mockRestore()
-    })
-    await import('../../examples/node/hello.ts')
-    expect(print.mock.calls.flat().join('')).toContain('The tool said: sum 5.')
+  it.each<[name: string, command: [string, ...string[]]]>([
+    ['Node', ['node', 'examples/first.ts']],
+    ['Deno', ['deno', 'run', ...denoFlags, 'examples/first.ts']],
+    ['Bun', ['bun', 'examples/first.ts']],
+  ])('first.ts answers with the key of the environment, in %s', async (_name, [program, ...flags]) => {
+    const { env, asked } = await modelServer(({ attempt }) =>
+      attempt === 1
+        ? { text: [], calls: [{ id: 'call_1', name: 'weather', arguments: { city: 'Oslo' } }] }
+        : { text: ['Yes: ', 'it rains in Oslo.'] },
+    )
+    const { ANTHROPIC_API_KEY: _, PHI_MODEL: __, ...others } = process.env
+    const { stdout } = await execFile(resolve('node_modules/.bin', program), flags, { env: { ...others, ...env } })
+    expect(stdout).toBe('Yes: it rains in Oslo.')
+    expect(JSON.stringify(asked[1])).toContain('Oslo: 4 °C, rain')
+  })
+
+  it('first.ts says which variables are missing', async () => {
+    const { PATH } = process.env
+    const failed = execFile(resolve('node_modules/.bin/node'), ['examples/first.ts'], { env: { PATH } })
+    await expect(failed).rejects.toThrow('Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY in the environment')
   })
 
   it('node/server.ts', async () => {

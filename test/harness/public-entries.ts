@@ -6,15 +6,19 @@ export interface PublicEntry {
   subpath: string
   /** Path from the root of the repository. */
   source: string
+  /** For Node and what runs its modules: bundlers for pages refuse it. */
+  isOfNode: boolean
 }
 
-type Target = string | { types: string }
+type Target = string | { types: string; browser?: null }
 
 /** Every code entry of the exports map in package.json. */
 export function publicEntries(): PublicEntry[] {
   const { exports }: { exports: Record<string, Target> } = JSON.parse(readFileSync('package.json', 'utf8'))
   return Object.entries(exports).flatMap(([subpath, target]) =>
-    typeof target === 'string' ? [] : [{ subpath, source: target.types.replace('./dist/types/', '').replace('.d.ts', '.ts') }],
+    typeof target === 'string'
+      ? []
+      : [{ subpath, source: target.types.replace('./dist/types/', '').replace('.d.ts', '.ts'), isOfNode: target.browser === null }],
   )
 }
 

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Listening, serve } from '../../examples/node/serve.ts'
 import { fetchOpenApiTools, openApiTools } from '../../src/openapi/index.ts'
 import type { OpenApiToolsOptions } from '../../src/openapi/options.ts'
+import { type Listening, serve } from '../harness/serve.ts'
 import { callCases, caseDocument } from '../support/openapi-cases.ts'
 import { context, textOf } from '../tools/context.ts'
 

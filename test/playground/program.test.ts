@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { serve } from '../../examples/node/serve.ts'
 import { factoryCall } from '../../playground/src/models/factory-call.ts'
 import { serviceIds, services } from '../../playground/src/models/services.ts'
 import { programOf } from '../../playground/src/settings/program.ts'
 import { defaultSettings, type Settings, settingsFrom, toolNames } from '../../playground/src/settings/settings.ts'
 import { Agent, thinkingLevels } from '../../src/index.ts'
+import { serve } from '../harness/serve.ts'
 import { anthropic } from '../harness/server/anthropic.ts'
 
 const run = promisify(execFile)

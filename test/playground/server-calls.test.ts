@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { serve } from '../../examples/node/serve.ts'
 import { serverCalls } from '../../playground/src/remote/server-calls.ts'
 import { SessionError } from '../../src/session/index.ts'
+import { serve } from '../harness/serve.ts'
 
 const problem = (status: number, code: string) => Response.json({ code, detail: `It is ${code}.` }, { status })
 const answers: Record<string, () => Response> = {

@@ -4,7 +4,7 @@ import { baseUrl } from '../harness/env.ts'
 
 const ignore = () => undefined
 
-describe('the first program of the README', () => {
+describe('the program of Getting started', () => {
   it('runs its tool and answers', async () => {
     const at = `/anthropic/tool/${crypto.randomUUID()}`
     const written: string[] = []

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import app from '../../../adapters/cloudflare/worker.ts'
-import { serve } from '../../../examples/node/serve.ts'
 import { baseUrl } from '../../harness/env.ts'
+import { serve } from '../../harness/serve.ts'
 import { meet } from '../../support/three-clients.ts'
 import { allFrames, frames } from '../http/read-sse.ts'
 import anthropicWorker from './anthropic-worker.ts'

@@ -1,8 +1,8 @@
 import { afterAll, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
-import { serve } from '../../../examples/node/serve.ts'
 import { memorySessionStore } from '../../../src/index.ts'
 import { endpointAgent } from '../../../src/testing/index.ts'
+import { serve } from '../../harness/serve.ts'
 import { meet } from '../../support/three-clients.ts'
 
 const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })

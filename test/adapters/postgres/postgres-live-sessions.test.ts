@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bearer, createAgentApp } from '../../../adapters/http/index.ts'
+import { type AgentAppOptions, bearer, createAgentApp } from '../../../adapters/http/index.ts'
 import { migrate } from '../../../adapters/postgres/index.ts'
 import { listenWith, type PostgresLiveSessions, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../src/testing/index.ts'
@@ -57,7 +57,7 @@ describe.skipIf(programs === undefined)('live sessions in PostgreSQL', () => {
   }
 })
 
-const authorize: Parameters<typeof createAgentApp>[0]['authorize'] = async (c) => {
+const authorize: AgentAppOptions['authorize'] = async (c) => {
   for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(c)) return user
   return false
 }

@@ -8,12 +8,12 @@ import {
   type ThinkingLevel,
 } from '../../../../src/index.ts'
 import { thinkingLevel } from '../../../../src/internal.ts'
+import { modelFromEnv } from '../../../env/index.ts'
 import { fileSessionStore } from '../../index.ts'
 import type { CliArguments } from '../args.ts'
 import { demoModel } from '../demo/demo-model.ts'
 import { demoProject } from '../demo/demo-project.ts'
 import { localTools } from './local-tools.ts'
-import { defaultModelName, modelNamed } from './models.ts'
 import { OpenSessions } from './open-sessions.ts'
 import { projectAt } from './project.ts'
 import { withUserSkills } from './user-skills.ts'
@@ -143,7 +143,7 @@ async function own({ config, model, sandbox, trust }: CliArguments, logger: Logg
   const store = fileSessionStore(sessions)
   const place = { root, store, sessions, open: new OpenSessions(project.open) }
   if (config === undefined) {
-    const chosenModel = await modelNamed(model ?? defaultModelName() ?? noModel())
+    const chosenModel = await modelFromEnv(model).catch(orWithout)
     const local = localTools(root, sandbox !== false)
     const { tools, skills, notes } = await withUserSkills(project, local.tools)
     const settings = { model: chosenModel, tools, systemPrompt: systemPrompt(root), session: store, logger }
@@ -153,7 +153,7 @@ async function own({ config, model, sandbox, trust }: CliArguments, logger: Logg
   const { agentFromFile } = await import('./agent-file.ts').catch(missingPart)
   const options = { project, store, hasSandbox: sandbox !== false, isTrusted: trust === true, logger }
   const { agent, notes, servers } = await agentFromFile(config, options)
-  if (model !== undefined) agent.configure({ model: await modelNamed(model) })
+  if (model !== undefined) agent.configure({ model: await modelFromEnv(model) })
   return { ...place, agent, notes, servers }
 }
 
@@ -163,10 +163,10 @@ function missingPart(error: unknown): never {
   throw new ConfigError('invalidOption', 'Agent files need zod 4, which is not installed here. Say npm install zod.', { cause: error })
 }
 
-function noModel(): never {
-  const advice =
-    'Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, say --model ollama/llama3.3 for a local server, or try phi --demo.'
-  throw new ConfigError('invalidOption', `There is no model to ask. ${advice}`)
+/** The advice of the environment, and what this command can do besides. */
+function orWithout(error: unknown): never {
+  if (!ConfigError.isInstance(error) || error.code !== 'missingEnvVar') throw error
+  throw new ConfigError('missingEnvVar', `${error.message} --model names another one, and phi --demo needs no key.`)
 }
 
 /** The session that is meant: the last one, or one by its id. */

@@ -1,8 +1,8 @@
 import { cacheHitRate } from '../../../../src/context/index.ts'
 import { ConfigError } from '../../../../src/index.ts'
 import { hasRates } from '../../../../src/internal.ts'
+import { modelFromEnv } from '../../../env/index.ts'
 import { isLevel, levels } from '../assistant/assistant.ts'
-import { modelNamed } from '../assistant/models.ts'
 import { shortCount } from '../render/figures.ts'
 import { cutTo } from '../terminal/text-width.ts'
 import type { Command } from './command.ts'
@@ -13,7 +13,7 @@ export const model: Command = {
   help: 'the model, or another one: provider/model',
   isAnytime: false,
   async run({ assistant: { agent }, screen }, name) {
-    if (name !== '') agent.configure({ model: await modelNamed(name) })
+    if (name !== '') agent.configure({ model: await modelFromEnv(name) })
     const { config } = agent.settings.model
     const { provider, id, contextWindow, cost } = config
     const prices = hasRates(config) ? `$${cost.inputPerMillion} in, $${cost.outputPerMillion} out per million tokens` : 'prices unknown'

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { type CallReport, createModelProxy, type ModelProxyOptions, type Upstream } from '../../../../adapters/http/index.ts'
-import { serve } from '../../../../examples/node/serve.ts'
+import { serve } from '../../../harness/serve.ts'
 
 /** One request as it came in. */
 export interface Seen {

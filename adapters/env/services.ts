@@ -1,82 +1,97 @@
-import { ConfigError, type Model } from '../../../../src/index.ts'
-import { catalogue, type ModelCatalogue } from '../../../../src/models/index.ts'
-import type { Patience } from '../../../../src/provider-kit.ts'
-import type { Backend } from '../../../../src/providers/openai/index.ts'
-
-type Env = Readonly<Record<string, string | undefined>>
+import { ConfigError, type Model } from '../../src/index.ts'
+import { catalogue, type ModelCatalogue } from '../../src/models/index.ts'
+import type { Patience } from '../../src/provider-kit.ts'
+import type { Backend } from '../../src/providers/openai/index.ts'
+import { adviceFor, type Environment } from './environment.ts'
 
 /** What the environment says of a model, whoever serves it. */
 type Given = Patience & { apiKey?: string; baseUrl?: string; catalogue?: ModelCatalogue }
 
-/** A service that `--model` can name. */
+/** A service that a name can begin with. */
 interface Service {
   /** Variables that may hold its key, the first that is set is taken. */
   keys: readonly string[]
   /** What the catalogue calls it. Default: its name here. */
   listedAs?: string
-  load: (id: string, given: Given, env: Env) => Promise<Model>
+  load: (id: string, given: Given, env: Environment) => Promise<Model>
 }
 
 /** The services with protocols of their own; others come from `compatPresets`. Each provider is loaded with its first model. */
 const services: Readonly<Record<string, Service>> = {
   anthropic: {
     keys: ['ANTHROPIC_API_KEY'],
-    load: async (id, given) => (await import('../../../../src/providers/anthropic/index.ts')).anthropic(id, given),
+    load: async (id, given) => (await import('../../src/providers/anthropic/index.ts')).anthropic(id, given),
   },
   openai: {
     keys: ['OPENAI_API_KEY'],
-    load: async (id, given) => (await import('../../../../src/providers/openai/index.ts')).openai(id, given),
+    load: async (id, given) => (await import('../../src/providers/openai/index.ts')).openai(id, given),
   },
   'openai-responses': {
     keys: ['OPENAI_API_KEY'],
     listedAs: 'openai',
-    load: async (id, given) => (await import('../../../../src/providers/openai-responses/index.ts')).openaiResponses(id, given),
+    load: async (id, given) => (await import('../../src/providers/openai-responses/index.ts')).openaiResponses(id, given),
   },
   google: {
     keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
-    load: async (id, given) => (await import('../../../../src/providers/google/index.ts')).google(id, given),
+    load: async (id, given) => (await import('../../src/providers/google/index.ts')).google(id, given),
   },
   vertex: {
     keys: ['GOOGLE_ACCESS_TOKEN', 'GOOGLE_API_KEY'],
-    load: async (id, given, { GOOGLE_CLOUD_PROJECT: project, GOOGLE_CLOUD_LOCATION: location }) => {
-      const { vertex } = await import('../../../../src/providers/vertex/index.ts')
+    load: async (id, given, env) => {
+      const { vertex } = await import('../../src/providers/vertex/index.ts')
+      const [project, location] = [env.get('GOOGLE_CLOUD_PROJECT'), env.get('GOOGLE_CLOUD_LOCATION')]
       return vertex(id, { ...given, ...(project && { project }), ...(location && { location }) })
     },
   },
   azure: {
     keys: ['AZURE_OPENAI_API_KEY'],
     listedAs: 'azure_openai',
-    load: async (id, given, { AZURE_OPENAI_RESOURCE: resource }) => {
-      const { azure } = await import('../../../../src/providers/azure/index.ts')
+    load: async (id, given, env) => {
+      const { azure } = await import('../../src/providers/azure/index.ts')
+      const resource = env.get('AZURE_OPENAI_RESOURCE')
       return azure(id, { ...given, ...(resource && { resource }) })
     },
   },
   bedrock: {
     keys: ['AWS_BEARER_TOKEN_BEDROCK'],
     load: async (id, given, env) => {
-      const { bedrock } = await import('../../../../src/providers/bedrock/index.ts')
-      const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: sessionToken } = env
+      const { bedrock } = await import('../../src/providers/bedrock/index.ts')
+      const [accessKeyId, secretAccessKey] = [env.get('AWS_ACCESS_KEY_ID'), env.get('AWS_SECRET_ACCESS_KEY')]
+      const sessionToken = env.get('AWS_SESSION_TOKEN')
       const pair = accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) } : {}
-      const region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION
+      const region = env.get('AWS_REGION') ?? env.get('AWS_DEFAULT_REGION')
       return bedrock(id, { ...given, ...(given.apiKey === undefined && pair), ...(region && { region }) })
     },
   },
 }
 
-/** What is taken when nothing is said, by the key that is there. */
-const defaults = ['anthropic/claude-sonnet-4-6', 'openai/gpt-5.1', 'google/gemini-3.5-flash']
+/** A current model of each service, in the order in which keys are looked for. */
+export const defaultModels: Readonly<Record<string, string>> = {
+  anthropic: 'anthropic/claude-sonnet-4-6',
+  openai: 'openai/gpt-5.1',
+  google: 'google/gemini-3.5-flash',
+}
 
-/** The model to use when the command line names none; undefined where there is no key. */
-export function defaultModelName(env: Env = process.env): string | undefined {
-  if (env.PHI_MODEL) return env.PHI_MODEL
-  return defaults.find((name) => services[name.split('/')[0] ?? '']?.keys.some((variable) => env[variable]))
+/** Variables that hold the keys of services with protocols of their own. */
+export const keyVariables: readonly string[] = [...new Set(Object.values(services).flatMap(({ keys }) => keys))]
+
+/** The model to use when nothing names one; undefined where there is no key. */
+export function defaultName(env: Environment): string | undefined {
+  return env.get('PHI_MODEL') ?? Object.keys(defaultModels).find((name) => services[name]?.keys.some((variable) => env.get(variable)))
+}
+
+/** What to set so that there is a model. */
+export function noModelAdvice(env: Environment): string {
+  const names = Object.keys(defaultModels).map((name) => services[name]?.keys[0] ?? '')
+  if (names.some((name) => env.denied.has(name))) return adviceFor(names, env)
+  return `Set ${names.slice(0, -1).join(', ')} or ${names.at(-1)} in the environment, or PHI_MODEL=ollama/llama3.3 for a local server.`
 }
 
 /**
  * The model called `provider/id`, with the key that the environment has for it; `<PROVIDER>_BASE_URL` is another address.
  * Throws `ConfigError` for a name without a provider, for a provider that nobody knows, and where the key is missing.
  */
-export async function modelNamed(name: string, env: Env = process.env): Promise<Model> {
+export async function loadModel(name: string, env: Environment): Promise<Model> {
   const slash = name.indexOf('/')
   const [provider, id] = [name.slice(0, slash), name.slice(slash + 1)]
   if (slash < 1 || id === '') {
@@ -85,15 +100,15 @@ export async function modelNamed(name: string, env: Env = process.env): Promise<
       `"${name}" is no model. Write provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3.`,
     )
   }
-  const baseUrl = env[`${provider.toUpperCase().replaceAll('-', '_')}_BASE_URL`]
+  const baseUrl = env.get(`${provider.toUpperCase().replaceAll('-', '_')}_BASE_URL`)
   const service = Object.hasOwn(services, provider) ? services[provider] : undefined
   const facts = factsOf(service?.listedAs ?? provider, id)
-  const address = { ...patience(env), ...(baseUrl === undefined || baseUrl === '' ? {} : { baseUrl }), ...facts }
+  const address = { ...patience(env), ...(baseUrl !== undefined && { baseUrl }), ...facts }
   const model =
     service === undefined
       ? await compatible(provider, id, address, env)
       : await service.load(id, { ...keyOf(service.keys, env), ...address }, env)
-  if (model.unusable !== undefined) throw missingKey(name, service?.keys ?? [])
+  if (model.unusable !== undefined) throw missingKey(name, service?.keys ?? [], env)
   return model
 }
 
@@ -102,8 +117,8 @@ function factsOf(service: string, id: string): { catalogue?: ModelCatalogue } {
   return catalogue.find(service, id) === undefined ? {} : { catalogue }
 }
 
-async function compatible(provider: string, id: string, address: Given, env: Env): Promise<Model> {
-  const { compatPresets, openaiCompatible } = await import('../../../../src/providers/openai/index.ts')
+async function compatible(provider: string, id: string, address: Given, env: Environment): Promise<Model> {
+  const { compatPresets, openaiCompatible } = await import('../../src/providers/openai/index.ts')
   if (!isNameOf(compatPresets, provider)) {
     const known = [...new Set([...Object.keys(services), ...Object.keys(compatPresets)])].join(', ')
     throw new ConfigError('invalidOption', `Nobody knows the provider "${provider}". Known: ${known}.`)
@@ -111,7 +126,7 @@ async function compatible(provider: string, id: string, address: Given, env: Env
   const preset: Backend = compatPresets[provider]
   const keys = preset.apiKeyVariable === undefined ? [] : [preset.apiKeyVariable]
   const model = openaiCompatible(id, { backend: provider, ...keyOf(keys, env), ...address })
-  if (model.unusable !== undefined) throw missingKey(`${provider}/${id}`, keys)
+  if (model.unusable !== undefined) throw missingKey(`${provider}/${id}`, keys, env)
   return model
 }
 
@@ -120,11 +135,11 @@ function isNameOf<Names extends object>(names: Names, name: string): name is Ext
 }
 
 /** `PHI_IDLE_TIMEOUT_MS` and the like: milliseconds, or `none`. */
-function patience(env: Env): Patience {
+function patience(env: Environment): Patience {
   const limits: Patience = {}
   for (const [limit, variable] of patienceVariables) {
-    const said = env[variable]
-    if (said === undefined || said === '') continue
+    const said = env.get(variable)
+    if (said === undefined) continue
     if (said !== 'none' && !/^[1-9]\d{0,9}$/.test(said)) {
       throw new ConfigError('invalidOption', `${variable} is ${JSON.stringify(said.slice(0, 40))}; it must be milliseconds, or none.`)
     }
@@ -139,15 +154,14 @@ const patienceVariables = [
   ['progressTimeoutMs', 'PHI_PROGRESS_TIMEOUT_MS'],
 ] as const
 
-function keyOf(variables: readonly string[], env: Env): { apiKey?: string } {
-  const apiKey = variables.map((variable) => env[variable]).find((value) => value !== undefined && value.trim() !== '')
+function keyOf(variables: readonly string[], env: Environment): { apiKey?: string } {
+  const apiKey = variables.map((variable) => env.get(variable)).find((value) => value !== undefined)
   return apiKey === undefined ? {} : { apiKey }
 }
 
-function missingKey(name: string, variables: readonly string[]): ConfigError {
-  const where = variables.length === 0 ? 'its key' : variables.join(' or ')
+function missingKey(name: string, variables: readonly string[], env: Environment): ConfigError {
   return new ConfigError(
-    'invalidOption',
-    `There is no key for "${name}". Set ${where} in the environment, take another --model, or try phi --demo.`,
+    'missingEnvVar',
+    `There is no key for "${name}". ${adviceFor(variables.length === 0 ? ['its key'] : variables, env)}`,
   )
 }

@@ -1,0 +1,61 @@
+import { ConfigError } from '../../src/index.ts'
+
+/** Variables of one place. `get` gives what is set and not blank. */
+export interface Environment {
+  get(name: string): string | undefined
+  /** Variables that Deno did not allow to be read. */
+  readonly denied: ReadonlySet<string>
+}
+
+/** The variables of `given`, else those of the process. Throws `ConfigError` where there are none. */
+export function environmentOf(given: object | undefined): Environment {
+  const denied = new Set<string>()
+  const read = given === undefined ? ofProcess(denied) : (name: string) => property(given, name)
+  return {
+    denied,
+    get: (name) => {
+      const value = read(name)
+      return typeof value === 'string' && value.trim() !== '' ? value : undefined
+    },
+  }
+}
+
+function ofProcess(denied: Set<string>): (name: string) => unknown {
+  const env = property(property(globalThis, 'Deno'), 'env')
+  if (isDenoEnv(env)) {
+    return (name) => {
+      try {
+        return env.get(name)
+      } catch {
+        denied.add(name)
+        return undefined
+      }
+    }
+  }
+  const variables = property(property(globalThis, 'process'), 'env')
+  if (typeof variables === 'object' && variables !== null) return (name) => property(variables, name)
+  throw new ConfigError(
+    'invalidOption',
+    'There are no environment variables here. Pass them as env: the bindings of a Worker, or import.meta.env of Vite. Everybody who opens a page can read a key in it.',
+  )
+}
+
+interface DenoEnv {
+  get(name: string): string | undefined
+}
+
+function isDenoEnv(value: unknown): value is DenoEnv {
+  return typeof property(value, 'get') === 'function'
+}
+
+function property(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+/** Why a variable is not there, and what to do, as the end of a message. */
+export function adviceFor(names: readonly string[], { denied }: Environment): string {
+  const either = names.join(' or ')
+  const refused = names.filter((name) => denied.has(name))
+  if (refused.length > 0) return `Deno did not allow this program to read ${either}. Start it with --allow-env=${refused.join(',')}.`
+  return `Set ${either} in the environment.`
+}

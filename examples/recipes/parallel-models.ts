@@ -1,0 +1,9 @@
+import { Agent, type Model } from 'phi-core'
+import { parallel } from 'phi-core/agent'
+
+/** Two models answer at the same time, and the second one also judges. */
+export async function bestOf(fast: Model, deep: Model, question: string): Promise<string> {
+  const agent = new Agent({ model: fast, systemPrompt: 'Answer in one sentence.' })
+  const { result, reason } = await parallel(agent, question, { models: [fast, deep], judge: deep })
+  return `${result.text} (${reason ?? 'not judged'})`
+}

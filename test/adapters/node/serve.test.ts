@@ -1,0 +1,79 @@
+import { createServer } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import { serve } from '../../../adapters/node/http/serve.ts'
+import { memorySessionStore } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+
+const sessions = () => memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted([{ text: 'Hello.' }]) }) })
+
+describe('serve', () => {
+  it('serves an app, or a function, on this machine until it is closed', async () => {
+    const server = await serve({ fetch: () => new Response('app') }, { port: 0 })
+    expect(server.url).toBe(`http://127.0.0.1:${server.port}`)
+    expect(await (await fetch(server.url)).text()).toBe('app')
+    await server.close()
+    await expect(fetch(server.url)).rejects.toThrow()
+    await using other = await serve(() => new Response('function'), { port: 0 })
+    expect(await (await fetch(other.url)).text()).toBe('function')
+  })
+
+  it('ends answers that still stream when it is closed', async () => {
+    let cancel: () => void = () => undefined
+    const cancelled = new Promise<void>((done) => {
+      cancel = done
+    })
+    const body = () => new ReadableStream({ start: (to) => to.enqueue(new TextEncoder().encode('a')), cancel })
+    const server = await serve(() => new Response(body()), { port: 0 })
+    const { body: answer } = await fetch(server.url)
+    const reader = answer?.getReader()
+    await reader?.read()
+    await server.close()
+    await expect(reader?.read()).rejects.toThrow()
+    await cancelled
+  })
+
+  it('says that a port is taken', async () => {
+    const taken = createServer()
+    await new Promise<void>((done) => taken.listen(0, '127.0.0.1', done))
+    const address = taken.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    const second = serve(() => new Response(), { ...(port !== undefined && { port }) })
+    await expect(second).rejects.toMatchObject({ name: 'ConfigError', code: 'io' })
+    await expect(second).rejects.toThrow(/Another program has the port/)
+    taken.close()
+  })
+
+  it('refuses what is no app, and wrong options', async () => {
+    // @ts-expect-error no app
+    await expect(serve({ get: () => undefined })).rejects.toThrow('app')
+    // @ts-expect-error no option
+    await expect(serve(() => new Response(), { prot: 1 })).rejects.toThrow('Did you mean port?')
+  })
+})
+
+describe('createAgentApp({ dev: true })', () => {
+  it('lets this machine in, also as an operator, and nothing that was passed on', async () => {
+    await using server = await serve(createAgentApp({ sessions: sessions(), dev: true }), { port: 0 })
+    const asked = await fetch(`${server.url}/sessions/s/prompt`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'Hi' }),
+    })
+    expect(asked.status).not.toBe(401)
+    await asked.body?.cancel()
+    expect((await fetch(`${server.url}/operator/runs`)).status).not.toBe(403)
+    expect((await fetch(`${server.url}/sessions`, { headers: { 'x-forwarded-for': '1.2.3.4' } })).status).toBe(403)
+    const app = createAgentApp({ sessions: sessions(), dev: true })
+    expect((await app.request('http://agents.example/sessions')).status).toBe(403)
+  })
+
+  it('is refused beside authorize, and one of the two must be there', () => {
+    // @ts-expect-error both
+    expect(() => createAgentApp({ sessions: sessions(), dev: true, authorize: () => true })).toThrow('both dev and authorize')
+    // @ts-expect-error none
+    expect(() => createAgentApp({ sessions: sessions() })).toThrow('dev: true')
+    // @ts-expect-error no flag
+    expect(() => createAgentApp({ sessions: sessions(), dev: 'yes' })).toThrow('dev is "yes"')
+  })
+})

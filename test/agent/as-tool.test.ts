@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { asTool, parallel } from '../../src/agent/index.ts'
+import { emptyUsage } from '../../src/context/index.ts'
+import { Agent, AgentBusyError, defineTool, memorySessionStore } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+
+const calls = (name: string, args: object) => ({ toolCalls: [{ name, arguments: { ...args } }] })
+
+describe('asTool', () => {
+  const look = defineTool({ name: 'look', description: 'Looks.', parameters: { type: 'object' }, execute: () => 'seen' })
+
+  it('gives an agent to another one, with its model, prompt and tools', async () => {
+    const prompts: string[] = []
+    const model = scripted((request) => {
+      prompts.push(request.systemPrompt ?? '')
+      return request.messages.at(-1)?.role === 'toolResult' ? { text: 'Found it.' } : calls('look', {})
+    })
+    const researcher = new Agent({ model, systemPrompt: 'You look.', tools: [look] })
+    const boss = new Agent({
+      model: scripted([calls('research', { task: 'Look.' }), { text: 'Thanks.' }]),
+      tools: [asTool(researcher, { name: 'research', description: 'Looks things up.' })],
+    })
+    const run = boss.prompt('Go.')
+    expect(await run.text()).toBe('Thanks.')
+    const results = (await run.result).messages.filter((message) => message.role === 'toolResult')
+    expect(JSON.stringify(results)).toContain('Found it.')
+    expect(prompts).toEqual(['You look.', 'You look.'])
+    expect(researcher.messages).toEqual([])
+  })
+
+  it('holds the limits of the agent, unless the options say others', async () => {
+    const endless = () => new Agent({ model: scripted(() => calls('look', {})), tools: [look], limits: { maxTurns: 2 } })
+    const turnsOf = async (maxTurns?: number) => {
+      const tool = asTool(endless(), { name: 'research', description: 'Looks.', ...(maxTurns && { maxTurns }) })
+      const boss = new Agent({ model: scripted([calls('research', { task: 'Look.' }), { text: 'Thanks.' }]), tools: [tool] })
+      const { messages } = await boss.prompt('Go.').result
+      return messages.find((message) => message.role === 'toolResult')
+    }
+    expect(JSON.stringify(await turnsOf())).toMatch(/2 turns|maxTurns|2\/2/i)
+    expect(JSON.stringify(await turnsOf(3))).toMatch(/3 turns|maxTurns|3\/3/i)
+  })
+
+  it('refuses a system prompt that is a function, and wrong options', () => {
+    const agent = new Agent({ model: scripted([]), systemPrompt: () => 'now' })
+    expect(() => asTool(agent, { name: 'a', description: 'A.' })).toThrow('Give asTool a text')
+    expect(asTool(agent, { name: 'a', description: 'A.', systemPrompt: 'then' }).name).toBe('a')
+    // @ts-expect-error an option that is none
+    expect(() => asTool(agent, { name: 'a', description: 'A.', systemPrompt: 'then', turns: 3 })).toThrow('turns (3) is no option')
+  })
+})
+
+describe('parallel', () => {
+  const [short, long] = [() => scripted([{ text: 'Four.' }]), () => scripted([{ text: 'It is four, as everybody knows.' }])]
+
+  it('asks each model, and the agent goes on with what the judge chose', async () => {
+    const agent = new Agent({ model: scripted([{ text: 'Yes.' }]), systemPrompt: 'Count.' })
+    const judge = scripted([{ text: '2' }])
+    const loops = new Set<string>()
+    const onEvent = ({ loopId }: { loopId: string }) => void loops.add(loopId)
+    const { result, selectedIndex, reason } = await parallel(agent, '2 + 2?', { models: [short(), long()], judge, onEvent })
+    expect([result.text, selectedIndex, reason]).toEqual(['It is four, as everybody knows.', 1, '2'])
+    expect(loops.size).toBe(4) // two branches, the judge, the whole
+    expect(agent.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+    expect(await agent.prompt('Sure?').text()).toBe('Yes.')
+    expect(agent.messages).toHaveLength(4)
+  })
+
+  it('takes a strategy, and keeps the settings and tools of the agent', async () => {
+    const agent = new Agent({ model: short(), limits: { maxTurns: 5 }, thinking: 'low' })
+    const { selectedIndex } = await parallel(agent, '2 + 2?', {
+      models: [long(), short()],
+      judge: { name: 'second', evaluate: () => ({ selectedIndex: 1, usage: emptyUsage() }) },
+    })
+    expect(selectedIndex).toBe(1)
+    expect(agent.settings.thinking).toBe('low')
+  })
+
+  it('stops with its signal', async () => {
+    const stop = new AbortController()
+    stop.abort()
+    const agent = new Agent({ model: short() })
+    const { result } = await parallel(agent, '2 + 2?', { models: [short(), long()], judge: short(), signal: stop.signal })
+    expect(result.status).toBe('aborted')
+  })
+
+  it('refuses a busy agent, a session store, and what is no judge', async () => {
+    const options = { models: [short()], judge: short() }
+    const busy = new Agent({ model: scripted([{ text: 'Hm.', delayMs: 10 }]) })
+    const run = busy.prompt('Hm?')
+    await expect(parallel(busy, 'x', options)).rejects.toThrow(AgentBusyError)
+    await run.result
+    await expect(parallel(new Agent({ model: short(), session: memorySessionStore() }), 'x', options)).rejects.toThrow('without one')
+    // @ts-expect-error no judge
+    await expect(parallel(new Agent({ model: short() }), 'x', { models: [short()] })).rejects.toThrow('judge')
+    await expect(parallel(new Agent({ model: short() }), 'x', { models: [], judge: short() })).rejects.toMatchObject({
+      code: 'branchCount',
+    })
+  })
+})
