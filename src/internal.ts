@@ -53,6 +53,7 @@ export {
 export { isToolName } from './contract/tool/tool-result.ts'
 export { Inputs } from './loop/ask/desks.ts'
 export { mcpErrorCode } from './mcp/mcp-error.ts'
+export { serverSchema } from './mcp/tool-schema.ts'
 export { isEntraToken } from './providers/azure/azure-url.ts'
 export { bedrockAuthHeaders } from './providers/bedrock/sign.ts'
 export { aTime, keyFault } from './providers/kit/provider-options.ts'

@@ -143,6 +143,12 @@ const expected: Record<string, string> = {
   './client': `
     RemoteError remoteSession
     ChatAgent ChatOptions ClientSettings QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
+  './ui/openai': `
+    chatCompletionEncoder chatCompletionOf chatStreamEnd failureOf openAiSse readCompletionRequest readResponseRequest responseEncoder responseSse
+    AnswerStepsOptions CallerFault CallerMessage CallerRequest CallerSetting CallerTool ChatAnnotation ChatChunk ChatCompletion ChatDelta ChatEncoder
+    ChatEncoderOptions ChatFinishReason ChatToolCall ChatUsage CompletionRequest ErrorChunk InstructionsPlace OpenAiError ReadOptions ReadRequest
+    ResponseEcho ResponseEncoder ResponseEncoderOptions ResponseEvent ResponseItem ResponseObject ResponsePart ResponseRequest ResponseUsage RunFailed
+    ToolDecision UrlCitation WaitingForPerson`,
   './ui/native': `
     eventDecoder eventEncoder
     EventDecoder EventEncoder ShownEvents`,
@@ -180,6 +186,7 @@ const expected: Record<string, string> = {
   './adapters/node/rust': `
     deleteSession listSessionIds loadSession loadSessionsForAgent saveSession`,
   './adapters/http': `
+    createOpenAiApp MakeAgent OpenAiAppOptions ServedAgent
     LiveSession bearer callerToken createAgentApp createModelProxy memoryCounter memoryLiveSessions onLoopback problemResponse
     SessionSchedules bookSchedules memorySchedules readWebhook runResponse tooManyRuns webhook ScheduleBook ScheduleEntry ScheduleStore ScheduledPrompt EndNotice NoticeHandlers ReadWebhook ReadWebhookOptions SessionNotice WaitingNotice Webhook WebhookNotice WebhookOptions
     AgentAppOptions AllowRule AnsweredRequest AppFigures AppObserver Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Caller Charge DevAppOptions Identity KeyPlace
@@ -243,10 +250,10 @@ const passedOn: Record<string, string> = {
   LiveAgentOptions: './adapters/cloudflare: what a class that extends LiveSessionObject returns',
   approvalIdOf: './ui/ag-ui, ./ui/ai-sdk: one protocol is taken without the other',
   parseApprovalId: './ui/ag-ui, ./ui/ai-sdk: as approvalIdOf',
-  ToolDecision: './ui/ag-ui, ./ui/ai-sdk: what both readers give',
+  ToolDecision: './ui/ag-ui, ./ui/ai-sdk, ./ui/openai: what all readers give',
   Read: './ui/ag-ui, ./ui/ai-sdk: what both readers return',
   ProviderOptions: './providers/openai: what openai, local and openrouter take',
-  WaitingForPerson: './ui/ag-ui, ./ui/ai-sdk: what both encoders are told',
+  WaitingForPerson: './ui/ag-ui, ./ui/ai-sdk, ./ui/openai: what all encoders are told',
 }
 
 /** Of these entries a page takes one: each says the same in the words of its framework. */

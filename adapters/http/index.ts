@@ -11,6 +11,7 @@ export type { MemoryLiveSessions, MemoryLiveSessionsOptions } from './live/memor
 export type { EndNotice, NoticeHandlers, SessionNotice, WaitingNotice } from './notices/session-notices.ts'
 export { type Webhook, type WebhookOptions, webhook } from './notices/webhook.ts'
 export { type ReadWebhook, type ReadWebhookOptions, readWebhook, type WebhookNotice } from './notices/webhook-signature.ts'
+export { createOpenAiApp, type MakeAgent, type OpenAiAppOptions, type ServedAgent } from './openai/openai-app.ts'
 export type { AnsweredRequest, AppFigures, AppObserver } from './operator/observer.ts'
 export type { OperatorPage, OperatorSession } from './operator/operator-routes.ts'
 export { type BudgetCounter, type BudgetWindow, type Charge, memoryCounter, type ProxyBudget } from './proxy/budget.ts'

@@ -2,9 +2,8 @@ import type { Agent, AgentRun, JsonObject } from '../../../src/index.ts'
 import { isTitle, maxTitleChars } from '../../../src/internal.ts'
 import { answerProblems, newApp } from '../access/answer-problems.ts'
 import { readJsonObject, readSharedText } from '../access/body.ts'
-import { ProblemError, refuse, soonMs } from '../access/problem.ts'
+import { refuse, soonMs } from '../access/problem.ts'
 import { decide } from '../live/decide.ts'
-import type { LiveSession } from '../live/live-session.ts'
 import type { Place } from '../live/live-session-host.ts'
 import type { SessionRoutes } from '../live/live-sessions.ts'
 import { cursorOf, eventStream, eventsAfter, runStream } from '../stream/run-stream.ts'
@@ -12,8 +11,10 @@ import { addAgUiRoutes } from './ag-ui-routes.ts'
 import { addChatRoutes } from './chat-routes.ts'
 import { settingsFrom } from './client-settings.ts'
 import { addHistoryRoutes, refuseUnknown } from './history-routes.ts'
+import { addOpenAiRoutes } from './openai-routes.ts'
 import { keyOf, promptOf, withKey } from './prompt-body.ts'
 import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext, type SessionRouteOptions } from './route-options.ts'
+import { runOf } from './run-of.ts'
 import { addScheduleRoutes } from './schedule-routes.ts'
 
 /**
@@ -40,6 +41,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   addTreeRoutes(app, options)
   addChatRoutes(app, options)
   addAgUiRoutes(app, options)
+  addOpenAiRoutes(app, options)
   addHistoryRoutes(app, options)
   addScheduleRoutes(app, options)
   app.post('/title', async (c) => {
@@ -245,15 +247,4 @@ async function answerWithRun(
 function placeIn({ from }: JsonObject): Place {
   if (from !== undefined && typeof from !== 'string') refuse(400, 'invalidBody', 'from must name a loop of the session, or be left out.')
   return from === undefined ? {} : { from }
-}
-
-/** The run of this loop. Refuses with 410 where its events are gone, and 404 where it never was. */
-async function runOf(live: LiveSession, loopId: string): Promise<AgentRun> {
-  const run = await live.runOf(loopId)
-  if (run !== undefined) return run
-  const trace = await live.recorded.trace(loopId, (await live.currentRun())?.loopId)
-  if (trace === undefined) refuse(404, 'notFound', 'There is no such run. Take loopId from its events.')
-  const next = trace.continuedBy === undefined ? '' : ' Then read the events of the loop that goes on with it.'
-  const detail = `The events of this run are gone; what came of it is in the session.${next}`
-  throw new ProblemError({ status: 410, code: 'gone', detail, loopId, ...trace })
 }

@@ -3,6 +3,7 @@ import { approvalEvents, namesOf } from '../../../src/internal.ts'
 import { type AgUiEncoder, agUiSse, type WaitingForPerson } from '../../../src/ui/ag-ui/index.ts'
 import { type UiMessageEncoder, uiMessageSse, uiMessageStreamEnd } from '../../../src/ui/ai-sdk/index.ts'
 import { eventEncoder, type ShownEvents } from '../../../src/ui/native/index.ts'
+import { type ChatEncoder, chatStreamEnd, openAiSse, type ResponseEncoder, responseSse } from '../../../src/ui/openai/index.ts'
 
 /** Writes the events of one answer as server-sent events, in the protocol of its client. */
 export interface FrameWriter {
@@ -48,7 +49,7 @@ export function turnFrames(): FrameWriter {
 }
 
 /** What turns the events of a run into those of another protocol. */
-interface ProtocolEncoder<Chunk> extends Pick<FrameWriter, 'waiting'> {
+export interface ProtocolEncoder<Chunk> extends Pick<FrameWriter, 'waiting'> {
   encode(event: AgentEvent): Chunk[]
   skip(event: AgentEvent): void
   suspend(): Chunk[]
@@ -67,6 +68,25 @@ export function uiMessageFrames(encoder: UiMessageEncoder, isSeen?: IsSeen): Fra
 /** The events of AG-UI. Events that the client has are passed over. */
 export function agUiFrames(encoder: AgUiEncoder, isSeen?: IsSeen): FrameWriter {
   return protocolFrames(encoder, { sse: agUiSse, last: '', isSeen })
+}
+
+/** Chunks of a chat completion of OpenAI's API. */
+export function chatFrames(encoder: ChatEncoder): FrameWriter {
+  return protocolFrames(encoder, { sse: openAiSse, last: chatStreamEnd, isSeen: undefined })
+}
+
+/** Events of a response of OpenAI's API. Events of the run that the caller has are passed over. */
+export function responseFrames(encoder: ResponseEncoder, isSeen?: IsSeen): FrameWriter {
+  return protocolFrames(encoder, { sse: responseSse, last: '', isSeen })
+}
+
+/** Writes no frames: hands each chunk to `take`, for an answer in one piece. */
+export function wholeFrames<Chunk>(encoder: ProtocolEncoder<Chunk>, take: (chunk: Chunk) => void, isSeen?: IsSeen): FrameWriter {
+  const taken = (chunk: Chunk): string => {
+    take(chunk)
+    return ''
+  }
+  return protocolFrames(encoder, { sse: taken, last: '', isSeen })
 }
 
 function protocolFrames<Chunk>(

@@ -1,0 +1,193 @@
+import type { Context, Env, Hono } from 'hono'
+import { type Agent, ConfigError } from '../../../src/index.ts'
+import {
+  aFlag,
+  aFunction,
+  aText,
+  checkOptions,
+  either,
+  listOf,
+  oneOf,
+  options as optionsOf,
+  recordOf,
+  required,
+  withMethods,
+} from '../../../src/internal.ts'
+import { type CallerRequest, type InstructionsPlace, readCompletionRequest, readResponseRequest } from '../../../src/ui/openai/index.ts'
+import { answerProblems, newApp, problemOf } from '../access/answer-problems.ts'
+import { type Authorize, type Caller, callerOf } from '../access/authorize.ts'
+import { readJsonObject } from '../access/body.ts'
+import { originGuard } from '../access/origin.ts'
+import { type Problem, ProblemError } from '../access/problem.ts'
+import type { LiveSessions } from '../live/live-sessions.ts'
+import { type RouteOptions, resolvedRoutes, routeTable, type SessionRouteOptions } from '../routes/route-options.ts'
+import { sessionRoutes } from '../routes/session-routes.ts'
+import { accepted, callerSettings } from './caller-request.ts'
+import { chatAnswer, responseAnswer, sessionHeader } from './openai-answer.ts'
+import { inTheirWords, OpenAiRefusal, problemAsError, refusalResponse, refuseCaller } from './openai-error.ts'
+import { statelessRun } from './stateless-run.ts'
+
+/** Makes the agent that answers one request and is then forgotten. A problem is answered as it is. */
+export type MakeAgent<E extends Env = Env> = (c: Context<E>, caller: Caller) => Agent | Problem | Promise<Agent | Problem>
+
+/** An agent as a model. One of both is needed. */
+export interface ServedAgent<E extends Env = Env> {
+  /** Answers requests that bring their whole conversation. */
+  agent?: MakeAgent<E>
+  /** Where conversations are kept: for requests that go on with one. */
+  sessions?: LiveSessions
+}
+
+/** What `createOpenAiApp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
+export interface OpenAiAppOptions<E extends Env = Env> extends Omit<RouteOptions, 'turnRequests' | 'imports'> {
+  /**
+   * Who asks, as in `createAgentApp`: clients send their key as `Authorization: Bearer …`. A name keeps the conversations of each caller apart; `true` is the only
+   * user there is, as `bearer(secret)` answers; anything else refuses.
+   */
+  authorize: Authorize<E>
+  /** The agents, by the names that callers know them by as models. A function stands for `{ agent }`. */
+  agents: Readonly<Record<string, MakeAgent<E> | ServedAgent<E>>>
+  /**
+   * What becomes of system and developer messages of callers. `asUser`: the model is told in the place of a user, where it counts no more than what users say.
+   * `append`: they stand after the agent's own system prompt, and may change what it does; where a conversation is kept, they are told as `asUser`. Default `asUser`.
+   */
+  callerInstructions?: InstructionsPlace
+  /** Whether callers may bring tools of their own, which they run. Their descriptions are told to the model. Default `true`. */
+  callerTools?: boolean
+  /** Origins of web pages that may ask, such as `https://app.example`. Default: none. */
+  cors?: readonly string[]
+}
+
+const { turnRequests: _shown, imports: _taken, ...ofRoutes } = routeTable
+const servedAgent = optionsOf<ServedAgent>({ agent: aFunction, sessions: withMethods('live sessions', 'fetch', 'list') })
+const openAiAppOptions = optionsOf<OpenAiAppOptions>({
+  authorize: required(either(oneOf('loopbackOnly'), aFunction)),
+  agents: required(recordOf(either(aFunction, servedAgent))),
+  callerInstructions: oneOf('asUser', 'append'),
+  callerTools: aFlag,
+  cors: listOf(aText),
+  ...ofRoutes,
+})
+
+/**
+ * Agents as the models of OpenAI's API, as a Hono app: `POST /v1/chat/completions`, `POST /v1/responses` and `GET /v1/models`. Serve its `fetch`, or mount it with
+ * `app.route('/', …)` beside `createAgentApp`.
+ *
+ * **Contract**
+ * - The agent's own tools run inside. Tools of the caller are its own to run: their calls end the answer, and the next request brings the results.
+ * - A request that goes on with a conversation (`x-session-id`, `conversation`, `previous_response_id`) says only what is new; what was said before, the server
+ *   knows. Any other brings all of it, and a client that goes away stops its run.
+ * - What callers may not set is refused by name. Errors, before the first byte and after, are those of OpenAI's API.
+ * - Throws `ConfigError` `invalidOption` for a wrong option.
+ *
+ * Source: docs/openai-endpoint.md
+ *
+ * @example
+ * ```ts
+ * const app = createOpenAiApp({ agents: { support: () => new Agent({ model, tools }) }, authorize: bearer(process.env.ACCESS_TOKEN) })
+ * ```
+ */
+export function createOpenAiApp<E extends Env = Env>(options: OpenAiAppOptions<E>): Hono<E> {
+  checkOptions(options, openAiAppOptions)
+  const { agents: given, authorize, callerInstructions = 'asUser', callerTools = true, cors = [], ...others } = options
+  const agents = new Map(Object.entries(given).map(([name, served]) => [name, servedBy(name, served)]))
+  const routes = resolvedRoutes(others)
+  const app = newApp<E>()
+  answerProblems(app, options.logger)
+  app.onError((error) => (error instanceof OpenAiRefusal ? refusalResponse(error) : problemAsError(problemOf(error, options.logger))))
+  app.use('/v1/*', originGuard({ allowed: cors, methods: ['GET', 'POST'], exposed: ['retry-after', sessionHeader] }))
+  const ready: ReadyApp<E> = {
+    agents,
+    routes,
+    callerInstructions,
+    callerTools,
+    access: (c) => callerOf(c, authorize),
+    created: Math.floor(Date.now() / 1000),
+  }
+  addModels(app, ready)
+  addAnswers(app, ready)
+  return app
+}
+
+/** The options, as requests need them. */
+interface ReadyApp<E extends Env> {
+  agents: ReadonlyMap<string, ServedAgent<E>>
+  routes: SessionRouteOptions
+  callerInstructions: InstructionsPlace
+  callerTools: boolean
+  access: (c: Context<E>) => Promise<Caller>
+  /** Epoch seconds at which the agents are here: of a model nobody asks for more. */
+  created: number
+}
+
+function servedBy<E extends Env>(name: string, served: MakeAgent<E> | ServedAgent<E>): ServedAgent<E> {
+  const ready = typeof served === 'function' ? { agent: served } : served
+  if (ready.agent === undefined && ready.sessions === undefined) {
+    throw new ConfigError('invalidOption', `agents.${name} has neither agent nor sessions: give it one of them, or both.`)
+  }
+  return ready
+}
+
+function addModels<E extends Env>(app: Hono<E>, { agents, access, created }: ReadyApp<E>): void {
+  const modelOf = (id: string) => ({ id, object: 'model', created, owned_by: 'phi-core' })
+  app.get('/v1/models', async (c) => {
+    await access(c)
+    return c.json({ object: 'list', data: [...agents.keys()].map(modelOf) })
+  })
+  app.get('/v1/models/:id', async (c) => {
+    await access(c)
+    const id = c.req.param('id') ?? ''
+    if (!agents.has(id)) refuseModel(id)
+    return c.json(modelOf(id))
+  })
+}
+
+function refuseModel(model: string): never {
+  const message = `The model ${JSON.stringify(model.slice(0, 100))} does not exist or you do not have access to it. GET /v1/models lists them.`
+  throw new OpenAiRefusal(404, { message, param: 'model', code: 'model_not_found' })
+}
+
+function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
+  const { access, routes, callerInstructions, callerTools } = ready
+  const servedOf = (model: string): ServedAgent<E> => ready.agents.get(model) ?? refuseModel(model)
+  const session = sessionRoutes(routes)
+  /** Begins a run for a request that brings its whole conversation. */
+  const begin = async (c: Context<E>, caller: Caller, request: CallerRequest, { agent }: ServedAgent<E>) => {
+    if (agent === undefined)
+      refuseCaller({ message: `This agent keeps its conversations. Name one: header ${sessionHeader}, or conversation.` })
+    const settings = callerSettings(request, routes.clientSettings)
+    routes.streams.assertRoom(caller)
+    const made = await agent(c, caller)
+    if ('detail' in made) throw new ProblemError(made)
+    const begun = statelessRun(made, request, { settings, callerTools }, c.req.raw.signal)
+    return { ...begun, isStored: false, streaming: { ...routes, live: { caller } } }
+  }
+  const inSession = async (c: Context<E>, caller: Caller, sessionId: string, path: string, { sessions }: ServedAgent<E>, body: object) => {
+    if (sessions === undefined)
+      refuseCaller({ message: 'This agent keeps no conversations. Send the whole conversation with each request.' })
+    const { headers, signal } = c.req.raw
+    const request = new Request(new URL(path, c.req.url), { method: 'POST', headers, signal, body: JSON.stringify(body) })
+    return inTheirWords(await sessions.fetch({ ...caller, sessionId }, request, session))
+  }
+  app.post('/v1/chat/completions', async (c) => {
+    const caller = await access(c)
+    const body = await readJsonObject(c, routes.body)
+    const request = accepted(readCompletionRequest(body, { callerInstructions }))
+    const served = servedOf(request.model)
+    const sessionId = c.req.header(sessionHeader)
+    if (sessionId !== undefined) return inSession(c, caller, sessionId, '/openai/chat/completions', served, body)
+    return chatAnswer(request, await begin(c, caller, request, served))
+  })
+  app.post('/v1/responses', async (c) => {
+    const caller = await access(c)
+    const body = await readJsonObject(c, routes.body)
+    const request = accepted(readResponseRequest(body, { callerInstructions }))
+    const served = servedOf(request.model)
+    // A conversation that the caller tells itself is not kept: the session would hold what nobody here has said.
+    const isNew = request.messages.every(({ role }) => role === 'user') && request.tools.length === 0
+    const named = request.place?.sessionId ?? c.req.header(sessionHeader)
+    const isKept = named !== undefined || (request.mayStore && isNew && served.sessions !== undefined)
+    if (isKept) return inSession(c, caller, named ?? crypto.randomUUID(), '/openai/responses', served, body)
+    return responseAnswer(request, await begin(c, caller, request, served))
+  })
+}

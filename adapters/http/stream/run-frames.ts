@@ -1,0 +1,90 @@
+import type { AgentEvent } from '../../../src/index.ts'
+import { startTimer } from '../../../src/internal.ts'
+import type { FrameWriter } from './frame-writer.ts'
+
+/** How long nothing must happen until a run that probably waits for a person is taken to wait. */
+const stillMs = 250
+
+interface Frame {
+  text: string
+  isLast: boolean
+  /** Why it is the last before the run has ended. */
+  error?: unknown
+}
+
+/** Events that may be there already: the reader of a run tells, so that many are written at once. */
+interface Events extends AsyncIterator<AgentEvent> {
+  ready?(): AgentEvent | undefined
+}
+
+/** So much text of events that are there is one piece of the stream: about what a socket takes at once. */
+const pieceChars = 16 * 1024
+
+/** The frames of one answer, as they are asked for: also of one that is sent in one piece. */
+export class RunFrames {
+  readonly #events: Events
+  readonly #writer: FrameWriter
+  readonly #waits: () => boolean
+  /** The event that is waited for. */
+  #next: Promise<IteratorResult<AgentEvent>> | undefined
+
+  /** `waits`: whether the run waits for a person now. */
+  constructor(events: Events, { writer, waits }: { writer: FrameWriter; waits: () => boolean }) {
+    this.#events = events
+    this.#writer = writer
+    this.#waits = waits
+  }
+
+  async next(): Promise<Frame> {
+    let text = ''
+    try {
+      // A pull that gave nothing would not be repeated: events that are not shown are passed over here.
+      for (;;) {
+        if (text.length >= pieceChars) return { text, isLast: false }
+        const ready = this.#next === undefined ? this.#events.ready?.() : undefined
+        if (ready !== undefined) {
+          text += this.#writer.write(ready)
+          continue
+        }
+        // Nothing is ready: what was asked, and answered since, is written.
+        if (this.#writer.waiting === 'certain' && this.#waits()) return { text: text + this.#writer.suspend(), isLast: true }
+        if (text !== '') return { text, isLast: false }
+        const next = await this.#nextUnlessStill()
+        if (next === undefined) return { text: this.#writer.suspend(), isLast: true }
+        if (next.done === true) return { text: this.#writer.end(), isLast: true }
+        text = this.#writer.write(next.value)
+      }
+    } catch (error) {
+      return { text: text + this.#writer.fail(error), isLast: true, error }
+    }
+  }
+
+  async leave(): Promise<void> {
+    await this.#events.return?.()
+  }
+
+  /** The next event; undefined when none comes for a while and the run waits for a person. */
+  async #nextUnlessStill(): Promise<IteratorResult<AgentEvent> | undefined> {
+    this.#next ??= this.#events.next()
+    if (this.#writer.waiting !== 'no' && this.#waits()) {
+      const isStill = await passes(stillMs, this.#next)
+      if (isStill && this.#waits()) return undefined
+    }
+    const next = await this.#next
+    this.#next = undefined
+    return next
+  }
+}
+
+/** Whether so many milliseconds pass before `work` settles. */
+async function passes(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let stopTimer = (): void => undefined
+  const passed = new Promise<boolean>((resolve) => {
+    stopTimer = startTimer(ms, () => resolve(true))
+  })
+  try {
+    return await Promise.race([work.then(() => false), passed])
+  } finally {
+    stopTimer()
+  }
+}

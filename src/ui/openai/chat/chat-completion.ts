@@ -1,0 +1,120 @@
+import type { Usage } from '../../../contract/model/usage.ts'
+import type { UrlCitation } from '../shared/citations.ts'
+import type { OpenAiError } from '../shared/failure.ts'
+
+/** Why an answer ended, as Chat Completions says it. */
+export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+
+/** A call of a tool that the caller runs. */
+export interface ChatToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+/** A source of the answer. */
+export interface ChatAnnotation {
+  type: 'url_citation'
+  url_citation: Omit<UrlCitation, 'type'>
+}
+
+/** What is added to the answer. `reasoning_content` is no word of OpenAI's: services that show reasoning call it so. */
+export interface ChatDelta {
+  role?: 'assistant'
+  content?: string
+  reasoning_content?: string
+  refusal?: string
+  tool_calls?: (ChatToolCall & { index: number })[]
+  annotations?: ChatAnnotation[]
+}
+
+/** Tokens that were used, as Chat Completions counts them. */
+export interface ChatUsage {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  prompt_tokens_details: { cached_tokens: number }
+  completion_tokens_details: { reasoning_tokens: number }
+}
+
+/** One piece of a streamed answer. */
+export interface ChatChunk {
+  id: string
+  object: 'chat.completion.chunk'
+  created: number
+  model: string
+  choices: { index: 0; delta: ChatDelta; logprobs: null; finish_reason: ChatFinishReason | null }[]
+  usage?: ChatUsage | null
+}
+
+/** What breaks a stream off. */
+export interface ErrorChunk {
+  error: OpenAiError
+}
+
+/** An answer in one piece. */
+export interface ChatCompletion {
+  id: string
+  object: 'chat.completion'
+  created: number
+  model: string
+  choices: {
+    index: 0
+    message: {
+      role: 'assistant'
+      content: string | null
+      refusal: string | null
+      reasoning_content?: string
+      tool_calls?: ChatToolCall[]
+      annotations: ChatAnnotation[]
+    }
+    logprobs: null
+    finish_reason: ChatFinishReason
+  }[]
+  usage: ChatUsage
+}
+
+/** Tokens as Chat Completions counts them: the prompt with what a cache had of it. */
+export function chatUsage({ input, output, reasoning, cacheRead, cacheWrite }: Usage): ChatUsage {
+  const prompt = input + cacheRead + cacheWrite
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output,
+    total_tokens: prompt + output,
+    prompt_tokens_details: { cached_tokens: cacheRead },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  }
+}
+
+/** The answer that the chunks of an encoder make up. They end with its `usage`. */
+export function chatCompletionOf(chunks: readonly (ChatChunk | ErrorChunk)[]): ChatCompletion | ErrorChunk {
+  let [content, reasoning, refusal] = ['', '', '']
+  const calls: ChatToolCall[] = []
+  const annotations: ChatAnnotation[] = []
+  let completion: ChatCompletion | undefined
+  let finish: ChatFinishReason = 'stop'
+  for (const chunk of chunks) {
+    if ('error' in chunk) return chunk
+    for (const { delta, finish_reason: reason } of chunk.choices) {
+      content += delta.content ?? ''
+      reasoning += delta.reasoning_content ?? ''
+      refusal += delta.refusal ?? ''
+      calls.push(...(delta.tool_calls ?? []).map(({ index: _, ...call }) => call))
+      annotations.push(...(delta.annotations ?? []))
+      finish = reason ?? finish
+    }
+    const { id, created, model, usage } = chunk
+    if (usage) completion = { id, object: 'chat.completion', created, model, choices: [], usage }
+  }
+  if (completion === undefined) throw new TypeError('The chunks of an answer end with its usage.')
+  const message = {
+    role: 'assistant' as const,
+    content: content === '' && (calls.length > 0 || refusal !== '') ? null : content,
+    refusal: refusal === '' ? null : refusal,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    annotations,
+  }
+  completion.choices = [{ index: 0, message, logprobs: null, finish_reason: finish }]
+  return completion
+}

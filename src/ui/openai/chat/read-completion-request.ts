@@ -1,0 +1,90 @@
+import type { JsonValue } from '../../../contract/json.ts'
+import type { ToolCallContent } from '../../../contract/message/content.ts'
+import { type ClientObject, isId, isObject, readBody, textIn } from '../../shared/client-input.ts'
+import { argumentsOf, resultContent } from '../shared/caller-content.ts'
+import { type ReadRequest, readingOf, refuse } from '../shared/caller-fault.ts'
+import { CallerConversation, type CallerRequest, type ReadOptions } from '../shared/caller-request.ts'
+import { chatSettings, refuseAsked, settingsIn, type UnsupportedFields } from '../shared/caller-settings.ts'
+import { callerFormat, callerTools } from '../shared/caller-tools.ts'
+import { addSpoken } from '../shared/spoken.ts'
+
+/** What `POST /v1/chat/completions` asks of an agent. */
+export interface CompletionRequest extends CallerRequest {
+  /** Whether the last chunk of a stream says what was used. */
+  includeUsage: boolean
+}
+
+const unsupported: UnsupportedFields = {
+  n: { defaults: [1], why: 'An agent gives one answer: leave it out.' },
+  logprobs: { defaults: [false], why: 'An agent may ask several models: leave it out.' },
+  top_logprobs: { defaults: [0], why: 'An agent may ask several models: leave it out.' },
+  logit_bias: { defaults: [{}], why: 'Leave it out.' },
+  audio: { why: 'Agents answer with text.' },
+  modalities: { defaults: [['text']], why: 'Agents answer with text.' },
+  prediction: { why: 'Leave it out.' },
+  functions: { defaults: [[]], why: "Use 'tools' instead." },
+  function_call: { defaults: ['auto', 'none'], why: "Use 'tool_choice' instead." },
+  web_search_options: { why: 'The agent has its own tools.' },
+}
+
+/**
+ * Reads the body of a request for a chat completion: JSON, parsed or as text.
+ *
+ * **Contract**
+ * - What asks for nothing (OpenAI's defaults, `null`) passes. What nothing here can do is refused by name; `user`, `metadata`, `store` and what is
+ *   about OpenAI's own caches are taken and not used.
+ * - System and developer messages are told to the model in the place of a user, or are `instructions`, as `callerInstructions` says.
+ * - Every call has its result, and every result its call.
+ *
+ * Source: docs/openai-endpoint.md
+ */
+export function readCompletionRequest(body: unknown, options: ReadOptions = {}): ReadRequest<CompletionRequest> {
+  const { value, problem } = readBody(body)
+  if (value === undefined) return { fault: { message: problem } }
+  return readingOf(() => completionRequest(value, options))
+}
+
+function completionRequest(body: ClientObject, options: ReadOptions): CompletionRequest {
+  const { model, messages, stream = false, stream_options: streamOptions } = body
+  if (!isId(model)) refuse('model', 'model must be the name of an agent: GET /v1/models lists them.')
+  if (typeof stream !== 'boolean' && stream !== null) refuse('stream', 'stream must be true or false.')
+  refuseAsked(body, unsupported)
+  const conversation = new CallerConversation(options)
+  if (!Array.isArray(messages) || messages.length === 0) refuse('messages', 'messages must be a list of at least one message.')
+  for (const [index, message] of messages.entries()) addMessage(conversation, message, `messages[${index}]`)
+  conversation.end('messages')
+  const responseFormat = callerFormat(body.response_format, 'response_format', (format) => format.json_schema)
+  return {
+    model,
+    isStreamed: stream === true,
+    includeUsage: isObject(streamOptions) && streamOptions.include_usage === true,
+    messages: conversation.messages,
+    newest: conversation.newest,
+    instructions: conversation.instructions,
+    tools: callerTools(body.tools, (entry) => entry.function),
+    settings: settingsIn(body, chatSettings),
+    ...(responseFormat !== undefined && { responseFormat }),
+  }
+}
+
+function addMessage(conversation: CallerConversation, message: JsonValue, param: string): void {
+  if (!isObject(message)) refuse(param, `${param} must be an object with a role.`)
+  const { role, content } = message
+  if (role === 'tool') {
+    const callId = textIn(message.tool_call_id) ?? refuse(param, `${param} needs the tool_call_id of the call that it answers.`)
+    conversation.result(callId, resultContent(content, `${param}.content`), param)
+  } else addSpoken(conversation, message, role === 'assistant' ? callsOf(message, param) : [], param)
+}
+
+function callsOf({ tool_calls: given, function_call: old }: ClientObject, param: string): ToolCallContent[] {
+  if (old !== undefined && old !== null) refuse(`${param}.function_call`, `${param}.function_call is not taken: use tool_calls.`)
+  if (given === undefined || given === null) return []
+  if (!Array.isArray(given)) return refuse(`${param}.tool_calls`, `${param}.tool_calls must be a list.`)
+  return given.map((call, index) => {
+    const place = `${param}.tool_calls[${index}]`
+    const { name, arguments: given }: ClientObject = isObject(call) && isObject(call.function) ? call.function : {}
+    const id = isObject(call) ? call.id : undefined
+    if (!isId(id) || !isId(name)) return refuse(place, `${place} must be a call of a function, with its id and its name.`)
+    return { type: 'toolCall', id, name, arguments: argumentsOf(given, `${place}.function.arguments`) }
+  })
+}

@@ -1,0 +1,167 @@
+import type { JsonValue } from '../../../contract/json.ts'
+import { sessionId as sessionIdShape } from '../../../contract/session/session.ts'
+import { fits } from '../../../contract/shape/read.ts'
+import type { ToolDecision } from '../../shared/approval-id.ts'
+import { type ClientObject, isId, isObject, readBody, textIn } from '../../shared/client-input.ts'
+import { argumentsOf, resultContent, textContent, userContent } from '../shared/caller-content.ts'
+import { type ReadRequest, readingOf, refuse } from '../shared/caller-fault.ts'
+import { CallerConversation, type CallerRequest, type ReadOptions } from '../shared/caller-request.ts'
+import { refuseAsked, responseSettings, settingsIn, type UnsupportedFields } from '../shared/caller-settings.ts'
+import { callerFormat, callerTools } from '../shared/caller-tools.ts'
+import { addSpoken } from '../shared/spoken.ts'
+import { approvalIn, placeOf } from './reference.ts'
+import type { ResponseEcho } from './response.ts'
+
+/** What `POST /v1/responses` asks of an agent. */
+export interface ResponseRequest extends CallerRequest {
+  /** Where the conversation is that it goes on with: a session, and the loop after which, where it names a response or something of one. */
+  place?: { sessionId: string; loopId?: string }
+  /** What the caller says to what the agent has asked. */
+  decisions: ToolDecision[]
+  /** Whether it may be kept, so that another request can go on with it. */
+  mayStore: boolean
+  echo: ResponseEcho
+}
+
+const unsupported: UnsupportedFields = {
+  background: { defaults: [false], why: 'Agents answer at once: leave it out.' },
+  prompt: { why: 'The agent has its own.' },
+  max_tool_calls: { why: 'The limits of the agent are its server’s to set.' },
+  top_logprobs: { defaults: [0], why: 'An agent may ask several models: leave it out.' },
+  context_management: { why: 'The agent manages its context itself.' },
+}
+
+/**
+ * Reads the body of a request for a response: JSON, parsed or as text.
+ *
+ * **Contract**
+ * - As `readCompletionRequest`. Reasoning that comes back is passed over: the agent keeps its own.
+ * - `conversation` is the id of a session; `previous_response_id`, a referenced item and an approved request say theirs themselves.
+ *
+ * Source: docs/openai-endpoint.md
+ */
+export function readResponseRequest(body: unknown, options: ReadOptions = {}): ReadRequest<ResponseRequest> {
+  const { value, problem } = readBody(body)
+  if (value === undefined) return { fault: { message: problem } }
+  return readingOf(() => responseRequest(value, options))
+}
+
+/** What the items of an input say besides messages. */
+interface Said {
+  conversation: CallerConversation
+  decisions: ToolDecision[]
+  /** The newest thing of ours that was named. */
+  reference?: string
+}
+
+function responseRequest(body: ClientObject, options: ReadOptions): ResponseRequest {
+  const { model, input, stream = false, store } = body
+  if (!isId(model)) refuse('model', 'model must be the name of an agent: GET /v1/models lists them.')
+  if (typeof stream !== 'boolean' && stream !== null) refuse('stream', 'stream must be true or false.')
+  if (store !== undefined && store !== null && typeof store !== 'boolean') refuse('store', 'store must be true or false.')
+  refuseAsked(body, unsupported)
+  const said: Said = { conversation: new CallerConversation(options), decisions: [] }
+  const { conversation, decisions } = said
+  conversation.instruct(textContent(body.instructions, 'instructions'))
+  if (typeof input === 'string') conversation.user(userContent(input, 'input'))
+  else if (Array.isArray(input)) for (const [index, item] of input.entries()) addItem(said, item, `input[${index}]`)
+  else refuse('input', 'input must be a text or a list of items.')
+  const place = placeIn(body, said.reference)
+  if (decisions.length === 0) conversation.end('input')
+  if (decisions.length > 0 && place === undefined) refuse('input', 'An approval names no request of this server.')
+  const responseFormat = callerFormat(isObject(body.text) ? body.text.format : undefined, 'text.format', (format) => format)
+  return {
+    model,
+    isStreamed: stream === true,
+    messages: conversation.messages,
+    newest: conversation.newest,
+    instructions: conversation.instructions,
+    tools: callerTools(body.tools, (entry) => entry),
+    settings: settingsIn(body, responseSettings),
+    ...(responseFormat !== undefined && { responseFormat }),
+    ...(place !== undefined && { place }),
+    decisions,
+    mayStore: store !== false,
+    echo: echoOf(body),
+  }
+}
+
+function addItem(said: Said, item: JsonValue, param: string): void {
+  if (!isObject(item)) refuse(param, `${param} must be an object.`)
+  const { conversation } = said
+  switch (item.type ?? 'message') {
+    case 'message':
+      addSpoken(conversation, item, [], param)
+      return
+    case 'function_call': {
+      const { call_id: id, name, arguments: given } = item
+      if (!isId(id) || !isId(name)) refuse(param, `${param} must be a call of a function, with its call_id and its name.`)
+      conversation.assistant('', [{ type: 'toolCall', id, name, arguments: argumentsOf(given, `${param}.arguments`) }], param)
+      return
+    }
+    case 'function_call_output': {
+      const callId = textIn(item.call_id) ?? refuse(param, `${param} needs the call_id of the call that it answers.`)
+      conversation.result(callId, resultContent(item.output, `${param}.output`), param)
+      return
+    }
+    case 'reasoning':
+      return
+    case 'item_reference':
+    case 'mcp_approval_request':
+      said.reference = textIn(item.id) ?? refuse(param, `${param} needs an id.`)
+      conversation.answered()
+      return
+    case 'mcp_approval_response':
+      addDecision(said, item, param)
+      return
+    default:
+      refuse(`${param}.type`, `${param}.type is none that is taken: messages, function calls with their outputs, and answers to approvals.`)
+  }
+}
+
+/** Whatever is no clear yes is a no. */
+function addDecision(said: Said, { approval_request_id: id, approve, reason }: ClientObject, param: string): void {
+  const request = typeof id === 'string' ? approvalIn(id) : undefined
+  if (typeof id !== 'string' || request === undefined) refuse(param, `${param}.approval_request_id names no request of this server.`)
+  said.reference = id
+  said.conversation.answered()
+  said.decisions.push({ ...request, approved: approve === true, ...(typeof reason === 'string' && reason !== '' && { reason }) })
+}
+
+function placeIn({ conversation, previous_response_id: previous }: ClientObject, reference: string | undefined): ResponseRequest['place'] {
+  const isNamed = conversation !== undefined && conversation !== null
+  const isAfter = previous !== undefined && previous !== null
+  if (isNamed && isAfter) refuse('previous_response_id', 'Send conversation or previous_response_id, not both.')
+  if (isNamed) {
+    const sessionId = isObject(conversation) ? conversation.id : conversation
+    return fits(sessionIdShape, sessionId)
+      ? { sessionId }
+      : refuse('conversation', 'conversation must be an id of A-Z a-z 0-9 . _ -, 200 at most.')
+  }
+  const id = isAfter ? previous : reference
+  if (id === undefined) return undefined
+  const place = typeof id === 'string' ? placeOf(id) : undefined
+  if (place !== undefined && fits(sessionIdShape, place.sessionId)) return place
+  const shown = JSON.stringify(id).slice(0, 100)
+  return isAfter
+    ? refuse('previous_response_id', `Previous response with id ${shown} not found.`, 'previous_response_not_found')
+    : refuse('input', `Item with id ${shown} not found. Items are not persisted when store is false: send them whole.`)
+}
+
+function echoOf(body: ClientObject): ResponseEcho {
+  const { metadata, parallel_tool_calls: parallel, previous_response_id: previous, tools } = body
+  return {
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    metadata: isObject(metadata) ? metadata : {},
+    parallel_tool_calls: parallel !== false,
+    previous_response_id: textIn(previous) ?? null,
+    reasoning: body.reasoning ?? { effort: null, summary: null },
+    temperature: body.temperature ?? 1,
+    text: body.text ?? { format: { type: 'text' } },
+    tool_choice: body.tool_choice ?? 'auto',
+    tools: Array.isArray(tools) ? tools : [],
+    top_p: body.top_p ?? 1,
+    truncation: 'disabled',
+  }
+}

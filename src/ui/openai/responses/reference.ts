@@ -1,0 +1,45 @@
+import { toBase64 } from '../../../base/base64.ts'
+import { parseApprovalId } from '../../shared/approval-id.ts'
+
+/** A place in a session: the end of this loop. */
+export interface SessionPlace {
+  sessionId: string
+  loopId: string
+}
+
+/** Words that ids begin with: what they name. */
+export type ReferenceKind = 'resp' | 'msg' | 'rs' | 'fc' | 'mcpr'
+
+/**
+ * An id that says where in which session the thing stands that it names, so that nothing has to be kept for it. Whoever reads it may read that: it is no secret, and
+ * opens no session of somebody else.
+ */
+export function referenceTo(kind: ReferenceKind, { sessionId, loopId }: SessionPlace, ...rest: (string | number)[]): string {
+  const tail = loopId.startsWith(`${sessionId}.`) ? loopId.slice(sessionId.length + 1) : loopId
+  const bytes = new TextEncoder().encode(JSON.stringify([sessionId, tail, ...rest]))
+  return `${kind}_${toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}`
+}
+
+/** The place that an id of `referenceTo` names; `undefined` for any other text. */
+export function placeOf(id: string): SessionPlace | undefined {
+  const [sessionId, tail] = partsOf(id) ?? []
+  if (typeof sessionId !== 'string' || typeof tail !== 'string') return undefined
+  return { sessionId, loopId: `${sessionId}.${tail}` }
+}
+
+/** The call that the id of an approval request is about; `undefined` for any other text. */
+export function approvalIn(id: string): ReturnType<typeof parseApprovalId> {
+  const asked = partsOf(id)?.at(-1)
+  return id.startsWith('mcpr_') && typeof asked === 'string' ? parseApprovalId(asked) : undefined
+}
+
+function partsOf(id: string): unknown[] | undefined {
+  try {
+    const coded = id.slice(id.indexOf('_') + 1)
+    const binary = atob(coded.replaceAll('-', '+').replaceAll('_', '/'))
+    const parts: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.from(binary, (char) => char.charCodeAt(0))))
+    return Array.isArray(parts) ? parts : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,109 @@
+import type { Content, ToolCallContent } from '../../../contract/message/content.ts'
+import { newId } from '../../../contract/message/ids.ts'
+import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../../contract/message/message.ts'
+import { now, text } from '../../../contract/message/message.ts'
+import type { ResponseFormat } from '../../../contract/model/request-settings.ts'
+import { emptyUsage } from '../../../contract/model/usage.ts'
+import { refuse } from './caller-fault.ts'
+import type { CallerSetting } from './caller-settings.ts'
+import type { CallerTool } from './caller-tools.ts'
+
+/** Who speaks for a caller where its instructions are: the caller alone, as in every text of a user; or the system prompt, which they are added to. */
+export type InstructionsPlace = 'asUser' | 'append'
+
+/** How a request is read. */
+export interface ReadOptions {
+  /** What becomes of system and developer messages, and of `instructions`. Default `asUser`. */
+  callerInstructions?: InstructionsPlace
+}
+
+/** One message of a caller, with an id of its own. */
+export type CallerMessage = (UserMessage | AssistantMessage | ToolResultMessage) & { id: string }
+
+/** What both of OpenAI's APIs ask of an agent. */
+export interface CallerRequest {
+  /** The name of the agent. */
+  model: string
+  isStreamed: boolean
+  /** The conversation as the caller tells it. What it says that an assistant said is the caller's claim. */
+  messages: CallerMessage[]
+  /** What is said now: what stands after the last answer. Where the conversation is kept, the server knows what was said before. */
+  newest: CallerMessage[]
+  /** For the system prompt, where the server lets callers add to it. */
+  instructions: string
+  tools: CallerTool[]
+  settings: CallerSetting[]
+  responseFormat?: ResponseFormat
+}
+
+/** A conversation while it is read. Refuses results without a call, and calls without a result, as OpenAI does. */
+export class CallerConversation {
+  readonly messages: CallerMessage[] = []
+  readonly #place: InstructionsPlace
+  readonly #instructions: string[] = []
+  /** Where what is said now begins. */
+  #newestAt = 0
+  /** Calls without a result, by their id. */
+  readonly #open = new Map<string, string>()
+
+  constructor({ callerInstructions = 'asUser' }: ReadOptions) {
+    this.#place = callerInstructions
+  }
+
+  get instructions(): string {
+    return this.#instructions.join('\n\n')
+  }
+
+  get newest(): CallerMessage[] {
+    return this.messages.slice(this.#newestAt)
+  }
+
+  /** What stands before this place was answered. */
+  answered(): void {
+    this.#newestAt = this.messages.length
+  }
+
+  instruct(said: string): void {
+    if (said.trim() === '') return
+    if (this.#place === 'append') this.#instructions.push(said)
+    else this.user([text(`[Instructions of the caller]\n${said}`)])
+  }
+
+  user(content: Content[]): void {
+    this.messages.push({ role: 'user', content, timestamp: now(), id: newId() })
+  }
+
+  /** What an assistant said, and the calls that it made: of the caller's tools. Parts of one answer come one after the other. */
+  assistant(said: string, calls: ToolCallContent[], param: string): void {
+    for (const { id, name } of calls) {
+      if (this.#open.has(id)) refuse(param, `Two calls have the id ${JSON.stringify(id.slice(0, 100))}.`)
+      this.#open.set(id, name)
+    }
+    const content: Content[] = [...(said === '' ? [] : [text(said)]), ...calls]
+    const last = this.messages.at(-1)
+    if (last?.role === 'assistant') last.content.push(...content)
+    else if (content.length > 0) this.messages.push(answer(content))
+    this.answered()
+  }
+
+  result(toolCallId: string, content: Content[], param: string): void {
+    const toolName = this.#open.get(toolCallId)
+    if (toolName === undefined) refuse(param, `${param} answers no call that stands before it.`)
+    this.#open.delete(toolCallId)
+    this.messages.push({ role: 'toolResult', toolCallId, toolName, content, isError: false, timestamp: now(), id: newId() })
+  }
+
+  /** Refuses what no model could answer. `param` holds the conversation. */
+  end(param: string): void {
+    const [unanswered] = this.#open.keys()
+    if (unanswered !== undefined) refuse(param, `The call ${JSON.stringify(unanswered.slice(0, 100))} has no result.`)
+    if (this.messages.length === 0) refuse(param, `${param} is empty.`)
+    if (this.messages.at(-1)?.role === 'assistant') refuse(param, `${param} ends with an assistant. End it with a user or a tool.`)
+  }
+}
+
+function answer(content: Content[]): AssistantMessage & { id: string } {
+  const stopReason = content.some(({ type }) => type === 'toolCall') ? 'toolUse' : 'stop'
+  const unknown = 'unknown'
+  return { role: 'assistant', content, stopReason, model: unknown, provider: unknown, usage: emptyUsage(), timestamp: now(), id: newId() }
+}
