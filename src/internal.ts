@@ -4,15 +4,13 @@
  * @module
  */
 
+export { isRedirect, namedPage, retryAfterIn } from './base/http-answer.ts'
 export { logWarning } from './base/log-warning.ts'
 export { aLogger } from './base/port-kinds.ts'
 export { isLoopbackHost, mayLeadTo } from './base/private-host.ts'
 export { waitingApprovals } from './base/questions.ts'
-export { isRedirect } from './base/redirect.ts'
-export { retryAfterIn } from './base/retry-after.ts'
 export { minSecret } from './base/text/redact.ts'
 export { headerSecrets, withoutSecrets } from './base/text/secrets.ts'
-export { namedPage } from './base/text/web-page.ts'
 export { hasHalf, headOf, isHighSurrogate } from './base/text/whole-characters.ts'
 export { retryDelayMs, startTimer, timerMs } from './base/timer.ts'
 export { errorText } from './contract/errors.ts'

@@ -8,7 +8,7 @@ export { problemOf } from './access/answer-problems.ts'
 export { shareOfNamed } from './access/authorize.ts'
 export { type BodyLimits, readText } from './access/body.ts'
 export { isHost } from './access/loopback.ts'
-export { ProblemError, problemResponse, refuse, soonMs } from './access/problem.ts'
+export { refuse, soonMs } from './access/problem.ts'
 export { listOfAll, takeUpAll } from './live/left-sessions.ts'
 export { maxAttempts } from './live/live-session-host.ts'
 export { type ListPage, requestHeaders } from './live/live-sessions.ts'
@@ -17,7 +17,6 @@ export {
   type CloseOptions,
   closeOptions,
   type DrainOptions,
-  drainOptions,
   type MemoryLiveSessionsOptions,
   memoryOptionTable,
 } from './live/memory-options.ts'

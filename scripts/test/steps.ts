@@ -67,6 +67,7 @@ const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '
 export const checks: Step[] = [
   { name: 'type check', command: ['npm', 'run', '--silent', 'typecheck'], isPrecondition: true },
   { name: 'lint', command: ['biome', 'check', '.'] },
+  { name: 'files and exports that nobody uses', command: ['npm', 'run', '--silent', 'check:unused'] },
   { name: 'licences and known vulnerabilities', command: ['npm', 'run', '--silent', 'check:supply'] },
   { name: 'build', command: ['npm', 'run', '--silent', 'build'], isPrecondition: true },
   {

@@ -1,6 +1,6 @@
 import { AbortScope } from '../base/abort.ts'
+import { readBytes } from '../base/http-answer.ts'
 import { logWarning } from '../base/log-warning.ts'
-import { readBytes } from '../base/read-bytes.ts'
 import { startTimer } from '../base/timer.ts'
 import { errorText, PhiError } from '../contract/errors.ts'
 import { checkOptions } from '../contract/shape/read.ts'

@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path'
 import { systemCode } from '../workspace/fs-errors.ts'
-import { noteRemoved } from './claim.ts'
-import { createdFirst, type EpochFile, isAbsent, listEpochs, newestEpoch, withEpochs } from './epoch-files.ts'
 import type { FileOperations } from './file-operations.ts'
-import { endOf } from './session-summary.ts'
-import { removeFiles } from './snapshot.ts'
+import { endOf } from './list/session-summary.ts'
+import { noteRemoved } from './log/claim.ts'
+import { createdFirst, type EpochFile, isAbsent, listEpochs, newestEpoch, withEpochs } from './log/epoch-files.ts'
+import { removeFiles } from './log/snapshot.ts'
 
 /**
  * Deletes a session's folder with all that is in it; resolves with whether there was a record.

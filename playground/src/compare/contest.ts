@@ -4,7 +4,7 @@ import { demoVoice } from '../demo/race.ts'
 import { makeModel } from '../models/make-model.ts'
 import { plainOptions } from '../settings/agent-options.ts'
 import type { ModelChoice, Settings } from '../settings/settings.ts'
-import type { Contest } from '../state/local-race.ts'
+import type { Contest } from '../state/race/local-race.ts'
 
 export const judges = { model: 'A judge, with a reason', tokens: 'Fewest tokens', words: 'Longest answer' } as const
 export type JudgeName = keyof typeof judges

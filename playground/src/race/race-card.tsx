@@ -1,5 +1,5 @@
 import { escapeControls } from '../../../src/store/index.ts'
-import type { Race } from '../state/race.ts'
+import type { Race } from '../state/race/race.ts'
 import { RaceColumns } from './race-column.tsx'
 
 /** Several answers to one prompt beside each other, and which of them the judge chose. */

@@ -1,8 +1,8 @@
 import type { ChatAgent } from '../../../src/client/index.ts'
 import type { CostConfig, Receipt } from '../../../src/index.ts'
 import type { Session } from '../../../src/session/index.ts'
-import type { Contest } from './local-race.ts'
-import type { RunRace } from './race.ts'
+import type { Contest } from './race/local-race.ts'
+import type { RunRace } from './race/race.ts'
 
 /** What the page tells about a model. */
 export interface ModelFacts {

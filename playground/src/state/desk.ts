@@ -4,7 +4,7 @@ import { serverUrl } from '../remote/server-url.ts'
 import type { SettableBackend } from '../settings/settable-backend.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { StoredSession } from './chat-port.ts'
-import type { RunRace } from './race.ts'
+import type { RunRace } from './race/race.ts'
 import { createSelection, readAddress, type SelectionState } from './selection.ts'
 import { type Conversation, createConversation } from './session.ts'
 

@@ -20,3 +20,6 @@ export function resizePane(pane: keyof typeof paneWidths, width: number): void {
   const [least, most] = widthLimits[pane]
   paneWidths[pane].value = Math.round(Math.min(most, Math.max(least, width)))
 }
+
+/** What lies over the page. */
+export type DialogName = 'palette' | 'keys' | 'settings' | 'code' | 'compare'

@@ -2,7 +2,7 @@ import { indexedDbSessionStore } from '../../../adapters/browser/index.ts'
 import { Agent, type AgentOptions, memorySessionStore, resumeAgent, type SessionStore } from '../../../src/index.ts'
 import { exportSession, importSession, SessionError, withEvents } from '../../../src/session/index.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
-import { type Contest, localRace } from './local-race.ts'
+import { type Contest, localRace } from './race/local-race.ts'
 
 /** How agents of this tab are made. */
 export interface AgentSetup {

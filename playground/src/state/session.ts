@@ -7,7 +7,7 @@ import { type Attachment, mediaOf, said } from './attachments.ts'
 import type { ChatPort } from './chat-port.ts'
 import { chainOf, lastLoopOf, openedState, outlineOf } from './conversation-state.ts'
 import { EventLog } from './event-log.ts'
-import { createRace, type Race, type RunRace } from './race.ts'
+import { createRace, type Race, type RunRace } from './race/race.ts'
 import type { Replay } from './replay-controls.ts'
 
 /** A message that waits for the run to take it. */

@@ -1,4 +1,4 @@
-import { retryAfterIn } from '../../base/retry-after.ts'
+import { retryAfterIn } from '../../base/http-answer.ts'
 import { RemoteError, type RemoteErrorOptions } from '../remote-error.ts'
 
 /** Statuses of proxies and of servers that are busy or come up: the next attempt may find them well. */

@@ -126,12 +126,12 @@ export const approvalEvents = {
   approvalResolved: object<ApprovalResolvedEvent>(approvalResolved),
 }
 /** A person is asked for what a call needs. */
-export const inputEvents = {
+const inputEvents = {
   inputRequested: object<InputRequestedEvent>(inputRequested),
   inputResolved: object<InputResolvedEvent>(inputResolved),
 }
 /** What goes on beside a run. */
-export const backgroundEvents = {
+const backgroundEvents = {
   backgroundStart: object<BackgroundStartEvent>(backgroundStart),
   backgroundEnd: object<BackgroundEndEvent>(backgroundEnd),
 }

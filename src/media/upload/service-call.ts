@@ -1,5 +1,4 @@
-import { readBytes } from '../../base/read-bytes.ts'
-import { isRedirect } from '../../base/redirect.ts'
+import { isRedirect, readBytes } from '../../base/http-answer.ts'
 import { withoutSecret } from '../../base/text/redact.ts'
 import { secretsIn } from '../../base/text/url-secrets.ts'
 import { errorText, ProviderError } from '../../contract/errors.ts'

@@ -1,5 +1,5 @@
 import { AbortScope } from '../../base/abort.ts'
-import { isRedirect } from '../../base/redirect.ts'
+import { isRedirect } from '../../base/http-answer.ts'
 import { headerSecrets, isSecretHeader, withoutSecrets } from '../../base/text/secrets.ts'
 import { startTimer } from '../../base/timer.ts'
 import { errorText, PhiError, ToolError } from '../../contract/errors.ts'

@@ -1,8 +1,15 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
 import { baseType, isMediaOf } from '../../contract/message/media.ts'
-import { imageFormat, imageLeftOut } from '../kit/encode/image-format.ts'
 import type { MediaRules } from '../kit/history/media.ts'
+
+const imageFormats: ReadonlyMap<string, string> = new Map([
+  ['image/png', 'png'],
+  ['image/jpeg', 'jpeg'],
+  ['image/jpg', 'jpeg'],
+  ['image/gif', 'gif'],
+  ['image/webp', 'webp'],
+])
 
 const documentFormats: ReadonlyMap<string, string> = new Map([
   ['application/pdf', 'pdf'],
@@ -80,11 +87,16 @@ export function fileBlock(file: FileContent, { name, citesPdf, cites }: FileForm
 
 /** A picture as a block of Converse; a line for one that it does not carry. */
 export function imageBlock({ mimeType, data = '' }: ImageContent): JsonObject {
-  const format = imageFormat(mimeType)
+  const format = imageFormats.get(baseType(mimeType))
   return format === undefined ? { text: imageLeftOut(mimeType) } : { image: { format, source: { bytes: data } } }
 }
 
 /** Of what Converse carries, what `accepted` names. */
 export function carried(accepted: readonly string[], pictures: readonly string[]): string[] {
   return [...pictures, ...documents, ...videos].filter((type) => isMediaOf(type, accepted))
+}
+
+/** What stands for an image of another format. */
+function imageLeftOut(mimeType: string): string {
+  return `(image left out: ${mimeType} is not png, jpeg, gif or webp)`
 }

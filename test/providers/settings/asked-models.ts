@@ -10,7 +10,7 @@ import type { Model } from '../../../src/types/model/model.ts'
 import type { EncodedRequest, StreamRequest } from '../../../src/types/model/provider.ts'
 import { plainRequest } from '../model-call.ts'
 
-export const tools = ['add', 'sub'].map((name) => ({ name, description: name, parameters: { type: 'object', properties: {} } }))
+const tools = ['add', 'sub'].map((name) => ({ name, description: name, parameters: { type: 'object', properties: {} } }))
 export const apiKey = 'k'
 
 /** What `model` is sent for a short prompt with `settings`. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { fileDriver } from '../../../adapters/node/session/file-driver.ts'
 import type { FileOperations } from '../../../adapters/node/session/file-operations.ts'
-import { type LogLimits, logLimits } from '../../../adapters/node/session/segments.ts'
+import { type LogLimits, logLimits } from '../../../adapters/node/session/log/segments.ts'
 import type { JournalEntry } from '../../../src/contract/session/journal-entry.ts'
 import type { Session } from '../../../src/contract/session/session.ts'
 import { logSessionStore } from '../../../src/session/index.ts'

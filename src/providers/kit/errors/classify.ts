@@ -1,6 +1,6 @@
+import { namedPage } from '../../../base/http-answer.ts'
 import { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 import { withoutSecret } from '../../../base/text/redact.ts'
-import { namedPage } from '../../../base/text/web-page.ts'
 import { ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from '../../../contract/errors.ts'
 import { type ErrorFacts, readErrorFacts } from './error-facts.ts'
 import { retryAfterMs } from './retry-after.ts'

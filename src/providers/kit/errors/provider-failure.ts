@@ -1,5 +1,5 @@
+import { isRedirect } from '../../../base/http-answer.ts'
 import { isLoopbackHost } from '../../../base/private-host.ts'
-import { isRedirect } from '../../../base/redirect.ts'
 import { withoutSecret } from '../../../base/text/redact.ts'
 import { errorText, ProviderError, type ProviderErrorOptions } from '../../../contract/errors.ts'
 import type { RateLimits } from '../../../contract/model/rate-limits.ts'

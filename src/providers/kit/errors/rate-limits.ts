@@ -1,4 +1,4 @@
-import { count } from '../../../base/retry-after.ts'
+import { count } from '../../../base/http-answer.ts'
 import type { RateLimit, RateLimited, RateLimits } from '../../../contract/model/rate-limits.ts'
 import { clockOf, untilMs } from './retry-after.ts'
 

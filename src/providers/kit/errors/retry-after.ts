@@ -1,4 +1,4 @@
-import { count, retryAfterIn } from '../../../base/retry-after.ts'
+import { count, retryAfterIn } from '../../../base/http-answer.ts'
 import type { ErrorFacts } from './error-facts.ts'
 
 /** `try again in 11.2s`, `retry after 20 seconds`, `wait 2m30s`. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import type { FileOperations } from '../../../../adapters/node/session/file-operations.ts'
-import { logLimits } from '../../../../adapters/node/session/segments.ts'
+import { logLimits } from '../../../../adapters/node/session/log/segments.ts'
 import type { SessionStore } from '../../../../src/index.ts'
 import { logSessionStore } from '../../../../src/session/index.ts'
 import { note } from '../../../../src/testing/session-store/session-samples.ts'

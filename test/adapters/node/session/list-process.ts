@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
-import { logLimits } from '../../../../adapters/node/session/segments.ts'
+import { logLimits } from '../../../../adapters/node/session/log/segments.ts'
 import { logSessionStore } from '../../../../src/session/index.ts'
 import { note } from '../../../../src/testing/session-store/session-samples.ts'
 

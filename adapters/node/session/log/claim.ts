@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
-import { systemCode } from '../workspace/fs-errors.ts'
-import { makeDurableDirectory } from './durable-directory.ts'
+import { systemCode } from '../../workspace/fs-errors.ts'
+import { makeDurableDirectory } from '../durable-directory.ts'
+import type { FileOperations } from '../file-operations.ts'
 import {
   countingFiles,
   createdFirst,
@@ -12,7 +13,6 @@ import {
   sizesOf,
   withEpochs,
 } from './epoch-files.ts'
-import type { FileOperations } from './file-operations.ts'
 
 /** Beside the sessions: no id begins with a dot. */
 const folderName = '.deleted'

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { systemCode } from '../workspace/fs-errors.ts'
+import { systemCode } from '../../workspace/fs-errors.ts'
+import type { FileOperations } from '../file-operations.ts'
 import type { HeldLog } from './claim.ts'
 import { appendLines, countingFiles, type EpochFile, linesIn, listEpochs, type SizedFile, sizesOf } from './epoch-files.ts'
-import type { FileOperations } from './file-operations.ts'
 import type { LogLimits } from './segments.ts'
 
 /** What a file costs at least: a block of the disk, and a call to read it. */

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import { digestOfLines } from '../../../src/internal.ts'
-import type { SessionDigest } from '../../../src/session/index.ts'
-import { systemCode } from '../workspace/fs-errors.ts'
-import type { HeldLog } from './claim.ts'
-import { countingFiles, type EpochFile, linesIn, sizesOf } from './epoch-files.ts'
-import type { FileOperations } from './file-operations.ts'
-import { folderOf } from './folder-name.ts'
+import { digestOfLines } from '../../../../src/internal.ts'
+import type { SessionDigest } from '../../../../src/session/index.ts'
+import { systemCode } from '../../workspace/fs-errors.ts'
+import type { FileOperations } from '../file-operations.ts'
+import { folderOf } from '../folder-name.ts'
+import type { HeldLog } from '../log/claim.ts'
+import { countingFiles, type EpochFile, linesIn, sizesOf } from '../log/epoch-files.ts'
 
 /** Where a session ends. */
 export interface LogEnd {

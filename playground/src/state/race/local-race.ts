@@ -1,6 +1,6 @@
-import type { Agent, SessionStore } from '../../../src/index.ts'
-import type { EvaluationStrategy, LoopConfig } from '../../../src/loop/index.ts'
-import { withPrices } from '../race/race-marks.ts'
+import type { Agent, SessionStore } from '../../../../src/index.ts'
+import type { EvaluationStrategy, LoopConfig } from '../../../../src/loop/index.ts'
+import { withPrices } from '../../race/race-marks.ts'
 import type { RunRace } from './race.ts'
 
 /** Who answers, and who chooses. */
@@ -13,7 +13,7 @@ export interface Contest {
 export function localRace(agent: Agent, store: SessionStore, contest: () => Promise<Contest>): RunRace {
   return async (prompt, emit, signal) => {
     // Only who wants it loads it.
-    const [{ contextOf, parallelLoop }, { configs, strategy }] = await Promise.all([import('../../../src/loop/index.ts'), contest()])
+    const [{ contextOf, parallelLoop }, { configs, strategy }] = await Promise.all([import('../../../../src/loop/index.ts'), contest()])
     // A session has one writer: while the branches run it is theirs.
     await agent.close()
     const context = contextOf(agent.checkpoint(), [])

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import type { LogQuery, SessionDigest, SessionSummary } from '../../../src/session/index.ts'
-import { isAbsent, withEpochs } from './epoch-files.ts'
-import type { FileOperations } from './file-operations.ts'
-import { sessionIdOf } from './folder-name.ts'
+import type { LogQuery, SessionDigest, SessionSummary } from '../../../../src/session/index.ts'
+import type { FileOperations } from '../file-operations.ts'
+import { sessionIdOf } from '../folder-name.ts'
+import { isAbsent, withEpochs } from '../log/epoch-files.ts'
+import { sessionFailure } from '../session-failure.ts'
 import type { KnownEnd, KnownEnds, ListIndex } from './list-index.ts'
-import { sessionFailure } from './session-failure.ts'
 import { endOf, type SummaryFiles } from './session-summary.ts'
 
 const foldersAtOnce = 32

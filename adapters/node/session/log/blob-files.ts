@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import type { FileOperations } from '../file-operations.ts'
 import { type EpochFile, listEpochs, withEpochs } from './epoch-files.ts'
-import type { FileOperations } from './file-operations.ts'
 import type { SegmentedLog } from './segments.ts'
 import { removeFiles } from './snapshot.ts'
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
-import { decodeLine } from '../../../src/internal.ts'
-import type { LogClaim } from '../../../src/session/index.ts'
-import { systemCode } from '../workspace/fs-errors.ts'
+import { decodeLine } from '../../../../src/internal.ts'
+import type { LogClaim } from '../../../../src/session/index.ts'
+import { systemCode } from '../../workspace/fs-errors.ts'
+import type { FileOperations } from '../file-operations.ts'
+import { sessionFailure, takenOver } from '../session-failure.ts'
 import { type HeldLog, olderThan } from './claim.ts'
 import { allLinesIn, bytesIn, countingFiles, linesIn, type SizedFile, sizesOf, withEpochs } from './epoch-files.ts'
-import type { FileOperations } from './file-operations.ts'
 import type { LogLimits } from './segments.ts'
-import { sessionFailure, takenOver } from './session-failure.ts'
 
 /** What is read, and from where. */
 interface Source {

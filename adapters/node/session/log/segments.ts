@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import type { FileOperations } from '../file-operations.ts'
 import type { HeldLog } from './claim.ts'
 import { appendLines, createdFirst, isAbsent, listEpochs, newestEpoch } from './epoch-files.ts'
-import type { FileOperations } from './file-operations.ts'
 
 /** How large the files of a log may be. */
 export interface LogLimits {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { retryAfterIn } from '../../src/base/retry-after.ts'
+import { retryAfterIn } from '../../src/base/http-answer.ts'
 
 const clock = Date.parse('Tue, 24 Nov 2026 10:00:00 GMT')
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { systemCode } from '../workspace/fs-errors.ts'
-import { makeDurableDirectory } from './durable-directory.ts'
-import { createdFirst, isAbsent } from './epoch-files.ts'
-import type { FileOperations } from './file-operations.ts'
+import { systemCode } from '../../workspace/fs-errors.ts'
+import { makeDurableDirectory } from '../durable-directory.ts'
+import type { FileOperations } from '../file-operations.ts'
+import { createdFirst, isAbsent } from '../log/epoch-files.ts'
 
 /** Where a session ended when somebody looked: the last file with something in it. */
 export interface KnownEnd {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { systemCode } from '../workspace/fs-errors.ts'
-import type { FileOperations } from './file-operations.ts'
+import { systemCode } from '../../workspace/fs-errors.ts'
+import type { FileOperations } from '../file-operations.ts'
 
 /**
  * - `log.N`: what the writer of epoch N appended. When it is full the writer goes on in `log.N+1`, which nobody else can then create: a log is

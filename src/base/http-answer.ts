@@ -1,0 +1,54 @@
+/**
+ * Whether an answer sends its caller elsewhere. Of the other 3xx none does: 304 says that nothing has changed. 0 is what a browser shows of an answer
+ * that it does not follow.
+ */
+export function isRedirect({ status }: Pick<Response, 'status'>): boolean {
+  return [0, 301, 302, 303, 307, 308].includes(status)
+}
+
+/** A number as headers have it: no more digits than a sum with it can hold, with or without a fraction. */
+export function count(text: string | null | undefined): number | undefined {
+  return /^\d{1,15}(\.\d+)?$/.test(text ?? '') ? Number(text) : undefined
+}
+
+/** How long a `retry-after` header asks to wait, in ms: seconds, or a date, measured from `clock` (epoch ms). `undefined` for anything else. */
+export function retryAfterIn(header: string | null | undefined, clock: number): number | undefined {
+  const said = header?.trim()
+  // Engines make a date of almost anything with a number in it, and one that is over would mean: at once.
+  if (said !== undefined && /\d\d:\d\d:\d\d/.test(said)) {
+    const at = Date.parse(said)
+    if (!Number.isNaN(at)) return Math.max(0, at - clock)
+  }
+  const seconds = count(said)
+  return seconds === undefined ? undefined : Math.round(seconds * 1000)
+}
+
+/** At most `limit` bytes from a body. Bodies that go on are cancelled. */
+export async function readBytes(response: Response, limit: number): Promise<{ bytes: Uint8Array<ArrayBuffer>; isWhole: boolean }> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const reader = response.body?.getReader()
+  while (reader !== undefined && size <= limit) {
+    const { done, value } = await reader.read()
+    if (done) break
+    chunks.push(value)
+    size += value.length
+  }
+  // The rest may never end, and a cancelled stream may never say so.
+  if (size > limit) reader?.cancel().catch(() => undefined)
+  const bytes = new Uint8Array(Math.min(size, limit))
+  let at = 0
+  for (const chunk of chunks) {
+    const part = chunk.subarray(0, bytes.length - at)
+    bytes.set(part, at)
+    at += part.length
+  }
+  return { bytes, isWhole: size <= limit }
+}
+
+/** `line`, or what it is where it is a web page: servers on the way to a service answer with one, and nobody reads its text in an error. */
+export function namedPage(line: string): string {
+  if (!/^(?:<!--.{0,200}?--> ?)?<(?:!doctype html|html|head|body)\b/i.test(line)) return line
+  const title = /<title[^>]{0,100}>([^<]{0,100})/i.exec(line)?.[1]?.trim() ?? ''
+  return title === '' ? 'a web page, which is not of the API' : `a web page called "${title}", which is not of the API`
+}
