@@ -66,7 +66,10 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   elements: { adapters: [], packages: [] },
   cloudflare: { adapters: ['http'], packages: ['hono', 'cloudflare:'] },
   postgres: { adapters: ['http'], packages: [] },
-  node: { adapters: ['env', 'http', 'mcp'], packages: ['@modelcontextprotocol/sdk', 'hono', 're2js', 'node:'] },
+  node: {
+    adapters: ['env', 'http', 'mcp'],
+    packages: ['@agentclientprotocol/sdk', '@modelcontextprotocol/sdk', 'diff', 'hono', 're2js', 'node:'],
+  },
 }
 
 /** What only some platforms have. The compiler refuses most of them too; a worker's globals only this list refuses. */

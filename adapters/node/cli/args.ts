@@ -1,9 +1,22 @@
 import { ConfigError } from '../../../src/index.ts'
-import { aFlag, aText, checkOptions, kind, listOf, type OptionTable, options as optionsOf, thinkingLevel } from '../../../src/internal.ts'
+import {
+  aFlag,
+  aText,
+  checkOptions,
+  kind,
+  listOf,
+  type OptionTable,
+  oneOf,
+  options as optionsOf,
+  thinkingLevel,
+} from '../../../src/internal.ts'
 import { defaultPatience } from '../../../src/provider-kit.ts'
+import { type PermissionMode, permissionModes } from './permissions/permissions.ts'
 
 /** What a command line says. */
 export interface CliArguments {
+  /** What is to be done in place of a conversation. */
+  command?: Subcommand
   /** Asked at once, instead of opening a prompt. */
   print?: string
   /** Sent with what is asked. */
@@ -15,6 +28,8 @@ export interface CliArguments {
   demo?: boolean
   /** A session to go on with; `true` for the last one. */
   resume?: string | true
+  /** Which calls are asked about. */
+  mode?: PermissionMode
   yes?: boolean
   /** The agent file may do what it asks for. */
   trust?: boolean
@@ -23,6 +38,13 @@ export interface CliArguments {
   help?: boolean
   version?: boolean
 }
+
+/** What `phi` does beside talking, with the options that go with it. */
+const subcommands = {
+  acp: ['config', 'model', 'thinking', 'trust', 'sandbox', 'mode', 'yes'],
+} as const satisfies Record<string, readonly (keyof CliArguments)[]>
+
+export type Subcommand = keyof typeof subcommands
 
 /** What an option takes after it. */
 type Takes = 'nothing' | 'text' | 'texts' | 'perhaps a text'
@@ -36,6 +58,7 @@ const takes: Readonly<Record<string, Takes>> = {
   '--thinking': 'text',
   '--demo': 'nothing',
   '--resume': 'perhaps a text',
+  '--mode': 'text',
   '--yes': 'nothing',
   '--trust': 'nothing',
   '--no-sandbox': 'nothing',
@@ -52,11 +75,12 @@ const short: Readonly<Record<string, string>> = {
   '-m': '--model',
 }
 
-const { '--thinking': _levels, '--resume': _perhaps, ...plain } = takes
+const { '--thinking': _levels, '--resume': _perhaps, '--mode': _modes, ...plain } = takes
 const shapes = { text: aText, texts: listOf(aText), nothing: aFlag, 'perhaps a text': aFlag }
 const table: OptionTable<Record<string, unknown>> = {
   ...Object.fromEntries(Object.entries(plain).map(([name, what]) => [name, shapes[what]])),
   '--thinking': thinkingLevel,
+  '--mode': oneOf(...permissionModes),
   '--resume': kind('the id of a session', (value) => value === true || typeof value === 'string'),
 }
 
@@ -68,6 +92,7 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
   phi -p "…"                 asks, prints the answer, and ends
   git diff | phi -p "…"      with what is piped in as context
   phi --demo                 shows what it does, without a key
+  phi acp                    serves an editor that speaks the Agent Client Protocol
 
   -p, --print TEXT     ask TEXT, print the answer on standard output, and end
   -f, --file FILE      send a file with it: a picture, a PDF, text …; again for more
@@ -77,7 +102,8 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
       --config FILE    an agent file: TOML, JSON or YAML
       --trust          let the agent file do what it wants to, without being asked once
       --resume [ID]    go on with a session of this directory; without ID the last one
-  -y, --yes            let every call run that would be asked for
+      --mode MODE      ${permissionModes.join(', ')}: ask about each change and command, about commands alone, about none
+  -y, --yes            as --mode all
       --no-sandbox     run commands without a sandbox, with all your rights
       --demo           a scripted model in a project of its own
   -h, --help           this
@@ -91,16 +117,31 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 
 /** Reads a command line. Throws `ConfigError` `invalidOption`, naming what is wrong and what was meant. */
 export function parseArguments(words: readonly string[]): CliArguments {
-  const given = read(words)
+  const [first = ''] = words
+  const command = isSubcommand(first) ? first : undefined
+  const given = read(command === undefined ? words : words.slice(1))
   checkOptions(given, optionsOf(table))
-  const found: Record<string, unknown> = {}
+  const found: Record<string, unknown> = command === undefined ? {} : { command }
   for (const [name, value] of Object.entries(given)) {
     if (name === '--no-sandbox') found.sandbox = false
     else found[name.slice(2)] = value
   }
   const parsed: CliArguments = found // checked against the table, name by name
   checkTogether(parsed)
+  checkSubcommand(parsed)
   return parsed
+}
+
+function isSubcommand(word: string): word is Subcommand {
+  return Object.hasOwn(subcommands, word)
+}
+
+/** Help is there for each; what does not go with a command is no option of it. */
+function checkSubcommand({ command, help: _help, ...others }: CliArguments): void {
+  if (command === undefined) return
+  const taken: readonly string[] = subcommands[command]
+  const other = Object.keys(others).find((name) => !taken.includes(name))
+  if (other !== undefined) throw misuse(`phi ${command} takes no --${other === 'sandbox' ? 'no-sandbox' : other}.`)
 }
 
 const insteadOf = (word: string): string =>
@@ -133,11 +174,12 @@ function read(words: readonly string[]): Record<string, unknown> {
   return given
 }
 
-function checkTogether({ demo, model, config, resume, print, thinking, trust }: CliArguments): void {
+function checkTogether({ demo, model, config, resume, print, thinking, trust, mode, yes }: CliArguments): void {
   const others = { '--model': model, '--config': config, '--resume': resume, '--thinking': thinking }
   const other = Object.entries(others).find(([, value]) => value !== undefined)
   if (demo === true && other !== undefined) throw misuse(`--demo brings its own model and project; leave ${other[0]} out.`)
   if (trust === true && config === undefined) throw misuse('--trust is about an agent file; say --config FILE as well.')
+  if (mode !== undefined && mode !== 'all' && yes === true) throw misuse(`--mode ${mode} asks, and --yes does not. Say one of them.`)
   if (print !== undefined && print.trim() === '') throw misuse('--print has nothing to ask. Say something after it.')
 }
 

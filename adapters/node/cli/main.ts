@@ -47,6 +47,10 @@ async function guarded(words: readonly string[], screen: Screen, onGone: (stop: 
 }
 
 async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => void) => void): Promise<number> {
+  if (args.command === 'acp') {
+    const { serveAcp } = await import('./acp/serve-acp.ts').catch(missingSdk)
+    return serveAcp({ args, logger: loggerOn(screen), version: version() })
+  }
   const isTalk = args.print === undefined && args.json !== true && process.stdin.isTTY === true
   if (args.json === true && args.print === undefined && process.stdin.isTTY === true)
     throw new ConfigError('invalidOption', '--json needs something to ask: -p "…", or piped input.')
@@ -54,15 +58,23 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
     throw new ConfigError('invalidOption', '--file goes with -p, or with piped input. At the prompt, name a file as @report.pdf.')
   const { openAssistant } = await import('./assistant/assistant.ts')
   const prompt = isTalk ? '' : await promptFrom(args, screen)
-  const assistant = await openAssistant(args, { isLive: screen.isLive, logger: loggerOn(screen) })
+  const choose = isTalk && screen.isLive ? (await import('./modes/choose-session.ts')).chooseSession : undefined
+  const assistant = await openAssistant(args, { isLive: screen.isLive, logger: loggerOn(screen), ...(choose !== undefined && { choose }) })
   onGone(() => assistant.agent.abort())
-  const shared = { assistant, screen, isYes: args.yes === true }
+  const shared = { assistant, screen }
   try {
     if (isTalk) return await (await import('./modes/repl.ts')).talk({ ...shared, isDemo: args.demo === true })
     return await (await import('./modes/print.ts')).printAnswer({ ...shared, prompt, isJson: args.json === true })
   } finally {
     await assistant.close()
   }
+}
+
+/** The SDK is for who has such an editor, so the package does not bring it. */
+function missingSdk(error: unknown): never {
+  if (!(error instanceof Error) || !/package '(?:@agentclientprotocol\/sdk|zod)'/.test(error.message)) throw error
+  const advice = 'Say npm install @agentclientprotocol/sdk zod.'
+  throw new ConfigError('invalidOption', `phi acp needs @agentclientprotocol/sdk, which is not installed here. ${advice}`, { cause: error })
 }
 
 /** Characters. */

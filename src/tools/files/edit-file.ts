@@ -14,7 +14,8 @@ export interface EditFileOptions {
   workspace: Workspace
 }
 
-interface EditFileArgs {
+/** What `edit_file` is called with. */
+export interface EditFileArgs {
   path: string
   old_text: string
   new_text: string
@@ -52,12 +53,9 @@ export function editFileTool(options: EditFileOptions): AgentTool {
       },
       required: ['path', 'old_text', 'new_text'],
     },
-    async execute({ path, old_text: oldText, new_text: newText }, { signal }) {
-      checkCancelled(signal)
-      if (oldText === '') throw new ToolError('invalidArguments', 'old_text must not be empty. Use write_file to fill an empty file.')
-      const { content, version } = await load(workspace, path, signal)
-      checkCancelled(signal)
-      const edited = replaceOnce(path, content, oldText, newText)
+    async execute(args, { signal }) {
+      const { path, old_text: oldText, new_text: newText } = args
+      const { content, edited, version } = await plannedEdit(workspace, args, signal)
       const counts = { path, old_lines: countLines(oldText), new_lines: countLines(newText) }
       if (edited === content) return { content: [{ type: 'text', text: 'No changes (old_text == new_text)' }], details: counts }
       await save(workspace, path, edited, version, signal)
@@ -65,6 +63,19 @@ export function editFileTool(options: EditFileOptions): AgentTool {
       return { content: [{ type: 'text', text }], details: counts }
     },
   })
+}
+
+/** The file as it is, its version, and as `edit_file` would leave it. Throws what the tool does, and writes nothing. */
+export async function plannedEdit(
+  workspace: Workspace,
+  { path, old_text: oldText, new_text: newText }: EditFileArgs,
+  signal: AbortSignal,
+): Promise<{ content: string; edited: string; version: string }> {
+  checkCancelled(signal)
+  if (oldText === '') throw new ToolError('invalidArguments', 'old_text must not be empty. Use write_file to fill an empty file.')
+  const { content, version } = await load(workspace, path, signal)
+  checkCancelled(signal)
+  return { content, edited: replaceOnce(path, content, oldText, newText), version }
 }
 
 function replaceOnce(path: string, content: string, oldText: string, newText: string): string {

@@ -1,6 +1,7 @@
-import { type AgentConfig, agentFromConfig, trustRequests } from '../../../../src/config/index.ts'
+import { type AgentConfig, agentFromConfig, type ConfigHost, trustRequests } from '../../../../src/config/index.ts'
 import { type Agent, ConfigError, type Logger, type SessionStore } from '../../../../src/index.ts'
 import { loadConfigFile } from '../../config/index.ts'
+import type { EditedFiles } from '../changes/edited-files.ts'
 import { askTrust } from '../trust/ask-trust.ts'
 import { trustedFiles } from '../trust/trusted-files.ts'
 import type { Project } from './project.ts'
@@ -12,6 +13,8 @@ export interface AgentFileOptions {
   hasSandbox: boolean
   /** Whether the command line says that the file is trusted. */
   isTrusted: boolean
+  /** Watches the tools that change files. */
+  files: EditedFiles
   logger: Logger
 }
 
@@ -19,6 +22,8 @@ export interface AgentFileOptions {
 export interface FromFile {
   agent: Agent
   notes: string[]
+  /** What the file was, and all that it runs; undefined where nobody can know. */
+  fingerprint: string | undefined
   /** The servers that the file names. */
   servers: string[]
 }
@@ -28,7 +33,10 @@ export interface FromFile {
  * time. Its conversations are kept, unless the file says
  * `ephemeral`. Throws `ConfigError` for what the file says wrong, or may not do.
  */
-export async function agentFromFile(path: string, { project, store, hasSandbox, isTrusted, logger }: AgentFileOptions): Promise<FromFile> {
+export async function agentFromFile(
+  path: string,
+  { project, store, hasSandbox, isTrusted, files, logger }: AgentFileOptions,
+): Promise<FromFile> {
   const { root, home } = project
   const loaded = await loadConfigFile(path, {
     root,
@@ -46,7 +54,8 @@ export async function agentFromFile(path: string, { project, store, hasSandbox, 
     trust = await askTrust(loaded.path, requests, loaded.notRemembered)
     if (trust && fingerprint !== undefined) trusted.add(loaded.path, fingerprint)
   }
-  const agent = await agentFromConfig(loaded.config, { ...loaded.host, trust }).catch((error: unknown) => {
+  const host = { ...loaded.host, trust, tools: watchedTools(loaded.host, files) }
+  const agent = await agentFromConfig(loaded.config, host).catch((error: unknown) => {
     if (!ConfigError.isInstance(error) || error.code !== 'untrusted') throw error
     throw new ConfigError('untrusted', `${error.message} Open it once in a terminal to be asked, or say --trust.`, { cause: error })
   })
@@ -55,8 +64,18 @@ export async function agentFromFile(path: string, { project, store, hasSandbox, 
   const servers = [...(loaded.config.tools?.instances ?? []), ...(loaded.config.mcp?.servers ?? [])]
   return {
     agent,
+    fingerprint,
     notes: [...loaded.warnings.map(({ message }) => `${path}: ${message}`), ...othersIn(path, loaded.config.agent)],
     servers: servers.flatMap(({ name, enabled }) => (enabled === false ? [] : [name])),
+  }
+}
+
+/** The tools that a file may name, as its host gives them, those that change files watched. */
+function watchedTools({ tools = [], workspace }: ConfigHost, files: EditedFiles): NonNullable<ConfigHost['tools']> {
+  return async (place) => {
+    const given = typeof tools === 'function' ? await tools(place) : tools
+    const where = typeof workspace === 'function' ? await workspace(place.path) : workspace
+    return where === undefined ? given : files.watched(given, where)
   }
 }
 

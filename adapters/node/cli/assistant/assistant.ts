@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import {
   Agent,
   ConfigError,
@@ -8,14 +9,21 @@ import {
   type ThinkingLevel,
 } from '../../../../src/index.ts'
 import { thinkingLevel } from '../../../../src/internal.ts'
+import type { Workspace } from '../../../../src/tools/index.ts'
 import { modelFromEnv } from '../../../env/index.ts'
-import { fileSessionStore } from '../../index.ts'
+import { fileSessionStore, nodeWorkspace } from '../../index.ts'
+import { isWithin } from '../../policy/programs.ts'
 import type { CliArguments } from '../args.ts'
+import { EditedFiles } from '../changes/edited-files.ts'
+import { FileSnapshots } from '../changes/file-snapshots.ts'
 import { demoModel } from '../demo/demo-model.ts'
 import { demoProject } from '../demo/demo-project.ts'
+import { KeptRules } from '../permissions/kept-rules.ts'
+import { type PermissionMode, Permissions } from '../permissions/permissions.ts'
+import { type ListedSession, latestSessions } from './latest-sessions.ts'
 import { localTools } from './local-tools.ts'
 import { OpenSessions } from './open-sessions.ts'
-import { projectAt } from './project.ts'
+import { type Project, projectAt } from './project.ts'
 import { withUserSkills } from './user-skills.ts'
 
 /** The agent of a command line, and what it lives in. */
@@ -29,10 +37,15 @@ export interface Assistant {
   readonly notes: readonly string[]
   /** MCP servers whose tools the agent has, by their names. */
   readonly servers: readonly string[]
+  readonly permissions: Permissions
+  readonly files: EditedFiles
+  readonly snapshots: FileSnapshots
+  /** Where this place keeps more than sessions; undefined where nothing is kept. */
+  readonly project: Project | undefined
   /** Goes on with another session of the store: `agent` is another one then. Resolves with what the person should know about it. */
   reopen(sessionId: string): Promise<string[]>
   /** Begins a new session; the one before is kept. */
-  renew(): void
+  renew(): Promise<void>
   /** Gives back everything; what was said is stored then. */
   close(): Promise<void>
 }
@@ -42,26 +55,37 @@ Your tools work in the directory ${JSON.stringify(root)}; paths are relative to 
 Claim only what you have seen. Answer briefly, in markdown.`
 
 /** An agent and the place it lives in. */
-interface Beginning extends Pick<Assistant, 'agent' | 'root' | 'store' | 'sessions' | 'notes' | 'servers'> {
+interface Beginning
+  extends Pick<
+    Assistant,
+    'agent' | 'root' | 'store' | 'sessions' | 'notes' | 'servers' | 'permissions' | 'files' | 'snapshots' | 'project'
+  > {
   /** Absent where sessions are in memory: nobody else can open them. */
   open?: OpenSessions
   remove?: () => void
 }
 
 /** The terminal that an assistant is opened for. */
-interface Surroundings {
+export interface Surroundings {
   isLive: boolean
+  /** Where tools work. Default: the directory of this process. */
+  directory?: string
+  /** What tools read and write files through; see `EditedFiles`. */
+  through?: (workspace: Workspace) => Workspace
+  /** Asks which session is meant, where several may be. Absent: the last one is. */
+  choose?: (sessions: readonly ListedSession[]) => Promise<ListedSession>
   logger: Logger
 }
 
 /** Makes the agent. Throws `ConfigError` where the command line cannot be followed, `SessionError` for a session that cannot be read. */
-export async function openAssistant(args: CliArguments, { isLive, logger }: Surroundings): Promise<Assistant> {
-  const beginning = args.demo === true ? demo(args, { isLive, logger }) : await own(args, logger)
+export async function openAssistant(args: CliArguments, surroundings: Surroundings): Promise<Assistant> {
+  const beginning = args.demo === true ? demo(args, surroundings) : await own(args, surroundings)
   const assistant = new OpenAssistant(beginning)
   try {
     if (isLevel(args.thinking)) assistant.agent.configure({ thinking: args.thinking })
-    if (args.resume !== undefined) assistant.notes.push(...(await assistant.reopen(await chosen(args.resume, beginning.store))))
-    else assistant.enter()
+    if (args.resume !== undefined)
+      assistant.notes.push(...(await assistant.reopen(await chosen(args.resume, beginning, surroundings.choose))))
+    else await assistant.enter()
     return assistant
   } catch (error) {
     await assistant.close()
@@ -76,17 +100,25 @@ class OpenAssistant implements Assistant {
   readonly root: string
   readonly notes: string[]
   readonly servers: readonly string[]
+  readonly permissions: Permissions
+  readonly files: EditedFiles
+  readonly snapshots: FileSnapshots
+  readonly project: Project | undefined
   readonly #open: OpenSessions | undefined
   readonly #remove: (() => void) | undefined
   readonly #opened: Agent[]
 
-  constructor({ agent, store, sessions, root, notes, servers, open, remove }: Beginning) {
+  constructor({ agent, store, sessions, root, notes, servers, permissions, files, snapshots, project, open, remove }: Beginning) {
     this.agent = agent
     this.store = store
     this.sessions = sessions
     this.root = root
     this.notes = [...notes]
     this.servers = servers
+    this.permissions = permissions
+    this.files = files
+    this.snapshots = snapshots
+    this.project = project
     this.#open = open
     this.#remove = remove
     this.#opened = [agent]
@@ -100,14 +132,16 @@ class OpenAssistant implements Assistant {
     return this.enter()
   }
 
-  renew(): void {
+  async renew(): Promise<void> {
     this.agent.reset()
     this.agent.newSession()
-    this.enter()
+    await this.enter()
   }
 
   /** Says that the session is open here; gives what the person should know about others who have it open. */
-  enter(): string[] {
+  async enter(): Promise<string[]> {
+    const { agent } = this
+    await this.snapshots.enter(agent.sessionId, () => agent.messages.length)
     const others = this.#open?.enter(this.agent.sessionId) ?? []
     if (others.length === 0) return []
     const which = others.length === 1 ? `another phi, process ${others[0]}` : `other phis, processes ${others.join(', ')}`
@@ -126,35 +160,54 @@ class OpenAssistant implements Assistant {
 }
 
 /** The demo runs one command, its own and in its own directory; so it may do without a sandbox, where there is none. */
-function demo({ sandbox }: CliArguments, { isLive, logger }: Surroundings): Beginning {
-  const { root, remove } = demoProject()
-  const confined = localTools(root, sandbox !== false)
+function demo(args: CliArguments, { isLive, logger }: Surroundings): Beginning {
+  const { root, changes, remove } = demoProject()
+  const confined = localTools(root, args.sandbox !== false)
   const hasBash = confined.tools.some(({ name }) => name === 'bash')
   const { tools, notes } = hasBash ? confined : localTools(root, false)
   const store = memorySessionStore()
-  const agent = new Agent({ model: demoModel(isLive ? 12 : 0), tools, systemPrompt: systemPrompt(root), session: store, logger })
-  return { agent, root, store, sessions: undefined, notes, servers: [], remove }
+  const snapshots = new FileSnapshots(changes)
+  const files = new EditedFiles(snapshots)
+  const watched = files.watched(tools, nodeWorkspace(root))
+  const agent = new Agent({ model: demoModel(isLive ? 12 : 0), tools: watched, systemPrompt: systemPrompt(root), session: store, logger })
+  const permissions = new Permissions(modeOf(args), undefined)
+  return { agent, root, store, sessions: undefined, notes, servers: [], permissions, files, snapshots, project: undefined, remove }
 }
 
 /** The assistant of this directory, or that of an agent file; the model of the command line is taken in either case. */
-async function own({ config, model, sandbox, trust }: CliArguments, logger: Logger): Promise<Beginning> {
-  const project = projectAt(process.cwd())
+async function own(args: CliArguments, { directory = process.cwd(), through, logger }: Surroundings): Promise<Beginning> {
+  const { config, model, sandbox, trust } = args
+  const project = projectAt(directory)
   const { root, sessions } = project
   const store = fileSessionStore(sessions)
-  const place = { root, store, sessions, open: new OpenSessions(project.open) }
+  const snapshots = new FileSnapshots(project.changes)
+  const files = new EditedFiles(snapshots, through)
+  const place = { root, store, sessions, project, files, snapshots, open: new OpenSessions(project.open) }
+  const permissionsOf = (speaker: string | undefined) => new Permissions(modeOf(args), keptRules(project, speaker))
   if (config === undefined) {
     const chosenModel = await modelFromEnv(model).catch(orWithout)
     const local = localTools(root, sandbox !== false)
     const { tools, skills, notes } = await withUserSkills(project, local.tools)
-    const settings = { model: chosenModel, tools, systemPrompt: systemPrompt(root), session: store, logger }
+    const watched = tools.length === 0 ? tools : files.watched(tools, nodeWorkspace(root))
+    const settings = { model: chosenModel, tools: watched, systemPrompt: systemPrompt(root), session: store, logger }
     const agent = new Agent({ ...settings, ...(skills !== undefined && { skills }) })
-    return { ...place, agent, notes: [...local.notes, ...notes], servers: [] }
+    return { ...place, agent, notes: [...local.notes, ...notes], servers: [], permissions: permissionsOf('phi') }
   }
   const { agentFromFile } = await import('./agent-file.ts').catch(missingPart)
-  const options = { project, store, hasSandbox: sandbox !== false, isTrusted: trust === true, logger }
-  const { agent, notes, servers } = await agentFromFile(config, options)
+  const options = { project, store, hasSandbox: sandbox !== false, isTrusted: trust === true, files, logger }
+  const { agent, notes, servers, fingerprint } = await agentFromFile(config, options)
   if (model !== undefined) agent.configure({ model: await modelFromEnv(model) })
-  return { ...place, agent, notes, servers }
+  return { ...place, agent, notes, servers, permissions: permissionsOf(fingerprint) }
+}
+
+/** `--yes` is `--mode all`. */
+function modeOf({ mode, yes }: CliArguments): PermissionMode {
+  return mode ?? (yes === true ? 'all' : 'ask')
+}
+
+/** Where all that an agent file runs is not known, and where tools could write the list, nothing is allowed beyond the session. */
+function keptRules({ root, home, permissions }: Project, speaker: string | undefined): KeptRules | undefined {
+  return speaker === undefined || isWithin(root, resolve(home)) ? undefined : new KeptRules(permissions, speaker)
 }
 
 /** zod is for who uses agent files, so the package does not bring it. */
@@ -169,13 +222,14 @@ function orWithout(error: unknown): never {
   throw new ConfigError('missingEnvVar', `${error.message} --model names another one, and phi --demo needs no key.`)
 }
 
-/** The session that is meant: the last one, or one by its id. */
-async function chosen(wanted: string | true, store: SessionStore): Promise<string> {
+/** The session that is meant: one by its id, the one that somebody chooses, or the last one. */
+async function chosen(wanted: string | true, { store, project }: Beginning, choose: Surroundings['choose']): Promise<string> {
   if (typeof wanted === 'string') return wanted
-  const { sessions } = await store.list({ limit: 20 })
-  const last = sessions.find(({ error }) => error === undefined)
+  const found = (await latestSessions(store, project)).filter(({ summary }) => summary.error === undefined)
+  const [last] = found.toSorted((a, b) => b.summary.lastActiveAt - a.summary.lastActiveAt)
   if (last === undefined) throw new ConfigError('invalidOption', 'There is no session of this directory to go on with. Begin one with phi.')
-  return last.sessionId
+  const { summary } = choose === undefined || found.length === 1 ? last : await choose(found)
+  return summary.sessionId
 }
 
 /** How deep a model can be told to think. */

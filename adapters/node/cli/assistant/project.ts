@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
+import { ConfigError } from '../../../../src/index.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -17,6 +18,14 @@ export interface Project {
   sessions: string
   /** Which of them are open. */
   open: string
+  /** What files were before tools changed them. */
+  changes: string
+  /** What was said at its prompt. */
+  history: string
+  /** What is always allowed in it. */
+  permissions: string
+  /** Which sessions were one question alone. */
+  oneShots: string
 }
 
 /**
@@ -24,7 +33,7 @@ export interface Project {
  * session or a decision to trust something.
  */
 export function projectAt(directory: string, env: Env = process.env): Project {
-  const root = realpathSync(directory)
+  const root = realPlace(directory)
   const home = homeOf(env)
   const key = createHash('sha256').update(root).digest('hex').slice(0, 16)
   const name =
@@ -32,7 +41,25 @@ export function projectAt(directory: string, env: Env = process.env): Project {
       .replace(/[^\w.-]+/g, '-')
       .slice(0, 40) || 'root'
   const place = join(home, 'projects', `${name}-${key}`)
-  return { root, home, skills: skillsOf(env), sessions: join(place, 'sessions'), open: join(place, 'open') }
+  return {
+    root,
+    home,
+    skills: skillsOf(env),
+    sessions: join(place, 'sessions'),
+    open: join(place, 'open'),
+    changes: join(place, 'changes'),
+    history: join(place, 'history.jsonl'),
+    permissions: join(place, 'permissions.json'),
+    oneShots: join(place, 'one-shots'),
+  }
+}
+
+function realPlace(directory: string): string {
+  try {
+    return realpathSync(directory)
+  } catch (error) {
+    throw new ConfigError('invalidOption', `There is no directory ${JSON.stringify(directory)} to work in.`, { cause: error })
+  }
 }
 
 function homeOf({ PHI_HOME, XDG_STATE_HOME, LOCALAPPDATA }: Env): string {

@@ -11,6 +11,8 @@ export interface CommandHost {
   readonly isBusy: boolean
   /** Follows a run that the command has begun. */
   begin(run: AgentRun): void
+  /** Puts a text into the line that is typed. */
+  giveBack(text: string): void
   leave(): void
 }
 

@@ -1,6 +1,8 @@
 import { ConfigError } from '../../../../src/index.ts'
 import { compact, mcp, model, skills, thinking, tools, usage } from './agent-commands.ts'
+import { diff, undo } from './change-commands.ts'
 import type { Command, CommandHost } from './command.ts'
+import { permissions } from './permission-commands.ts'
 import { save } from './save.ts'
 import { clear, exportTo, resume, session, tree } from './session-commands.ts'
 
@@ -12,6 +14,9 @@ const commands: Readonly<Record<string, Command>> = {
   skills,
   mcp,
   usage,
+  permissions,
+  diff,
+  undo,
   compact,
   session,
   clear,
@@ -40,10 +45,16 @@ export async function runCommand(host: CommandHost, line: string): Promise<void>
   await command.run(host, argument.trim())
 }
 
+const keys = [
+  'Enter while the agent works tells it something. Ctrl-C stops it; at an empty prompt it leaves.',
+  'Alt-Enter, Ctrl-J or a backslash at the end: another line. @ names a file, ! runs a command. Tab completes.',
+  'Shift-Tab: what is asked about. Ctrl-R: search what you said. Ctrl-G: your editor. Ctrl-O: all of the last result.',
+]
+
 function listCommands({ screen }: CommandHost): void {
   const { paint, plain } = screen.paint
   for (const [name, { argument, help }] of Object.entries(commands)) {
     screen.line(plain(`  ${`/${name} ${argument}`.padEnd(22)} ${help}`))
   }
-  screen.line(paint('dim', '  Enter while the agent works tells it something. Ctrl-C stops it; at an empty prompt it leaves.'))
+  for (const line of keys) screen.line(paint('dim', `  ${line}`))
 }

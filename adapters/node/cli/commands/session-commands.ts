@@ -1,20 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import { type AgentMessage, ConfigError, textOf } from '../../../../src/index.ts'
-import { isReport, lastSaidAt } from '../../../../src/internal.ts'
-import {
-  childrenOf,
-  exportSession,
-  type LoopRecord,
-  rootLoops,
-  type Session,
-  SessionError,
-  type SessionSummary,
-} from '../../../../src/session/index.ts'
+import { isReport } from '../../../../src/internal.ts'
+import { childrenOf, exportSession, type LoopRecord, rootLoops, type Session, SessionError } from '../../../../src/session/index.ts'
+import { latestSessions, sessionLines } from '../assistant/latest-sessions.ts'
 import { shortCount } from '../render/figures.ts'
+import { showPast } from '../render/past-turns.ts'
 import type { Command, CommandHost } from './command.ts'
-
-/** Sessions that `/resume` lists. */
-const listed = 10
 
 /** `/session`: which one this is, or a name for it. */
 export const session: Command = {
@@ -34,8 +25,8 @@ export const clear: Command = {
   argument: '',
   help: 'begin a new session; this one is kept',
   isAnytime: false,
-  run({ assistant, meter, screen }) {
-    assistant.renew()
+  async run({ assistant, meter, screen }) {
+    await assistant.renew()
     meter.begin(assistant.agent)
     screen.line(screen.paint.plain(`  new session ${assistant.agent.sessionId}`))
   },
@@ -48,29 +39,20 @@ export const resume: Command = {
   isAnytime: false,
   async run({ assistant, meter, screen }, wanted) {
     const { paint, plain } = screen.paint
-    const { sessions } = await assistant.store.list({ limit: listed })
+    const sessions = await latestSessions(assistant.store, assistant.project)
     if (wanted === '') {
       if (sessions.length === 0) screen.line(paint('dim', '  none yet'))
-      for (const [at, summary] of sessions.entries()) screen.line(plain(`  ${String(at + 1).padStart(2)}  ${described(summary)}`))
+      for (const line of sessionLines(sessions)) screen.line(plain(`  ${line}`))
       return
     }
-    const numbered = /^\d{1,2}$/.test(wanted) ? sessions[Number(wanted) - 1]?.sessionId : wanted
+    const numbered = /^\d{1,2}$/.test(wanted) ? sessions[Number(wanted) - 1]?.summary.sessionId : wanted
     if (numbered === undefined) throw new ConfigError('invalidOption', `There is no session ${wanted} in the list; /resume shows it.`)
     const notes = await assistant.reopen(numbered)
     meter.begin(assistant.agent)
+    showPast(assistant.agent.messages, screen)
     screen.line(plain(`  session ${assistant.agent.sessionId}, ${assistant.agent.messages.length} messages`))
     for (const note of notes) screen.line(paint('yellow', `  ${note}`))
-    const { messages } = assistant.agent
-    const last = messages[lastSaidAt(messages)]
-    if (last !== undefined) screen.line(paint('dim', `  last said: ${firstLine(last)}`))
   },
-}
-
-function described({ sessionId, title, messages, lastActiveAt, error }: SessionSummary): string {
-  const when = new Date(lastActiveAt).toISOString().slice(0, 16).replace('T', ' ')
-  return error === undefined
-    ? `${when}  ${messages} messages  ${title ?? ''}  ${sessionId}`
-    : `${sessionId} cannot be read: ${error.message}`
 }
 
 /** `/tree`: the loops of this session. */

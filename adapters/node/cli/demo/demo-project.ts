@@ -34,12 +34,15 @@ ok    70 80 makes 140
 `,
 }
 
-/** A small project with a bug, in a directory of its own, and how to remove it. */
-export function demoProject(): { root: string; remove(): void } {
+/** A small project with a bug, in a directory of its own, a directory beside it for what its files were before, and how to remove both. */
+export function demoProject(): { root: string; changes: string; remove(): void } {
   const root = mkdtempSync(join(tmpdir(), 'phi-demo-'))
+  const changes = `${root}-before`
   for (const [name, text] of Object.entries(files)) writeFileSync(join(root, name), text)
-  const remove = () => rmSync(root, { recursive: true, force: true })
+  const remove = () => {
+    for (const path of [root, changes]) rmSync(path, { recursive: true, force: true })
+  }
   // Also when the process ends in another way than it should.
   process.once('exit', remove)
-  return { root, remove }
+  return { root, changes, remove }
 }

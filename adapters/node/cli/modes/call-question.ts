@@ -1,58 +1,100 @@
 import type { AgentRun } from '../../../../src/index.ts'
 import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
+import type { Permissions } from '../permissions/permissions.ts'
+import { ruleFor, wordsOf } from '../permissions/rule.ts'
+import { isWaiting, shownCall } from '../permissions/triage.ts'
 import { linesOf } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { widthOf } from '../terminal/text-width.ts'
 import { type Decision, isYes, type Question, type QuestionEnd } from './question.ts'
 
-/** Whether a call may run. `y` or `yes` is a yes; all else is a no, and other words are told as its reason. */
+/** What a question about a call may use. */
+export interface CallDesk {
+  screen: Screen
+  permissions: Permissions
+}
+
+/**
+ * Whether a call may run. `y` or `yes` is a yes; `a` and `f`, alone or before a pattern, are a yes from now on, in this session or this folder; all else is
+ * a no, and other words are told as its reason.
+ */
 export class CallQuestion implements Question {
   readonly prompt = 'Allow? [y/N] '
-  readonly #screen: Screen
-  readonly #run: AgentRun
-  readonly #event: ApprovalRequestedEvent
+  protected readonly desk: CallDesk
+  protected readonly run: AgentRun
+  protected readonly event: ApprovalRequestedEvent
 
-  constructor(screen: Screen, run: AgentRun, event: ApprovalRequestedEvent) {
-    this.#screen = screen
-    this.#run = run
-    this.#event = event
+  constructor(desk: CallDesk, run: AgentRun, event: ApprovalRequestedEvent) {
+    this.desk = desk
+    this.run = run
+    this.event = event
   }
 
   show(): void {
-    const event = this.#event
-    const { paint, plain } = this.#screen.paint
-    const who = event.subAgent === undefined ? '' : ` (for ${event.subAgent.toolName})`
-    this.#screen.line(paint('yellow', `? ${event.toolName}${who} wants to run:`))
-    const lines = linesOf(plain(shownCall(event)))
-    for (const line of lines) this.#screen.line(paint('bold', `  ${line}`))
-    const rows = lines.reduce((sum, line) => sum + Math.ceil((widthOf(line) + 2) / this.#screen.width), 0)
-    // Its end may be made to look like all of it.
-    if (rows > this.#screen.height - 4)
-      this.#screen.line(paint('yellow', `  These were ${rows} rows, more than you see: scroll up to read them all.`))
+    const { screen } = this.desk
+    const { paint } = screen.paint
+    screen.line(paint('yellow', `? ${this.event.toolName}${this.who} wants to run:`))
+    this.showCall()
+    this.showKeys()
   }
 
-  answer(text: string): Decision {
+  answer(text: string): Decision | undefined {
     const answer = text.trim()
-    if (isYes(answer)) return () => this.#run.approve(this.#event)
+    if (isYes(answer)) return () => this.approve()
+    const [, scope, pattern] = /^([af])(?:\s+(.+))?$/.exec(answer) ?? []
+    const rule = scope === undefined ? undefined : ruleFor(this.event, pattern)
+    if (rule !== undefined && (scope === 'a' || this.desk.permissions.canKeep)) {
+      return () => {
+        this.desk.permissions.add(rule, scope === 'a' ? 'session' : 'folder')
+        this.approve()
+      }
+    }
+    // Words that begin so are a reason; the letter alone is none.
+    if (scope !== undefined && pattern === undefined) {
+      this.desk.screen.line(this.desk.screen.paint.paint('yellow', '  This call cannot be allowed for good: y allows it once.'))
+      return undefined
+    }
     return this.refuse(answer === '' || /^no?$/i.test(answer) ? 'The user did not allow this call.' : answer)
   }
 
   refuse(reason: string): Decision {
     return () => {
-      // A run that was stopped asks for nothing any more.
-      const isWaiting = this.#run.pendingApprovals().some(({ toolCallId }) => toolCallId === this.#event.toolCallId)
-      if (isWaiting) this.#run.deny(this.#event, reason)
+      if (this.isWaiting) this.run.deny(this.event, reason)
     }
   }
 
   isEndedBy(event: QuestionEnd): boolean {
-    if (event.runId !== this.#event.runId) return false
-    return event.type === 'agentEnd' || (event.type === 'approvalResolved' && event.toolCallId === this.#event.toolCallId)
+    if (event.runId !== this.event.runId) return false
+    return event.type === 'agentEnd' || (event.type === 'approvalResolved' && event.toolCallId === this.event.toolCallId)
   }
-}
 
-/** The command as it is; of other calls the arguments. */
-export function shownCall({ arguments: args }: ApprovalRequestedEvent): string {
-  const { command, ...others } = args
-  return typeof command === 'string' && Object.keys(others).length === 0 ? command : JSON.stringify(args, undefined, 2)
+  protected approve(): void {
+    if (this.isWaiting) this.run.approve(this.event)
+  }
+
+  protected get isWaiting(): boolean {
+    return isWaiting(this.run, this.event)
+  }
+
+  protected get who(): string {
+    return this.event.subAgent === undefined ? '' : ` (for ${this.event.subAgent.toolName})`
+  }
+
+  protected showCall(): void {
+    const { screen } = this.desk
+    const { paint, plain } = screen.paint
+    const lines = linesOf(plain(shownCall(this.event)))
+    for (const line of lines) screen.line(paint('bold', `  ${line}`))
+    const rows = lines.reduce((sum, line) => sum + Math.ceil((widthOf(line) + 2) / screen.width), 0)
+    // Its end may be made to look like all of it.
+    if (rows > screen.height - 4) screen.line(paint('yellow', `  These were ${rows} rows, more than you see: scroll up to read them all.`))
+  }
+
+  protected showKeys(): void {
+    const rule = ruleFor(this.event)
+    if (rule === undefined) return
+    const { screen, permissions } = this.desk
+    const keep = permissions.canKeep ? ', f always in this folder' : ''
+    screen.line(screen.paint.paint('dim', `  y once, a always in this session${keep}: ${wordsOf(rule)}`))
+  }
 }

@@ -65,13 +65,10 @@ export class Meter {
     return dollars(answers.reduce((sum, usage) => sum + estimatedCost(usage, prices), this.#spent + estimatedCost(this.#beside, short)))
   }
 
-  /** Model, context and cost, as the prompt line shows them. */
-  line({
-    settings: {
-      model: { config },
-    },
-  }: Pick<Agent, 'settings'>): string {
-    const share = `${Math.round((100 * this.#context) / Math.max(1, config.contextWindow))}%`
-    return [config.id, share, this.cost(config.cost)].filter((part) => part !== undefined).join(' · ')
+  /** Model, context and cost, as the prompt line shows them; on narrow screens the model's name is left out. */
+  line({ settings: { model } }: Pick<Agent, 'settings'>, width: number): string {
+    const { id, contextWindow, cost } = model.config
+    const share = `${Math.round((100 * this.#context) / Math.max(1, contextWindow))}%`
+    return [...(width < 60 ? [] : [id]), share, this.cost(cost)].filter((part) => part !== undefined).join(' · ')
   }
 }

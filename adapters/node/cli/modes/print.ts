@@ -2,6 +2,7 @@ import type { AgentEvent, AgentRun, PromptInput, RunResult } from '../../../../s
 import { asEmitted } from '../../../../src/internal.ts'
 import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
+import { OneShots } from '../assistant/one-shots.ts'
 import { RunView } from '../render/run-view.ts'
 import { editedLines, type LineSource } from '../terminal/line-editor.ts'
 import type { Painted } from '../terminal/paint.ts'
@@ -14,12 +15,13 @@ export interface PrintOptions {
   screen: Screen
   prompt: PromptInput
   isJson: boolean
-  isYes: boolean
 }
 
 /** Asks once. Resolves with the exit code: 0, 1 where the run did not complete, 130 where it was interrupted. */
-export async function printAnswer({ assistant, screen, prompt, isJson, isYes }: PrintOptions): Promise<number> {
-  const desk = new Desk(screen, isYes)
+export async function printAnswer({ assistant, screen, prompt, isJson }: PrintOptions): Promise<number> {
+  const desk = new Desk(screen, assistant)
+  if (assistant.agent.messages.length === 0 && assistant.project !== undefined)
+    new OneShots(assistant.project.oneShots).add(assistant.agent.sessionId)
   const run = assistant.agent.send(prompt)
   let signalled = 0
   const stop = (signal: NodeJS.Signals) => {
@@ -74,9 +76,9 @@ class Desk {
   #lines: LineSource | undefined
   #live: readonly Painted[] = []
 
-  constructor(screen: Screen, isYes: boolean) {
+  constructor(screen: Screen, { permissions, files }: Assistant) {
     this.#screen = screen
-    this.#questions = new Questions(screen, isYes)
+    this.#questions = new Questions({ screen, permissions, files, onShown: () => this.#shown() })
   }
 
   event(run: AgentRun, event: AgentEvent): void {
@@ -102,9 +104,7 @@ class Desk {
   }
 
   #ask(run: AgentRun, event: ApprovalRequestedEvent | InputRequestedEvent): void {
-    const { stdin, stderr } = process
-    const isAnybodyThere = stdin.isTTY && this.#screen.isLive
-    if (event.type === 'inputRequested' && !isAnybodyThere) {
+    if (event.type === 'inputRequested' && !this.#isAnybodyThere) {
       this.#screen.line(
         this.#screen.paint.paint('yellow', `${event.toolName} asks something, and nobody can be asked here: it is declined.`),
       )
@@ -112,26 +112,39 @@ class Desk {
       return
     }
     this.#questions.ask(run, event)
-    if (!this.#questions.isAsking || this.#lines !== undefined) return
-    if (!isAnybodyThere) {
+  }
+
+  /** A question is on the screen: somebody answers it there, or nobody can. */
+  #shown(): void {
+    const { stdin, stderr } = process
+    if (this.#lines !== undefined) {
+      this.draw(this.#live)
+      return
+    }
+    if (!this.#isAnybodyThere) {
       this.#questions.denyAll('Nobody is there to be asked.')
-      this.#screen.line(this.#screen.paint.paint('yellow', 'Nobody can be asked here, so the answer is no. With --yes it is yes.'))
+      this.#screen.line(
+        this.#screen.paint.paint(
+          'yellow',
+          'Nobody can be asked here, so the answer is no. With --yes it is yes, with --mode edits for changes of files alone.',
+        ),
+      )
       return
     }
     const nobody = () => this.#questions.denyAll('Nobody is there to be asked.')
-    this.#lines = editedLines(
-      stdin,
-      stderr,
-      {
-        line: (text) => this.#answered(() => this.#questions.answer(text)),
-        change: () => this.draw(this.#live),
-        escape: () => this.#answered(() => this.#questions.dismiss()),
-        interrupt: () => this.#answered(() => this.#questions.dismiss() || process.emit('SIGINT', 'SIGINT')),
-        end: nobody,
-        note: (text) => this.#screen.line(this.#screen.paint.paint('yellow', text)),
-      },
-      () => [],
-    )
+    this.#lines = editedLines(stdin, stderr, {
+      line: (text) => this.#answered(() => this.#questions.answer(text)),
+      change: () => this.draw(this.#live),
+      escape: () => this.#answered(() => this.#questions.dismiss()),
+      interrupt: () => this.#answered(() => this.#questions.dismiss() || process.emit('SIGINT', 'SIGINT')),
+      end: nobody,
+      note: (text) => this.#screen.line(this.#screen.paint.paint('yellow', text)),
+    })
+    this.draw(this.#live)
+  }
+
+  get #isAnybodyThere(): boolean {
+    return process.stdin.isTTY && this.#screen.isLive
   }
 
   #answered(act: () => void): void {

@@ -1,22 +1,29 @@
 import type { AgentRun } from '../../../../src/index.ts'
 import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
-import type { Screen } from '../terminal/screen.ts'
-import { CallQuestion, shownCall } from './call-question.ts'
+import { triage } from '../permissions/triage.ts'
+import { CallQuestion } from './call-question.ts'
+import { type ChangeDesk, ChangeQuestion, showChange } from './change-question.ts'
 import { InputForm } from './input-form.ts'
 import type { Question, QuestionEnd } from './question.ts'
 
-/** What is longer than this no person reads before saying yes. */
-const longestShown = 20_000
+/** Lines that are shown of a change that nobody is asked about. */
+const mostUnasked = 30
+
+/** What questions need. */
+export interface QuestionsDesk extends ChangeDesk {
+  /** A question is on the screen, and what is typed from now on answers it. */
+  onShown(): void
+}
 
 /** The questions of runs, one after another, in the order in which they came. */
 export class Questions {
-  readonly #screen: Screen
-  readonly #isYes: boolean
+  readonly #desk: QuestionsDesk
   readonly #waiting: Question[] = []
+  /** Looking at files takes a moment; the order stays. */
+  #before: Promise<void> = Promise.resolve()
 
-  constructor(screen: Screen, isYes: boolean) {
-    this.#screen = screen
-    this.#isYes = isYes
+  constructor(desk: QuestionsDesk) {
+    this.#desk = desk
   }
 
   /** Whether somebody is asked now. */
@@ -29,25 +36,9 @@ export class Questions {
     return this.#waiting[0]?.prompt ?? ''
   }
 
-  /** Takes a request. True when it is the first that waits: it is on the screen now, and `answer` is for it. */
-  ask(run: AgentRun, event: ApprovalRequestedEvent | InputRequestedEvent): boolean {
-    if (event.type === 'inputRequested') return this.#wait(new InputForm(this.#screen, run, event))
-    const { length } = shownCall(event)
-    if (length > longestShown) {
-      this.#screen.line(
-        this.#screen.paint.paint('yellow', `? ${event.toolName}: not allowed, its ${length} characters are too many to read.`),
-      )
-      run.deny(
-        event,
-        `The call has ${length} characters; a person must be able to read it. Make it shorter, for example by writing a file first.`,
-      )
-      return false
-    }
-    if (this.#isYes) {
-      run.approve(event)
-      return false
-    }
-    return this.#wait(new CallQuestion(this.#screen, run, event))
+  /** Takes a request: what is allowed runs, all else is put on the screen once it is the first that waits. */
+  ask(run: AgentRun, event: ApprovalRequestedEvent | InputRequestedEvent): void {
+    this.#before = this.#before.then(() => this.#ask(run, event))
   }
 
   /** Answers the question that is on the screen, or a part of it. */
@@ -74,13 +65,36 @@ export class Questions {
     const first = this.#waiting[0]
     const rest = this.#waiting.filter((question) => !question.isEndedBy(event))
     this.#waiting.splice(0, Number.POSITIVE_INFINITY, ...rest)
-    if (this.#waiting[0] !== first) this.#waiting[0]?.show()
+    if (this.#waiting[0] !== first) this.#showFirst()
   }
 
-  #wait(question: Question): boolean {
+  async #ask(run: AgentRun, event: ApprovalRequestedEvent | InputRequestedEvent): Promise<void> {
+    const { screen } = this.#desk
+    if (event.type === 'inputRequested') return this.#wait(new InputForm(screen, run, event))
+    const found = await triage(run, event, this.#desk)
+    if (found === undefined) return
+    if (found.kind === 'refuse') {
+      const why = found.length === 0 ? found.reason : `its ${found.length} characters are too many to read.`
+      screen.line(screen.paint.paint('yellow', `? ${event.toolName}: not allowed, ${why}`))
+      return run.deny(event, found.reason)
+    }
+    const { kind, change } = found
+    if (kind === 'run') {
+      if (change !== undefined) showChange(change, screen, mostUnasked)
+      return run.approve(event)
+    }
+    this.#wait(change === undefined ? new CallQuestion(this.#desk, run, event) : new ChangeQuestion(this.#desk, run, event, change))
+  }
+
+  #wait(question: Question): void {
     this.#waiting.push(question)
-    if (this.#waiting.length === 1) question.show()
-    return this.#waiting.length === 1
+    if (this.#waiting.length === 1) this.#showFirst()
+  }
+
+  #showFirst(): void {
+    if (this.#waiting[0] === undefined) return
+    this.#waiting[0].show()
+    this.#desk.onShown()
   }
 
   /** Off the screen before anything hears of it: what the decision brings about may be the next question. */
@@ -88,6 +102,6 @@ export class Questions {
     this.#waiting.shift()
     const next = this.#waiting[0]
     decision()
-    if (next !== undefined && this.#waiting[0] === next) next.show()
+    if (next !== undefined && this.#waiting[0] === next) this.#showFirst()
   }
 }

@@ -1,18 +1,24 @@
-import type { AgentRun, PromptInput, RunStatus } from '../../../../src/index.ts'
-import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
+import { type AgentRun, ConfigError, type PromptInput, type RunStatus } from '../../../../src/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
+import { OneShots } from '../assistant/one-shots.ts'
 import type { CommandHost } from '../commands/command.ts'
-import { commandNames, runCommand } from '../commands/commands.ts'
+import { runCommand } from '../commands/commands.ts'
 import { openingPrompt } from '../demo/demo-model.ts'
+import { showPast } from '../render/past-turns.ts'
 import { RunView } from '../render/run-view.ts'
-import { editedLines, type LineListener, type LineSource, plainLines } from '../terminal/line-editor.ts'
+import { editedLines, type LineListener, type LineSource, type NamedKey, plainLines } from '../terminal/line-editor.ts'
+import { LineHistory } from '../terminal/line-history.ts'
 import { joined, type Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
+import { completionOf } from './completion.ts'
 import { errorLine } from './error-line.ts'
+import { editText } from './external-editor.ts'
+import { FileIndex } from './file-index.ts'
 import { Meter } from './meter.ts'
 import { mentionOf, withFiles } from './prompt-files.ts'
 import type { QuestionEnd } from './question.ts'
 import { Questions } from './questions.ts'
+import { runTyped } from './typed-command.ts'
 
 /** How often the part that changes is drawn, in ms. */
 const frameMs = 80
@@ -24,7 +30,6 @@ const takenOver = (sessionId: string) =>
 export interface ReplOptions {
   assistant: Assistant
   screen: Screen
-  isYes: boolean
   isDemo: boolean
 }
 
@@ -49,11 +54,13 @@ class Repl implements LineListener, CommandHost {
   #before: Promise<void> = Promise.resolve()
   #isStopping = false
   #isOver = false
+  /** A command that a person has typed and that runs. */
+  #typed: AbortController | undefined
   /** What was being typed when a question came. */
   #draft: string | undefined
   #frames: NodeJS.Timeout | undefined
 
-  constructor({ assistant, screen, isYes, isDemo }: ReplOptions) {
+  constructor({ assistant, screen, isDemo }: ReplOptions) {
     this.assistant = assistant
     this.screen = screen
     this.#isDemo = isDemo
@@ -61,9 +68,20 @@ class Repl implements LineListener, CommandHost {
       this.#resolveEnd = resolve
     })
     this.#view = new RunView(screen)
-    this.#questions = new Questions(screen, isYes)
     const { stdin, stderr } = process
-    this.#lines = screen.isLive ? editedLines(stdin, stderr, this, (line) => commandNames(line), mentionOf) : plainLines(stdin, this)
+    const index = new FileIndex(assistant.root, () => this.#draw())
+    const history = new LineHistory(assistant.project?.history)
+    this.#lines = screen.isLive
+      ? editedLines(stdin, stderr, this, { complete: (before) => completionOf(before, index), rewrite: mentionOf, history })
+      : plainLines(stdin, this)
+    const { permissions, files } = assistant
+    this.#questions = new Questions({
+      screen,
+      permissions,
+      files,
+      onShown: () => this.#questionShown(),
+      ...(screen.isLive && { editText: (text: string, name: string) => editText(text, name, this.#lines, screen) }),
+    })
   }
 
   async run(): Promise<number> {
@@ -91,8 +109,10 @@ class Repl implements LineListener, CommandHost {
     this.screen.line(joined(paint('bold', 'phi'), paint('dim', `  ${agent.settings.model.config.name} · ${root} · /help`)))
     for (const note of notes) this.screen.line(paint('yellow', note))
     this.meter.begin(agent)
-    if (agent.messages.length > 0)
+    if (agent.messages.length > 0) {
+      showPast(agent.messages, this.screen)
       this.screen.line(paint('dim', `Going on with session ${agent.sessionId}, ${agent.messages.length} messages.`))
+    }
     this.#draw()
     if (this.#isDemo) void this.#say(openingPrompt)
   }
@@ -114,6 +134,8 @@ class Repl implements LineListener, CommandHost {
 
   async #do(text: string): Promise<void> {
     if (this.#isOver || text.trim() === '') return this.#draw()
+    this.#lines.remember(text)
+    if (text.startsWith('!')) return this.#runTyped(text)
     if (!text.trimStart().startsWith('/')) return this.#say(text)
     this.#echo('› ', text)
     await runCommand(this, text.trim())
@@ -133,6 +155,33 @@ class Repl implements LineListener, CommandHost {
     this.#draw()
   }
 
+  named(key: NamedKey): void {
+    if (key === 'shiftTab') this.assistant.permissions.turn()
+    else if (key === 'open') this.#view.open()
+    else if (key === 'editor' && !this.#questions.isAsking) void this.#editLine()
+    this.#draw()
+  }
+
+  async #editLine(): Promise<void> {
+    const { text } = this.#lines.typed
+    const edited = await editText(text, 'prompt.md', this.#lines, this.screen)
+    this.#lines.take()
+    this.#lines.insert((edited ?? text).trimEnd())
+  }
+
+  /** What a person has typed after `!` runs at once. */
+  async #runTyped(text: string): Promise<void> {
+    if (this.isBusy) throw new ConfigError('invalidOption', 'A command has to wait: the agent works. Ctrl-C stops it.')
+    this.#echo('› ', text)
+    this.#typed = new AbortController()
+    try {
+      await runTyped(text.slice(1).trim(), this.assistant.agent, this.screen, this.#typed.signal)
+    } finally {
+      this.#typed = undefined
+      this.#draw()
+    }
+  }
+
   note(text: string): void {
     this.screen.line(this.screen.paint.paint('yellow', text))
   }
@@ -147,6 +196,8 @@ class Repl implements LineListener, CommandHost {
     if (this.#questions.dismiss()) {
       if (!this.#questions.isAsking) this.#giveBackDraft()
       this.#draw()
+    } else if (this.#typed !== undefined && !this.#typed.signal.aborted) {
+      this.#typed.abort()
     } else if (this.#run !== undefined && !this.#isStopping) {
       this.#isStopping = true
       this.note('Stopping. Ctrl-C again leaves at once.')
@@ -162,6 +213,11 @@ class Repl implements LineListener, CommandHost {
     this.#questions.denyAll('Nobody is there to be asked.')
     if (this.#run === undefined) this.leave(0)
     else this.#run.result.finally(() => this.leave(0)).catch(() => undefined)
+  }
+
+  giveBack(text: string): void {
+    this.#lines.take()
+    this.#lines.insert(text)
   }
 
   leave(code = 0): void {
@@ -185,7 +241,9 @@ class Repl implements LineListener, CommandHost {
       if (this.#isOver) return
       if (this.#run === undefined) {
         this.#echo('› ', text)
-        this.begin(this.assistant.agent.send(input))
+        const { agent, project } = this.assistant
+        if (project !== undefined && agent.messages.length > 0) new OneShots(project.oneShots).remove(agent.sessionId)
+        this.begin(agent.send(input))
       } else this.#steer(this.#run, text, input)
     } catch (error) {
       this.fail(error)
@@ -201,7 +259,7 @@ class Repl implements LineListener, CommandHost {
         // The agent was done before it heard it: then it is the next thing said. After a stop it is the person's again.
         if (this.#lastStatus === 'completed') return void this.#say(text)
         this.note('The run ended before this was said; it is in your line again.')
-        this.#lines.insert(text.replaceAll('\n', ' '))
+        this.#lines.insert(text)
       },
       (error: unknown) => this.fail(error),
     )
@@ -214,7 +272,7 @@ class Repl implements LineListener, CommandHost {
     run.subscribe((event) => {
       this.#view.event(event)
       this.meter.event(event)
-      if (event.type === 'approvalRequested' || event.type === 'inputRequested') this.#ask(run, event)
+      if (event.type === 'approvalRequested' || event.type === 'inputRequested') this.#questions.ask(run, event)
       else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'agentEnd') this.#withdraw(event)
       if (event.type !== 'agentEnd') return
       this.#lastStatus = event.status
@@ -240,11 +298,10 @@ class Repl implements LineListener, CommandHost {
     this.#draw()
   }
 
-  #ask(run: AgentRun, event: ApprovalRequestedEvent | InputRequestedEvent): void {
-    const isFirst = this.#questions.ask(run, event)
+  #questionShown(): void {
     // A yes must have been typed after the question was seen.
-    if (isFirst) this.#draft ??= this.#lines.take()
-    if (isFirst && !this.screen.isLive) this.note(this.#promptText())
+    this.#draft ??= this.#lines.take()
+    if (!this.screen.isLive) this.note(this.#promptText())
     this.#draw()
   }
 
@@ -265,15 +322,17 @@ class Repl implements LineListener, CommandHost {
 
   #promptText(): string {
     if (this.#questions.isAsking) return this.#questions.prompt
-    return `${this.meter.line(this.assistant.agent)} › `
+    return `${this.assistant.permissions.mode} · ${this.meter.line(this.assistant.agent, this.screen.width)} › `
   }
 
   #draw(): void {
     if (this.#isOver || !this.screen.isLive) return
     const { paint } = this.screen.paint
     const live: Painted[] = this.#run === undefined ? [] : this.#view.live(Date.now())
-    const prompt = paint(this.#questions.isAsking ? 'yellow' : 'dim', this.#promptText())
-    this.screen.show(live, { prompt, ...this.#lines.typed })
+    const { label, ...typed } = this.#lines.typed
+    const prompt = paint(this.#questions.isAsking ? 'yellow' : 'dim', label ?? this.#promptText())
+    const suggested = this.#questions.isAsking ? [] : this.#lines.suggestions.map((each) => paint('cyan', `  ${each}`))
+    this.screen.show([...live, ...suggested], { prompt, ...typed })
   }
 
   /** What was typed stays on the screen, where the terminal does not show it itself. */

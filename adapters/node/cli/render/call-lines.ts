@@ -5,8 +5,8 @@ import { duration } from './figures.ts'
 
 type ToolEnd = Extract<AgentEvent, { type: 'toolExecutionEnd' }>
 
-/** Lines of a result that are shown. */
-const shownLines = 4
+/** Lines of a result that are shown, where nobody says otherwise. */
+const fewLines = 4
 
 /** What says in one line what a call is about: the command, the path, else its arguments. */
 export function subjectOf(args: JsonObject): string {
@@ -17,14 +17,16 @@ export function subjectOf(args: JsonObject): string {
 
 /** A call that is over: how it ended, how long it took, and the beginning of what it gave. */
 export function callLines(
-  call: { subject: string; ms: number } & Pick<ToolEnd, 'toolName' | 'isError' | 'result'> & Partial<Pick<ToolEnd, 'outcome'>>,
+  call: { subject: string; ms?: number; shownLines?: number } & Pick<ToolEnd, 'toolName' | 'isError' | 'result'> &
+    Partial<Pick<ToolEnd, 'outcome'>>,
   painter: Painter,
   width: number,
 ): Painted[] {
   const { paint, plain } = painter
+  const { shownLines = fewLines } = call
   const color = call.outcome === 'unknown' ? 'yellow' : call.isError ? 'red' : undefined
   const mark = color === undefined ? paint('green', '✓ ') : paint(color, color === 'red' ? '✗ ' : '? ')
-  const time = paint('dim', call.outcome === 'unknown' ? ' outcome unknown' : ` ${duration(call.ms)}`)
+  const time = paint('dim', call.outcome === 'unknown' ? ' outcome unknown' : call.ms === undefined ? '' : ` ${duration(call.ms)}`)
   const head = cutTo(joined(mark, paint('bold', call.toolName), plain(' '), paint('cyan', call.subject)), width - 8)
   const text = textOf(call.result.content).trimEnd()
   const lines = text === '' ? [] : text.split('\n', shownLines + 1)

@@ -39,6 +39,9 @@ function placeOf({ url, host, citations }: Source): string {
 
 const spinner = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
+/** Lines of a result that are shown when it is opened. */
+const mostOpened = 2000
+
 /** A call that runs. */
 interface RunningCall {
   toolName: string
@@ -68,6 +71,8 @@ export class RunView {
   #isCompacting = false
   /** Calls that a person is asked about. */
   #waiting = 0
+  /** The last result of which only the beginning was shown. */
+  #folded: { toolName: string; text: string } | undefined
 
   constructor(screen: Screen) {
     this.#screen = screen
@@ -94,6 +99,18 @@ export class RunView {
     else if (event.type === 'backgroundEnd') this.#besideEnds(event)
     else if (event.type === 'agentEnd') this.#end(event)
     else this.#note(event)
+  }
+
+  /** Shows the whole of the last result of which only the beginning was shown. */
+  open(): void {
+    const { paint } = this.#screen.paint
+    if (this.#folded === undefined) return
+    const { toolName, text } = this.#folded
+    this.#folded = undefined
+    const lines = text.split('\n')
+    this.#screen.line(paint('bold', `${toolName}, ${lines.length} lines:`))
+    for (const line of lines.slice(0, mostOpened)) this.#screen.line(paint('dim', `  ${line.slice(0, 4000)}`))
+    if (lines.length > mostOpened) this.#screen.line(paint('yellow', `  … ${lines.length - mostOpened} more lines`))
   }
 
   /** The part that changes, as it is at `now`. */
@@ -196,6 +213,8 @@ export class RunView {
     const call = this.#calls.get(toolCallId)
     this.#calls.delete(toolCallId)
     const { subject = '', startedAt = at } = call ?? {}
+    const text = textOf(event.result.content).trimEnd()
+    this.#folded = { toolName: event.toolName, text }
     const lines = callLines({ ...event, subject, ms: at - startedAt }, this.#screen.paint, this.#screen.width)
     for (const line of lines) this.#screen.line(line)
   }

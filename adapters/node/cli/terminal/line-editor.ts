@@ -1,135 +1,318 @@
-import { createInterface, type Interface } from 'node:readline'
-import { Readable, Writable } from 'node:stream'
-import { StringDecoder } from 'node:string_decoder'
+import { createInterface } from 'node:readline'
 import type { ReadStream } from 'node:tty'
-import { bracketedPaste, PasteReader } from './paste.ts'
+import { EditBuffer } from './edit-buffer.ts'
+import { type Key, readKeys } from './key-reader.ts'
+import { LineHistory } from './line-history.ts'
+import { TerminalMode } from './terminal-mode.ts'
+
+/** What is typed and not yet sent. */
+export interface Typed {
+  text: string
+  cursor: number
+  /** What stands before it in place of the prompt, while the history is searched. */
+  label?: string
+}
 
 /** Where lines that a person says come from. */
 export interface LineSource {
-  /** What is typed and not yet sent. */
-  readonly typed: { text: string; cursor: number }
+  readonly typed: Typed
+  /** What could be meant, while something can be completed: the first is what Tab takes. */
+  readonly suggestions: readonly string[]
   /** Takes away what is typed, and gives it back. */
   take(): string
   /** Puts text where the cursor is. */
   insert(text: string): void
+  /** Has a line found again, by arrow keys and Ctrl-R. */
+  remember(line: string): void
+  /** Runs a program that takes the terminal meanwhile; see `TerminalMode`. */
+  lend(command: string, args: readonly string[]): Promise<number | undefined>
   close(): void
 }
+
+/** Keys that mean something to whoever reads lines. */
+export type NamedKey = 'shiftTab' | 'editor' | 'pasteImage' | 'open'
 
 /** What a line source tells. */
 export interface LineListener {
   line(text: string): void
-  /** Something was typed. */
+  /** Something was typed, or the terminal is ours again. */
   change(): void
   /** Ctrl-C. */
   interrupt(): void
   /** The escape key. */
   escape(): void
+  /** Shift-Tab, Ctrl-G, Ctrl-V, Ctrl-O. */
+  named?(key: NamedKey): void
   /** Nothing will come any more. */
   end(): void
   /** Something to tell the person. */
   note(text: string): void
 }
 
+/** What may stand in place of the end of a line, from a place on. */
+export interface Completion {
+  from: number
+  options: readonly string[]
+}
+
+/** What a line editor may use. */
+export interface EditorOptions {
+  /** What can be meant by what stands before the cursor. */
+  complete?: (before: string) => Completion | undefined
+  /** What stands in the line in place of a pasted text; `undefined`: the text. */
+  rewrite?: (pasted: string) => string | undefined
+  history?: LineHistory
+}
+
 /** Pastes up to this long, of one line, stand in the line as they are. */
 const longestInline = 500
 
-/**
- * Lines typed at a terminal, edited with the keys of `node:readline`, which draws nothing: the screen does. What is pasted is one piece, whatever line
- * breaks are in it: where it is long, a mark stands for it until the line is sent.
- */
+/** Lines, several of them too, typed at a terminal. It draws nothing: the screen does. What is pasted is one piece, whatever line breaks are in it. */
 export function editedLines(
   terminal: ReadStream,
   control: NodeJS.WriteStream,
   on: LineListener,
-  complete: (line: string) => string[],
-  /** What stands in the line in place of a pasted text; `undefined`: the text. */
-  rewrite: (pasted: string) => string | undefined = () => undefined,
+  { complete = () => undefined, rewrite = () => undefined, history = new LineHistory(undefined) }: EditorOptions = {},
 ): LineSource {
-  const keys = new Keys(terminal)
-  const pastes: string[] = []
-  let isClosing = false
-  const editor: Interface = createInterface({
-    input: keys,
-    output: new Writable({ write: (_chunk, _encoding, done) => done() }),
-    terminal: true,
-    prompt: '',
-    historySize: 200,
-    removeHistoryDuplicates: true,
-    completer: (line: string) => [complete(line).slice(0, 1), line],
-  })
-  const insert = (text: string): void => {
-    editor.write(text)
-    on.change()
+  return new LineEditor(terminal, control, on, { complete, rewrite, history })
+}
+
+class LineEditor implements LineSource {
+  readonly #on: LineListener
+  readonly #options: Required<EditorOptions>
+  readonly #mode: TerminalMode
+  readonly #stopReading: () => void
+  readonly #buffer = new EditBuffer()
+  readonly #pastes: string[] = []
+  /** Where the arrow keys are in the history, and what was typed before. */
+  #recalled: { at: number; draft: string } | undefined
+  #search: { query: string; at: number | undefined; before: string } | undefined
+  /** What Tab goes through. */
+  #tabbed: (Completion & { at: number }) | undefined
+  #isClosed = false
+
+  constructor(terminal: ReadStream, control: NodeJS.WriteStream, on: LineListener, options: Required<EditorOptions>) {
+    this.#on = on
+    this.#options = options
+    this.#mode = new TerminalMode(terminal, control, () => on.change())
+    this.#mode.begin()
+    this.#stopReading = readKeys(terminal, {
+      key: (text, key) => this.#key(text, key),
+      pasted: (text, isCut) => this.#paste(text, isCut),
+      end: () => {
+        if (!this.#isClosed) on.end()
+      },
+    })
   }
-  const paste = (text: string, isCut: boolean): void => {
-    if (isCut) on.note('The paste was too long; its end was left out.')
-    const plain = rewrite(text) ?? text.replace(/\r\n?/g, '\n')
+
+  get typed(): Typed {
+    if (this.#search === undefined) return { text: this.#buffer.text, cursor: this.#buffer.cursor }
+    const { query, at } = this.#search
+    const found = at === undefined ? '' : (this.#options.history.at(at) ?? '')
+    return {
+      text: found,
+      cursor: Math.max(0, found.indexOf(query)),
+      label: `search: ${query}${at === undefined && query !== '' ? ' (not found)' : ''} › `,
+    }
+  }
+
+  get suggestions(): readonly string[] {
+    if (this.#search !== undefined) return []
+    return this.#tabbed?.options ?? this.#completion()?.options ?? []
+  }
+
+  take(): string {
+    const { text } = this.#buffer
+    this.#buffer.set('')
+    this.#search = undefined
+    this.#recalled = undefined
+    this.#tabbed = undefined
+    return text
+  }
+
+  insert(text: string): void {
+    this.#endSearch(true)
+    this.#tabbed = undefined
+    this.#buffer.insert(text)
+    this.#on.change()
+  }
+
+  remember(line: string): void {
+    this.#options.history.add(line)
+  }
+
+  lend(command: string, args: readonly string[]): Promise<number | undefined> {
+    return this.#mode.lend(command, args)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#stopReading()
+    this.#mode.end()
+  }
+
+  #key(text: string, key: Key): void {
+    if (this.#isClosed) return
+    if (this.#search !== undefined && this.#searchKey(text, key)) {
+      this.#on.change()
+      return
+    }
+    if (key.name === 'tab' && key.shift !== true) this.#complete()
+    else {
+      this.#tabbed = undefined
+      this.#press(text, key)
+    }
+    if (!this.#isClosed) this.#on.change()
+  }
+
+  #press(text: string, key: Key): void {
+    const { name = '', ctrl = false, meta = false, shift = false } = key
+    const action = ctrl ? this.#withControl[name] : meta ? this.#withAlt[name] : this.#alone[shift && name === 'tab' ? 'shiftTab' : name]
+    if (action !== undefined) action()
+    else if (!ctrl && !meta && isTyped(text)) this.#buffer.insert(text)
+  }
+
+  readonly #alone: Readonly<Record<string, () => void>> = {
+    return: () => this.#enter(),
+    // Ctrl-J.
+    enter: () => this.#buffer.insert('\n'),
+    backspace: () => this.#buffer.backspace(),
+    delete: () => this.#buffer.delete(),
+    left: () => this.#buffer.left(),
+    right: () => this.#buffer.right(),
+    home: () => this.#buffer.lineBegin(),
+    end: () => this.#buffer.lineEnd(),
+    up: () => this.#up(),
+    down: () => this.#down(),
+    escape: () => this.#on.escape(),
+    shiftTab: () => this.#on.named?.('shiftTab'),
+  }
+
+  readonly #withControl: Readonly<Record<string, () => void>> = {
+    a: () => this.#buffer.lineBegin(),
+    b: () => this.#buffer.left(),
+    c: () => this.#on.interrupt(),
+    d: () => (this.#buffer.text === '' ? this.#on.end() : this.#buffer.delete()),
+    e: () => this.#buffer.lineEnd(),
+    f: () => this.#buffer.right(),
+    g: () => this.#on.named?.('editor'),
+    h: () => this.#buffer.backspace(),
+    k: () => this.#buffer.cutToEnd(),
+    n: () => this.#down(),
+    o: () => this.#on.named?.('open'),
+    p: () => this.#up(),
+    r: () => this.#beginSearch(),
+    u: () => this.#buffer.cutToBegin(),
+    v: () => this.#on.named?.('pasteImage'),
+    w: () => this.#buffer.cutWord(),
+    y: () => this.#buffer.putBack(),
+    z: () => this.#mode.stop(),
+    left: () => this.#buffer.wordLeft(),
+    right: () => this.#buffer.wordRight(),
+  }
+
+  readonly #withAlt: Readonly<Record<string, () => void>> = {
+    return: () => this.#buffer.insert('\n'),
+    enter: () => this.#buffer.insert('\n'),
+    b: () => this.#buffer.wordLeft(),
+    f: () => this.#buffer.wordRight(),
+    left: () => this.#buffer.wordLeft(),
+    right: () => this.#buffer.wordRight(),
+    backspace: () => this.#buffer.cutWord(),
+    escape: () => this.#on.escape(),
+  }
+
+  /** Sends the line; after a backslash it goes on below. */
+  #enter(): void {
+    const { text, cursor } = this.#buffer
+    if (cursor === text.length && text.endsWith('\\')) {
+      this.#buffer.replaceFrom(cursor - 1, '\n')
+      return
+    }
+    const whole = this.take().replace(
+      /\[paste (\d+): \d+ lines, \d+ characters\]/g,
+      (mark, number) => this.#pastes[Number(number) - 1] ?? mark,
+    )
+    this.#pastes.length = 0
+    this.#on.line(whole)
+  }
+
+  #paste(text: string, isCut: boolean): void {
+    if (this.#isClosed) return
+    if (isCut) this.#on.note('The paste was too long; its end was left out.')
+    const plain = this.#options.rewrite(text) ?? text.replace(/\r\n?/g, '\n')
     const isInline = plain.length <= longestInline && !plain.includes('\n')
-    if (!isInline) pastes.push(plain)
-    insert(isInline ? plain : `[paste ${pastes.length}: ${plain.split('\n').length} lines, ${plain.length} characters]`)
+    if (!isInline) this.#pastes.push(plain)
+    this.insert(isInline ? plain : `[paste ${this.#pastes.length}: ${plain.split('\n').length} lines, ${plain.length} characters]`)
   }
-  const reader = new PasteReader({ typed: (text) => keys.emit('data', Buffer.from(text)), pasted: paste })
-  const decoder = new StringDecoder('utf8')
-  const read = (chunk: Buffer): void => reader.push(decoder.write(chunk))
-  const end = (): void => editor.close()
-  terminal.on('data', read)
-  // Whoever asked before has paused it.
-  terminal.resume()
-  terminal.on('end', end)
-  terminal.on('error', end)
-  const giveBack = () => void control.write(bracketedPaste.off)
-  control.write(bracketedPaste.on)
-  // Also when the process ends in another way.
-  process.once('exit', giveBack)
-  keys.on('keypress', (_text: unknown, key?: { name?: string }) => (key?.name === 'escape' ? on.escape() : on.change()))
-  editor.on('line', (line) => {
-    const whole = line.replace(/\[paste (\d+): \d+ lines, \d+ characters\]/g, (mark, number) => pastes[Number(number) - 1] ?? mark)
-    pastes.length = 0
-    on.line(whole)
-  })
-  editor.on('SIGINT', () => on.interrupt())
-  editor.on('close', () => {
-    if (!isClosing) on.end()
-  })
-  return {
-    get typed() {
-      return { text: editor.line, cursor: editor.cursor }
-    },
-    take() {
-      const { line } = editor
-      // To its end, then all before it.
-      editor.write(null, { ctrl: true, name: 'e' })
-      editor.write(null, { ctrl: true, name: 'u' })
-      return line
-    },
-    insert,
-    close() {
-      isClosing = true
-      editor.close()
-      terminal.off('data', read)
-      terminal.off('end', end)
-      terminal.off('error', end)
-      terminal.pause()
-      process.off('exit', giveBack)
-      giveBack()
-    },
+
+  // History
+
+  #up(): void {
+    if (!this.#buffer.vertical(-1)) this.#recall((this.#recalled?.at ?? this.#options.history.length) - 1)
+  }
+
+  #down(): void {
+    if (!this.#buffer.vertical(1) && this.#recalled !== undefined) this.#recall(this.#recalled.at + 1)
+  }
+
+  #recall(at: number): void {
+    const { history } = this.#options
+    if (at < 0) return
+    const draft = this.#recalled?.draft ?? this.#buffer.text
+    this.#recalled = at < history.length ? { at, draft } : undefined
+    this.#buffer.set(history.at(at) ?? draft)
+  }
+
+  #beginSearch(): void {
+    this.#search = { query: '', at: undefined, before: this.#buffer.text }
+  }
+
+  #endSearch(isTaken: boolean): void {
+    if (this.#search === undefined) return
+    const { at, before } = this.#search
+    this.#search = undefined
+    this.#buffer.set(isTaken && at !== undefined ? (this.#options.history.at(at) ?? before) : before)
+  }
+
+  /** Whether the key was for the search; another one takes what was found, and is done to it. */
+  #searchKey(text: string, { name = '', ctrl = false, meta = false }: Key): boolean {
+    const search = this.#search
+    if (search === undefined) return false
+    const { history } = this.#options
+    if (ctrl && name === 'r') search.at = history.find(search.query, search.at ?? history.length) ?? search.at
+    else if (name === 'escape' || (ctrl && (name === 'c' || name === 'g'))) this.#endSearch(false)
+    else if (name === 'backspace' || (!ctrl && !meta && isTyped(text))) {
+      search.query = name === 'backspace' ? search.query.slice(0, -1) : search.query + text
+      search.at = search.query === '' ? undefined : history.find(search.query, history.length)
+    } else {
+      this.#endSearch(true)
+      // What was found is looked at before it is sent.
+      return name === 'return'
+    }
+    return true
+  }
+
+  // Completion
+
+  #completion(): Completion | undefined {
+    const found = this.#options.complete(this.#buffer.text.slice(0, this.#buffer.cursor))
+    return found === undefined || found.options.length === 0 ? undefined : found
+  }
+
+  #complete(): void {
+    const last = this.#tabbed
+    const next = last === undefined ? this.#completion() : { ...last, at: last.at + 1 }
+    if (next === undefined) return
+    const at = 'at' in next ? next.at % next.options.length : 0
+    this.#buffer.replaceFrom(next.from, next.options[at] ?? '')
+    this.#tabbed = { ...next, at }
   }
 }
 
-/** The keys of a terminal, as `node:readline` reads them. */
-class Keys extends Readable {
-  readonly #terminal: ReadStream
-
-  constructor(terminal: ReadStream) {
-    super({ read: () => undefined })
-    this.#terminal = terminal
-  }
-
-  setRawMode(isRaw: boolean): this {
-    this.#terminal.setRawMode(isRaw)
-    return this
-  }
-}
+/** Whether a key stands for what it types. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what a key does that types nothing
+const isTyped = (text: string): boolean => text !== '' && !/[\x00-\x1f\x7f]/.test(text)
 
 /** Lines as they come, where nothing can be drawn; the terminal itself edits and shows them. */
 export function plainLines(input: NodeJS.ReadStream, on: LineListener): LineSource {
@@ -141,8 +324,11 @@ export function plainLines(input: NodeJS.ReadStream, on: LineListener): LineSour
   })
   return {
     typed: { text: '', cursor: 0 },
+    suggestions: [],
     take: () => '',
     insert: () => undefined,
+    remember: () => undefined,
+    lend: async () => undefined,
     close() {
       isClosing = true
       lines.close()

@@ -38,6 +38,8 @@ export class Screen {
   /** Cells of the rows that were drawn, down to the one with the cursor. */
   #drawn: number[] = []
   readonly #gone = new Set<NodeJS.WriteStream>()
+  /** What is to be written once the terminal is ours again. */
+  #held: { stream: NodeJS.WriteStream; text: string }[] | undefined
   readonly #onResize = () => this.#redraw()
 
   constructor(streams: ScreenStreams, onGone: (stream: 'out' | 'err', code: string) => void) {
@@ -87,6 +89,26 @@ export class Screen {
     this.#redraw()
   }
 
+  /** Writes nothing until `release`: somebody else has the terminal. What changes is taken away before. */
+  hold(): void {
+    this.#write(this.#streams.err, this.#erasure())
+    this.#drawn = []
+    this.#held = []
+  }
+
+  release(): void {
+    const held = this.#held ?? []
+    this.#held = undefined
+    for (const { stream, text } of held) this.#write(stream, text)
+    this.#redraw()
+  }
+
+  /** Draws what changes anew below whatever somebody else has written meanwhile. */
+  again(): void {
+    this.#drawn = []
+    this.#redraw()
+  }
+
   /** Takes away what changes; the lines stay. */
   close(): void {
     this.#streams.err.off('resize', this.#onResize)
@@ -101,7 +123,7 @@ export class Screen {
   }
 
   #redraw(): void {
-    if (this.isLive) this.#write(this.#streams.err, `${this.#erasure()}${this.#drawing()}`)
+    if (this.isLive && this.#held === undefined) this.#write(this.#streams.err, `${this.#erasure()}${this.#drawing()}`)
   }
 
   /** Goes up to where the changing part begins, and clears from there; a terminal that became narrower has wrapped its rows. */
@@ -138,16 +160,22 @@ export class Screen {
   }
 
   #write(stream: NodeJS.WriteStream, text: string): void {
-    if (text !== '' && !this.#gone.has(stream) && stream.writable) stream.write(text)
+    if (text === '' || this.#gone.has(stream) || !stream.writable) return
+    if (this.#held !== undefined) this.#held.push({ stream, text })
+    else stream.write(text)
   }
 }
 
 /** The rows of what is typed, at most `most` of them around the cursor, and where the cursor is in them. */
 function inputOf(input: InputView | undefined, columns: number, most: number): { rows: Painted[]; row: number; column: number } {
   if (input === undefined) return { rows: [], row: 0, column: 0 }
-  const width = columns - 1
-  const before = rowsOf(joined(input.prompt, shownInput(input.text.slice(0, input.cursor))), width)
-  const all = rowsOf(joined(input.prompt, shownInput(input.text)), width) as Painted[] // parts of safe text
+  const { prompt, text, cursor } = input
+  const rowsIn = (part: string) =>
+    part
+      .split('\n')
+      .flatMap((line, at) => rowsOf(joined(at === 0 ? prompt : inputPainter.plain('  '), inputPainter.plain(line)), columns - 1))
+  const before = rowsIn(text.slice(0, cursor))
+  const all = rowsIn(text) as Painted[] // parts of safe text
   const row = before.length - 1
   const from = Math.max(0, Math.min(row - most + 1, all.length - most))
   return { rows: all.slice(from, from + most), row: row - from, column: widthOf(before[row] ?? '') }
@@ -155,4 +183,3 @@ function inputOf(input: InputView | undefined, columns: number, most: number): {
 
 /** What a person typed may be pasted from anywhere. */
 const inputPainter: Painter = painterFor(process.stderr)
-const shownInput = (text: string): Painted => inputPainter.plain(text.replaceAll('\n', '⏎'))

@@ -23,6 +23,8 @@ it.skipIf(pty === undefined)('the page shows what the demo shows', async () => {
   const demo = inTerminal(['--demo'], { columns: 90 })
   await demo.shows('Allow? [y/N]')
   demo.type('y\r')
+  await demo.shows(/sh check\.sh\n[\s\S]*Allow\? \[y\/N\] $/)
+  demo.type('y\r')
   await demo.shows(/\[done · 5 turns.*\n.*› $/)
   expect(steady(demo.screen.text)).toBe(steady(blocks[0]?.code ?? ''))
 })
@@ -45,6 +47,9 @@ it('the page names every command', () => {
     'tree',
     'export',
     'save',
+    'permissions',
+    'diff',
+    'undo',
     'skills',
     'mcp',
   ]

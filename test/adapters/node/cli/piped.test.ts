@@ -174,7 +174,7 @@ it('leaves no project behind, however the demo ends', async () => {
 
 describe('wrong usage', () => {
   const cases: [string[], string][] = [
-    [['--modle', 'x'], '--modle ("x") is no option. Did you mean --model?'],
+    [['--modell', 'x'], '--modell ("x") is no option. Did you mean --model?'],
     [['-q'], '-q (true) is no option.'],
     [['hello'], '"hello" is no option. To ask at once: phi -p "…".'],
     [['team/agent.toml'], '"team/agent.toml" is no option. For an agent file: phi --config FILE.'],

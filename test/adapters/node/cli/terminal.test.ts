@@ -22,6 +22,11 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
   it('shows the demo: thinking, tools, a question, markdown', async () => {
     const demo = inTerminal(['--demo'])
     await demo.shows('Allow? [y/N]')
+    expect(demo.screen.text).toContain('-if [ "$sum" -gt 100 ]')
+    expect(demo.screen.text).toContain('+if [ "$sum" -ge 100 ]')
+    demo.type(`y${enter}`)
+    await demo.shows('? bash wants to run:')
+    await demo.shows(/Allow\? \[y\/N\] $/)
     expect(demo.screen.text).toMatch(/∴ thought \d+(\.\d+)?m?s {2}A check fails/)
     expect(demo.screen.text).toContain('✓ edit_file total.sh')
     expect(demo.screen.text).toContain('? bash wants to run:\n  sh check.sh')
@@ -162,7 +167,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     second.type(`/clear${enter}`)
     await second.shows('new session')
     first.type(`/resume 1${enter}`)
-    await first.shows('last said: What was it?')
+    await first.shows(/› What was it\?[\s\S]*where it stands/)
     expect(first.screen.text).not.toContain('open in another phi')
     first.type(`And now?${enter}`)
     await first.shows('Answer 3.')
@@ -170,7 +175,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     await first.ended
     // Who was killed is nowhere.
     second.type(`/resume 1${enter}`)
-    await second.shows('last said: And now?')
+    await second.shows(/› And now\?[\s\S]*where it stands[\s\S]*session/)
     expect(second.screen.text.match(/open in another phi/g)).toHaveLength(1)
   })
 
@@ -324,7 +329,7 @@ describe.skipIf(pty === undefined)('commands', () => {
       ['/clear', /new session \S+/],
       ['/resume 99', 'There is no session 99'],
       ['/resume', /called so/],
-      ['/resume 1', 'last said: first'],
+      ['/resume 1', /› first\nAnswer 1\.\n┄ this is where it stands/],
       ['/nonsense', '/nonsense is no command'],
     ]
     for (const [line, shown] of said) {

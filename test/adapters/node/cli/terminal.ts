@@ -33,13 +33,21 @@ export interface TerminalOptions {
   cwd?: string
   columns?: number
   rows?: number
+  /** Another program to run in place of the command: a shell, in which the command is then begun. */
+  file?: string
 }
 
 /** Runs the command in a pseudo-terminal; what is left of it is killed when the test is over. */
 export function inTerminal(args: readonly string[], options: TerminalOptions = {}): Terminal {
   if (pty === undefined) throw new Error('There is no pseudo-terminal here.')
-  const { env = environment(), cwd = directory(), columns = 100, rows = 40 } = options
-  const child: IPty = pty.spawn(process.execPath, [program, ...args], { name: 'xterm-256color', cols: columns, rows, cwd, env })
+  const { env = environment(), cwd = directory(), columns = 100, rows = 40, file = process.execPath } = options
+  const child: IPty = pty.spawn(file, file === process.execPath ? [program, ...args] : [...args], {
+    name: 'xterm-256color',
+    cols: columns,
+    rows,
+    cwd,
+    env,
+  })
   const screen = new VirtualTerminal(columns)
   const waiting = new Set<() => void>()
   let raw = ''

@@ -1,8 +1,8 @@
 import { rowsOf, widthOf } from '../../../../adapters/node/cli/terminal/text-width.ts'
 
-/** The sequences that the command is known to write: colours, up, right, clear to the end, paste mode. */
+/** The sequences that the command is known to write: colours, up, right, clear to the end, paste mode, keys in full. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a terminal reads
-const known = /\x1b\[(?:(\d*)([AC])|(J)|([\d;]*m)|\?2004[hl])/y
+const known = /\x1b\[(?:(\d*)([AC])|(J)|([\d;]*m)|\?2004[hl]|>1u|<u)/y
 
 /**
  * A small terminal: what a person would see. It throws on any sequence that the command does not write on purpose, so that every test that looks at a

@@ -1,0 +1,181 @@
+import {
+  type AgentContext,
+  type ContentBlock,
+  methods,
+  type PermissionOption,
+  RequestError,
+  type RequestPermissionRequest,
+  type SessionModeState,
+  type SessionUpdate,
+  type StopReason,
+} from '@agentclientprotocol/sdk'
+import type { AgentEvent, AgentRun, RunResult } from '../../../../src/index.ts'
+import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
+import type { Assistant } from '../assistant/assistant.ts'
+import type { ProposedChange } from '../changes/proposed-change.ts'
+import { Meter } from '../modes/meter.ts'
+import { isMode, permissionModes } from '../permissions/permissions.ts'
+import { ruleFor, wordsOf } from '../permissions/rule.ts'
+import { isWaiting, triage } from '../permissions/triage.ts'
+import { promptFrom } from './acp-prompt.ts'
+import { diffOf, pastUpdates, toolCallOf, updatesOf } from './acp-updates.ts'
+
+const modeNames = { ask: 'Ask', edits: 'Edit files', all: 'Allow all' } as const
+const modeWords = {
+  ask: 'Asks before each change of a file and each command',
+  edits: 'Changes files without a question, asks before commands',
+  all: 'Asks about nothing',
+} as const
+
+/** A conversation that an editor has open. */
+export class AcpSession {
+  readonly #assistant: Assistant
+  readonly #client: AgentContext
+  readonly #closers: readonly (() => Promise<void>)[]
+  readonly #meter = new Meter()
+  /** What calls were shown to do, for the run that is on. */
+  readonly #changes = new Map<string, ProposedChange>()
+  /** What the editor was told last; in their order. */
+  #told: Promise<void> = Promise.resolve()
+  /** USD since the session was opened; no number once nobody knows. */
+  #spent = 0
+  #run: AgentRun | undefined
+
+  constructor(assistant: Assistant, client: AgentContext, closers: readonly (() => Promise<void>)[]) {
+    this.#assistant = assistant
+    this.#client = client
+    this.#closers = closers
+    this.#meter.begin(assistant.agent)
+  }
+
+  get id(): string {
+    return this.#assistant.agent.sessionId
+  }
+
+  get modes(): SessionModeState {
+    const availableModes = permissionModes.map((id) => ({ id, name: modeNames[id], description: modeWords[id] }))
+    return { currentModeId: this.#assistant.permissions.mode, availableModes }
+  }
+
+  /** Sends the history to the editor, which shows it. */
+  async replay(): Promise<void> {
+    for (const update of pastUpdates(this.#assistant.agent.messages, this.#assistant.root)) this.#tell(update)
+    await this.#told
+  }
+
+  async setMode(mode: string): Promise<void> {
+    if (!isMode(mode)) throw RequestError.invalidParams({ mode }, `Known modes: ${permissionModes.join(', ')}.`)
+    this.#assistant.permissions.mode = mode
+    this.#tell({ sessionUpdate: 'current_mode_update', currentModeId: mode })
+    await this.#told
+  }
+
+  /** Says something, and resolves when it is answered and the editor was told all of it. */
+  async prompt(blocks: readonly ContentBlock[]): Promise<StopReason> {
+    const { agent } = this.#assistant
+    if (this.#run !== undefined) throw RequestError.invalidRequest(undefined, 'The agent works. Cancel, or wait until it is done.')
+    const input = await promptFrom(blocks)
+    const run = agent.send(input)
+    this.#run = run
+    this.#changes.clear()
+    run.subscribe((event) => this.#event(run, event))
+    try {
+      const result = await run.result
+      this.#spent += result.costUsd ?? Number.NaN
+      this.#tell({
+        sessionUpdate: 'usage_update',
+        used: this.#meter.context,
+        size: agent.settings.model.config.contextWindow,
+        ...(Number.isFinite(this.#spent) && { cost: { amount: this.#spent, currency: 'USD' } }),
+      })
+      await this.#told
+      return stopReasonOf(result)
+    } finally {
+      this.#run = undefined
+    }
+  }
+
+  cancel(): void {
+    this.#run?.abort()
+  }
+
+  async close(): Promise<void> {
+    this.cancel()
+    await Promise.allSettled([this.#assistant.close(), ...this.#closers.map((close) => close())])
+  }
+
+  #event(run: AgentRun, event: AgentEvent): void {
+    this.#meter.event(event)
+    for (const update of updatesOf(event, this.#assistant.root, this.#changes)) this.#tell(update)
+    if (event.type === 'approvalRequested') void this.#ask(run, event)
+    else if (event.type === 'inputRequested') this.#decline(run, event)
+  }
+
+  /** Who left hears nothing. */
+  #tell(update: SessionUpdate): void {
+    const sessionId = this.id
+    this.#told = this.#told.then(() => this.#client.notify(methods.client.session.update, { sessionId, update })).catch(() => undefined)
+  }
+
+  /** Asks the person in the editor about a call; an editor that fails, or does not answer, has said no. */
+  async #ask(run: AgentRun, event: ApprovalRequestedEvent): Promise<void> {
+    const { permissions, files, root } = this.#assistant
+    const found = await triage(run, event, { permissions, files })
+    if (found === undefined) return
+    if (found.kind === 'refuse') return run.deny(event, found.reason)
+    const { change } = found
+    if (change !== undefined) this.#changes.set(event.toolCallId, change)
+    if (found.kind === 'run') return run.approve(event)
+    const over = new AbortController()
+    const stop = run.subscribe((other) => {
+      const isOver = other.type === 'agentEnd' || (other.type === 'approvalResolved' && other.toolCallId === event.toolCallId)
+      if (isOver) over.abort()
+    })
+    try {
+      await this.#told
+      const content = change === undefined ? {} : { content: [diffOf(change, root)] }
+      const toolCall = { ...toolCallOf(event.toolCallId, event.toolName, event.arguments, root), status: 'pending' as const, ...content }
+      const asked: RequestPermissionRequest = { sessionId: this.id, toolCall, options: optionsFor(event, permissions.canKeep) }
+      const { outcome } = await this.#client.request(methods.client.session.requestPermission, asked, { cancellationSignal: over.signal })
+      this.#answered(run, event, outcome.outcome === 'selected' ? outcome.optionId : 'no')
+    } catch {
+      this.#answered(run, event, 'no')
+    } finally {
+      stop()
+    }
+  }
+
+  #answered(run: AgentRun, event: ApprovalRequestedEvent, option: string): void {
+    if (!isWaiting(run, event)) return
+    const rule = ruleFor(event)
+    if (rule !== undefined && (option === 'session' || option === 'folder')) this.#assistant.permissions.add(rule, option)
+    if (['once', 'session', 'folder'].includes(option)) run.approve(event)
+    else run.deny(event, 'The user did not allow this call.')
+  }
+
+  /** Editors have no forms for it yet. */
+  #decline(run: AgentRun, event: InputRequestedEvent): void {
+    run.answer(event, { action: 'decline' })
+  }
+}
+
+function optionsFor(event: ApprovalRequestedEvent, canKeep: boolean): PermissionOption[] {
+  const rule = ruleFor(event)
+  const always = (optionId: string, where: string): PermissionOption[] =>
+    rule === undefined ? [] : [{ optionId, name: `Always in this ${where}: ${wordsOf(rule)}`.slice(0, 200), kind: 'allow_always' }]
+  return [
+    { optionId: 'once', name: 'Allow', kind: 'allow_once' },
+    ...always('session', 'session'),
+    ...(canKeep ? always('folder', 'folder') : []),
+    { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+  ]
+}
+
+/** A run that failed is an error of the request, so that the editor shows why. */
+function stopReasonOf({ status, error, stopReason, rejection }: RunResult): StopReason {
+  if (status === 'aborted') return 'cancelled'
+  if (status === 'limit') return 'max_turn_requests'
+  if (status === 'rejected' || stopReason === 'guardRail') return 'refusal'
+  if (status === 'error') throw RequestError.internalError(undefined, error?.message ?? rejection ?? 'The run failed.')
+  return stopReason === 'length' ? 'max_tokens' : 'end_turn'
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { type Workspace, WorkspaceError } from '../../../../src/tools/index.ts'
+
+/** What an editor does with the text files that it has open. */
+export interface EditorFiles {
+  /** The text of a file as it is in the editor, saved or not; `undefined` where the editor does not give it. */
+  read?: (path: string, signal: AbortSignal | undefined) => Promise<string | undefined>
+  /** Has the editor show a text that was written. */
+  write?: (path: string, text: string, signal: AbortSignal | undefined) => Promise<void>
+}
+
+/** Larger files are read from the disk. Bytes. */
+const largestRead = 2 * 1024 * 1024
+
+/**
+ * A workspace whose text files are read as an editor has them, unsaved changes included.
+ *
+ * **Contract**
+ * - The disk decides what may be read and written: each path is looked up there first, and what is written is written there first. The editor is told after it.
+ * - A file that is no text, is large, or that the editor does not give, is read from the disk.
+ */
+export class EditorWorkspace implements Workspace {
+  readonly root: string
+  readonly #disk: Workspace
+  readonly #editor: EditorFiles
+
+  constructor(disk: Workspace, editor: EditorFiles) {
+    this.root = disk.root
+    this.#disk = disk
+    this.#editor = editor
+  }
+
+  async read(path: string, options: Parameters<Workspace['read']>[1] = {}): ReturnType<Workspace['read']> {
+    const open = await this.#open(path, options.signal)
+    return open === undefined ? this.#disk.read(path, options) : open.bytes.subarray(options.start ?? 0, options.end)
+  }
+
+  async stat(path: string, options: Parameters<Workspace['stat']>[1] = {}): ReturnType<Workspace['stat']> {
+    const open = await this.#open(path, options.signal)
+    return open === undefined ? this.#disk.stat(path, options) : { kind: 'file', size: open.bytes.length, version: open.version }
+  }
+
+  async write(path: string, data: Uint8Array, options: Parameters<Workspace['write']>[2] = {}): ReturnType<Workspace['write']> {
+    const { ifMatch, signal } = options
+    const open = typeof ifMatch === 'string' ? await this.#open(path, signal) : undefined
+    if (open !== undefined && open.version !== ifMatch)
+      throw new WorkspaceError('conflict', `${path} was changed in the editor; nothing was written.`)
+    const written = await this.#disk.write(path, data, open === undefined ? options : { ...options, ifMatch: open.onDisk })
+    await this.#editor.write?.(join(this.root, path), new TextDecoder().decode(data), signal).catch(() => undefined)
+    return written
+  }
+
+  async list(path: string, options?: Parameters<Workspace['list']>[1]): ReturnType<Workspace['list']> {
+    return this.#disk.list(path, options)
+  }
+
+  async remove(path: string, options?: Parameters<Workspace['remove']>[1]): ReturnType<Workspace['remove']> {
+    return this.#disk.remove(path, options)
+  }
+
+  /** A file as the editor has it, and its versions there and on the disk. */
+  async #open(path: string, signal: AbortSignal | undefined): Promise<{ bytes: Uint8Array; version: string; onDisk: string } | undefined> {
+    if (this.#editor.read === undefined) return undefined
+    const options = signal === undefined ? {} : { signal }
+    const { kind, size, version: onDisk } = await this.#disk.stat(path, options)
+    if (kind !== 'file' || size > largestRead || !isText(await this.#disk.read(path, options))) return undefined
+    const text = await this.#editor.read(join(this.root, path), signal)
+    signal?.throwIfAborted()
+    if (text === undefined) return undefined
+    const bytes = new TextEncoder().encode(text)
+    return { bytes, version: `${onDisk}.${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`, onDisk }
+  }
+}
+
+function isText(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,212 @@
+import { Readable, Writable } from 'node:stream'
+import {
+  type AgentContext,
+  agent,
+  type ClientCapabilities,
+  type McpServer,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+} from '@agentclientprotocol/sdk'
+import { ConfigError, type Logger, PhiError } from '../../../../src/index.ts'
+import type { CliArguments } from '../args.ts'
+import { openAssistant } from '../assistant/assistant.ts'
+import { latestSessions } from '../assistant/latest-sessions.ts'
+import { errorLine } from '../modes/error-line.ts'
+import { AcpSession } from './acp-session.ts'
+import { connectServers } from './editor-servers.ts'
+import { type EditorFiles, EditorWorkspace } from './editor-workspace.ts'
+
+/** Sessions that one editor may have open. */
+const mostOpen = 64
+
+/** What an agent is served with. */
+export interface AcpOptions {
+  args: CliArguments
+  logger: Logger
+  version: string
+}
+
+/**
+ * Serves an agent to an editor over standard input and output, by the Agent Client Protocol, until the editor leaves. Resolves with the exit code.
+ *
+ * Nothing else may write to standard output meanwhile.
+ */
+export async function serveAcp(options: AcpOptions): Promise<number> {
+  const sessions = new Sessions(options)
+  const { stdin, stdout } = process
+  // Whoever read it has left: the end of the input says so.
+  stdout.on('error', () => undefined)
+  // The same stream, which Node and the web describe in other words.
+  const input = Readable.toWeb(stdin) as ReadableStream<Uint8Array>
+  const connection = appOf(sessions, options).connect(ndJsonStream(Writable.toWeb(stdout), input))
+  let code = 0
+  const stop = (signal: NodeJS.Signals) => {
+    code = signal === 'SIGINT' ? 130 : 143
+    connection.close()
+  }
+  process.on('SIGINT', stop).on('SIGTERM', stop)
+  try {
+    await connection.closed.catch(() => undefined)
+    return code
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop)
+    await sessions.close()
+    stdin.destroy()
+  }
+}
+
+function appOf(sessions: Sessions, { version }: AcpOptions) {
+  const { agent: on } = methods
+  return agent({ name: 'phi' })
+    .onRequest(on.initialize, ({ params: { clientCapabilities } }) => {
+      sessions.capabilities = clientCapabilities ?? {}
+      return {
+        protocolVersion: PROTOCOL_VERSION,
+        agentInfo: { name: 'phi', version },
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { image: true, embeddedContext: true },
+          mcpCapabilities: { http: true },
+          sessionCapabilities: { list: {}, close: {} },
+        },
+        authMethods: [],
+      }
+    })
+    .onRequest(on.authenticate, () => ({}))
+    .onRequest(on.session.new, ({ params, client }) => told(() => sessions.begin(params, client)))
+    .onRequest(on.session.load, ({ params, client }) => told(() => sessions.load(params, client)))
+    .onRequest(on.session.list, ({ params: { cwd } }) => told(() => sessions.list(cwd ?? process.cwd())))
+    .onRequest(on.session.close, ({ params: { sessionId } }) => told(() => sessions.end(sessionId)))
+    .onRequest(on.session.setMode, ({ params: { sessionId, modeId } }) =>
+      told(async () => {
+        await sessions.get(sessionId).setMode(modeId)
+        return {}
+      }),
+    )
+    .onRequest(on.session.prompt, ({ params: { sessionId, prompt }, signal }) =>
+      told(async () => {
+        const session = sessions.get(sessionId)
+        signal.addEventListener('abort', () => session.cancel(), { once: true })
+        return { stopReason: await session.prompt(prompt) }
+      }),
+    )
+    .onNotification(on.session.cancel, ({ params: { sessionId } }) => sessions.find(sessionId)?.cancel())
+}
+
+/** What fails is told in its own words: an editor shows them. */
+async function told<Value>(act: () => Promise<Value>): Promise<Value> {
+  try {
+    return await act()
+  } catch (error) {
+    if (error instanceof RequestError || !PhiError.isInstance(error)) throw error
+    throw ConfigError.isInstance(error)
+      ? RequestError.invalidParams(undefined, errorLine(error))
+      : RequestError.internalError(undefined, errorLine(error))
+  }
+}
+
+/** Where a session works, as an editor says it. */
+interface Place {
+  cwd: string
+  mcpServers: readonly McpServer[]
+}
+
+/** The conversations that an editor has open. */
+class Sessions {
+  capabilities: ClientCapabilities = {}
+  readonly #options: AcpOptions
+  readonly #open = new Map<string, AcpSession>()
+
+  constructor(options: AcpOptions) {
+    this.#options = options
+  }
+
+  find(sessionId: string): AcpSession | undefined {
+    return this.#open.get(sessionId)
+  }
+
+  get(sessionId: string): AcpSession {
+    const session = this.find(sessionId)
+    if (session === undefined) throw RequestError.invalidParams({ sessionId }, 'This session is not open. Begin one, or load it.')
+    return session
+  }
+
+  async begin(place: Place, client: AgentContext) {
+    const session = await this.#opened(place, client, undefined)
+    return { sessionId: session.id, modes: session.modes }
+  }
+
+  async load({ sessionId, ...place }: Place & { sessionId: string }, client: AgentContext) {
+    await this.find(sessionId)?.close()
+    const session = await this.#opened(place, client, sessionId)
+    await session.replay()
+    return { modes: session.modes }
+  }
+
+  /** The sessions of a directory, and nothing of others. */
+  async list(cwd: string) {
+    const { projectAt } = await import('../assistant/project.ts')
+    const { fileSessionStore } = await import('../../index.ts')
+    const project = projectAt(cwd)
+    const found = await latestSessions(fileSessionStore(project.sessions), project)
+    const sessions = found.flatMap(({ summary: { sessionId, title, lastActiveAt, error } }) =>
+      error === undefined
+        ? [{ sessionId, cwd, updatedAt: new Date(lastActiveAt).toISOString(), ...(title !== undefined && { title }) }]
+        : [],
+    )
+    return { sessions }
+  }
+
+  async end(sessionId: string) {
+    await this.get(sessionId).close()
+    this.#open.delete(sessionId)
+    return {}
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((session) => session.close()))
+    this.#open.clear()
+  }
+
+  async #opened({ cwd, mcpServers }: Place, client: AgentContext, resume: string | undefined): Promise<AcpSession> {
+    if (this.#open.size >= mostOpen) throw RequestError.invalidRequest(undefined, `There are ${mostOpen} sessions open. Close one.`)
+    const { args, logger } = this.#options
+    let id = resume ?? ''
+    const files = this.#editorFiles(client, () => id)
+    const assistant = await openAssistant(
+      { ...args, ...(resume !== undefined && { resume }) },
+      { isLive: false, logger, directory: cwd, through: (workspace) => new EditorWorkspace(workspace, files) },
+    )
+    id = assistant.agent.sessionId
+    try {
+      const { tools, closers } = await connectServers(mcpServers, assistant.root, logger)
+      assistant.agent.setTools([...(assistant.agent.settings.tools ?? []), ...tools])
+      const session = new AcpSession(assistant, client, closers)
+      this.#open.set(id, session)
+      return session
+    } catch (error) {
+      await assistant.close()
+      throw error
+    }
+  }
+
+  #editorFiles(client: AgentContext, sessionId: () => string): EditorFiles {
+    const { readTextFile, writeTextFile } = this.capabilities.fs ?? {}
+    const on = methods.client.fs
+    return {
+      ...(readTextFile === true && {
+        read: async (path: string, signal: AbortSignal | undefined) => {
+          const asked = client.request(on.readTextFile, { sessionId: sessionId(), path }, signal && { cancellationSignal: signal })
+          return asked.then(({ content }) => content).catch(() => undefined)
+        },
+      }),
+      ...(writeTextFile === true && {
+        write: async (path: string, content: string, signal: AbortSignal | undefined) => {
+          await client.request(on.writeTextFile, { sessionId: sessionId(), path, content }, signal && { cancellationSignal: signal })
+        },
+      }),
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { type JsonObject, ToolError } from '../../../../src/index.ts'
+import { plannedEdit } from '../../../../src/internal.ts'
+import { type Workspace, WorkspaceError } from '../../../../src/tools/index.ts'
+
+/** What a call would do to a file. */
+export interface ProposedChange {
+  path: string
+  /** What is there now; absent where there is no file. */
+  before?: string
+  after: string
+  /** What is there now is no text, and `before` is empty. */
+  isBinary?: boolean
+}
+
+/** A change, or why there would be none; and the version of the file it was made from, `null` for none. */
+export interface Proposal {
+  path: string
+  version: string | null
+  change?: ProposedChange
+  fault?: string
+}
+
+/** The tools that change one file, by their names. */
+const editingTools: ReadonlySet<string> = new Set(['write_file', 'edit_file'])
+
+/** Whether a tool changes one file, whose path it is told. */
+export function isEditing(toolName: string): boolean {
+  return editingTools.has(toolName)
+}
+
+/** What a call of an editing tool would do in `workspace`; nothing is written. Rejects with the reason when `signal` aborts. */
+export async function proposalOf(
+  toolName: string,
+  { path, content, old_text: oldText, new_text: newText }: JsonObject,
+  workspace: Workspace,
+  signal: AbortSignal,
+): Promise<Proposal | undefined> {
+  if (typeof path !== 'string') return undefined
+  try {
+    if (toolName === 'write_file' && typeof content === 'string') return await written(path, content, workspace, signal)
+    if (toolName !== 'edit_file' || typeof oldText !== 'string' || typeof newText !== 'string') return undefined
+    const planned = await plannedEdit(workspace, { path, old_text: oldText, new_text: newText }, signal)
+    return { path, version: planned.version, change: { path, before: planned.content, after: planned.edited } }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!ToolError.isInstance(error) && !WorkspaceError.isInstance(error)) throw error
+    return { path, version: await versionOf(path, workspace, signal), fault: error.message }
+  }
+}
+
+async function written(path: string, after: string, workspace: Workspace, signal: AbortSignal): Promise<Proposal> {
+  const version = await versionOf(path, workspace, signal)
+  if (version === null) return { path, version, change: { path, after } }
+  const bytes = await workspace.read(path, { signal })
+  try {
+    const before = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return { path, version, change: { path, before, after } }
+  } catch {
+    return { path, version, change: { path, before: '', after, isBinary: true } }
+  }
+}
+
+/** `null` where there is no such file, or nobody may know. */
+export async function versionOf(path: string, workspace: Workspace, signal: AbortSignal): Promise<string | null> {
+  try {
+    return (await workspace.stat(path, { signal })).version
+  } catch (error) {
+    signal.throwIfAborted()
+    if (WorkspaceError.isInstance(error)) return null
+    throw error
+  }
+}

@@ -1,0 +1,82 @@
+import type { AgentRun } from '../../../../src/index.ts'
+import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
+import { diffLines } from '../changes/diff-lines.ts'
+import type { EditedFiles } from '../changes/edited-files.ts'
+import type { ProposedChange } from '../changes/proposed-change.ts'
+import { joined, type Painted } from '../terminal/paint.ts'
+import type { Screen } from '../terminal/screen.ts'
+import { cutTo } from '../terminal/text-width.ts'
+import { type CallDesk, CallQuestion } from './call-question.ts'
+import type { Decision } from './question.ts'
+
+/** Lines of a difference that are shown. */
+export const mostLines = 400
+
+/** What a question about a change may use beside that. */
+export interface ChangeDesk extends CallDesk {
+  files: EditedFiles
+  /** Has a person edit a text; `undefined` where they cannot. */
+  editText?: (text: string, name: string) => Promise<string | undefined>
+}
+
+/** Whether a file may be changed as a call wants to: the difference is shown, and `e` changes it first. */
+export class ChangeQuestion extends CallQuestion {
+  readonly #desk: ChangeDesk
+  #change: ProposedChange
+  #isAmended = false
+
+  constructor(desk: ChangeDesk, run: AgentRun, event: ApprovalRequestedEvent, change: ProposedChange) {
+    super(desk, run, event)
+    this.#desk = desk
+    this.#change = change
+  }
+
+  override answer(text: string): Decision | undefined {
+    if (text.trim() !== 'e' || this.#desk.editText === undefined) return super.answer(text)
+    void this.#edit(this.#desk.editText)
+    return undefined
+  }
+
+  protected override approve(): void {
+    if (this.#isAmended) this.#desk.files.amend(this.event.toolCallId, this.#change.after)
+    super.approve()
+  }
+
+  override show(): void {
+    const { screen } = this.#desk
+    const { before, isBinary } = this.#change
+    const what = before === undefined ? 'create' : isBinary === true ? 'replace what is no text' : 'change'
+    screen.line(screen.paint.paint('yellow', `? ${this.event.toolName}${this.who} wants to ${what}:`))
+    showChange(this.#change, screen, mostLines)
+    this.showKeys()
+  }
+
+  protected override showKeys(): void {
+    super.showKeys()
+    const { screen, editText } = this.#desk
+    if (editText !== undefined) screen.line(screen.paint.paint('dim', '  e edits it first; n, or words why not'))
+  }
+
+  async #edit(editText: NonNullable<ChangeDesk['editText']>): Promise<void> {
+    const { screen } = this.#desk
+    const text = await editText(this.#change.after, this.#change.path)
+    if (!this.isWaiting) return
+    if (text !== undefined && text !== this.#change.after) {
+      this.#change = { ...this.#change, after: text }
+      this.#isAmended = true
+      screen.line(screen.paint.paint('yellow', '? as you have changed it:'))
+      showChange(this.#change, screen, mostLines)
+    } else screen.line(screen.paint.paint('yellow', '  Nothing was changed in it.'))
+  }
+}
+
+/** Writes what a change does: the file, how many lines come and go, and the difference up to `most` lines. */
+export function showChange(change: ProposedChange, screen: Screen, most: number): void {
+  const { paint } = screen.paint
+  const { lines, size, left } = diffLines(change, screen.paint, most)
+  screen.line(joined(headOf(change.path, screen), paint('green', `  +${size.added}`), paint('red', ` -${size.removed}`)))
+  for (const line of lines) screen.line(cutTo(joined(screen.paint.plain('  '), line), screen.width * 20))
+  if (left > 0) screen.line(paint('yellow', `  … ${left} more lines`))
+}
+
+const headOf = (path: string, { paint, width }: Screen): Painted => cutTo(paint.paint('bold', `  ${path}`), width - 16)

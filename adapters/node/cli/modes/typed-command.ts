@@ -1,0 +1,50 @@
+import { type Agent, ConfigError, type ToolResult, textOf } from '../../../../src/index.ts'
+import { createBudget } from '../../../../src/loop/index.ts'
+import { callLines } from '../render/call-lines.ts'
+import type { Screen } from '../terminal/screen.ts'
+
+/** Lines of its output that are shown. */
+const shownLines = 40
+
+/**
+ * Runs a command that a person typed after `!`, as the model's `bash` would run it, and tells the agent what came of it. Nobody is asked: they have said it.
+ * Rejects with `ConfigError` where the agent has no `bash`.
+ */
+export async function runTyped(command: string, agent: Agent, screen: Screen, signal: AbortSignal): Promise<void> {
+  const bash = agent.settings.tools?.find(({ name }) => name === 'bash')
+  if (bash === undefined) throw new ConfigError('invalidOption', 'There is no bash here, so no command can be run.')
+  const begun = performance.now()
+  const { result, isError } = await outcomeOf(async () =>
+    bash.execute(
+      { command },
+      {
+        toolCallId: 'typed',
+        toolName: bash.name,
+        sessionId: agent.sessionId,
+        loopId: 'typed',
+        signal,
+        budget: createBudget({}),
+        update: () => undefined,
+        progress: () => undefined,
+        childEvent: () => undefined,
+        changeContext: () => undefined,
+      },
+    ),
+  )
+  const ms = performance.now() - begun
+  for (const line of callLines({ toolName: bash.name, subject: command, ms, isError, result, shownLines }, screen.paint, screen.width))
+    screen.line(line)
+  const text = `I ran this command myself:\n$ ${command}\n\n<output>\n${textOf(result.content)}\n</output>`
+  agent.appendMessage({ role: 'user', content: [{ type: 'text', text }], timestamp: Date.now() })
+}
+
+async function outcomeOf(run: () => Promise<unknown>): Promise<{ result: ToolResult; isError: boolean }> {
+  try {
+    const output = await run()
+    const { content, isError = false }: Partial<ToolResult> & { isError?: boolean } = Object(output)
+    const text = typeof output === 'string' ? output : JSON.stringify(output)
+    return { result: { content: content ?? [{ type: 'text', text }] }, isError }
+  } catch (error) {
+    return { result: { content: [{ type: 'text', text: error instanceof Error ? error.message : String(error) }] }, isError: true }
+  }
+}

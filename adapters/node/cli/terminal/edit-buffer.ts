@@ -1,0 +1,154 @@
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+/** Characters that are looked at for the end of a word. */
+const farthest = 400
+
+/** A text of several lines, and a cursor in it, which never stands within a character that a person sees as one. */
+export class EditBuffer {
+  #text = ''
+  #cursor = 0
+  /** What was cut last, to be put back. */
+  #cut = ''
+
+  get text(): string {
+    return this.#text
+  }
+
+  /** UTF-16 units before the cursor. */
+  get cursor(): number {
+    return this.#cursor
+  }
+
+  set(text: string, cursor = text.length): void {
+    this.#text = text
+    this.#cursor = cursor
+  }
+
+  insert(text: string): void {
+    this.#replace(this.#cursor, this.#cursor, text)
+  }
+
+  /** Puts `text` in place of what stands from `from` to the cursor. */
+  replaceFrom(from: number, text: string): void {
+    this.#replace(from, this.#cursor, text)
+  }
+
+  left(): void {
+    this.#cursor = this.#before()
+  }
+
+  right(): void {
+    this.#cursor = this.#after()
+  }
+
+  wordLeft(): void {
+    this.#cursor = this.#wordBefore()
+  }
+
+  wordRight(): void {
+    const [whole = ''] = /^[^\p{L}\p{N}_]*[\p{L}\p{N}_]*/u.exec(this.#text.slice(this.#cursor, this.#cursor + farthest)) ?? []
+    this.#cursor += whole.length
+  }
+
+  lineBegin(): void {
+    this.#cursor = this.#lineAt(this.#cursor)
+  }
+
+  lineEnd(): void {
+    const end = this.#text.indexOf('\n', this.#cursor)
+    this.#cursor = end === -1 ? this.#text.length : end
+  }
+
+  /** A line up or down, to the same place in it; false where there is none. */
+  vertical(step: -1 | 1): boolean {
+    const begin = this.#lineAt(this.#cursor)
+    const place = this.#cursor - begin
+    if (step === -1) {
+      if (begin === 0) return false
+      const above = this.#lineAt(begin - 1)
+      this.#cursor = this.#whole(Math.min(above + place, begin - 1))
+      return true
+    }
+    const end = this.#text.indexOf('\n', this.#cursor)
+    if (end === -1) return false
+    const next = this.#text.indexOf('\n', end + 1)
+    this.#cursor = this.#whole(Math.min(end + 1 + place, next === -1 ? this.#text.length : next))
+    return true
+  }
+
+  backspace(): void {
+    this.#replace(this.#before(), this.#cursor, '')
+  }
+
+  delete(): void {
+    this.#replace(this.#cursor, this.#after(), '')
+  }
+
+  cutWord(): void {
+    this.#cutTo(this.#wordBefore())
+  }
+
+  cutToBegin(): void {
+    const end = this.#cursor
+    this.lineBegin()
+    const begin = this.#cursor
+    this.#cursor = end
+    this.#cutTo(begin)
+  }
+
+  cutToEnd(): void {
+    const begin = this.#cursor
+    this.lineEnd()
+    // At the end of a line, the line break.
+    if (this.#cursor === begin) this.#cursor = Math.min(begin + 1, this.#text.length)
+    this.#cutTo(begin)
+  }
+
+  putBack(): void {
+    this.insert(this.#cut)
+  }
+
+  #cutTo(begin: number): void {
+    const cut = this.#text.slice(begin, this.#cursor)
+    if (cut !== '') this.#cut = cut
+    this.#replace(begin, this.#cursor, '')
+  }
+
+  #replace(from: number, to: number, text: string): void {
+    this.#text = this.#text.slice(0, from) + text + this.#text.slice(to)
+    this.#cursor = from + text.length
+  }
+
+  /** Where the line begins that `place` is in. */
+  #lineAt(place: number): number {
+    return place === 0 ? 0 : this.#text.lastIndexOf('\n', place - 1) + 1
+  }
+
+  #before(): number {
+    const line = this.#lineAt(this.#cursor)
+    if (line === this.#cursor) return Math.max(0, line - 1)
+    const last = Array.from(graphemes.segment(this.#text.slice(Math.max(line, this.#cursor - farthest), this.#cursor))).at(-1)
+    return this.#cursor - (last?.segment.length ?? 0)
+  }
+
+  #after(): number {
+    const [next] = graphemes.segment(this.#text.slice(this.#cursor, this.#cursor + 200))
+    return this.#cursor + (next?.segment.length ?? 0)
+  }
+
+  #wordBefore(): number {
+    const [whole = ''] = /[\p{L}\p{N}_]*[^\p{L}\p{N}_]*$/u.exec(this.#text.slice(Math.max(0, this.#cursor - farthest), this.#cursor)) ?? []
+    return this.#cursor - whole.length
+  }
+
+  /** `place`, or the beginning of the character that it is in. */
+  #whole(place: number): number {
+    const begin = this.#lineAt(place)
+    let at = begin
+    for (const { segment } of graphemes.segment(this.#text.slice(begin, place + 50))) {
+      if (at + segment.length > place) break
+      at += segment.length
+    }
+    return at
+  }
+}

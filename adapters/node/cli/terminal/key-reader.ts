@@ -1,0 +1,75 @@
+import { emitKeypressEvents } from 'node:readline'
+import { Readable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import type { ReadStream } from 'node:tty'
+import { PasteReader } from './paste.ts'
+
+/** A key, as `node:readline` names it. */
+export interface Key {
+  name?: string
+  sequence?: string
+  ctrl?: boolean
+  meta?: boolean
+  shift?: boolean
+}
+
+/** What a terminal is read for. */
+export interface KeyListener {
+  key(text: string, key: Key): void
+  pasted(text: string, isCut: boolean): void
+  /** Nothing will come any more. */
+  end(): void
+}
+
+/** The beginning of a key. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is what terminals send
+const beginning = /\x1b\[[\d;:]*$/
+
+/** Reads keys and pastes from a terminal, until the function that is returned is called. */
+export function readKeys(terminal: ReadStream, on: KeyListener): () => void {
+  const keys = new Readable({ read: () => undefined })
+  emitKeypressEvents(keys)
+  keys.on('keypress', (text: string | undefined, key: Key | undefined) => on.key(text ?? '', key ?? {}))
+  let held = ''
+  const typed = (text: string): void => {
+    const whole = held + text
+    // The beginning of a key whose rest comes with the next chunk.
+    held = beginning.exec(whole)?.[0] ?? ''
+    keys.emit('data', Buffer.from(legacyKeys(whole.slice(0, whole.length - held.length))))
+  }
+  const reader = new PasteReader({ typed, pasted: (text, isCut) => on.pasted(text, isCut) })
+  const decoder = new StringDecoder('utf8')
+  const read = (chunk: Buffer): void => reader.push(decoder.write(chunk))
+  const end = (): void => on.end()
+  terminal.on('data', read).on('end', end).on('error', end)
+  // Whoever asked before has paused it.
+  terminal.resume()
+  return () => {
+    terminal.off('data', read).off('end', end).off('error', end)
+    terminal.pause()
+  }
+}
+
+/** Keys as terminals with the keyboard protocol of kitty send them, and xterm with `modifyOtherKeys`. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is what terminals send
+const newKeys = /\x1b\[(?:(\d+)(?::\d*)*(?:;(\d*)(?::(\d+))?)?(?:;[\d:]*)?u|27;(\d+);(\d+)~)/g
+
+/** The same keys as terminals have always sent them; those that had no name before are left out. */
+function legacyKeys(text: string): string {
+  return text.replace(newKeys, (_, code?: string, modifiers?: string, kind?: string, xtermModifiers?: string, xtermCode?: string) => {
+    // A key that is let go.
+    if (kind === '3') return ''
+    return legacyKey(Number(code ?? xtermCode), Number(modifiers || xtermModifiers || 1) - 1)
+  })
+}
+
+function legacyKey(code: number, modifiers: number): string {
+  const [isShift, isAlt, isControl] = [1, 2, 4].map((bit) => (modifiers & bit) !== 0)
+  if (code > 0xe000 || code < 8) return ''
+  // Shift-Enter is Alt-Enter.
+  if (code === 13) return isShift || isAlt || isControl ? '\x1b\r' : '\r'
+  if (code === 9 && isShift) return '\x1b[Z'
+  const plain = String.fromCodePoint(code)
+  const typed = isControl && /[a-z@[\\\]^_ ]/i.test(plain) ? String.fromCharCode(plain.toUpperCase().charCodeAt(0) & 31) : plain
+  return `${isAlt ? '\x1b' : ''}${typed}`
+}

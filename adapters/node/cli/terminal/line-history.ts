@@ -1,0 +1,67 @@
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { replaceKept } from '../assistant/kept-file.ts'
+
+/** Lines that are kept, and how long one may be. */
+const mostKept = 500
+const longestKept = 10_000
+
+/** What a person has said, in this session and those before: for the arrow keys and Ctrl-R. In memory alone where no file is given. */
+export class LineHistory {
+  readonly #file: string | undefined
+  readonly #lines: string[]
+
+  /** `file` is for its owner alone, a line of JSON for each. One that cannot be read is as good as none. */
+  constructor(file: string | undefined) {
+    this.#file = file
+    this.#lines = file === undefined ? [] : readLines(file)
+  }
+
+  get length(): number {
+    return this.#lines.length
+  }
+
+  at(index: number): string | undefined {
+    return this.#lines[index]
+  }
+
+  add(line: string): void {
+    if (line.trim() === '' || line.length > longestKept || line === this.#lines.at(-1)) return
+    this.#lines.push(line)
+    if (this.#file === undefined) return
+    try {
+      mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 })
+      appendFileSync(this.#file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
+    } catch {
+      // It is a convenience: what cannot be written is not there next time.
+    }
+  }
+
+  /** The newest line before `before` that has `query` in it. */
+  find(query: string, before: number): number | undefined {
+    for (let at = Math.min(before, this.#lines.length) - 1; at >= 0; at -= 1) if (this.#lines[at]?.includes(query)) return at
+    return undefined
+  }
+}
+
+function readLines(file: string): string[] {
+  try {
+    const lines = readFileSync(file, 'utf8').split('\n').flatMap(lineIn)
+    if (lines.length <= 2 * mostKept) return lines.slice(-mostKept)
+    const kept = lines.slice(-mostKept)
+    replaceKept(file, kept.map((line) => `${JSON.stringify(line)}\n`).join(''))
+    return kept
+  } catch {
+    return []
+  }
+}
+
+/** Two programs may have written at once. */
+function lineIn(text: string): string[] {
+  try {
+    const line: unknown = JSON.parse(text)
+    return typeof line === 'string' ? [line] : []
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,223 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import {
+  type ClientConnection,
+  type ContentBlock,
+  client,
+  type McpServer,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { patient } from '../../../support/patience.ts'
+import { directory, environment, piped, program } from './command.ts'
+import { calling, modelServer, saidIn } from './model-server.ts'
+
+const { agent: on, client: ofClient } = methods
+
+/** An editor that the official library drives, with `phi acp` as its agent. */
+interface Editor {
+  connection: ClientConnection
+  child: ChildProcess
+  updates: SessionUpdate[]
+  asked: RequestPermissionRequest[]
+  /** Unsaved texts, by path. */
+  open: Map<string, string>
+}
+
+interface EditorOptions {
+  args?: readonly string[]
+  env: Record<string, string>
+  cwd: string
+  /** The option that the person takes; `undefined`: nobody answers. */
+  answer?: (request: RequestPermissionRequest) => string | undefined
+}
+
+async function editorWith({
+  args = ['--model', 'openai/test', '--no-sandbox'],
+  env,
+  cwd,
+  answer = () => 'once',
+}: EditorOptions): Promise<Editor> {
+  const child = spawn(process.execPath, [program, 'acp', ...args], { env, cwd, stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const editor = { child, updates: [] as SessionUpdate[], asked: [] as RequestPermissionRequest[], open: new Map<string, string>() }
+  const app = client({ name: 'test editor' })
+    .onNotification(ofClient.session.update, ({ params }) => void editor.updates.push(params.update))
+    .onRequest(ofClient.session.requestPermission, async ({ params, signal }) => {
+      editor.asked.push(params)
+      const optionId = answer(params)
+      if (optionId !== undefined) return { outcome: { outcome: 'selected' as const, optionId } }
+      await new Promise((done) => signal.addEventListener('abort', done))
+      return { outcome: { outcome: 'cancelled' as const } }
+    })
+    .onRequest(ofClient.fs.readTextFile, ({ params: { path } }) => ({ content: editor.open.get(path) ?? readFileSync(path, 'utf8') }))
+    .onRequest(ofClient.fs.writeTextFile, ({ params: { path, content } }) => {
+      editor.open.set(path, content)
+      return {}
+    })
+  const input = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>
+  const connection = app.connect(ndJsonStream(Writable.toWeb(child.stdin), input))
+  await connection.agent.request(on.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: { fs: { readTextFile: true, writeTextFile: true } },
+  })
+  return { ...editor, connection }
+}
+
+const text = (words: string): ContentBlock[] => [{ type: 'text', text: words }]
+const textIn = (updates: readonly SessionUpdate[]): string =>
+  updates
+    .map((update) => (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : ''))
+    .join('')
+
+describe('phi acp', () => {
+  it('finishes a run with a tool, a change and an approval: streamed, with the difference, and files as the editor has them', async () => {
+    const cwd = directory()
+    const file = join(cwd, 'a.txt')
+    writeFileSync(file, 'on disk\n')
+    const { env, asked } = await modelServer(({ attempt }) => {
+      if (attempt === 1) return calling('read_file', { path: 'a.txt' })
+      if (attempt === 2) return calling('edit_file', { path: 'a.txt', old_text: 'unsaved', new_text: 'edited' })
+      return { text: ['It is ', 'done.'] }
+    })
+    const editor = await editorWith({ env: environment(env), cwd })
+    editor.open.set(file, 'unsaved\n')
+    const { sessionId, modes } = await editor.connection.agent.request(on.session.new, { cwd, mcpServers: [] })
+    expect(modes?.currentModeId).toBe('ask')
+    const { stopReason } = await editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('edit it') })
+    expect(stopReason).toBe('end_turn')
+    expect(asked.map(saidIn)[1]).toContain('unsaved')
+    expect(textIn(editor.updates)).toBe('It is done.')
+    const diff = { type: 'diff', path: file, oldText: 'unsaved\n', newText: 'edited\n' }
+    expect(editor.asked[0]?.toolCall).toMatchObject({ title: 'edit_file a.txt', kind: 'edit', status: 'pending', content: [diff] })
+    expect(editor.asked[0]?.options.map(({ kind }) => kind)).toEqual(['allow_once', 'allow_always', 'allow_always', 'reject_once'])
+    expect(editor.updates).toContainEqual(
+      expect.objectContaining({ sessionUpdate: 'tool_call', title: 'read_file a.txt', kind: 'read', status: 'in_progress' }),
+    )
+    expect(editor.updates).toContainEqual(
+      expect.objectContaining({ sessionUpdate: 'tool_call_update', status: 'completed', content: expect.arrayContaining([diff]) }),
+    )
+    expect(editor.updates.at(-1)).toMatchObject({ sessionUpdate: 'usage_update', size: 128_000 })
+    expect(readFileSync(file, 'utf8')).toBe('edited\n')
+    expect(editor.open.get(file)).toBe('edited\n')
+  })
+
+  it('opens an agent file, whose tools ask as well', async () => {
+    const cwd = directory()
+    const { env } = await modelServer(({ attempt }) =>
+      attempt === 1 ? calling('write_file', { path: 'a.txt', content: 'x' }) : { text: ['ok'] },
+    )
+    const provider = `[provider]\nmodel = "test"\napi = "openai_completions"\nbase_url = "${env.OPENAI_BASE_URL}"\napi_key = "k"\n`
+    writeFileSync(join(cwd, 'agent.toml'), `${provider}[tools]\nenabled = ["write_file"]\n`)
+    const editor = await editorWith({ env: environment(), cwd, args: ['--config', 'agent.toml', '--trust'] })
+    const { sessionId } = await editor.connection.agent.request(on.session.new, { cwd, mcpServers: [] })
+    const { stopReason } = await editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('go') })
+    expect({ stopReason, asked: editor.asked.length }).toEqual({ stopReason: 'end_turn', asked: 1 })
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('x')
+  })
+
+  it('runs nothing that was rejected, asks nothing that was allowed for the session, and follows the mode', async () => {
+    const cwd = directory()
+    const { env, asked } = await modelServer(({ attempt }) => {
+      const commands = ['touch one', 'touch two', 'touch two', 'touch three']
+      const command = commands[attempt - 1]
+      return command === undefined ? { text: ['ok'] } : calling('bash', { command })
+    })
+    const answers = ['no', 'session']
+    const editor = await editorWith({ env: environment(env), cwd, answer: () => answers.shift() ?? 'no' })
+    const { sessionId } = await editor.connection.agent.request(on.session.new, { cwd, mcpServers: [] })
+    await editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('go') })
+    expect(['one', 'two', 'three'].map((name) => existsSync(join(cwd, name)))).toEqual([false, true, false])
+    expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual(['bash touch one', 'bash touch two', 'bash touch three'])
+    expect(asked.map(saidIn)[1]).toContain('did not allow')
+    await editor.connection.agent.request(on.session.setMode, { sessionId, modeId: 'all' })
+    expect(editor.updates.at(-1)).toEqual({ sessionUpdate: 'current_mode_update', currentModeId: 'all' })
+    await expect(editor.connection.agent.request(on.session.setMode, { sessionId, modeId: 'root' })).rejects.toThrow(/Invalid params/)
+  })
+
+  it('stops when it is cancelled, also while somebody is asked; another prompt works', async () => {
+    const cwd = directory()
+    const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('bash', { command: 'touch ran' }) : { text: ['again'] }))
+    const editor = await editorWith({ env: environment(env), cwd, answer: () => undefined })
+    const { sessionId } = await editor.connection.agent.request(on.session.new, { cwd, mcpServers: [] })
+    const run = editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('go') })
+    await vi.waitFor(() => expect(editor.asked).toHaveLength(1), patient)
+    await expect(editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('too') })).rejects.toThrow(/Invalid request/)
+    await editor.connection.agent.notify(on.session.cancel, { sessionId })
+    expect(await run).toEqual({ stopReason: 'cancelled' })
+    expect(existsSync(join(cwd, 'ran'))).toBe(false)
+    expect(await editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('and now') })).toEqual({
+      stopReason: 'end_turn',
+    })
+  })
+
+  it('lists the sessions of a directory, and opens one in another process as it was', async () => {
+    const cwd = directory()
+    const { env } = await modelServer(({ attempt }) =>
+      attempt === 1 ? calling('list_files', { path: '.' }) : { text: [`Answer ${attempt}.`] },
+    )
+    const shared = { env: environment(env), cwd }
+    await piped(['--model', 'openai/test', '--no-sandbox', '-p', 'what is here?'], shared)
+    const editor = await editorWith(shared)
+    const { sessions } = await editor.connection.agent.request(on.session.list, { cwd })
+    expect(sessions).toMatchObject([{ cwd, title: 'what is here?' }])
+    const { sessionId } = sessions[0] ?? { sessionId: '' }
+    await editor.connection.agent.request(on.session.load, { sessionId, cwd, mcpServers: [] })
+    expect(editor.updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual([
+      'user_message_chunk',
+      'tool_call',
+      'tool_call_update',
+      'agent_message_chunk',
+    ])
+    await editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('and?') })
+    expect(textIn(editor.updates)).toBe('Answer 2.Answer 3.')
+    await editor.connection.agent.request(on.session.close, { sessionId })
+    await expect(editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('?') })).rejects.toThrow(/Invalid params/)
+  })
+
+  it('has the tools of the MCP servers that the editor hands on, which ask', async () => {
+    const cwd = directory()
+    const { env } = await modelServer(({ attempt }) => (attempt === 1 ? calling('files__list_allowed_directories', {}) : { text: ['ok'] }))
+    const editor = await editorWith({ env: environment(env), cwd })
+    const server = resolve('node_modules/@modelcontextprotocol/server-filesystem/dist/index.js')
+    const mcpServers: McpServer[] = [{ name: 'files', command: process.execPath, args: [server, cwd], env: [] }]
+    const { sessionId } = await editor.connection.agent.request(on.session.new, { cwd, mcpServers })
+    await editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('go') })
+    expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual(['files__list_allowed_directories'])
+    expect(JSON.stringify(editor.updates)).toContain('Allowed directories')
+  })
+
+  it('says what is wrong: a model that fails, a directory that is not there, an agent file that nobody trusted', async () => {
+    const cwd = directory()
+    const dead = { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }
+    const wrong = await editorWith({ env: environment(dead), cwd })
+    await expect(wrong.connection.agent.request(on.session.new, { cwd: join(cwd, 'no'), mcpServers: [] })).rejects.toThrow(
+      /There is no directory/,
+    )
+    const file = join(cwd, 'agent.toml')
+    writeFileSync(file, '[provider]\napi = "openai_completions"\nmodel = "test"\napi_key = "k"\nbase_url = "https://models.test/v1"\n')
+    const untrusted = await editorWith({ env: environment({ OPENAI_API_KEY: 'k' }), cwd, args: ['--config', file] })
+    await expect(untrusted.connection.agent.request(on.session.new, { cwd, mcpServers: [] })).rejects.toThrow(/trust/)
+  })
+
+  it('ends when the editor leaves, in the middle of a run too, and takes no other words', async () => {
+    const cwd = directory()
+    const { env, asked } = await modelServer(() => new Promise(() => undefined))
+    const editor = await editorWith({ env: environment(env), cwd })
+    const { sessionId } = await editor.connection.agent.request(on.session.new, { cwd, mcpServers: [] })
+    const run = editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('go') })
+    run.catch(() => undefined)
+    await vi.waitFor(() => expect(asked).toHaveLength(1), patient)
+    const ended = new Promise((done) => editor.child.on('exit', done))
+    editor.child.stdin?.end()
+    expect(await ended).toBe(0)
+    const { code, stderr } = await piped(['acp', '-p', 'x'])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'phi: phi acp takes no --print.\n' })
+  })
+})

@@ -1,0 +1,281 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { directory, environment, piped } from './command.ts'
+import { calling, modelServer, saidIn } from './model-server.ts'
+import { inTerminal, pty } from './terminal.ts'
+
+const enter = '\r'
+const args = ['--model', 'openai/test', '--no-sandbox']
+
+/** A service that answers with these calls, one after another, and then with `ok`, again for each thing said. */
+function playing(...calls: [string, Record<string, unknown>][]) {
+  return modelServer(({ attempt }) => {
+    const [name, given] = calls[attempt - 1] ?? []
+    return name === undefined || given === undefined ? { text: [`ok ${attempt}`] } : calling(name, given)
+  })
+}
+
+describe.skipIf(pty === undefined)('a change of a file', () => {
+  it('is shown, with the words that differ, and made after a yes', async () => {
+    const cwd = directory()
+    writeFileSync(join(cwd, 'a.txt'), 'one\ntwo three four\nfive\n')
+    const { env } = await playing(
+      ['edit_file', { path: 'a.txt', old_text: 'two three four', new_text: 'two 3 four' }],
+      ['write_file', { path: 'new/b.txt', content: 'made\n' }],
+    )
+    const phi = inTerminal(args, { env: environment(env), cwd })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('edit_file wants to change:\n  a.txt  +1 -1\n  @@ -1,3 +1,3 @@\n   one\n  -two three four\n  +two 3 four\n   five\n')
+    expect(phi.raw).toMatch(/\[7mthree/)
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toContain('three')
+    phi.type(`y${enter}`)
+    await phi.shows('write_file wants to create:\n  new/b.txt  +1 -0\n')
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toContain('two 3 four')
+    expect(existsSync(join(cwd, 'new'))).toBe(false)
+    phi.type(`y${enter}`)
+    await phi.shows('[done')
+    expect(readFileSync(join(cwd, 'new/b.txt'), 'utf8')).toBe('made\n')
+  })
+
+  it('is not made after a no, whose words the model is told, nor where the file has changed while somebody looked', async () => {
+    const cwd = directory()
+    const file = join(cwd, 'a.txt')
+    writeFileSync(file, 'mine\n')
+    const { env, asked } = await playing(
+      ['write_file', { path: 'a.txt', content: 'first\n' }],
+      ['write_file', { path: 'a.txt', content: 'second\n' }],
+    )
+    const phi = inTerminal(args, { env: environment(env), cwd })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('+first')
+    phi.type(`keep it short${enter}`)
+    await phi.shows('+second')
+    writeFileSync(file, 'mine, and more\n')
+    phi.type(`y${enter}`)
+    await phi.shows('[done')
+    expect(readFileSync(file, 'utf8')).toBe('mine, and more\n')
+    expect(asked.map(saidIn)[1]).toContain('keep it short')
+    expect(asked.map(saidIn)[2]).toContain('was changed while the user looked')
+  })
+
+  it('can be edited first, and the model is told so', async () => {
+    const cwd = directory()
+    const editor = join(directory(), 'editor.sh')
+    writeFileSync(editor, '#!/bin/sh\nsed -i s/theirs/ours/ "$1"\n')
+    chmodSync(editor, 0o755)
+    const { env, asked } = await playing(['write_file', { path: 'a.txt', content: 'theirs\n' }])
+    const phi = inTerminal(args, { env: environment({ ...env, EDITOR: editor }), cwd })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('+theirs')
+    phi.type(`e${enter}`)
+    await phi.shows(/as you have changed it:\n[\s\S]*\+ours/)
+    phi.type(`y${enter}`)
+    await phi.shows('[done')
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('ours\n')
+    expect(asked.map(saidIn)[1]).toContain('The user changed what you wanted to write')
+  })
+
+  it('shows no escape of a name or a text, and says what is no text', async () => {
+    const cwd = directory()
+    writeFileSync(join(cwd, 'b.bin'), Buffer.from([0, 255, 1]))
+    const bad = '\x1b]0;pwned\x07\x9b2J\u202e漢字e\u0301'
+    const { env } = await playing(
+      ['write_file', { path: `x${bad}.txt`, content: `${bad}\n` }],
+      ['write_file', { path: 'b.bin', content: 'text\n' }],
+    )
+    // The terminal of this test refuses every sequence it does not know.
+    const phi = inTerminal(args, { env: environment(env), cwd })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('+\\u{1b}]0;pwned\\u{7}\\u{9b}2J\\u{202e}漢字e\u0301')
+    phi.type(`n${enter}`)
+    await phi.shows('wants to replace what is no text:')
+    phi.type(`n${enter}`)
+    await phi.shows('[done')
+    expect(readFileSync(join(cwd, 'b.bin'))).toEqual(Buffer.from([0, 255, 1]))
+  })
+
+  it('is bounded on the screen, however long it is', async () => {
+    const cwd = directory()
+    const before = Array.from({ length: 30_000 }, (_, at) => `line ${at}`).join('\n')
+    writeFileSync(join(cwd, 'a.txt'), before)
+    const { env } = await playing(['write_file', { path: 'a.txt', content: before.replaceAll('line', 'row') }])
+    const phi = inTerminal(args, { env: environment(env), cwd })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows(/a\.txt {2}\+30000 -30000/)
+    await phi.shows('more lines')
+    expect(phi.screen.text.split('\n').length).toBeLessThan(450)
+    phi.type(`n${enter}`)
+    await phi.shows('[done')
+  })
+
+  it('leads out of the directory through no link', async () => {
+    const [cwd, outside] = [directory(), directory()]
+    symlinkSync(outside, join(cwd, 'link'))
+    const { env, asked } = await playing(['write_file', { path: 'link/a.txt', content: 'x' }])
+    const { stderr } = await piped([...args, '-p', 'go', '--yes'], { env: environment(env), cwd })
+    expect(existsSync(join(outside, 'a.txt'))).toBe(false)
+    expect(asked.map(saidIn)[1]).toMatch(/leads|outside|leaves/)
+    expect(stderr).toContain('✗ write_file')
+  })
+})
+
+describe.skipIf(pty === undefined)('what runs without a question', () => {
+  it('is changes in mode edits, all in mode all; Shift-Tab goes through the modes', async () => {
+    const cwd = directory()
+    const { env } = await playing(
+      ['write_file', { path: 'a.txt', content: 'made\n' }],
+      ['bash', { command: 'echo asked' }],
+      ['bash', { command: 'echo unasked' }],
+    )
+    const phi = inTerminal([...args, '--mode', 'edits'], { env: environment(env), cwd })
+    await phi.shows('edits · test · ')
+    phi.type(`go${enter}`)
+    // Shown all the same.
+    await phi.shows('a.txt  +1 -0\n')
+    await phi.shows('bash wants to run:\n  echo asked')
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('made\n')
+    phi.type('\x1b[Z')
+    // The one that is on the screen still waits.
+    phi.type(`n${enter}`)
+    await phi.shows(/\[done[\s\S]*all · test/)
+    expect(phi.screen.text).toMatch(/✓ bash echo unasked/)
+    expect(phi.screen.text).not.toContain('wants to run:\n  echo unasked')
+  })
+
+  it('is what was allowed for the folder, in the next phi too, until it is removed; and nothing that only begins like it', async () => {
+    const shared = { cwd: directory() }
+    const home = directory()
+    const { env } = await playing(
+      ['bash', { command: 'echo one' }],
+      ['bash', { command: 'echo two' }],
+      ['bash', { command: 'echo three; touch evil' }],
+      ['bash', { command: 'echo $(touch evil)' }],
+    )
+    const environmentOf = environment({ ...env, PHI_HOME: home })
+    const phi = inTerminal(args, { env: environmentOf, ...shared })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('f always in this folder: bash echo one')
+    phi.type(`f echo *${enter}`)
+    await phi.shows('✓ bash echo two')
+    await phi.shows('wants to run:\n  echo three; touch evil')
+    phi.type(`a${enter}`)
+    await phi.shows('wants to run:\n  echo $(touch evil)')
+    phi.type(`n${enter}`)
+    await phi.shows('[done')
+    phi.type(`/permissions${enter}`)
+    await phi.shows('1  bash echo three; touch evil  (this session)\n   2  bash echo *  (this folder)')
+    phi.type('\x04')
+    await phi.ended
+
+    const next = inTerminal(args, { env: environmentOf, ...shared })
+    await next.shows('› ')
+    next.type(`/permissions remove 1${enter}`)
+    await next.shows('nothing is always allowed')
+    next.type('\x04')
+    await next.ended
+    expect(readFileSync(findRules(home), 'utf8')).not.toContain('echo')
+  })
+
+  it('is never what a file of the workspace says', async () => {
+    const cwd = directory()
+    const rules = JSON.stringify({ phi: [{ tool: 'bash', begins: '' }] })
+    for (const name of ['permissions.json', '.phi/permissions.json']) {
+      mkdirSync(join(cwd, '.phi'), { recursive: true })
+      writeFileSync(join(cwd, name), rules)
+    }
+    const { env, asked } = await playing(['bash', { command: 'touch ran' }])
+    await piped([...args, '-p', 'go'], { env: environment(env), cwd })
+    expect(asked.map(saidIn)[1]).toContain('denied')
+    // Nor where phi was told to keep its things in the workspace, in which tools write.
+    const inside = environment({ ...env, PHI_HOME: join(cwd, 'home') })
+    const phi = inTerminal(args, { env: inside, cwd })
+    await phi.shows('› ')
+    phi.type(`/permissions${enter}`)
+    await phi.shows('nothing is always allowed')
+  })
+})
+
+/** Where the rules of the only project of a home are. */
+function findRules(home: string): string {
+  const [name = ''] = readdirSync(join(home, 'projects'))
+  return join(home, 'projects', name, 'permissions.json')
+}
+
+describe.skipIf(pty === undefined)('what was done', () => {
+  it('is shown by /diff and taken back by /undo, also after phi was resumed', async () => {
+    const cwd = directory()
+    const file = join(cwd, 'a.txt')
+    writeFileSync(file, 'one\n')
+    const { env, asked } = await playing(
+      ['write_file', { path: 'a.txt', content: 'two\n' }],
+      ['write_file', { path: 'b.txt', content: 'new\n' }],
+    )
+    const shared = { env: environment(env), cwd }
+    const first = inTerminal([...args, '--mode', 'edits'], shared)
+    await first.shows('› ')
+    first.type(`change them${enter}`)
+    await first.shows('[done')
+    first.type('\x04')
+    await first.ended
+
+    const phi = inTerminal([...args, '--resume'], shared)
+    await phi.shows(/› change them\n✓ write_file a\.txt[\s\S]*ok 3\n┄ this is where it stands/)
+    phi.type(`/diff${enter}`)
+    await phi.shows(/a\.txt {2}\+1 -1\n[\s\S]*-one\n {2}\+two\n {2}b\.txt {2}\+1 -0/)
+    phi.type(`/undo${enter}`)
+    await phi.shows(/taken back: 6 messages; as before: b\.txt, a\.txt\n[\s\S]*› change them$/)
+    expect(readFileSync(file, 'utf8')).toBe('one\n')
+    expect(existsSync(join(cwd, 'b.txt'))).toBe(false)
+    phi.type(`, both${enter}`)
+    await phi.shows('ok 4')
+    expect(asked[3]?.messages.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual(['change them, both'])
+    phi.type('\x04')
+    await phi.ended
+
+    // What was taken back stays so.
+    const last = inTerminal([...args, '--resume'], shared)
+    await last.shows(/› change them, both\nok 4\n┄ this is where it stands/)
+    expect(last.screen.text).not.toContain('ok 3')
+  })
+
+  it('leaves alone what somebody else has changed since', async () => {
+    const cwd = directory()
+    const file = join(cwd, 'a.txt')
+    const { env } = await playing(['write_file', { path: 'a.txt', content: 'two\n' }])
+    const phi = inTerminal([...args, '--mode', 'edits'], { env: environment(env), cwd })
+    await phi.shows('› ')
+    phi.type(`go${enter}`)
+    await phi.shows('[done')
+    writeFileSync(file, 'mine\n')
+    phi.type(`/undo${enter}`)
+    await phi.shows('a.txt is left alone: it was changed otherwise since.')
+    expect(readFileSync(file, 'utf8')).toBe('mine\n')
+  })
+
+  it('is listed apart where it was one question, and --resume asks which of several', async () => {
+    const { env } = await playing()
+    const shared = { env: environment(env), cwd: directory() }
+    await piped([...args, '-p', 'a single question'], shared)
+    for (const said of ['talk one', 'talk two']) {
+      const phi = inTerminal(args, shared)
+      await phi.shows('› ')
+      phi.type(`${said}${enter}`)
+      await phi.shows('[done')
+      phi.type('\x04')
+      await phi.ended
+    }
+    const phi = inTerminal([...args, '--resume'], shared)
+    await phi.shows(/ 1 .*talk two.*\n 2 .*talk one.*\nsingle questions:\n 3 .*a single question.*\nWhich one\? \[1\] $/)
+    phi.type(`2${enter}`)
+    await phi.shows('› talk one')
+    phi.type('\x04')
+    expect(await phi.ended).toBe(0)
+  })
+})
