@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, type Locator, type Page, test } from 'playwright/test'
 import { violations } from './axe.ts'
 import { watched } from './browser.ts'
@@ -19,7 +20,8 @@ interface Given {
   text: string
 }
 
-const pdf: Given = { name: 'report.pdf', mimeType: 'application/pdf', text: '%PDF-1.4\n%%EOF\n' }
+/** As long as what a session keeps beside its log. */
+const pdf: Given = { name: 'report.pdf', mimeType: 'application/pdf', text: `%PDF-1.4\n${'% '.repeat(50_000)}\n%%EOF\n` }
 const chips = (page: Page) => page.getByTestId('attached')
 const sent = (page: Page) => page.getByTestId('message-user').last().getByTestId('media')
 
@@ -57,6 +59,9 @@ test('files that are dropped, pasted and picked go with the prompt, and are ther
   await expect(sent(page)).toHaveText([/report\.pdf/, /picture\.png/])
   await page.reload()
   await expect(sent(page)).toHaveText([/report\.pdf/, /picture\.png/])
+  const saving = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download report.pdf' }).click()
+  expect(readFileSync(await (await saving).path(), 'latin1')).toBe(pdf.text)
 })
 
 test('a file goes without words', async ({ page }) => {

@@ -4,6 +4,7 @@
  * @module
  */
 
+export { toBase64 } from './base/base64.ts'
 export { isRedirect, namedPage, retryAfterIn } from './base/http-answer.ts'
 export { logWarning } from './base/log-warning.ts'
 export { aLogger } from './base/port-kinds.ts'
@@ -64,6 +65,7 @@ export { digestOfLines } from './session/log/read-stored.ts'
 export { decodeLine } from './session/log/record-codec.ts'
 export { placeInScope } from './session/log/scoped-session-store.ts'
 export { circleGuard, pageOf } from './session/log/session-list.ts'
+export { bytesOfBase64 } from './session/media/detached.ts'
 export { mediaIn } from './session/media/media-blocks.ts'
 export { plannedEdit } from './tools/files/edit-file.ts'
 export { asEmitted, isWithheld } from './ui/native/emitted-event.ts'

@@ -6,6 +6,7 @@ import { fileSessionStore } from '../../adapters/node/index.ts'
 import { toBase64 } from '../../src/base/base64.ts'
 import { Agent, type Model, memorySessionStore, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { google } from '../../src/providers/google/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
 import { messagesWithBytes, scopedSessionStore, withEvents } from '../../src/session/index.ts'
 
 const pdf = new Uint8Array(200_000).fill(7)
@@ -73,6 +74,23 @@ describe('media of a session that is resumed', () => {
     await resumed.prompt('And then?').result
     await resumed.close()
     expect(bodies.at(-1)?.split(data)).toHaveLength(2)
+  })
+
+  it('are read for a script too, and where a message is said otherwise with the same file', async () => {
+    const store = memorySessionStore()
+    await asked(store)
+    const script = scripted(({ messages }) => {
+      const media = messages.flatMap(({ content }) => content).filter(({ type }) => type === 'file')
+      return { text: String(media.every((block) => block.type === 'file' && block.data === data) && media.length) }
+    })
+    const agent = await resumeAgent(store, 's1', { model: script })
+    expect(await agent.prompt('And now?').text()).toBe('1')
+    const [first] = agent.messages
+    const content = first?.role === 'user' ? first.content : []
+    expect(
+      await agent.editAndResend(String(first?.id), { role: 'user', content: [...content, { type: 'text', text: 'Read.' }] }).text(),
+    ).toBe('1')
+    await agent.close()
   })
 
   it('go with the history into a new session', async () => {

@@ -104,6 +104,31 @@ describe('IndexedDB', () => {
     database.close()
   })
 
+  it('opens the database of an older version, and keeps files beside its logs from then on', async () => {
+    const [newest, name] = [newName(), newName()]
+    const writer = await newStore({ name: newest }).open('s', agent)
+    await writer.append([said('one')])
+    const from = await openDB(newest)
+    const older = await openDB(name, 1, {
+      upgrade(database) {
+        database.createObjectStore('sessions', { keyPath: 'sid' }).createIndex('order', 'order')
+        database.createObjectStore('records', { keyPath: ['sid', 'epoch', 'seq'] })
+      },
+    })
+    for (const table of ['sessions', 'records']) for (const row of await from.getAll(table)) await older.put(table, row)
+    older.close()
+    from.close()
+    const store = newStore({ name })
+    expect(await textsOf(store, 's')).toEqual(['one'])
+    const file = { type: 'file' as const, mimeType: 'application/x-old', data: 'AAEC'.repeat(20_000) }
+    const later = await store.open('s', agent)
+    await later.append([{ entry: { type: 'input', message: { role: 'user', id: 'm', content: [file], timestamp: 1 } } }])
+    const { records } = await store.tail('s')
+    expect(JSON.stringify(records)).not.toContain(file.data)
+    const [, hash = ''] = /"hash":"(\w+)"/.exec(JSON.stringify(records)) ?? []
+    expect((await store.blob('s', hash)).length).toBe(60_000)
+  })
+
   it('refuses the writer of a session that was deleted and made again', async () => {
     const store = newStore()
     const first = await store.open('s', agent)
@@ -155,7 +180,7 @@ describe('IndexedDB', () => {
     const store = newStore({ name })
     const writer = await store.open('s', agent)
     await writer.append([said('one')])
-    const newer = await openDB(name, 2)
+    const newer = await openDB(name, 3)
     expect(await codeOf(writer.append([said('two')]))).toBe('newerSchema')
     expect(await codeOf(store.listIds())).toBe('newerSchema')
     newer.close()

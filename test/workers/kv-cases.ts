@@ -1,10 +1,26 @@
 import { type KvNamespace, kvSessionStore } from '../../adapters/cloudflare/index.ts'
-import { exportSession, importSession } from '../../src/session/index.ts'
+import type { FileContent } from '../../src/index.ts'
+import { exportSession, importSession, type NewSessionRecord } from '../../src/session/index.ts'
 import { describe, expect, it } from '../harness/mini-vitest.ts'
 import { lateKv, undeletingKv } from './kv-wrappers.ts'
 import { failureOf, note, notesIn } from './notes.ts'
 
 const agent = { agentId: 'a' }
+const fileBytes = 90_000
+
+/** A message with a file that stands beside the log, and the hash of that file. */
+async function fileNote(): Promise<[NewSessionRecord, string]> {
+  const bytes = new Uint8Array(fileBytes).fill(7)
+  const hash = Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  )
+  const file: FileContent = {
+    type: 'file',
+    mimeType: 'application/x-sample',
+    data: btoa(String.fromCharCode(...bytes.subarray(0, 3)).repeat(fileBytes / 3)),
+  }
+  return [{ entry: { type: 'input', message: { role: 'user', id: crypto.randomUUID(), content: [file], timestamp: 1 } } }, hash]
+}
 
 /** What was asked of a namespace. */
 interface Asked {
@@ -122,6 +138,36 @@ function failureCases(empty: () => KvNamespace): void {
     expect([notesIn(records), damage]).toEqual([['before'], undefined])
     await (await store.open('s1', agent)).append([note('after')])
     expect(notesIn((await store.tail('s1')).records)).toEqual(['before', 'after'])
+  })
+
+  it('has a file whole or not at all, wherever its writer was cut off, and sees it once all of it is visible', async () => {
+    const options = { maxValueBytes: 40_000 }
+    const [file, hash] = await fileNote()
+    for (let cut = 0; cut < 6; cut++) {
+      const inner = empty()
+      let puts = 0
+      const failing = watched(inner, () => {
+        if (puts++ === cut) throw new Error('KV PUT failed: 500 Internal Server Error')
+      })
+      const writer = await kvSessionStore(failing.namespace, options).open('s1', agent)
+      const outcome = await failureOf(writer.append([file]))
+      const store = kvSessionStore(inner, options)
+      const isThere = await failureOf(store.blob('s1', hash))
+      const isNamed = await failureOf(store.tail('s1'))
+      // Three pieces, the record, a summary.
+      expect([outcome, isThere, isNamed]).toEqual([
+        cut > 4 ? 'fulfilled' : 'io',
+        cut > 2 ? 'fulfilled' : 'notFound',
+        cut > 3 ? 'fulfilled' : 'notFound',
+      ])
+      await (await store.open('s1', agent)).append([file])
+      expect((await store.blob('s1', hash)).length).toBe(fileBytes)
+      const [late = ''] = failing.puts.map(({ key }) => key)
+      if (cut <= 2) continue
+      // The second writer has put them again where no record named them.
+      const seenLate = kvSessionStore(lateKv(inner, late, false), options)
+      expect(await failureOf(seenLate.blob('s1', hash))).toBe(cut === 3 ? 'fulfilled' : 'notFound')
+    }
   })
 
   it('does not begin to write where it cannot see everything', async () => {

@@ -56,6 +56,20 @@ export function objectCases(bindings: () => Bindings): void {
       expect(notesIn((await storeOf(tenant).tail('s1')).records)[0] === long).toBe(true)
     })
 
+    it('keeps a file of 20 MB beside the log, in rows that the platform takes', async () => {
+      const store = storeOf(crypto.randomUUID())
+      const data = 'AAEC'.repeat(6_990_506)
+      const file = { type: 'file' as const, mimeType: 'application/x-sample', data }
+      const writer = await store.open('s1', agent)
+      await writer.append([{ entry: { type: 'input', message: { role: 'user', id: 'm1', content: [file], timestamp: 1 } } }])
+      const [record] = (await store.tail('s1')).records
+      expect(JSON.stringify(record).length < 1000).toBe(true)
+      const [loop] = (await store.load('s1')).loops
+      expect(JSON.stringify(loop?.messages ?? record).includes(data)).toBe(loop !== undefined)
+      const { hash = '' } = /"hash":"(?<hash>[0-9a-f]{64})"/.exec(JSON.stringify(record))?.groups ?? {}
+      expect((await store.blob('s1', hash)).length).toBe((data.length / 4) * 3)
+    })
+
     it('keeps tenants apart', async () => {
       const [one, two] = [crypto.randomUUID(), crypto.randomUUID()]
       const writer = await storeOf(one).open('s1', agent)

@@ -52,16 +52,26 @@ export interface RecordRow {
   text: string
 }
 
+/** Bytes beside a log, by their hash. Those of two writers stand beside each other. */
+export interface BlobRow {
+  sid: string
+  hash: string
+  epoch: number
+  bytes: Uint8Array<ArrayBuffer>
+}
+
 /** The object stores. A row without `order` is not in the index: sessions without records are in no list. */
 export interface Schema extends DBSchema {
   sessions: { key: string; value: SessionRow; indexes: { order: number } }
   records: { key: [string, number, number]; value: RecordRow }
+  blobs: { key: [string, string, number]; value: BlobRow }
 }
 
 /** Gives the connection; opens it with the first call, and again after it was lost. */
 export type Connect = () => Promise<IDBPDatabase<Schema>>
 
-const version = 1
+/** 1: without `blobs`. */
+const version = 2
 
 /**
  * The connection to the database `name`.
@@ -79,9 +89,12 @@ export function connection(name: string): Connect {
 
   function request(): Promise<IDBPDatabase<Schema>> {
     return openDB<Schema>(name, version, {
-      upgrade(database) {
-        database.createObjectStore('sessions', { keyPath: 'sid' }).createIndex('order', 'order')
-        database.createObjectStore('records', { keyPath: ['sid', 'epoch', 'seq'] })
+      upgrade(database, before) {
+        if (before < 1) {
+          database.createObjectStore('sessions', { keyPath: 'sid' }).createIndex('order', 'order')
+          database.createObjectStore('records', { keyPath: ['sid', 'epoch', 'seq'] })
+        }
+        database.createObjectStore('blobs', { keyPath: ['sid', 'hash', 'epoch'] })
       },
       blocking(_current, _next, event) {
         forget()

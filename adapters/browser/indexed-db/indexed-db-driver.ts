@@ -9,9 +9,14 @@ import {
   type SessionSummary,
 } from '../../../src/session/index.ts'
 import type { ClaimWatch } from './claim-watch.ts'
-import { assertIndexedDb, type Connect, connection, type Schema, type SessionRow, storageError } from './database.ts'
+import { assertIndexedDb, type BlobRow, type Connect, connection, type Schema, type SessionRow, storageError } from './database.ts'
 
-type Transaction<Mode extends IDBTransactionMode> = IDBPTransaction<Schema, ('sessions' | 'records')[], Mode>
+type StoreName = 'sessions' | 'records' | 'blobs'
+type Transaction<Mode extends IDBTransactionMode> = IDBPTransaction<Schema, StoreName[], Mode>
+
+/** Those that most transactions touch. What is long may be written in another meanwhile. */
+const logStores: StoreName[] = ['sessions', 'records']
+const allStores: StoreName[] = [...logStores, 'blobs']
 
 /** How many records are asked for at once: in between, the store says that it goes on. */
 const rowsAtOnce = 500
@@ -19,6 +24,8 @@ const rowsAtOnce = 500
 interface OwnClaim {
   writer: string
   agentId: string
+  /** Older writers have left bytes. */
+  hasBlobs: boolean
 }
 
 /**
@@ -51,13 +58,15 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
 
     async claim(sessionId, agentId, onProgress) {
       const writer = randomName()
-      const claim = await transact(connect, 'readwrite', async (tx) => {
+      const begin = async (tx: Transaction<'readwrite'>) => {
         const row = await tx.objectStore('sessions').get(sessionId)
         const epoch = (row?.epoch ?? 0) + 1
         await tx.objectStore('sessions').put({ ...row, sid: sessionId, epoch, writer })
-        return { sessionId, epoch, lines: await allLines(tx, sessionId, onProgress) }
-      })
-      own.set(claim, { writer, agentId })
+        const hasBlobs = (await tx.objectStore('blobs').openKeyCursor(allOf(sessionId))) !== null
+        return { hasBlobs, claim: { sessionId, epoch, lines: await allLines(tx, sessionId, onProgress) } }
+      }
+      const { claim, hasBlobs } = await transact(connect, 'readwrite', begin, allStores)
+      own.set(claim, { writer, agentId, hasBlobs })
       watch.claimed(claim, () => isCurrent(claim))
       return claim
     },
@@ -82,7 +91,11 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
     },
 
     async discardOlder({ sessionId, epoch }) {
-      await transact(connect, 'readwrite', (tx) => tx.objectStore('records').delete(IDBKeyRange.bound([sessionId], [sessionId, epoch])))
+      const discard = async (tx: Transaction<'readwrite'>) => {
+        await tx.objectStore('records').delete(IDBKeyRange.bound([sessionId], [sessionId, epoch]))
+        await removeBlobs(tx, sessionId, (key) => key[2] < epoch)
+      }
+      await transact(connect, 'readwrite', discard, allStores)
     },
 
     async release(claim) {
@@ -108,13 +121,39 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
       }),
 
     async delete(sessionId) {
-      const existed = await transact(connect, 'readwrite', async (tx) => {
-        const row = await tx.objectStore('sessions').get(sessionId)
-        await Promise.all([tx.objectStore('sessions').delete(sessionId), tx.objectStore('records').delete(allOf(sessionId))])
-        return row?.order !== undefined
-      })
+      const existed = await transact(
+        connect,
+        'readwrite',
+        async (tx) => {
+          const row = await tx.objectStore('sessions').get(sessionId)
+          await Promise.all([
+            tx.objectStore('sessions').delete(sessionId),
+            tx.objectStore('records').delete(allOf(sessionId)),
+            tx.objectStore('blobs').delete(allOf(sessionId)),
+          ])
+          return row?.order !== undefined
+        },
+        allStores,
+      )
       watch.deleted(sessionId)
       return existed
+    },
+
+    blobs: {
+      async put(claim, hash, bytes) {
+        const { sessionId: sid, epoch } = claim
+        const put = async (tx: Transaction<'readwrite'>) => {
+          if (!isOwn(await tx.objectStore('sessions').get(sid), claim)) throw takenOver(claim)
+          await tx.objectStore('blobs').put({ sid, hash, epoch, bytes })
+        }
+        await transact(connect, 'readwrite', put, allStores)
+      },
+      get: (sid, hash) => transact(connect, 'readonly', async (tx) => (await newestBlob(tx, sid, hash))?.bytes, ['blobs']),
+      async keep(claim, hashes) {
+        const { sessionId, epoch } = claim
+        if (own.get(claim)?.hasBlobs === false) return
+        await transact(connect, 'readwrite', (tx) => removeBlobs(tx, sessionId, (key) => key[2] < epoch && !hashes.has(key[1])), ['blobs'])
+      },
     },
   }
 }
@@ -124,11 +163,12 @@ async function transact<Mode extends 'readonly' | 'readwrite', T>(
   connect: Connect,
   mode: Mode,
   work: (tx: Transaction<Mode>) => Promise<T>,
+  stores = logStores,
 ): Promise<T> {
   const database = await connect()
   let tx: Transaction<Mode> | undefined
   try {
-    tx = database.transaction(['sessions', 'records'], mode, { durability: 'strict' })
+    tx = database.transaction(stores, mode, { durability: 'strict' })
     // `done` is awaited below, unless `work` throws before.
     tx.done.catch(() => undefined)
     const value = await work(tx)
@@ -186,6 +226,18 @@ async function linesAfter(tx: Transaction<'readonly'>, sessionId: string, after:
     cursor = await records.openKeyCursor(IDBKeyRange.bound([sessionId, epoch, []], [sessionId, []]))
   }
   return lines
+}
+
+async function newestBlob(tx: Transaction<'readonly'>, sid: string, hash: string): Promise<BlobRow | undefined> {
+  const range = IDBKeyRange.bound([sid, hash], [sid, hash, []])
+  return (await tx.objectStore('blobs').openCursor(range, 'prev'))?.value
+}
+
+/** Reads no bytes. */
+async function removeBlobs(tx: Transaction<'readwrite'>, sid: string, isGone: (key: [string, string, number]) => boolean): Promise<void> {
+  const blobs = tx.objectStore('blobs')
+  const gone = (await blobs.getAllKeys(allOf(sid))).filter(isGone)
+  await Promise.all(gone.map((key) => blobs.delete(key)))
 }
 
 /** The order of a list, and a time that fits to it, also when the clock was put back. */

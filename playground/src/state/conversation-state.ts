@@ -10,16 +10,27 @@ interface Said {
 
 /** What the page shows of a conversation when it is opened: the history of the agent, with what only the recorded events tell of it. */
 export function openedState(agent: Said, loops: readonly LoopRecord[]): RunState {
-  const restored = restoredState(agent.messages, agent.pendingApprovals())
+  const told = loops.flatMap(({ base, messages }) => [...(base?.messages ?? []), ...messages])
+  const whole = new Map(told.map((message) => [message.id, message]))
+  // A session names large media of its history; its record has their bytes.
+  const messages = agent.messages.map((message) => (namesMedia(message) ? (whole.get(message.id) ?? message) : message))
+  const restored = restoredState(messages, agent.pendingApprovals())
   const replayed = loops.flatMap(({ events }) => events).reduce((state, { event }) => reduce(state, event), initialState())
   const views = new Map(replayed.messages.map((view) => [view.id, view]))
-  const messages = restored.messages.map((view) => withTimes(view, views.get(view.id)))
+  const seen = restored.messages.map((view) => withTimes(view, views.get(view.id)))
   // A call may have any id, also constructor.
   const tools: Record<string, ToolView> = Object.create(null)
   for (const [id, tool] of Object.entries(restored.tools)) tools[id] = withStory(tool, replayed.tools[id])
-  const ids = new Set(messages.map(({ id }) => id))
+  const ids = new Set(seen.map(({ id }) => id))
   const notes = replayed.notes.filter(({ afterMessageId }) => afterMessageId === undefined || ids.has(afterMessageId))
-  return { ...restored, messages, tools, notes, turns: replayed.turns }
+  return { ...restored, messages: seen, tools, notes, turns: replayed.turns }
+}
+
+function namesMedia(message: AgentMessage): boolean {
+  return (
+    message.role !== 'extension' &&
+    message.content.some((block) => (block.type === 'image' || block.type === 'file') && block.blob !== undefined)
+  )
 }
 
 /** A tree without what the log of the page holds already: events and requests are most of it. */

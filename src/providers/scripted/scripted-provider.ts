@@ -8,6 +8,7 @@ import { shown } from '../../contract/shape/shown-value.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
+import { type MediaTarget, readyMedia } from '../kit/history/ready-media.ts'
 import type { Pace } from './player.ts'
 import { checkedPace, completeUsage, Player } from './player.ts'
 import type { Script, ScriptedFailure, ScriptedStep } from './script.ts'
@@ -41,14 +42,15 @@ export class ScriptedProvider implements StreamProvider {
 
   /** There is no wire: `body` is the request as JSON, `url` is `scripted:`. */
   async encode(request: StreamRequest): Promise<EncodedRequest> {
-    const { credential: _unused, continues: _last, ...visible } = sent(request)
+    const { credential: _unused, continues: _last, resolveMedia: _read, ...visible } = sent(await readyMedia(request, everyMedium))
     return { url: 'scripted:', headers: {}, redactedHeaders: {}, body: JSON.stringify(visible), warnings: [] }
   }
 
   async stream(request: StreamRequest, emit: (event: StreamEvent) => void, signal: AbortSignal): Promise<AssistantMessage> {
     let message: AssistantMessage | undefined
     try {
-      const seen = sent(request)
+      const ready = readyMedia(request, everyMedium)
+      const seen = sent(ready instanceof Promise ? await raceAbort(ready, signal) : ready)
       const turn = this.#requests.push(seen) - 1
       signal.throwIfAborted()
       const step = await this.#step(seen, turn, signal)
@@ -97,9 +99,13 @@ export class ScriptedProvider implements StreamProvider {
   }
 }
 
+/** A script takes all media; those that stand beside a session are read for it. */
+const rules = { media: ['*/*'], mediaByUrl: ['*/*'], mediaById: ['*/*'] }
+const everyMedium: MediaTarget = { api: 'scripted', codec: { media: () => rules } }
+
 const targets = perObject(
   ({ api, provider, id }: ModelConfig): NormaliseTarget => ({
-    ...{ api, provider, model: id, media: { media: ['*/*'], mediaByUrl: ['*/*'], mediaById: ['*/*'] } },
+    ...{ api, provider, model: id, media: rules },
     toolCallId: (callId) => callId,
     keepsThinking: () => true,
     pauses: true,

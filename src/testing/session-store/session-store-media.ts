@@ -64,7 +64,8 @@ function keepingTests({ it, expect }: TestRunner, options: SessionStoreSuiteOpti
     expect(mediaIn(await other.load('s2'))).toEqual([block])
     await store.save(sampleSession('s2'))
     await written()
-    // What nothing names is gone.
+    // What nothing names is gone, where a writer sees at once that its own is there.
+    if (store.promises.readAfterWrite === 'eventual') return
     const isKept = store.promises.media === 'beside' ? 'fulfilled' : 'notFound'
     expect([await refusalOf(other.blob('s2', hash)), await refusalOf(other.blob('s1', hash))]).toEqual(['notFound', isKept])
   })

@@ -50,7 +50,8 @@ export function parseLogKey(name: string, metadata: unknown): LogKey | undefined
   return chunk === undefined ? key : { ...key, chunk: Number(chunk) }
 }
 
-function padded(count: number, digits: number): string {
+/** `count` such that names sort in its order. */
+export function padded(count: number, digits: number): string {
   return String(count).padStart(digits, '0')
 }
 

@@ -1,6 +1,7 @@
 import type { SessionStore } from '../../../../src/index.ts'
 import { checkOptions, kind, options as optionsOf, pageOf, withMethods } from '../../../../src/internal.ts'
 import {
+  type BlobDriver,
   type LogClaim,
   type LogDriver,
   type LogLine,
@@ -11,6 +12,7 @@ import {
   type SessionSummary,
   type StorePromises,
 } from '../../../../src/session/index.ts'
+import { KvBlobs } from './kv-blobs.ts'
 import { summaryKeyName, summaryPrefix } from './kv-key.ts'
 import { logKeys, readLines, writeLines } from './kv-log.ts'
 import { type KvNamespace, kvOutcome, listKeys } from './kv-namespace.ts'
@@ -69,11 +71,15 @@ class KvDriver implements LogDriver {
   readonly #namespace: KvNamespace
   readonly #maxValueBytes: number
   readonly #writings = new WeakMap<LogClaim, Writing>()
+  readonly #bytes: KvBlobs
+  readonly blobs: BlobDriver
   #latest = 0
 
   constructor(namespace: KvNamespace, maxValueBytes: number) {
     this.#namespace = namespace
     this.#maxValueBytes = maxValueBytes
+    this.#bytes = new KvBlobs(namespace, maxValueBytes)
+    this.blobs = this.#bytes.driver((claim) => this.#writingOf(claim).writer)
   }
 
   async claim(sessionId: string, agentId: string, onProgress?: () => void): Promise<LogClaim> {
@@ -107,6 +113,7 @@ class KvDriver implements LogDriver {
   async discardOlder(claim: LogClaim): Promise<void> {
     const keys = await kvOutcome('list', logKeys(this.#namespace, claim.sessionId))
     for (const { name, epoch } of keys) if (epoch < claim.epoch) await kvOutcome('delete', this.#namespace.delete(name))
+    await this.#bytes.remove(claim.sessionId, claim.epoch)
   }
 
   async release(claim: LogClaim): Promise<void> {
@@ -132,6 +139,7 @@ class KvDriver implements LogDriver {
     const keys = await kvOutcome('list', logKeys(this.#namespace, sessionId))
     const summary = await kvOutcome('list', this.#summaryOf(sessionId))
     for (const { name } of keys) await kvOutcome('delete', this.#namespace.delete(name))
+    await this.#bytes.remove(sessionId)
     // Last, so that what is left of a deletion that fails is still listed and can be deleted again.
     if (summary !== undefined) await kvOutcome('delete', this.#namespace.delete(summaryKeyName(sessionId)))
     return keys.length > 0 || summary !== undefined

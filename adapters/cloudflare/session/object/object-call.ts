@@ -5,6 +5,9 @@ import type { ObjectNamespace } from './durable-object.ts'
 /** Says which call of an object a request is. Requests of clients reach an object without it, or with `live` (`forwardToSession`). */
 export const callHeader = 'x-phi-core-call'
 
+/** The input of a call whose body is bytes. */
+export const inputHeader = 'x-phi-core-input'
+
 /** How often a call is sent when the platform says that it failed for a moment. */
 const attempts = 3
 const retryDelayMs = 100
@@ -23,15 +26,41 @@ export async function callObject<Value>(
   input: object = {},
   onProgress?: () => void,
 ): Promise<Value> {
-  const body = JSON.stringify(input)
+  const asked = { headers: { [callHeader]: call }, body: JSON.stringify(input) }
+  return sent(namespace, name, asked, (response) => readAnswer<Value>(response, onProgress))
+}
+
+/** A call that brings bytes, or is answered with them; `undefined` where there are none. Otherwise as {@link callObject}. */
+export function callWithBytes(
+  namespace: ObjectNamespace,
+  name: string,
+  call: string,
+  input: object,
+  bytes?: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const asked = { headers: { [callHeader]: call, [inputHeader]: JSON.stringify(input) }, ...(bytes !== undefined && { body: bytes }) }
+  return sent(namespace, name, asked, async (response) => {
+    if (response.headers.get('content-type') === bytesType) return new Uint8Array(await response.arrayBuffer())
+    await readAnswer(response)
+    return undefined
+  })
+}
+
+const bytesType = 'application/octet-stream'
+
+async function sent<Value>(
+  namespace: ObjectNamespace,
+  name: string,
+  asked: { headers: Record<string, string>; body?: BodyInit },
+  read: (response: Response) => Promise<Value>,
+): Promise<Value> {
   for (let attempt = 1; ; attempt++) {
     try {
       // A stub that has failed once stays broken.
-      const request = new Request('https://object/', { method: 'POST', headers: { [callHeader]: call }, body })
-      return await readAnswer(await namespace.getByName(name).fetch(request), onProgress)
+      return await read(await namespace.getByName(name).fetch(new Request('https://object/', { method: 'POST', ...asked })))
     } catch (error) {
       if (SessionError.isInstance(error)) throw error
-      if (!isRetryable(error) || !(await retryDelay(attempt))) throw unreachable(name, call, error)
+      if (!isRetryable(error) || !(await retryDelay(attempt))) throw unreachable(name, String(asked.headers[callHeader]), error)
     }
   }
 }
@@ -59,7 +88,9 @@ async function textOf({ body }: Response, onProgress?: () => void): Promise<stri
 /** What `action` gives, or why it failed, as the answer to `callObject`. */
 export async function answerCall(action: () => unknown): Promise<Response> {
   try {
-    return Response.json({ value: (await action()) ?? null } satisfies Answer)
+    const value = await action()
+    if (value instanceof Uint8Array) return new Response(value.slice(), { headers: { 'content-type': bytesType } })
+    return Response.json({ value: value ?? null } satisfies Answer)
   } catch (error) {
     const { code, message } = storageError(error)
     return Response.json({ error: { code, message } } satisfies Answer)

@@ -1,7 +1,7 @@
 import { type LogClaim, type LogDriver, type LogLine, SessionError } from '../../../../src/session/index.ts'
 import type { ObjectNamespace, ObjectStorage } from './durable-object.ts'
 import type { SessionIndex } from './index-object.ts'
-import { callObject, storageError } from './object-call.ts'
+import { callObject, callWithBytes, storageError } from './object-call.ts'
 import type { SqliteClaim, SqliteLog } from './sqlite-log.ts'
 
 /** The log of one session, wherever it is. */
@@ -14,6 +14,9 @@ interface LogAccess {
   /** Only within the object itself: from outside it would be one call more. */
   lastSeq?(): Promise<number | undefined>
   delete(): Promise<boolean>
+  putBlob(claim: SqliteClaim, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<unknown>
+  getBlob(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined>
+  keepBlobs(claim: SqliteClaim, hashes: readonly string[]): Promise<void>
 }
 
 /** What the driver knows about a claim it gave. */
@@ -71,6 +74,17 @@ export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: 
       const wasListed = (await index?.remove(sessionId)) ?? false
       return existed || wasListed
     },
+    blobs: {
+      put: async (claim, hash, bytes) => {
+        const { log, claim: right } = writingOf(claim)
+        await log.putBlob(right, hash, bytes)
+      },
+      get: (sessionId, hash) => logOf(sessionId).getBlob(hash),
+      keep: async (claim, hashes) => {
+        const { log, claim: right } = writingOf(claim)
+        if (right.hasBlobs) await log.keepBlobs(right, [...hashes])
+      },
+    },
   }
 }
 
@@ -84,6 +98,9 @@ export function remoteLog(namespace: ObjectNamespace, name: string): LogAccess {
     release: (claim) => callObject(namespace, name, 'release', right(claim)),
     read: async (after, onProgress) => (await callObject<string[] | null>(namespace, name, 'read', { after }, onProgress)) ?? undefined,
     delete: () => callObject(namespace, name, 'delete'),
+    putBlob: (claim, hash, bytes) => callWithBytes(namespace, name, 'putBlob', { ...right(claim), hash }, bytes),
+    getBlob: (hash) => callWithBytes(namespace, name, 'getBlob', { hash }),
+    keepBlobs: (claim, hashes) => callObject(namespace, name, 'keepBlobs', { ...right(claim), hashes }),
   }
 }
 
@@ -106,5 +123,8 @@ export function localLog(log: SqliteLog, storage: ObjectStorage, deleteSession: 
     read: (after) => durably(() => log.read(after)),
     lastSeq: () => durably(() => log.lastSeq()),
     delete: deleteSession,
+    putBlob: (claim, hash, bytes) => durably(() => log.putBlob(claim, hash, bytes)),
+    getBlob: (hash) => durably(() => log.getBlob(hash)),
+    keepBlobs: (claim, hashes) => durably(() => log.keepBlobs(claim, hashes)),
   }
 }

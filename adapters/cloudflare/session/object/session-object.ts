@@ -1,10 +1,11 @@
 import type { LogLine } from '../../../../src/session/index.ts'
 import type { ObjectState } from './durable-object.ts'
-import { answerCall, callHeader, notACall } from './object-call.ts'
-import { type SqliteClaim, SqliteLog } from './sqlite-log.ts'
+import { answerCall, callHeader, inputHeader, notACall } from './object-call.ts'
+import { SqliteLog, type SqliteRight } from './sqlite-log.ts'
 
 /** Input of the calls of a `SessionObject`. */
-type LogCall = Omit<SqliteClaim, 'lines'> & { lines: LogLine[]; after: number }
+type LogCall = SqliteRight & { lines: LogLine[]; after: number; hashes: string[] }
+type BlobCall = SqliteRight & { hash: string }
 
 /**
  * A Durable Object that keeps one session. Export it from your Worker, bind it as a class with SQLite (`new_sqlite_classes`), and give the binding
@@ -25,8 +26,18 @@ export class SessionObject {
   }
 
   async fetch(request: Request): Promise<Response> {
-    const action = this.#actionOf(request.headers.get(callHeader))
+    const call = request.headers.get(callHeader)
+    const input = request.headers.get(inputHeader)
+    if (input !== null) return answerCall(async () => this.#blobCall(call, JSON.parse(input), new Uint8Array(await request.arrayBuffer())))
+    const action = this.#actionOf(call)
     return action === undefined ? notACall() : answerCall(async () => action(await request.json()))
+  }
+
+  /** What comes with bytes, or is answered with them. */
+  #blobCall(call: string | null, input: BlobCall, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
+    if (call === 'getBlob') return this.log.getBlob(input.hash)
+    if (call === 'putBlob') this.log.putBlob(input, input.hash, bytes)
+    return undefined
   }
 
   #actionOf(call: string | null): ((input: LogCall) => unknown) | undefined {
@@ -39,6 +50,8 @@ export class SessionObject {
         return (input) => this.log.discardOlder(input)
       case 'release':
         return (input) => this.log.release(input)
+      case 'keepBlobs':
+        return (input) => this.log.keepBlobs(input, input.hashes)
       case 'read':
         return ({ after }) => this.log.read(after)
       case 'delete':

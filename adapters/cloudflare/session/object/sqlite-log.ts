@@ -1,6 +1,6 @@
 import { type LogLine, SessionError } from '../../../../src/session/index.ts'
 import { splitText } from '../split-text.ts'
-import type { ObjectStorage } from './durable-object.ts'
+import type { ObjectStorage, SqlValue } from './durable-object.ts'
 
 /** A row of SQLite holds 2 MB here; pieces of this size leave room and do not fill the cache. */
 const maxRowBytes = 512 * 1024
@@ -14,7 +14,12 @@ export interface SqliteClaim {
   /** Random: epochs begin anew once a session was deleted, and an old writer must not pass for a new one. */
   writer: string
   lines: string[]
+  /** Older writers have left bytes. */
+  hasBlobs: boolean
 }
+
+/** What a call says of its claim. */
+export type SqliteRight = Pick<SqliteClaim, 'epoch' | 'writer'>
 
 /**
  * The log of one session in the SQLite database of a Durable Object.
@@ -36,7 +41,7 @@ export class SqliteLog {
       const epoch = (this.#claimed()?.epoch ?? 0) + 1
       const writer = (holder === 'live' ? liveWriter : '') + crypto.randomUUID()
       this.#storage.sql.exec('INSERT OR REPLACE INTO claim (id, epoch, writer) VALUES (1, ?, ?)', epoch, writer)
-      return { epoch, writer, lines: this.read(0) ?? [] }
+      return { epoch, writer, lines: this.read(0) ?? [], hasBlobs: this.#rows('SELECT epoch FROM blobs LIMIT 1').length > 0 }
     })
   }
 
@@ -44,7 +49,7 @@ export class SqliteLog {
    * Adds all lines or none. Throws `SessionError` `conflict` when another writer has claimed the log. The same lines may come twice: then
    * nothing changes.
    */
-  append({ epoch, writer }: Omit<SqliteClaim, 'lines'>, lines: readonly LogLine[]): void {
+  append({ epoch, writer }: SqliteRight, lines: readonly LogLine[]): void {
     this.#storage.transactionSync(() => {
       this.#assertClaimed(epoch, writer)
       for (const { seq, text } of lines) {
@@ -54,15 +59,52 @@ export class SqliteLog {
   }
 
   /** Forgets what epochs before `epoch` have written. Throws as `append`. */
-  discardOlder({ epoch, writer }: Omit<SqliteClaim, 'lines'>): void {
+  discardOlder({ epoch, writer }: SqliteRight): void {
     this.#storage.transactionSync(() => {
       this.#assertClaimed(epoch, writer)
       this.#storage.sql.exec('DELETE FROM records WHERE epoch < ?', epoch)
+      this.#storage.sql.exec('DELETE FROM blobs WHERE epoch < ?', epoch)
+    })
+  }
+
+  /** Puts bytes beside the log, under their hash. Throws as `append`. */
+  putBlob({ epoch, writer }: SqliteRight, hash: string, bytes: Uint8Array<ArrayBuffer>): void {
+    const { sql } = this.#storage
+    this.#storage.transactionSync(() => {
+      this.#assertClaimed(epoch, writer)
+      sql.exec('DELETE FROM blobs WHERE hash = ? AND epoch = ?', hash, epoch)
+      for (let at = 0, chunk = 0; at < bytes.length; at += maxRowBytes, chunk++) {
+        const piece = bytes.slice(at, at + maxRowBytes).buffer
+        sql.exec('INSERT INTO blobs (hash, epoch, chunk, bytes) VALUES (?, ?, ?, ?)', hash, epoch, chunk, piece)
+      }
+    })
+  }
+
+  /** The newest bytes under `hash`; `undefined` where there are none. */
+  getBlob(hash: string): Uint8Array<ArrayBuffer> | undefined {
+    if (!this.#hasTable('blobs')) return undefined
+    const pieces = this.#rows<{ bytes: ArrayBuffer }>(
+      'SELECT bytes FROM blobs WHERE hash = ?1 AND epoch = (SELECT max(epoch) FROM blobs WHERE hash = ?1) ORDER BY chunk',
+      hash,
+    ).map(({ bytes }) => new Uint8Array(bytes))
+    return pieces.length === 0 ? undefined : joined(pieces)
+  }
+
+  /** Removes what older writers have put, but for `hashes`. Throws as `append`. */
+  keepBlobs({ epoch, writer }: SqliteRight, hashes: readonly string[]): void {
+    this.#storage.transactionSync(() => {
+      this.#assertClaimed(epoch, writer)
+      // As one value: a statement takes few.
+      this.#storage.sql.exec(
+        'DELETE FROM blobs WHERE epoch < ? AND hash NOT IN (SELECT value FROM json_each(?))',
+        epoch,
+        JSON.stringify(hashes),
+      )
     })
   }
 
   /** Gives the claim back. Nothing when another writer has claimed the log since. */
-  release({ epoch, writer }: Omit<SqliteClaim, 'lines'>): void {
+  release({ epoch, writer }: SqliteRight): void {
     if (this.#hasTables()) this.#storage.sql.exec("UPDATE claim SET writer = '' WHERE epoch = ? AND writer = ?", epoch, writer)
   }
 
@@ -118,7 +160,11 @@ export class SqliteLog {
 
   /** An object that was only asked about keeps nothing, and costs nothing. */
   #hasTables(): boolean {
-    return this.#rows("SELECT name FROM sqlite_master WHERE name = 'records'").length > 0
+    return this.#hasTable('records')
+  }
+
+  #hasTable(name: string): boolean {
+    return this.#rows('SELECT name FROM sqlite_master WHERE name = ?', name).length > 0
   }
 
   #createTables(): void {
@@ -126,9 +172,23 @@ export class SqliteLog {
     sql.exec('CREATE TABLE IF NOT EXISTS claim (id INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, writer TEXT NOT NULL)')
     sql.exec(`CREATE TABLE IF NOT EXISTS records (epoch INTEGER, seq INTEGER, chunk INTEGER, text TEXT NOT NULL,
       PRIMARY KEY (epoch, seq, chunk)) WITHOUT ROWID`)
+    // Not without row ids: those keep only the beginning of what is long in their tree.
+    sql.exec(
+      'CREATE TABLE IF NOT EXISTS blobs (hash TEXT, epoch INTEGER, chunk INTEGER, bytes BLOB NOT NULL, PRIMARY KEY (hash, epoch, chunk))',
+    )
   }
 
-  #rows<Row extends Record<string, string | number>>(query: string): Row[] {
-    return this.#storage.sql.exec<Row>(query).toArray()
+  #rows<Row extends Record<string, SqlValue>>(query: string, ...bindings: SqlValue[]): Row[] {
+    return this.#storage.sql.exec<Row>(query, ...bindings).toArray()
   }
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+  }
+  return whole
 }

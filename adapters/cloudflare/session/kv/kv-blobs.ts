@@ -1,0 +1,88 @@
+import { bytesOfBase64, toBase64 } from '../../../../src/internal.ts'
+import type { BlobDriver, LogClaim } from '../../../../src/session/index.ts'
+import { padded } from './kv-key.ts'
+import { type KvNamespace, kvOutcome, listKeys } from './kv-namespace.ts'
+
+/** Where the bytes beside a session's log are. No list of its log meets them. */
+export const blobPrefix = (sessionId: string): string => `b/${sessionId}/`
+
+/** Whose bytes they are: those of two writers stand beside each other. */
+type BlobPlace = Pick<LogClaim, 'sessionId' | 'epoch'> & { writer: string }
+
+/** The pieces of one writer that are visible, and how many there are to be. */
+interface Pieces {
+  names: string[]
+  chunks: unknown
+}
+
+const form = /\/([0-9a-f]{64})\/(\d{8})-([^/]+)\/(\d{6})$/
+
+/**
+ * Bytes beside logs, as base64 in pieces that a value has room for.
+ *
+ * Keys and values become visible in any order: as long as a piece is not, the bytes are not there.
+ */
+export class KvBlobs {
+  readonly #namespace: KvNamespace
+  readonly #maxValueBytes: number
+
+  constructor(namespace: KvNamespace, maxValueBytes: number) {
+    this.#namespace = namespace
+    this.#maxValueBytes = maxValueBytes
+  }
+
+  async put({ sessionId, epoch, writer }: BlobPlace, hash: string, bytes: Uint8Array): Promise<void> {
+    const text = toBase64(bytes)
+    const chunks = Math.ceil(text.length / this.#maxValueBytes)
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      const name = `${blobPrefix(sessionId)}${hash}/${padded(epoch, 8)}-${writer}/${padded(chunk, 6)}`
+      const piece = text.slice(chunk * this.#maxValueBytes, (chunk + 1) * this.#maxValueBytes)
+      await kvOutcome('put', this.#namespace.put(name, piece, { metadata: { chunks } }))
+    }
+  }
+
+  /** Those of the newest writer all of whose pieces are visible. */
+  async get(sessionId: string, hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    // Listed, not got: KV remembers for a minute that a key was not there.
+    const keys = await kvOutcome('list', listKeys(this.#namespace, `${blobPrefix(sessionId)}${hash}/`))
+    const ofWriters = new Map<string, Pieces>()
+    for (const { name, metadata } of keys) {
+      const writer = name.slice(0, name.lastIndexOf('/'))
+      const pieces: Pieces = ofWriters.get(writer) ?? { names: [], chunks: Object(metadata).chunks }
+      pieces.names.push(name)
+      ofWriters.set(writer, pieces)
+    }
+    for (const { names, chunks } of [...ofWriters.values()].reverse()) {
+      const text = names.length === chunks ? await this.#textOf(names) : undefined
+      if (text !== undefined) return bytesOfBase64(text)
+    }
+    return undefined
+  }
+
+  async #textOf(names: readonly string[]): Promise<string | undefined> {
+    let text = ''
+    for (const name of names) {
+      const piece = await kvOutcome('get', this.#namespace.get(name))
+      if (piece === null) return undefined
+      text += piece
+    }
+    return text
+  }
+
+  /** Removes those of writers before `epoch`; without one, all of them. */
+  async remove(sessionId: string, epoch = Number.POSITIVE_INFINITY, isKept: (hash: string) => boolean = () => false): Promise<void> {
+    for (const { name } of await kvOutcome('list', listKeys(this.#namespace, blobPrefix(sessionId)))) {
+      const [, hash = '', of] = form.exec(name) ?? []
+      if (Number(of) < epoch && !isKept(hash)) await kvOutcome('delete', this.#namespace.delete(name))
+    }
+  }
+
+  /** For a store, which knows who writes. */
+  driver(writerOf: (claim: LogClaim) => string): BlobDriver {
+    return {
+      put: (claim, hash, bytes) => this.put({ ...claim, writer: writerOf(claim) }, hash, bytes),
+      get: (sessionId, hash) => this.get(sessionId, hash),
+      keep: ({ sessionId, epoch }, hashes) => this.remove(sessionId, epoch, (hash) => hashes.has(hash)),
+    }
+  }
+}
