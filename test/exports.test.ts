@@ -10,7 +10,7 @@ const expected: Record<string, string> = {
     memorySessionStore parseOutput resumeAgent staticCredential textOf thinkingLevels toolCallsOf userMessage
     AgentEvent AgentMessage AgentOptions AgentRun AgentTool ApiKey DefinedTool InferTools AssistantMessage Citation Content CostConfig CostTier TokenRates CredentialProvider
     DeepPartial ElementOf ExecutionLimits FileContent FileOptions ImageContent InputAnswer JsonObject JsonSchema JsonValue Logger MediaOptions Message MessageInput MisuseCode Model ModelConfig
-    OpaqueContent ParseOutputOptions PendingApproval PendingInput PromptInput PromptOptions ProviderErrorCode Receipt ReceiptStatus ResumeOptions
+    OpaqueContent ParseOutputOptions PendingApproval PendingClientCall PendingInput PromptInput PromptOptions ProviderErrorCode Receipt ReceiptStatus ResumeOptions
     RequestSettings RetryConfig RunResult RunStatus ServiceToolContent SessionStore StandardSchema StopReason TextContent ThinkingContent ThinkingLevel ToolCallContent ToolChoice
     ToolContext ToolErrorCode ToolOutput ToolResult ToolResultMessage Usage UserMessage`,
   './providers/anthropic': `
@@ -64,7 +64,7 @@ const expected: Record<string, string> = {
     MediaError fetchMedia uploadFile
     FetchMediaOptions MediaErrorCode MediaQuery ResolveMedia UploadFileOptions UploadProgress`,
   './tools': `
-    ToolRegistry toolSearch ToolSearchOptions OffloadOptions WorkspaceError editFileTool enforceableSchema joinPath linearPattern listFilesTool memoryWorkspace
+    clientTool ClientRun ClientToolOptions ToolRegistry toolSearch ToolSearchOptions OffloadOptions WorkspaceError editFileTool enforceableSchema joinPath linearPattern listFilesTool memoryWorkspace
     prunTools readFileTool resolvePath revertTool searchTool workspaceSearcher writeFileTool
     EditFileOptions LinearPattern ListFilesOptions ReadFileOptions SchemaIssue SchemaOutput SchemaResult
     SchemaValidator SearchMatch SearchOutcome SearchQuery SearchToolOptions Searcher ToolExecutionStrategy ToolOptions ToolParameters
@@ -95,6 +95,7 @@ const expected: Record<string, string> = {
     MessageEnvelope ModelLimits ProvenanceRole PruneRecord RequestBreak RequestDiff RevertCategory RevertPolicy RevertRecord TokenCounter TurnId
     TurnSpan`,
   './loop': `
+    ClientCallDesk ClientCallOutcome ClientCallRequest ClientCallRequestedEvent ClientCallResolvedEvent
     Approvals agentLoop contextOf continueLoop createBudget defaultLimits defaultRetry elaborate llmJudge parallelLoop pickFirst
     costOver snapshotOfContext tokenEfficient toolCalled transparent turnCount AnswerHookInfo AnswerVerdict EndedBy ReplacedResult RunProgress
     ScriptableHook StopCondition TurnChanges TurnChangesRecord UpcomingTurn
@@ -141,7 +142,8 @@ const expected: Record<string, string> = {
     McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange
     McpToolSet McpToolsOptions`,
   './client': `
-    RemoteError remoteSession
+    RemoteError remoteSession runClientTools
+    AnyTools ClientCallAnswer ClientCallContext ClientToolFunction ClientTools OfferedClientTool
     ChatAgent ChatOptions ClientSettings QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
   './ui/openai': `
     chatCompletionEncoder chatCompletionOf chatStreamEnd failureOf openAiSse readCompletionRequest readResponseRequest responseEncoder responseSse

@@ -3,6 +3,7 @@ import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { MessageInput } from '../contract/message/message.ts'
+import { type ClientToolDeclaration, choiceFields } from '../contract/model/choices.ts'
 import { type RequestSettings, settingFields, type ThinkingLevel, thinkingLevel } from '../contract/model/request-settings.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { continuationKind } from '../contract/run/run-facts.ts'
@@ -38,6 +39,7 @@ import type { SessionStore } from '../types/session/session-store.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
+import { type Choices, checkChoices, choicesShape } from './choices.ts'
 
 /** What of a loop's configuration an agent passes on unchanged. */
 type LoopSettings = Omit<
@@ -64,6 +66,8 @@ export interface AgentOptions<Output = unknown, Tools extends readonly AgentTool
   /** Their index stands after the system prompt of every run; the agent's `read_file` must read the workspace they were loaded from. */
   skills?: SkillSet
   tools?: Tools
+  /** What prompts may choose by name: models, levels of thinking, tools. Default: nothing. */
+  choices?: Choices
   /** History to begin with. */
   messages?: readonly MessageInput[]
   /** Default `off`. */
@@ -97,7 +101,13 @@ export type AgentSettings<Output = unknown> = Omit<AgentOptions<Output>, 'messag
 
 /** What a caller may say about one run: also settings, which count for each of its requests. */
 export interface PromptOptions<Output = unknown> extends RequestSettings {
-  /** How deep the model thinks. Default: as the agent's settings say. */
+  /** One of `choices.models`. Throws `ConfigError` `notAllowed` for another name, as the next two. Default: the agent's model. */
+  model?: string
+  /** Names in `choices.tools`: tools of this run beside those of the agent. */
+  tools?: readonly string[]
+  /** Tools that a page brings along and runs, of those that `choices.clientTools` names. */
+  clientTools?: readonly ClientToolDeclaration[]
+  /** How deep the model thinks, one of `choices.thinking` where that is given. Default: as the agent's settings say. */
   thinking?: ThinkingLevel
   /** Stops the run when it aborts; the caller owns it. */
   signal?: AbortSignal
@@ -131,6 +141,7 @@ export function toLoopConfig({
   contextManagement,
   limits,
   contextConfig,
+  choices: _choices,
   agentName: _,
   systemPrompt,
   skills,
@@ -154,6 +165,7 @@ export const agentTable: OptionTable<AgentOptions> = {
   systemPrompt: either(aText, aFunction),
   skills: aSkillSet,
   tools: toolList,
+  choices: choicesShape,
   // Checked, and completed, by `toHistory`.
   messages: anything,
   thinking: thinkingLevel,
@@ -171,6 +183,7 @@ export const agentTable: OptionTable<AgentOptions> = {
 
 export const promptTable: OptionTable<PromptOptions> = {
   ...settingFields,
+  ...choiceFields,
   thinking: thinkingLevel,
   signal: aSignal,
   metadata: json,
@@ -199,13 +212,14 @@ export function checkSettings(given: AgentSettings): void {
   checkTogether(given)
 }
 
-function checkTogether({ session, journal, tools = [], contextManagement, contextConfig, limits, model }: AgentSettings): void {
+function checkTogether({ session, journal, tools = [], choices, contextManagement, contextConfig, limits, model }: AgentSettings): void {
   if (contextManagement !== false) {
     checkContextConfig(contextConfig, model.config)
     checkCostLimit(limits, model)
   }
   if (session && journal) throw new ConfigError('invalidOption', 'Pass session or journal, not both.')
   checkToolNames(tools)
+  checkChoices({ tools, ...(choices !== undefined && { choices }) })
 }
 
 /** As {@link checkAgentOptions}, for one run, before there is one. */

@@ -1,7 +1,7 @@
 import { AgentBusyError } from '../contract/errors.ts'
 import type { AgentMessage, MessageInput, PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
-import type { PendingApproval } from '../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
 import type { AgentSnapshot } from '../contract/session/snapshot.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { anObject } from '../contract/shape/shape.ts'
@@ -24,6 +24,7 @@ import {
   type PromptOptions,
 } from './agent-options.ts'
 import { beginRun, continuationStart, promptStart, type RunStart, sendStart } from './begin-run.ts'
+import { extraTools } from './choices.ts'
 import { Conversation, settingsOf, snapshotCopy } from './conversation.ts'
 import { MessageQueue } from './message-queue.ts'
 import type { RunHandle } from './run-handle.ts'
@@ -148,6 +149,11 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     return this.#run?.pendingApprovals() ?? this.#conversation.pendingApprovals(this.#settings.tools ?? [])
   }
 
+  /** Calls that wait for a page, as `pendingApprovals` those that wait for a person. */
+  pendingClientCalls(): PendingClientCall[] {
+    return this.#run?.pendingClientCalls() ?? this.#conversation.pendingClientCalls(this.#allTools)
+  }
+
   /**
    * Asks nobody any more in the run that is on: where a call waits for a person, or comes to, the run ends `paused`, and whoever continues it is asked again.
    */
@@ -206,7 +212,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
    */
   setTools(tools: readonly AgentTool[]): void {
     this.configure({ tools })
-    if (this.isStreaming) this.#conversation.context.tools = this.#settings.tools ?? []
+    if (this.isStreaming) this.#conversation.context.tools = this.#allTools
   }
 
   /** The settings of the next run, as they were given: what is left out has its default. */
@@ -312,6 +318,13 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     const closing = [this.#conversation.recorder.journal, ...this.#owned].map(async (owned) => owned?.close())
     await Promise.allSettled(closing)
     await Promise.all(closing)
+  }
+
+  /** With those that the prompt has chosen which is answered, or is to be gone on with. */
+  get #allTools(): readonly AgentTool[] {
+    const { tools = [] } = this.#settings
+    const { asked } = this.#conversation.context
+    return asked === undefined ? tools : [...tools, ...extraTools(this.#settings, asked)]
   }
 
   #assertIdle(): void {

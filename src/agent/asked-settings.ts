@@ -13,7 +13,7 @@ import type { AgentSettings, PromptOptions } from './agent-options.ts'
  */
 export function askedSettings(before: PromptSettings, given: PromptOptions): PromptSettings | undefined {
   const { headers = {}, body, maxTokens, ...plain } = settingsIn(given)
-  const { thinking, repair, responseFormat } = given
+  const { thinking, repair, responseFormat, model, tools, clientTools } = given
   const format = responseFormat && recordedFormat(responseFormat)
   const open = body !== undefined && !mayHoldSecret(body) ? structuredClone(body) : undefined
   const isWhole = format !== undefined && responseFormat !== undefined && !isStandardSchema(responseFormat)
@@ -29,7 +29,7 @@ export function askedSettings(before: PromptSettings, given: PromptOptions): Pro
     ...plain,
     // JSON has no infinity.
     ...(maxTokens !== undefined && Number.isFinite(maxTokens) && { maxTokens }),
-    ...definedFields({ thinking, repair, body: open, responseFormat: format }),
+    ...definedFields({ thinking, repair, model, tools, clientTools, body: open, responseFormat: format }),
     ...(unrecorded.length > 0 && { unrecorded }),
   }
   return Object.keys(settings).length === 0 ? undefined : settings

@@ -13,6 +13,7 @@ import { isCounted, nextLoopId, raiseCounts } from '../loop/loop-id.ts'
 import type { SessionJournal } from '../types/session/session-store.ts'
 import { type AgentSettings, checkPromptOptions, type PromptOptions, toLoopConfig } from './agent-options.ts'
 import { askedSettings, tellMissing } from './asked-settings.ts'
+import { checkChoice, chosen, type PromptChoice } from './choices.ts'
 import type { Conversation } from './conversation.ts'
 import { type MessageQueue, RunQueue } from './message-queue.ts'
 import { answerCheck, outputReader } from './parse-output.ts'
@@ -68,7 +69,11 @@ export interface RunningAgent {
 export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptions): RunHandle {
   checkPromptOptions(given)
   const { start, kind, said } = what
-  const { settings, conversation, listeners } = agent
+  const { conversation, listeners } = agent
+  checkChoice(agent.settings, given)
+  let before = what.goesOn === true ? (conversation.context.asked ?? {}) : {}
+  const settingsWith = (asked: PromptChoice): AgentSettings => chosen(agent.settings, { ...asked, ...definedFields(given) })
+  const settings = settingsWith(before)
   checkCostLimit(false, settings.model, given.budget)
   const { systemPrompt: prompt = '', skills, tools = [], replayBytes, logger, agentName } = settings
   const { kind: givenKind = kind, signal, metadata, budget } = given
@@ -79,11 +84,15 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   const journal = settings.session && conversation.journalIn(settings.session)
   const recorded = journal === undefined ? {} : { journal }
   const configWith = (asked: PromptSettings): LoopConfig => {
-    const config: LoopConfig = { ...toLoopConfig(settings), ...recorded, ...queues, ...ofRun({ ...asked, ...definedFields(given) }) }
+    const config: LoopConfig = {
+      ...toLoopConfig(settingsWith(asked)),
+      ...recorded,
+      ...queues,
+      ...ofRun({ ...asked, ...definedFields(given) }),
+    }
     if (config.responseFormat !== undefined && (config.repair ?? 0) > 0) config.checkAnswer = answerCheck(config.responseFormat, settings)
     return config
   }
-  let before = what.goesOn === true ? (conversation.context.asked ?? {}) : {}
   const config = configWith(before)
   const { sessionId, lastLoopId: parentLoopId } = conversation.context
   const context = Object.assign(conversation.context, { systemPrompt: typeof prompt === 'string' ? withSkills(prompt, skills) : '', tools })
@@ -109,6 +118,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
       if (what.goesOn === true && begun !== request) {
         before = context.asked ?? {}
         begun.config = configWith(before)
+        context.tools = settingsWith(before).tools ?? []
         keepAsked(context, what, given)
       }
       tellMissing(before, given, logger)

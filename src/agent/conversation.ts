@@ -1,12 +1,12 @@
 import { copyJson } from '../base/json/copy-json.ts'
-import { waitingApprovals } from '../base/questions.ts'
+import { waitingApprovals, waitingClientCalls } from '../base/questions.ts'
 import type { ContextState } from '../contract/context/context-change.ts'
 import { ConfigError, SessionError } from '../contract/errors.ts'
 import { toEntry, toHistory } from '../contract/message/history.ts'
 import { newId } from '../contract/message/ids.ts'
 import { type AgentMessage, lastSaidAt, type MessageInput, now } from '../contract/message/message.ts'
 import { toRecord } from '../contract/model/request-settings.ts'
-import type { PendingApproval } from '../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
 import type { SessionFormation } from '../contract/session/session.ts'
 import type { AgentSnapshot } from '../contract/session/snapshot.ts'
 import { checkSnapshot } from '../contract/session/snapshot.ts'
@@ -56,6 +56,16 @@ export class Conversation {
   pendingApprovals(tools: readonly AgentTool[]): PendingApproval[] {
     const rules = new Map(tools.map(({ name, needsApproval = false }) => [name, needsApproval]))
     return copyJson(waitingApprovals(this.context.messages, (name) => (rules.get(name) ?? false) !== false))
+  }
+
+  /** Calls at the end of the history that wait for a page, or would. A person may have to be asked first. */
+  pendingClientCalls(tools: readonly AgentTool[]): PendingClientCall[] {
+    const byName = new Map(tools.map((tool) => [tool.name, tool]))
+    const runs = (name: string): boolean => {
+      const tool = byName.get(name)
+      return tool?.client !== undefined && (tool.needsApproval ?? false) === false
+    }
+    return copyJson(waitingClientCalls(this.context.messages, runs))
   }
 
   append(message: MessageInput): void {

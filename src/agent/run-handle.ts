@@ -2,14 +2,14 @@ import { logWarning } from '../base/log-warning.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { AgentMessage, PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
-import type { PendingApproval, PendingInput, RunFailure } from '../contract/run/run-facts.ts'
-import { Approvals, Inputs } from '../loop/ask/desks.ts'
+import type { PendingApproval, PendingClientCall, PendingInput, RunFailure } from '../contract/run/run-facts.ts'
+import { Approvals, ClientCalls, Inputs } from '../loop/ask/desks.ts'
 import { toMessages } from '../loop/intake.ts'
 import type { LoopOptions } from '../loop/loop-config.ts'
 import { LoggedRun } from '../stream/logged-run.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Budget } from '../types/run/budget.ts'
-import type { ApprovalRef, InputAnswer, InputRef } from '../types/run/question.ts'
+import type { ApprovalRef, ClientCallAnswer, InputAnswer, InputRef } from '../types/run/question.ts'
 import type { AgentRun, Receipt, RunResult } from '../types/run/run.ts'
 import type { RunQueue } from './message-queue.ts'
 
@@ -48,6 +48,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
   readonly #isAttended = (): boolean => this.#isAsked || this.log.isAttended
   readonly #approvals = new Approvals(this.#isAttended)
   readonly #inputs = new Inputs(this.#isAttended)
+  readonly #clientCalls = new ClientCalls(this.#isAttended)
   readonly #messages = new Map<string, AgentMessage>()
   /** Calls that run now and their timeouts in ms (`undefined`: unbounded). */
   readonly #runningTools = new Map<string, number | undefined>()
@@ -128,8 +129,26 @@ export class RunHandle extends LoggedRun implements AgentRun {
     return this.#approvals.pending()
   }
 
+  // Async functions: what they refuse is a rejection, as it is where the run is elsewhere.
+
+  async claimCall(request: ApprovalRef, clientId: string): Promise<boolean> {
+    this.#isAsked = true
+    return this.#clientCalls.claim(request, clientId)
+  }
+
+  async answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void> {
+    this.#isAsked = true
+    return this.#clientCalls.answer(request, answer, clientId)
+  }
+
+  pendingClientCalls(): PendingClientCall[] {
+    this.#isAsked = true
+    return this.#clientCalls.pending()
+  }
+
   stopAsking(): void {
     this.#approvals.close()
+    this.#clientCalls.close()
   }
 
   abort(reason?: unknown): void {
@@ -150,6 +169,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
         signal: this.#controller.signal,
         approvals: this.#approvals,
         inputs: this.#inputs,
+        clientCalls: this.#clientCalls,
         runningTools: this.#runningTools,
         emit: (event) => this.#accept(event),
         ...(metadata !== undefined && { metadata }),

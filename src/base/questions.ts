@@ -2,10 +2,10 @@ import { ConfigError } from '../contract/errors.ts'
 import type { ToolCallContent } from '../contract/message/content.ts'
 import { type AgentMessage, callsToAnswer } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
-import type { PendingApproval, PendingInput } from '../contract/run/run-facts.ts'
+import type { EventBase, PendingApproval, PendingClientCall, PendingInput } from '../contract/run/run-facts.ts'
 import { isPlain, jsonFault } from '../contract/shape/json-fault.ts'
 import type { ApprovalRef, InputAnswer, InputRef } from '../types/run/question.ts'
-import { openCallsOf, shownApprovalsOf } from '../types/tool/open-calls.ts'
+import { openCallsOf, shownApprovalsOf, shownClientCallsOf } from '../types/tool/open-calls.ts'
 import { argumentsHash } from './json/arguments-hash.ts'
 import { copyJson } from './json/copy-json.ts'
 
@@ -13,27 +13,33 @@ import { copyJson } from './json/copy-json.ts'
 export interface OpenQuestions {
   readonly approvals: readonly PendingApproval[]
   readonly inputs: readonly PendingInput[]
+  readonly clientCalls: readonly PendingClientCall[]
 }
 
 /** What is open after `event`; `open` itself where it changes nothing. Whoever goes on with a run asks again: that is one question. */
 export function questionsAfter(open: OpenQuestions, event: AgentEvent): OpenQuestions {
   switch (event.type) {
-    case 'approvalRequested': {
-      const { toolCallId, toolName, arguments: args, argumentsHash, subAgent } = event
-      const asked = { toolCallId, toolName, arguments: args, argumentsHash, ...(subAgent !== undefined && { subAgent }) }
-      return { inputs: open.inputs, approvals: [...open.approvals.filter((other) => !isOfSameCall(other, event)), asked] }
-    }
+    case 'approvalRequested':
+      return { ...open, approvals: [...open.approvals.filter((other) => !isOfSameCall(other, event)), askedIn(event)] }
     case 'approvalResolved':
-      return { inputs: open.inputs, approvals: open.approvals.filter((other) => !isOfSameCall(other, event)) }
-    case 'inputRequested': {
-      const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...asked } = event
-      return { approvals: open.approvals, inputs: [...open.inputs, asked] }
-    }
+      return { ...open, approvals: open.approvals.filter((other) => !isOfSameCall(other, event)) }
+    case 'inputRequested':
+      return { ...open, inputs: [...open.inputs, askedIn(event)] }
     case 'inputResolved':
-      return { approvals: open.approvals, inputs: open.inputs.filter(({ inputId }) => inputId !== event.inputId) }
+      return { ...open, inputs: open.inputs.filter(({ inputId }) => inputId !== event.inputId) }
+    case 'clientCallRequested':
+      return { ...open, clientCalls: [...open.clientCalls.filter((other) => !isOfSameCall(other, event)), askedIn(event)] }
+    case 'clientCallResolved':
+      return { ...open, clientCalls: open.clientCalls.filter((other) => !isOfSameCall(other, event)) }
     default:
       return open
   }
+}
+
+/** What an event asks, without what every event has. */
+function askedIn<Asked extends AgentEvent>(event: Asked): Omit<Asked, keyof EventBase | 'type'> {
+  const { type: _type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...asked } = event
+  return asked
 }
 
 /** Services repeat the ids of calls: those of sub-agents are apart. */
@@ -53,6 +59,24 @@ function isOfSameCall(
  * them. A process that ended while they waited has not said which were shown: `asks` says which of its calls would be. Default: none.
  */
 export function waitingApprovals(messages: readonly AgentMessage[], asks: (toolName: string) => boolean = () => false): PendingApproval[] {
+  const permitted = new Set(waitingIn(messages, shownClientCallsOf, () => false).map(({ toolCallId }) => toolCallId))
+  return waitingIn(messages, shownApprovalsOf, asks).filter(({ toolCallId }) => !permitted.has(toolCallId))
+}
+
+/** As `waitingApprovals`, for the calls that wait for a page. `runs` says which calls it would be asked to run. */
+export function waitingClientCalls(
+  messages: readonly AgentMessage[],
+  runs: (toolName: string) => boolean = () => false,
+): PendingClientCall[] {
+  const asked = new Set(waitingIn(messages, shownApprovalsOf, () => false).map(({ toolCallId }) => toolCallId))
+  return waitingIn(messages, shownClientCallsOf, runs).filter(({ toolCallId }) => !asked.has(toolCallId))
+}
+
+function waitingIn(
+  messages: readonly AgentMessage[],
+  shownIn: (message: AgentMessage) => PendingApproval[],
+  asks: (toolName: string) => boolean,
+): PendingApproval[] {
   const shown = new Map<string, PendingApproval>()
   const open = new Set<string>()
   const answered = new Set<string>()
@@ -61,12 +85,12 @@ export function waitingApprovals(messages: readonly AgentMessage[], asks: (toolN
     if (message.role === 'user') return []
     if (message.role === 'toolResult') answered.add(message.toolCallId)
     if (message.role === 'extension') {
-      const waiting = shownApprovalsOf(message)
       // What was shown last counts.
-      for (const pending of waiting) if (!shown.has(pending.toolCallId)) shown.set(pending.toolCallId, pending)
+      for (const pending of shownIn(message)) if (!shown.has(pending.toolCallId)) shown.set(pending.toolCallId, pending)
+      const isKnown = shownApprovalsOf(message).length > 0 || shownClientCallsOf(message).length > 0
       for (const id of openCallsOf(message)) {
         open.add(id)
-        if (waiting.length > 0) heldBack.add(id)
+        if (isKnown) heldBack.add(id)
       }
     }
     if (message.role !== 'assistant') continue

@@ -1,15 +1,23 @@
 import { type AgentMessage, lastSaidAt } from '../contract/message/message.ts'
 import type { AgentEvent, AgentStartEvent } from '../contract/run/event.ts'
-import { goesBack, type PendingApproval } from '../contract/run/run-facts.ts'
+import { goesBack, type PendingApproval, type PendingClientCall } from '../contract/run/run-facts.ts'
 
 /** What goes back in the history before a run begins. */
 export type Rewind = (messages: readonly AgentMessage[]) => readonly AgentMessage[]
+
+/** What a run has left waiting. */
+interface Waiting {
+  approvals: readonly PendingApproval[]
+  clientCalls: readonly PendingClientCall[]
+}
 
 /** What was said, as far as this side has heard, and where in the session that is. */
 export class Conversation {
   messages: readonly AgentMessage[] = []
   /** Calls that a run has left waiting. */
   approvals: readonly PendingApproval[] = []
+  /** Calls for pages that a run has left waiting. */
+  clientCalls: readonly PendingClientCall[] = []
   /** The loop from whose end the next run goes on, where that is not the newest one. */
   place: string | undefined
   /** The loop that it ends with, where that is known. */
@@ -18,9 +26,16 @@ export class Conversation {
   #ofRun = new Set<string>()
 
   /** What the server has. */
-  replace(messages: readonly AgentMessage[], approvals: readonly PendingApproval[]): void {
+  replace({ messages, approvals, clientCalls }: Waiting & { messages: readonly AgentMessage[] }): void {
     this.messages = messages
     this.approvals = approvals
+    this.clientCalls = clientCalls
+  }
+
+  /** What the run before has left waiting. */
+  get waiting(): Waiting {
+    const { approvals, clientCalls } = this
+    return { approvals, clientCalls }
   }
 
   /** It ends with this loop; `place` says that the next run goes on from there though there is a newer one. */
@@ -47,6 +62,7 @@ export class Conversation {
     if (event.type === 'agentStart') {
       this.messages = (rewind ?? rewindOf(event))(this.messages)
       this.approvals = []
+      this.clientCalls = []
     } else if (event.type === 'messageEnd') {
       this.#ofRun.add(event.messageId)
       this.messages = withMessage(this.messages, event.message)
@@ -55,6 +71,7 @@ export class Conversation {
       // What failed and was said again is not in the history.
       this.messages = [...this.messages.filter(({ id }) => !this.#ofRun.has(id)), ...event.messages]
       this.approvals = event.pendingApprovals ?? []
+      this.clientCalls = event.pendingClientCalls ?? []
       this.#ofRun.clear()
     }
   }

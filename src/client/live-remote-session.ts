@@ -5,20 +5,24 @@ import type { JsonObject } from '../contract/json.ts'
 import { newId } from '../contract/message/ids.ts'
 import type { AgentMessage, PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
-import type { PendingApproval } from '../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
 import { endOf } from '../contract/session/session.ts'
 import type { ChatAgent, ChatOptions } from '../types/run/chat-agent.ts'
-import type { ApprovalRef } from '../types/run/question.ts'
+import type { ApprovalRef, ClientCallAnswer } from '../types/run/question.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
+import type { ToolTypesByName } from '../types/tool/typed-tool.ts'
 import { asRead, before, beforeAnswer, Conversation, type Rewind } from './conversation.ts'
 import { continueElsewhere, readHistory, readSession } from './recorded.ts'
 import { codeOf, RemoteError } from './remote-error.ts'
 import type { RemoteSessionOptions } from './remote-options.ts'
+import { answerCall, claimCall } from './run/client-calls.ts'
 import { decide, Outbox, type QueuedReceipt } from './run/outbox.ts'
 import { RemoteRun, type RunHost } from './run/remote-run.ts'
 import { startRun } from './run/start-run.ts'
 import { type Said, saidIn } from './said.ts'
 import { type FeedOwner, SessionFeed } from './session-feed.ts'
+import type { AnyTools, ClientTools } from './tools/client-tools.ts'
+import { PageTools } from './tools/page-tools.ts'
 import { Wire } from './wire/wire.ts'
 
 /** How a run begins. */
@@ -45,12 +49,14 @@ export class LiveRemoteSession implements ChatAgent {
   readonly #outbox: Outbox
   #hasWatched = false
   readonly #host: RunHost
+  readonly #pageTools: PageTools
 
   constructor(options: RemoteSessionOptions) {
     this.sessionId = options.sessionId
     this.#wire = new Wire(options)
     this.#feed = new SessionFeed(this.#wire, this.#owner())
     this.#outbox = new Outbox(this.#wire, { starting: () => this.#starting, warn: (event, error) => this.#warn(event, error) })
+    this.#pageTools = new PageTools(this, options.clientId)
     this.#host = {
       sessionId: options.sessionId,
       logger: options.logger,
@@ -63,6 +69,8 @@ export class LiveRemoteSession implements ChatAgent {
       decide: (request, approved, reason) => {
         this.#decide(request, approved, reason).catch((error: unknown) => this.#warn('decisionFailed', error))
       },
+      claimCall: (request, clientId) => this.claimCall(request, clientId),
+      answerCall: (request, answer, clientId) => this.answerCall(request, answer, clientId),
       ended: (run) => this.#ranOut(run),
     }
   }
@@ -110,6 +118,10 @@ export class LiveRemoteSession implements ChatAgent {
     return this.#run?.pendingApprovals() ?? [...this.#conversation.approvals]
   }
 
+  pendingClientCalls(): PendingClientCall[] {
+    return this.#run?.pendingClientCalls() ?? [...this.#conversation.clientCalls]
+  }
+
   abort(): void {
     this.#run?.abort()
   }
@@ -144,9 +156,10 @@ export class LiveRemoteSession implements ChatAgent {
   // The session
 
   async load({ loopId: place }: { loopId?: string } = {}): Promise<readonly AgentMessage[]> {
-    const { messages, approvals, queued, loopId, runningLoopId } = await readHistory(this.#wire, { loopId: place })
+    const history = await readHistory(this.#wire, { loopId: place })
+    const { messages, queued, loopId, runningLoopId } = history
     if (place !== undefined && (this.#run !== undefined || runningLoopId !== undefined)) throw busyElsewhere()
-    this.#conversation.replace(messages, approvals)
+    this.#conversation.replace(history)
     this.#hasWatched = true
     this.#conversation.endsWith(loopId, place)
     if (runningLoopId !== undefined) this.#attach(runningLoopId)
@@ -155,6 +168,7 @@ export class LiveRemoteSession implements ChatAgent {
       if (of === run?.loopId) run.expect(this.#outbox.receiptOf(kind, message).accept())
     }
     this.#feed.read()
+    this.#pageTools.look()
     return messages
   }
 
@@ -166,11 +180,29 @@ export class LiveRemoteSession implements ChatAgent {
     await this.#decide(typeof request === 'string' ? { toolCallId: request } : shownRequest(request), false, reason)
   }
 
+  claimCall(request: ApprovalRef, clientId: string): Promise<boolean> {
+    return claimCall(this.#wire, shownRequest(request), clientId)
+  }
+
+  async answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void> {
+    const loopId = await answerCall(this.#wire, shownRequest(request), answer, clientId)
+    if (loopId !== undefined) this.#attach(loopId)
+  }
+
+  tools<Tools extends ToolTypesByName = AnyTools>(handlers: ClientTools<Tools>): () => void {
+    return this.#pageTools.add(handlers)
+  }
+
   async rename(title: string): Promise<void> {
     await this.#wire.json({ method: 'POST', path: '/title', body: { title } })
   }
 
+  get logger(): RemoteSessionOptions['logger'] {
+    return this.#wire.logger
+  }
+
   close(): void {
+    this.#pageTools.close()
     this.#wire.close()
     this.#feed.close()
     this.#run?.lose(new RemoteError('closed', 'The session was closed on this side. The run goes on on the server.'))
@@ -178,13 +210,20 @@ export class LiveRemoteSession implements ChatAgent {
 
   // How a run begins, and ends
 
-  #begin({ path, body, said, rewind }: Beginning, { signal, metadata, ...settings }: ChatOptions): AgentRun {
+  #begin({ path, body, said, rewind }: Beginning, { signal, metadata, model, tools, thinking, ...settings }: ChatOptions): AgentRun {
     if (this.#wire.isClosed) throw new RemoteError('closed', 'The session was closed on this side. Open it again with remoteSession().')
     if (this.#run !== undefined) throw new AgentBusyError()
     const run = this.#newRun(said?.messages, rewind)
     if (signal !== undefined) follow(signal, run)
     const { place } = this.#conversation
-    const asked: JsonObject = Object.keys(settings).length === 0 ? {} : { settings: JSON.parse(JSON.stringify(settings)) }
+    const { offered } = this.#pageTools
+    const asked: JsonObject = JSON.parse(
+      JSON.stringify({
+        ...{ model, tools, thinking },
+        ...(Object.keys(settings).length > 0 && { settings }),
+        ...(offered.length > 0 && { clientTools: offered }),
+      }),
+    )
     const json = {
       ...body,
       ...(place !== undefined && { from: place }),
@@ -288,9 +327,9 @@ export class LiveRemoteSession implements ChatAgent {
 
   /** What somebody else has begun goes on from something else than what is known here. */
   async #followElsewhere(event: AgentEvent): Promise<void> {
-    const { messages, approvals } = await readHistory(this.#wire)
+    const history = await readHistory(this.#wire)
     if (this.#run !== undefined) return
-    this.#conversation.replace(messages, approvals)
+    this.#conversation.replace(history)
     this.#newRun(undefined, asRead).accept(event)
   }
 
@@ -301,19 +340,17 @@ export class LiveRemoteSession implements ChatAgent {
     if (this.#conversation.place !== undefined) return true
     const isFirst = !this.#hasWatched && this.messages.length === 0
     const after = isFirst ? undefined : this.messages.at(-1)?.id
-    const { messages, approvals, isRest, loopId } = await readHistory(this.#wire, { after })
+    const history = await readHistory(this.#wire, { after })
+    const { messages, isRest, loopId } = history
     this.#hasWatched = true
     const known = new Set(this.messages.map(({ id }) => id))
     const missed = new Set(messages.flatMap(({ id }) => (known.has(id) ? [] : id)))
     // What was gone back behind meanwhile is out of sight before the rest is told.
     if (!isRest && !isFirst)
-      this.#conversation.replace(
-        messages.filter(({ id }) => known.has(id)),
-        this.#conversation.approvals,
-      )
+      this.#conversation.replace({ ...this.#conversation.waiting, messages: messages.filter(({ id }) => known.has(id)) })
     if (!isFirst && missed.size > 0) await this.#tell(missed)
     if (this.#run !== undefined) return false
-    this.#conversation.replace(isRest ? this.messages : messages, approvals)
+    this.#conversation.replace({ ...history, messages: isRest ? this.messages : messages })
     this.#conversation.endsWith(loopId, this.#conversation.place)
     return true
   }

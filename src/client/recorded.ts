@@ -1,5 +1,5 @@
 import type { AgentMessage } from '../contract/message/message.ts'
-import type { PendingApproval } from '../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
 import { endOf, type LoopRecord } from '../contract/session/session.ts'
 import { RemoteError } from './remote-error.ts'
 import type { QueuedReceipt } from './run/outbox.ts'
@@ -17,6 +17,7 @@ interface Queued {
 export interface History {
   messages: AgentMessage[]
   approvals: PendingApproval[]
+  clientCalls: PendingClientCall[]
   queued: Queued[]
   /** Whether `messages` are only those after the one that was asked for. */
   isRest: boolean
@@ -31,10 +32,10 @@ export async function readHistory(wire: Wire, asked: { after?: string | undefine
   const query = Object.entries(asked).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${encodeURIComponent(value)}`))
   const path = query.length === 0 ? '/history' : `/history?${query.join('&')}`
   const answer: Partial<Omit<History, 'isRest'>> & { after?: string } = Object(await wire.json({ method: 'GET', path }))
-  const { messages, approvals, queued = [], loopId, runningLoopId } = answer
-  if (!Array.isArray(messages) || !Array.isArray(approvals) || !Array.isArray(queued)) throw noHistory()
+  const { messages, approvals, clientCalls = [], queued = [], loopId, runningLoopId } = answer
+  if (!Array.isArray(messages) || !Array.isArray(approvals) || !Array.isArray(clientCalls) || !Array.isArray(queued)) throw noHistory()
   return {
-    ...{ messages, approvals, queued },
+    ...{ messages, approvals, clientCalls, queued },
     isRest: after !== undefined && answer.after === after,
     ...(loopId !== undefined && { loopId }),
     ...(runningLoopId !== undefined && { runningLoopId }),

@@ -30,6 +30,11 @@ export interface RemoteSessionOptions {
   /** Sent with each request. A function is asked before each, so that tokens can be renewed, and once more after a 401. */
   headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>)
   reconnect?: ReconnectOptions
+  /**
+   * Names this page where it runs tools, a text that nobody can guess: of two pages that could run a call, the one that holds it is known by it. Where it stays the same over a
+   * reload, a call goes on at once that the page ran before. Default: a new one.
+   */
+  clientId?: string
   /** Learns of lost connections, and of what could not be told to anybody. Default: the console; `false` silences. */
   logger?: Logger | false
 }
@@ -45,6 +50,7 @@ const remoteOptions = options<RemoteSessionOptions>({
     maxDelayMs: aPositiveNumber,
     idleTimeoutMs: aPositiveNumber,
   }),
+  clientId: aText,
   logger: aLogger,
 })
 

@@ -1,9 +1,11 @@
 import type { AgentMessage } from '../contract/message/message.ts'
 import type { ChatAgent } from '../types/run/chat-agent.ts'
-import type { ApprovalRef } from '../types/run/question.ts'
+import type { ApprovalRef, ClientCallAnswer } from '../types/run/question.ts'
+import type { ToolTypesByName } from '../types/tool/typed-tool.ts'
 import { LiveRemoteSession } from './live-remote-session.ts'
 import { checkRemoteOptions, type RemoteSessionOptions } from './remote-options.ts'
 import type { QueuedReceipt } from './run/outbox.ts'
+import type { AnyTools, ClientTools } from './tools/client-tools.ts'
 
 /** A session on a server, with the surface of a local agent. See `remoteSession`. */
 export interface RemoteSession extends ChatAgent {
@@ -23,6 +25,15 @@ export interface RemoteSession extends ChatAgent {
   approve(request: ApprovalRef): Promise<void>
   /** Refuses a call that waits; otherwise as `approve`. */
   deny(request: ApprovalRef | string, reason?: string): Promise<void>
+  /** Says that the client `clientId` runs this call, as `run.claimCall` does, also of one that a run has left. Rejects with `RemoteError`. */
+  claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
+  /** Says what came of a call that a page was to run, also of one that a run has left. Resolves once that is recorded; rejects with `RemoteError`. */
+  answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void>
+  /**
+   * Runs calls in this page, from now on and those that wait; returns how to stop. Each is claimed first, so that one page runs it. A tool with description and
+   * parameters is offered with each prompt, to a server that allows its name. `Tools` has the types of the tools: `InferTools<typeof agent>`.
+   */
+  tools<Tools extends ToolTypesByName = AnyTools>(handlers: ClientTools<Tools>): () => void
   /** Names the session. Rejects with `RemoteError`. */
   rename(title: string): Promise<void>
   /** Lets the connection go. Runs go on on the server; here they end with the code `closed`. */

@@ -159,6 +159,8 @@ export const misuseCode = oneOf(
   'unknownCall',
   'unknownInput',
   'argumentsChanged',
+  'claimedElsewhere',
+  'notAllowed',
   'nestedSubAgent',
   'branchCount',
   'parse',

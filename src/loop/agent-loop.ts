@@ -12,7 +12,7 @@ import {
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { isPromptOver } from '../contract/session/session.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
-import { openCallsOf } from '../types/tool/open-calls.ts'
+import { openCallsOf, shownClientCallsOf } from '../types/tool/open-calls.ts'
 import { closeBackground, hasOpenBackground, loadBackground, usesBackground } from './background.ts'
 import { checkLoop } from './check-config.ts'
 import { compactAsAsked, loadView, needsView } from './compaction.ts'
@@ -93,14 +93,19 @@ function isFailedAnswer(message: LlmMessage): boolean {
 /** The paused turn a history ends with. Only calls that a marker names count: others may have run. */
 function findPausedTurn(messages: readonly AgentMessage[]): PausedTurn | undefined {
   const marked = new Set<string>()
+  const permitted = new Map<string, string>()
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at]
     if (message === undefined || message.role === 'user') return undefined
     for (const id of openCallsOf(message)) marked.add(id)
+    for (const { toolCallId, argumentsHash } of shownClientCallsOf(message)) {
+      // What was shown last counts.
+      if (!permitted.has(toolCallId)) permitted.set(toolCallId, argumentsHash)
+    }
     if (message.role !== 'assistant') continue
     const answered = new Set(messages.slice(at).flatMap((later) => (later.role === 'toolResult' ? [later.toolCallId] : [])))
     const calls = callsToAnswer(message.content).filter((call) => marked.has(call.id) && !answered.has(call.id))
-    return calls.length === 0 ? undefined : { message, calls }
+    return calls.length === 0 ? undefined : { message, calls, permitted }
   }
   return undefined
 }
@@ -230,6 +235,8 @@ function announce(loop: LoopState, { kind: continuationKind, parentLoopId }: Loo
   const snapshot = configSnapshot(loop.config)
   const start = { ...parentOf(parentLoopId), continuationKind, ...(metadata !== undefined && { metadata }) }
   const named = { agentId: loop.agentId, ...(agentName !== undefined && { agentName }) }
-  if (isStarted) loop.events.emit({ type: 'agentStart', ...named, configSnapshot: snapshot, ...start })
+  const clientTools = loop.context.tools.filter(({ client }) => client !== undefined).map(({ name }) => name)
+  const forPages = clientTools.length > 0 ? { clientTools } : {}
+  if (isStarted) loop.events.emit({ type: 'agentStart', ...named, configSnapshot: snapshot, ...start, ...forPages })
   return loop.record({ type: 'loopStart', config: snapshot, ...start, ...(asked !== undefined && { asked }) })
 }

@@ -148,6 +148,7 @@ const loopOptionTable: OptionTable<LoopOptions> = {
   metadata: json,
   budget: aBudget,
   approvals: anObject,
+  clientCalls: anObject,
   inputs: anObject,
   runningTools: anObject,
   approvalRule: aFunction,

@@ -15,7 +15,7 @@ import type { Model } from '../types/model/model.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { Budget } from '../types/run/budget.ts'
 import type { LoopObserver } from '../types/run/loop-watch.ts'
-import type { ApprovalDesk, ApprovalRule, InputDesk, InputFilter } from '../types/run/question.ts'
+import type { ApprovalDesk, ApprovalRule, ClientCallDesk, InputDesk, InputFilter } from '../types/run/question.ts'
 import type { LoopHooks, StopCondition, UpcomingTurn } from '../types/run/turn.ts'
 import type { Journal } from '../types/session/journal.ts'
 import type { SchemaValidator } from '../types/standard-schema.ts'
@@ -172,6 +172,8 @@ export interface LoopOptions {
   approvals?: ApprovalDesk
   /** Who answers what running calls ask. Without it, they are told `cancel`. */
   inputs?: InputDesk
+  /** Where pages run the calls of tools of theirs. Without it, such a call ends the run `paused`. */
+  clientCalls?: ClientCallDesk
   /** The rule for tools of that name that have none of their own: that of the run that started this one, in `ctx.guards`. */
   approvalRule?: (toolName: string) => ApprovalRule | undefined
   /** Name of the agent that this loop is a run of, for its hooks and events. */

@@ -50,7 +50,7 @@ type FindMessage = (id: string) => AgentMessage | undefined
  * An event in the specification's JSON.
  *
  * **Contract**
- * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`, `inputRequested`, `inputResolved`, `backgroundStart`, `backgroundEnd`, `childEvent`): one
+ * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`, `inputRequested`, `inputResolved`, `clientCallRequested`, `clientCallResolved`, `backgroundStart`, `backgroundEnd`, `childEvent`): one
  *   unknown type makes a whole session file unreadable there. The loop of a child is written by itself.
  * - `runId`, `seq`, `at`, `sessionId`, `messageId`, `turnIndex` of a turn's end, the `status`, `error` and `pendingApprovals` of a run
  *   and what else only we know travel as keys that Rust ignores.

@@ -4,6 +4,8 @@ import type {
   ApprovalResolvedEvent,
   BackgroundEndEvent,
   BackgroundStartEvent,
+  ClientCallRequestedEvent,
+  ClientCallResolvedEvent,
   InputRequestedEvent,
   InputResolvedEvent,
   ProgressMessageEvent,
@@ -15,14 +17,22 @@ import { type RunState, type ToolView, withEntries } from './state.ts'
 
 type ToolEvent = { toolCallId: string; toolName: string }
 
-/** A question to a person, or its end: of an approval the call tells too. Calls of sub-agents have ids of their own; the call that asks tells of them. */
+/** A question to a person or a page, or its end: of most the call tells too. Calls of sub-agents have ids of their own; the call that asks tells of them. */
 export function questioned(
   state: RunState,
-  event: ApprovalRequestedEvent | ApprovalResolvedEvent | InputRequestedEvent | InputResolvedEvent,
+  event:
+    | ApprovalRequestedEvent
+    | ApprovalResolvedEvent
+    | InputRequestedEvent
+    | InputResolvedEvent
+    | ClientCallRequestedEvent
+    | ClientCallResolvedEvent,
 ): RunState {
   const asked = { ...state, ...questionsAfter(state, event) }
   if (event.type === 'inputRequested' || event.type === 'inputResolved' || event.subAgent !== undefined) return asked
   if (event.type === 'approvalRequested') return withTool(asked, event, { status: 'pendingApproval', args: event.arguments })
+  if (event.type === 'clientCallRequested') return withTool(asked, event, { status: 'pendingClient', args: event.arguments })
+  if (event.type === 'clientCallResolved') return withTool(asked, event, { status: 'ready' })
   const change: Partial<ToolView> = { status: event.approved ? 'ready' : 'denied' }
   if (event.reason !== undefined) change.reason = event.reason
   return withTool(asked, event, change)
@@ -89,8 +99,10 @@ export function cancelOpenCalls(tools: RunState['tools']): RunState['tools'] {
   return next ?? tools
 }
 
+const openStatuses: ReadonlySet<ToolView['status']> = new Set(['streaming', 'ready', 'running', 'pendingApproval', 'pendingClient'])
+
 function isOpen(tool: ToolView): boolean {
-  return tool.status === 'streaming' || tool.status === 'ready' || tool.status === 'running' || tool.status === 'pendingApproval'
+  return openStatuses.has(tool.status)
 }
 
 function withTool(state: RunState, event: ToolEvent, change: Partial<ToolView>): RunState {

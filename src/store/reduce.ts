@@ -90,6 +90,8 @@ function apply(state: RunState, event: AgentEvent): RunState {
     case 'approvalResolved':
     case 'inputRequested':
     case 'inputResolved':
+    case 'clientCallRequested':
+    case 'clientCallResolved':
       return questioned(state, event)
     case 'providerRetry':
       return retried(state, event)
@@ -130,6 +132,7 @@ function agentEnded(state: RunState, event: AgentEndEvent): RunState {
     usage: combineUsage(state.previousUsage, event.usage),
     approvals: event.pendingApprovals ?? [],
     inputs: [],
+    clientCalls: event.pendingClientCalls ?? [],
     tools: paused ? state.tools : cancelOpenCalls(state.tools),
   }
   if (event.error !== undefined) next.failure = event.error

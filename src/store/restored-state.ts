@@ -1,7 +1,7 @@
-import { waitingApprovals } from '../base/questions.ts'
+import { waitingApprovals, waitingClientCalls } from '../base/questions.ts'
 import { type AgentMessage, callsToAnswer, type ToolResultMessage } from '../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../contract/model/usage.ts'
-import type { PendingApproval } from '../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
 import { openCallsOf } from '../types/tool/open-calls.ts'
 import { settledView, withCallsOf } from './reduce-message.ts'
 import { cancelOpenCalls, endOfCall } from './reduce-tool.ts'
@@ -13,13 +13,14 @@ import { initialState, type RunState, type ToolView, withEntries } from './state
  *
  * **Contract**
  * - As after the runs that made `messages`, except for what only their events told: turns, notes, durations, reasons of refusals.
- * - `approvals` are the calls that wait for a person: those that a paused run has left, unless `agent.pendingApprovals()` is given, which knows
- *   also the calls of a process that ended while they waited. Of other calls without a result those are `unknown` with which the history ends,
+ * - `approvals` are the calls that wait for a person, `clientCalls` those that wait for a page: those that a paused run has left, unless `agent.pendingApprovals()`
+ *   and `agent.pendingClientCalls()` are given, which know also the calls of a process that ended while they waited. Of other calls without a result those are `unknown` with which the history ends,
  *   because their process may have ended while they ran, and the rest `cancelled`.
  */
 export function restoredState(
   messages: readonly AgentMessage[],
   approvals: readonly PendingApproval[] = waitingApprovals(messages),
+  clientCalls: readonly PendingClientCall[] = waitingClientCalls(messages),
 ): RunState {
   const state = initialState()
   let tools = state.tools
@@ -33,7 +34,8 @@ export function restoredState(
     if (left !== undefined) tools = withEntries(tools, { [id]: { ...left, status: 'unknown' } })
   }
   const views = messages.map((message) => settledView(message.id, message))
-  return { ...state, messages: views, tools: waiting(cancelOpenCalls(tools), approvals), approvals, usage }
+  const open = waiting(waiting(cancelOpenCalls(tools), approvals, 'pendingApproval'), clientCalls, 'pendingClient')
+  return { ...state, messages: views, tools: open, approvals, clientCalls, usage }
 }
 
 /** The calls with which a history ends, except for those that a run has left on purpose. */
@@ -59,9 +61,9 @@ export function rewoundState(state: RunState, messages: readonly AgentMessage[])
   return { ...rest, messages: kept, notes }
 }
 
-function waiting(tools: RunState['tools'], approvals: readonly PendingApproval[]): RunState['tools'] {
-  const views = approvals.map(({ toolCallId, toolName, arguments: args }): ToolView => {
-    return { ...tools[toolCallId], toolCallId, toolName, args, status: 'pendingApproval' }
+function waiting(tools: RunState['tools'], calls: readonly PendingApproval[], status: ToolView['status']): RunState['tools'] {
+  const views = calls.map(({ toolCallId, toolName, arguments: args }): ToolView => {
+    return { ...tools[toolCallId], toolCallId, toolName, args, status }
   })
   return views.length === 0 ? tools : withEntries(tools, Object.fromEntries(views.map((view) => [view.toolCallId, view])))
 }

@@ -4,7 +4,7 @@ import type { Citation, FileContent, ImageContent, OpaqueContent, ServiceToolCon
 import type { AgentMessage } from '../contract/message/message.ts'
 import { emptyUsage, type Usage } from '../contract/model/usage.ts'
 import type { AnnotatedRequest } from '../contract/run/request-capture.ts'
-import type { PendingApproval, PendingInput, RunFailure, RunStatus, TurnTrigger } from '../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall, PendingInput, RunFailure, RunStatus, TurnTrigger } from '../contract/run/run-facts.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
 
 /** A block of a message on screen. A tool call holds only its id: what became of it is `RunState.tools[toolCallId]`. */
@@ -33,10 +33,20 @@ export interface MessageView {
 }
 
 /**
- * Where a tool call is: its arguments arrive (`streaming`), it waits for its turn (`ready`) or for a person (`pendingApproval`), it runs,
+ * Where a tool call is: its arguments arrive (`streaming`), it waits for its turn (`ready`), for a person (`pendingApproval`) or for a page to run it (`pendingClient`), it runs,
  * or it is over. `cancelled`: the run ended before the call did. `unknown`: its process ended while it ran, and nobody knows what it did.
  */
-export type ToolStatus = 'streaming' | 'ready' | 'pendingApproval' | 'running' | 'done' | 'failed' | 'denied' | 'cancelled' | 'unknown'
+export type ToolStatus =
+  | 'streaming'
+  | 'ready'
+  | 'pendingApproval'
+  | 'pendingClient'
+  | 'running'
+  | 'done'
+  | 'failed'
+  | 'denied'
+  | 'cancelled'
+  | 'unknown'
 
 /** What a call began beside the run, on screen. */
 export interface BackgroundTaskView {
@@ -133,6 +143,8 @@ export interface RunState {
   approvals: readonly PendingApproval[]
   /** What running calls ask a person, oldest first. */
   inputs: readonly PendingInput[]
+  /** Calls that wait for a page to run them, oldest first. */
+  clientCalls: readonly PendingClientCall[]
   turns: readonly TurnView[]
   /** Tokens of all runs so far, the current one included. */
   usage: Usage
@@ -162,6 +174,7 @@ export function initialState(): RunState {
     notes: [],
     approvals: [],
     inputs: [],
+    clientCalls: [],
     turns: [],
     usage: emptyUsage(),
     previousUsage: emptyUsage(),

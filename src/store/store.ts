@@ -44,7 +44,7 @@ export interface Store {
 }
 
 /** What a store needs of an agent, wherever that is. */
-type Heard = Pick<ChatAgent, 'messages' | 'pendingApprovals' | 'currentRun' | 'subscribe'>
+type Heard = Pick<ChatAgent, 'messages' | 'pendingApprovals' | 'pendingClientCalls' | 'currentRun' | 'subscribe'>
 
 const storeOptions = optionsOf<StoreOptions>({ schedule: aFunction, initial: anObject })
 
@@ -171,5 +171,5 @@ function leftOf(state: RunState, { continuationKind, parentLoopId }: AgentStartE
 export function saidBy(agent: Heard): RunState {
   const { messages, currentRun } = agent
   const earlier = messages.filter((message) => message.role === 'extension' || message.turnId?.loopId !== currentRun?.loopId)
-  return restoredState(currentRun === undefined ? messages : earlier, agent.pendingApprovals())
+  return restoredState(currentRun === undefined ? messages : earlier, agent.pendingApprovals(), agent.pendingClientCalls())
 }

@@ -9,6 +9,8 @@ import { fromFile } from '../../examples/recipes/agent-file.ts'
 import { askedAtNight } from '../../examples/recipes/approval-in-a-hook.ts'
 import { besideTheRun } from '../../examples/recipes/background-agents.ts'
 import { sharedBudget } from '../../examples/recipes/budgets.ts'
+import { choose } from '../../examples/recipes/choices.ts'
+import { paint } from '../../examples/recipes/client-tools.ts'
 import { longTalk } from '../../examples/recipes/compaction.ts'
 import { ownFields } from '../../examples/recipes/escape-hatch.ts'
 import { tree } from '../../examples/recipes/event-recorder.ts'
@@ -87,6 +89,8 @@ describe('a page says what its program writes', () => {
     ['profiles-and-prompts', profiled],
     ['skills', skilled],
     ['sessions', recorded],
+    ['client-tools', paint],
+    ['choices', choose],
     ['session-tree', tree],
   ])('%s', async (page, program) => expect(await written(program)).toBe(shown(page)))
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { exploreBranches, type SubAgentOptions, SubAgentTool } from '../../src/agent/index.ts'
 import { Agent, type AgentOptions, ConfigError, memorySessionStore, type PromptOptions, userMessage } from '../../src/index.ts'
-import { Inputs } from '../../src/internal.ts'
+import { ClientCalls, Inputs } from '../../src/internal.ts'
 import {
   type AgentContext,
   Approvals,
@@ -85,6 +85,7 @@ checkedOptions<AgentOptions>(
     systemPrompt: 'Be brief.',
     skills,
     tools: [add],
+    choices: { models: { deep: model }, thinking: ['low', 'max'], tools: { files: [] }, clientTools: ['paint'] },
     messages: [userMessage('hi')],
     thinking: 'low',
     contextManagement: false,
@@ -103,6 +104,9 @@ checkedOptions<AgentOptions>(
 
 const prompts: Required<PromptOptions> = {
   ...everySetting,
+  model: 'deep',
+  tools: ['files'],
+  clientTools: [{ name: 'paint', description: 'Paints.', parameters: { type: 'object' } }],
   thinking: 'max',
   repair: 0,
   signal,
@@ -111,11 +115,12 @@ const prompts: Required<PromptOptions> = {
   kind: { kind: 'rerun', tag: 't' },
   responseFormat: { type: 'text' },
 }
-checkedOptions<PromptOptions>('agent.prompt', prompts, (options) => new Agent({ model }).prompt('go', options).result)
+const choices = { models: { deep: model }, tools: { files: [] }, clientTools: ['paint'] }
+checkedOptions<PromptOptions>('agent.prompt', prompts, (options) => new Agent({ model, choices }).prompt('go', options).result)
 checkedOptions<PromptOptions>(
   'agent.continueLoop',
   prompts,
-  (options) => new Agent({ model, messages: [userMessage('hi')] }).continueLoop(options).result,
+  (options) => new Agent({ model, choices, messages: [userMessage('hi')] }).continueLoop(options).result,
 )
 checkedOptions<NonNullable<Parameters<Agent['compact']>[0]>>(
   'agent.compact',
@@ -149,6 +154,7 @@ checkedOptions<LoopOptions>(
     budget,
     approvals: new Approvals(),
     inputs: new Inputs(),
+    clientCalls: new ClientCalls(),
     approvalRule: () => true,
     agentName: 'child',
     runningTools: new Map(),

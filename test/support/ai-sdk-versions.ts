@@ -60,3 +60,55 @@ export const chats: { readonly [version in 5 | 6 | 7]: new (api: string, id: str
   6: ChatV6,
   7: ChatV7,
 }
+
+/** A chat whose page runs tools. */
+export interface PageChat extends AnyChat {
+  messages: { role: string; parts: ShownPart[] }[]
+  resumeStream(): Promise<void>
+}
+
+/** What a page gives its chat: `run` runs the calls of `set_theme`, and only those. */
+interface PageOptions {
+  api: string
+  id: string
+  fetch: Fetch
+  run: (input: unknown) => string
+}
+
+class PageV5 extends v5.AbstractChat<v5.UIMessage> {
+  constructor({ api, id, fetch, run }: PageOptions) {
+    const { lastAssistantMessageIsCompleteWithToolCalls: sendAutomaticallyWhen } = v5
+    const onToolCall: v5.ChatOnToolCallCallback = ({ toolCall: { toolName: tool, toolCallId, input } }) => {
+      if (tool === 'set_theme') void this.addToolResult({ tool, toolCallId, output: run(input) })
+    }
+    const transport = new v5.DefaultChatTransport({ api, fetch })
+    super({ id, state: new PlainState<v5.UIMessage>(), transport, sendAutomaticallyWhen, onToolCall })
+  }
+}
+
+class PageV6 extends v6.AbstractChat<v6.UIMessage> {
+  constructor({ api, id, fetch, run }: PageOptions) {
+    const { lastAssistantMessageIsCompleteWithToolCalls: sendAutomaticallyWhen } = v6
+    const onToolCall: v6.ChatOnToolCallCallback = ({ toolCall }) => {
+      const { toolName: tool, toolCallId, input } = toolCall
+      if (!toolCall.dynamic && tool === 'set_theme') void this.addToolOutput({ tool, toolCallId, output: run(input) })
+    }
+    const transport = new v6.DefaultChatTransport({ api, fetch })
+    super({ id, state: new PlainState<v6.UIMessage>(), transport, sendAutomaticallyWhen, onToolCall })
+  }
+}
+
+class PageV7 extends v7.AbstractChat<v7.UIMessage> {
+  constructor({ api, id, fetch, run }: PageOptions) {
+    const { lastAssistantMessageIsCompleteWithToolCalls: sendAutomaticallyWhen } = v7
+    const onToolCall: v7.ChatOnToolCallCallback = ({ toolCall }) => {
+      const { toolName: tool, toolCallId, input } = toolCall
+      if (!toolCall.dynamic && tool === 'set_theme') void this.addToolOutput({ tool, toolCallId, output: run(input) })
+    }
+    const transport = new v7.DefaultChatTransport({ api, fetch })
+    super({ id, state: new PlainState<v7.UIMessage>(), transport, sendAutomaticallyWhen, onToolCall })
+  }
+}
+
+/** Unmodified chats of the AI SDK whose page runs a tool, by version. */
+export const pageChats: { readonly [version in 5 | 6 | 7]: new (options: PageOptions) => PageChat } = { 5: PageV5, 6: PageV6, 7: PageV7 }

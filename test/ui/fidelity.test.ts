@@ -39,9 +39,10 @@ describe('what the table says is what is sent', async () => {
 
   it.each(rows)('$type', ({ type, cells: [, aiSdk = '', agUi = ''] }) => {
     const sent = seen.get(type as AgentEvent['type'])
-    // Notes like the others.
+    // Notes like the others, and what pages run: a chat that does is in `test/adapters/http/client-tools.test.ts`.
     if (sent === undefined) {
-      expect(['prunApplied', 'revertApplied', 'turnPrepared', 'modelFallback', 'rateLimits']).toContain(type)
+      const others = ['prunApplied', 'revertApplied', 'turnPrepared', 'modelFallback', 'rateLimits']
+      expect([...others, 'clientCallRequested', 'clientCallResolved']).toContain(type)
       return
     }
     const [notes, chunks] = [

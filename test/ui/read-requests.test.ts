@@ -131,6 +131,8 @@ describe('what an AG-UI client sends', () => {
         ],
       },
       decisions: [],
+      results: [],
+      tools: [{ name: 'mine', description: '', parameters: { type: 'object', properties: {} } }],
     })
   })
 
@@ -176,9 +178,22 @@ describe('what an AG-UI client sends', () => {
     { messages: [{ role: 'user', content: 'x' }] },
   ])('says what is wrong: %j', (more) => expect(run(more).problem).toMatch(/\w{3}/))
 
+  it('brings what came of calls that the page runs', () => {
+    const tool = (toolCallId: string, content: string, more = {}) => ({ id: `${toolCallId}:m`, role: 'tool', toolCallId, content, ...more })
+    const messages = [{ id: 'u', role: 'user', content: 'x' }, tool('old', 'old'), { id: 'a', role: 'assistant' }]
+    const ends = [tool('a', 'dark'), tool('b', '{"applied":true}'), tool('c', '', { error: 'no' }), { role: 'tool', content: 'whose?' }]
+    expect(run({ messages: [...messages, ...ends] }).value?.results).toEqual([
+      { toolCallId: 'a', answer: { output: 'dark' } },
+      { toolCallId: 'b', answer: { output: { applied: true } } },
+      { toolCallId: 'c', answer: { error: 'no' } },
+    ])
+    expect(run({ tools: [{ name: 'no name' }] }).problem).toContain('tools[0].name')
+    expect(run({ tools: [{ name: 'a', description: 1 }] }).problem).toContain('tools[0].description')
+  })
+
   it('may say nothing new: then it asks what goes on', () => {
     const { value } = run({ messages: [{ id: 'a', role: 'assistant', content: 'x' }] })
-    expect(value).toEqual({ threadId: 't', runId: 'r', decisions: [] })
+    expect(value).toEqual({ threadId: 't', runId: 'r', decisions: [], results: [], tools: [expect.objectContaining({ name: 'mine' })] })
   })
 })
 

@@ -35,7 +35,7 @@ export function problemOf(error: Error, logger: Logger | false | undefined): Pro
   return { status: 500, code: SessionError.isInstance(error) ? 'storeFailed' : 'agentFailed', detail }
 }
 
-type ClientFault = { status: 400 | 404 | 409; code: Problem['code'] }
+type ClientFault = { status: 400 | 403 | 404 | 409; code: Problem['code'] }
 
 /** What is wrong with a request, not with the agent. */
 const misuse: Partial<Record<ConfigError['code'], ClientFault>> = {
@@ -44,6 +44,8 @@ const misuse: Partial<Record<ConfigError['code'], ClientFault>> = {
   unknownMessage: { status: 404, code: 'notFound' },
   unknownCall: { status: 404, code: 'notFound' },
   argumentsChanged: { status: 409, code: 'argumentsChanged' },
+  claimedElsewhere: { status: 409, code: 'claimedElsewhere' },
+  notAllowed: { status: 403, code: 'choiceNotAllowed' },
   emptyHistory: { status: 409, code: 'nothingToContinue' },
   trailingAssistant: { status: 409, code: 'nothingToContinue' },
 }

@@ -8,13 +8,17 @@ export async function beginForPerson(live: LiveSession, begin: (agent: Agent) =>
     return await live.start(begin)
   } catch (error) {
     if (!AgentBusyError.isInstance(error)) throw error
-    const isAsked = ((await live.currentRun())?.pendingApprovals() ?? []).length > 0
+    const run = await live.currentRun()
+    const isAsked = (run?.pendingApprovals() ?? []).length > 0
+    const isForPage = (run?.pendingClientCalls() ?? []).length > 0
     refuse(
       409,
       'busy',
       isAsked
         ? 'The assistant waits for a decision of yours. Allow or deny what it asks for, or stop it; then send this again.'
-        : 'The assistant is still answering. Wait for the end of its answer, or stop it; then send this again.',
+        : isForPage
+          ? 'The assistant waits for something that a page of yours does. Open it, or stop the answer; then send this again.'
+          : 'The assistant is still answering. Wait for the end of its answer, or stop it; then send this again.',
     )
   }
 }

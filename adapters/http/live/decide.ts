@@ -1,4 +1,4 @@
-import { type AgentEvent, type AgentRun, ConfigError, type PendingApproval } from '../../../src/index.ts'
+import { type AgentRun, ConfigError, type PendingApproval } from '../../../src/index.ts'
 import { callsToAnswer } from '../../../src/internal.ts'
 import { refuse } from '../access/problem.ts'
 import type { LiveSession } from './live-session.ts'
@@ -65,16 +65,6 @@ async function areKnown(live: LiveSession, decisions: readonly Decision[]): Prom
     messages.flatMap((message) => (message.role === 'assistant' ? callsToAnswer(message.content) : [])).map(({ id }) => id),
   )
   return decisions.every(({ toolCallId }) => made.has(toolCallId))
-}
-
-/** What a client has seen of a run when it decides: everything up to the first answer to its requests. */
-export function untilResolved(decisions: readonly Pick<Decision, 'toolCallId'>[]): (event: AgentEvent) => boolean {
-  const decided = new Set(decisions.map(({ toolCallId }) => toolCallId))
-  let isBefore = true
-  return (event) => {
-    if (event.type === 'approvalResolved' && decided.has(event.toolCallId)) isBefore = false
-    return isBefore
-  }
 }
 
 function assertPending(pending: readonly PendingApproval[], { toolCallId, argumentsHash, approved }: Decision): void {

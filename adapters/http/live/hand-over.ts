@@ -110,7 +110,7 @@ const pauseMs = 2000
 
 /** Resolves when the turn that is on has ended, or what waits for a person is recorded; at the latest when `deadline` aborts. */
 export function untilHandedOver(agent: Agent, run: AgentRun, deadline: AbortSignal): Promise<void> {
-  const isWaiting = run.pendingApprovals().length > 0
+  const isWaiting = run.pendingApprovals().length + run.pendingClientCalls().length > 0
   return new Promise((resolve) => {
     let stopTimer = (): void => undefined
     const done = (): void => {

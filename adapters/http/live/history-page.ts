@@ -1,5 +1,5 @@
-import type { AgentMessage, PendingApproval } from '../../../src/index.ts'
-import { waitingApprovals } from '../../../src/internal.ts'
+import type { AgentMessage, PendingApproval, PendingClientCall } from '../../../src/index.ts'
+import { waitingApprovals, waitingClientCalls } from '../../../src/internal.ts'
 import { loopChainTo, queuedInputs, type SessionRecord, sessionOf, snapshotOf } from '../../../src/session/index.ts'
 import { refuse } from '../access/problem.ts'
 import type { WaitingInput } from './queued-inputs.ts'
@@ -8,6 +8,8 @@ import type { WaitingInput } from './queued-inputs.ts'
 export interface History {
   messages: readonly AgentMessage[]
   approvals: PendingApproval[]
+  /** Calls that wait for a page. */
+  clientCalls: PendingClientCall[]
   queued: WaitingInput[]
   /** The loop with which it ends. */
   loopId?: string
@@ -34,7 +36,8 @@ export function historyIn(records: readonly SessionRecord[], sessionId: string, 
   const messages = snapshot.messages.filter(({ id }) => !madeUp.has(id))
   const waiting = [...queuedInputs(records).values()].filter(({ status }) => status === 'queued')
   const queued = waiting.flatMap(({ kind, loopId: of, messages: said }) => said.slice(-1).map((message) => ({ kind, loopId: of, message })))
-  return { messages, approvals: waitingApprovals(messages), queued, ...(lastLoopId !== undefined && { loopId: lastLoopId }) }
+  const open = { approvals: waitingApprovals(messages), clientCalls: waitingClientCalls(messages), queued }
+  return { messages, ...open, ...(lastLoopId !== undefined && { loopId: lastLoopId }) }
 }
 
 /** A page of a whole history. Refuses with 400 `invalidCursor` where `before` is no message of it. */

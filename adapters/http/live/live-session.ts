@@ -72,7 +72,11 @@ export class LiveSession {
       logger: host.logger,
       waiting: async () => {
         const agent = await this.#agent.inMemory()
-        return { approvals: agent?.pendingApprovals() ?? [], inputs: agent?.currentRun?.pendingInputs() ?? [] }
+        return {
+          approvals: agent?.pendingApprovals() ?? [],
+          inputs: agent?.currentRun?.pendingInputs() ?? [],
+          clientCalls: agent?.pendingClientCalls() ?? [],
+        }
       },
       isElsewhere: () => this.goneElsewhere.aborted,
     })
@@ -137,6 +141,7 @@ export class LiveSession {
     return {
       messages,
       approvals: agent.pendingApprovals(),
+      clientCalls: agent.pendingClientCalls(),
       queued: this.queued.shown(),
       ...(lastLoopId !== undefined && { loopId: lastLoopId }),
     }
@@ -197,9 +202,11 @@ export class LiveSession {
     return (await this.continuedRun()) ?? this.#agent.latest?.run
   }
 
-  /** How many calls wait for a person, and how many messages to be heard. */
+  /** How many calls wait for a person or a page, and how many messages to be heard. */
   get waiting(): { approvals: number; messages: number } {
-    return { approvals: this.#agent.latest?.run.pendingApprovals().length ?? 0, messages: this.queued.waiting().length }
+    const run = this.#agent.latest?.run
+    const calls = [...(run?.pendingApprovals() ?? []), ...(run?.pendingClientCalls() ?? [])]
+    return { approvals: calls.length, messages: this.queued.waiting().length }
   }
 
   /** Its prompts that are said later; undefined where the host keeps none. */

@@ -1,4 +1,4 @@
-import type { PendingApproval, PendingInput, RunStatus } from '../../../src/index.ts'
+import type { PendingApproval, PendingClientCall, PendingInput, RunStatus } from '../../../src/index.ts'
 import type { RunFailure } from '../../../src/loop/index.ts'
 
 interface NoticeBase {
@@ -12,11 +12,13 @@ interface NoticeBase {
   loopId: string
 }
 
-/** Somebody has to decide or to answer, and no client is connected to the session. */
+/** Somebody has to decide or to answer, or a page has to run a call, and no client is connected to the session. */
 export interface WaitingNotice extends NoticeBase {
   type: 'waiting'
   approvals: readonly PendingApproval[]
   inputs: readonly PendingInput[]
+  /** Calls that a page is to run. */
+  clientCalls: readonly PendingClientCall[]
 }
 
 /** A run is over, and its end is in the log. One that waits for a person is not. */

@@ -1,4 +1,4 @@
-import type { AgentEvent, Logger, PendingApproval, PendingInput, RunStatus } from '../../../src/index.ts'
+import type { AgentEvent, Logger, PendingApproval, PendingClientCall, PendingInput, RunStatus } from '../../../src/index.ts'
 import { errorText, logWarning, startTimer } from '../../../src/internal.ts'
 import type { RunFailure } from '../../../src/loop/index.ts'
 import type { NoticeHandlers, SessionNotice } from './session-notices.ts'
@@ -6,10 +6,14 @@ import type { NoticeHandlers, SessionNotice } from './session-notices.ts'
 /** How long nobody may be connected until a person counts as gone: longer than a page takes to load again. */
 const absenceMs = 3000
 
-/** What waits for a person. */
+/** The events of questions. */
+const asks: ReadonlySet<AgentEvent['type']> = new Set(['approvalRequested', 'inputRequested', 'clientCallRequested'])
+
+/** What waits for a person, or for a page of theirs. */
 interface Waiting {
   approvals: readonly PendingApproval[]
   inputs: readonly PendingInput[]
+  clientCalls: readonly PendingClientCall[]
 }
 
 interface SessionWatchParts {
@@ -57,8 +61,9 @@ export class SessionWatch {
   /** An event of the agent. */
   event(event: AgentEvent): void {
     if (event.type === 'agentStart') this.#loopId = event.loopId
-    else if (event.type === 'approvalRequested' || event.type === 'inputRequested') void this.#tellWaiting()
-    else if (event.type === 'approvalResolved' || event.type === 'inputResolved') this.#told.delete(keyOf(event))
+    else if (asks.has(event.type)) void this.#tellWaiting()
+    else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'clientCallResolved')
+      this.#told.delete(keyOf(event))
     else if (event.type === 'agentEnd') {
       const { loopId, status, error } = event
       if (status === 'paused') void this.#tellWaiting()
@@ -80,12 +85,12 @@ export class SessionWatch {
     const { handlers, waiting } = this.#parts
     if (handlers.onWaiting === undefined) return
     // Several are asked for together: all of them are in one notice.
-    const { approvals, inputs } = await waiting()
-    const fresh = [...approvals, ...inputs].map(keyOf).filter((key) => !this.#told.has(key))
+    const { approvals, inputs, clientCalls } = await waiting()
+    const fresh = [...approvals, ...inputs, ...clientCalls].map(keyOf).filter((key) => !this.#told.has(key))
     if (this.#streams > 0 || fresh.length === 0 || this.#parts.isElsewhere()) return
     for (const key of fresh) this.#told.add(key)
     const id = `${this.#loopId}:waiting:${fresh.toSorted().join(',')}`
-    this.#call(handlers.onWaiting, { ...this.#base(this.#loopId), type: 'waiting', id, approvals, inputs })
+    this.#call(handlers.onWaiting, { ...this.#base(this.#loopId), type: 'waiting', id, approvals, inputs, clientCalls })
   }
 
   #base(loopId: string): Pick<SessionNotice, 'at' | 'sessionId' | 'identity' | 'loopId'> {

@@ -1,15 +1,14 @@
-import type { ClientSettings } from '../../../src/client/index.ts'
 import type { AgentRun } from '../../../src/index.ts'
 import { messagesWithBytes } from '../../../src/session/index.ts'
 import { agUiEncoder, agUiHeaders, type RunInput, readRunInput } from '../../../src/ui/ag-ui/index.ts'
 import { isObject, readJsonObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import { beginForPerson } from '../live/begin-for-person.ts'
-import { decideOrJoin, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
+import { settle, untilResolved } from '../live/settle.ts'
 import { agUiFrames, type IsSeen } from '../stream/frame-writer.ts'
 import { eventStream, waitsForPerson } from '../stream/run-stream.ts'
-import { settingsFrom } from './client-settings.ts'
+import { askedIn } from './client-settings.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
@@ -23,11 +22,11 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const body = await readJsonObject(c, options.body)
     const { value: input, problem } = readRunInput(body)
     if (input === undefined) refuse(400, 'invalidBody', problem)
-    const forwarded = isObject(body.forwardedProps) ? body.forwardedProps.settings : undefined
-    const settings = settingsFrom(forwarded, options.clientSettings)
+    const forwarded = isObject(body.forwardedProps) ? body.forwardedProps : {}
+    const asked = askedIn(forwarded, options.clientSettings, input.tools)
     options.streams.assertRoom(c.env.live.caller)
     const { live } = c.env
-    const { run, isSeen, restate = false } = await runFor(live, input, settings)
+    const { run, isSeen, restate = false } = await runFor(live, input, asked)
     const { threadId, runId } = input
     const history = await messagesWithBytes(live.store, live.sessionId, live.historyBefore(run))
     const encoder = agUiEncoder({ history, restate, threadId, runId })
@@ -38,17 +37,17 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
 /** The run that an input is about, and how much of it its client has. */
 async function runFor(
   live: LiveSession,
-  { message, decisions }: RunInput,
-  settings: ClientSettings,
+  { message, decisions, results }: RunInput,
+  asked: ReturnType<typeof askedIn>,
 ): Promise<{ run: AgentRun; isSeen?: IsSeen; restate?: boolean }> {
   const isSaid = message !== undefined && (await live.agent()).messages.some(({ id }) => id === message.id)
-  if (decisions.length > 0) {
-    const run = await decideOrJoin(live, decisions)
+  if (decisions.length + results.length > 0) {
+    const run = await settle(live, { decisions, results })
     // Where it cannot be stored, the run says so with its end.
     if (message !== undefined && !isSaid) await run.followUp(message).stored.catch(() => undefined)
-    return { run, isSeen: untilResolved(decisions) }
+    return { run, isSeen: untilResolved([...decisions, ...results]) }
   }
-  if (message !== undefined && !isSaid) return { run: await beginForPerson(live, (agent) => agent.prompt(message, settings)) }
+  if (message !== undefined && !isSaid) return { run: await beginForPerson(live, (agent) => agent.prompt(message, asked(agent))) }
   // A client whose connection was lost asks once more.
   const run = await live.latestRun()
   if (run === undefined) refuse(409, 'nothingToContinue', 'No run is on. Send a message of the user with a new id.')

@@ -1,15 +1,14 @@
-import type { ClientSettings } from '../../../src/client/index.ts'
 import type { AgentRun } from '../../../src/index.ts'
 import { messagesWithBytes } from '../../../src/session/index.ts'
 import { type ChatRequest, readChatRequest, toUiMessages, uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
 import { readJsonObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import { beginForPerson } from '../live/begin-for-person.ts'
-import { decideOrJoin, untilResolved } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
+import { settle, untilResolved } from '../live/settle.ts'
 import { type IsSeen, turnFrames, uiMessageFrames } from '../stream/frame-writer.ts'
 import { eventStream, waitsForPerson } from '../stream/run-stream.ts'
-import { settingsFrom } from './client-settings.ts'
+import { askedIn } from './client-settings.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
@@ -21,21 +20,20 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/chat', async (c) => {
     const { live } = c.env
-    const { messages, approvals } = await live.history()
+    const { messages, approvals, clientCalls } = await live.history()
     const shown = await messagesWithBytes(live.store, live.sessionId, messages)
-    return c.json({ messages: toUiMessages(shown, { approvals }) })
+    return c.json({ messages: toUiMessages(shown, { approvals, clientCalls }) })
   })
   app.post('/chat', async (c) => {
     const body = await readJsonObject(c, options.body)
     const { value: request, problem } = readChatRequest(body)
     if (request === undefined) refuse(400, 'invalidBody', problem)
-    const settings = settingsFrom(body.settings, options.clientSettings)
+    const asked = askedIn(body, options.clientSettings)
     options.streams.assertRoom(c.env.live.caller)
     const { live } = c.env
-    const { decisions } = request
-    if (decisions.length === 0) return chatStream(live, await begin(live, request, settings), options)
-    const run = await decideOrJoin(live, decisions)
-    return chatStream(live, run, options, { isSeen: untilResolved(decisions) })
+    const { decisions, results } = request
+    if (decisions.length + results.length === 0) return chatStream(live, await begin(live, request, asked), options)
+    return chatStream(live, await settle(live, request), options, { isSeen: untilResolved([...decisions, ...results]) })
   })
   app.get('/chat/stream', async (c) => {
     const run = await c.env.live.currentRun()
@@ -72,19 +70,21 @@ async function chatStream(
   )
 }
 
+type Asked = ReturnType<typeof askedIn>
+
 /** Begins the run that a request asks for. What the page knows by an id that the session never had is new. */
-async function begin(live: LiveSession, { trigger, message, messageId }: ChatRequest, settings: ClientSettings): Promise<AgentRun> {
+async function begin(live: LiveSession, { trigger, message, messageId }: ChatRequest, asked: Asked): Promise<AgentRun> {
   const { messages } = await live.agent()
   const known = [messageId, message?.id].find((id) => id !== undefined && messages.some((each) => each.id === id))
   if (trigger === 'regenerate-message') {
-    if (known !== undefined) return beginForPerson(live, (agent) => agent.regenerate({ messageId: known, ...settings }))
+    if (known !== undefined) return beginForPerson(live, (agent) => agent.regenerate({ messageId: known, ...asked(agent) }))
     if (message === undefined || (await live.recorded.wasSaid(message.id))) refuseStale()
   }
   if (message === undefined) refuseStale()
   // Also what was sent before and whose answer was lost: it is not said twice.
   const said = messages.find(({ id }) => id === (messageId ?? message.id))
-  if (said?.role === 'user') return beginForPerson(live, (agent) => agent.editAndResend(said.id, message, settings))
-  return beginForPerson(live, (agent) => agent.prompt(message, settings))
+  if (said?.role === 'user') return beginForPerson(live, (agent) => agent.editAndResend(said.id, message, asked(agent)))
+  return beginForPerson(live, (agent) => agent.prompt(message, asked(agent)))
 }
 
 function refuseStale(): never {

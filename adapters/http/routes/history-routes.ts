@@ -25,10 +25,11 @@ export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions):
     const { live } = c.env
     const run = await live.currentRun()
     const { asked, ...place } = await askedOf(c)
-    const { messages, approvals, queued, loopId } = asked
+    const { messages, approvals, clientCalls, queued, loopId } = asked
     return c.json({
       messages: c.req.query('media') === 'names' ? messages : await messagesWithBytes(live.store, live.sessionId, messages),
       approvals,
+      ...(clientCalls.length > 0 && { clientCalls }),
       ...place,
       ...(loopId !== undefined && { loopId }),
       ...(run !== undefined && { runningLoopId: run.loopId }),

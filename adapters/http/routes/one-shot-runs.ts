@@ -27,7 +27,7 @@ export function addOneShotRuns<E extends Env>(app: Hono<E>, { access, agent, ...
     options.streams.assertRoom(caller)
     const made = await agent(c, caller)
     if ('detail' in made) return problemResponse(made)
-    const run = made.prompt(messages, { signal, ...said })
+    const run = made.prompt(messages, { signal, ...said(made, 'ofApplication') })
     return eventStream(run, { ...options, live: { caller } }, { onCancel: (reason) => run.abort(reason) })
   })
 }

@@ -1,10 +1,17 @@
 import type { Context } from 'hono'
-import type { ClientSettings } from '../../../src/client/index.ts'
-import { type Content, type JsonObject, type JsonValue, type MessageInput, type UserMessage, userMessage } from '../../../src/index.ts'
+import {
+  type Agent,
+  type Content,
+  type JsonObject,
+  type JsonValue,
+  type MessageInput,
+  type UserMessage,
+  userMessage,
+} from '../../../src/index.ts'
 import { checkOptions, clientBlock, json } from '../../../src/internal.ts'
 import { isObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
-import { type ClientSettingName, settingsFrom } from './client-settings.ts'
+import { askedIn, type ClientSettingName } from './client-settings.ts'
 
 /**
  * The key under which a client asks for something that must happen once, however often the request arrives. Refuses with 400 `invalidBody` what is no
@@ -25,21 +32,22 @@ export function withKey(messages: readonly UserMessage[], key: string | undefine
 /** What a client says: user messages, and what it wants to find in `agentStart`. */
 export interface PromptBody {
   messages: UserMessage[]
-  /** For `prompt`: what it wants to find in `agentStart`, and the settings that it may choose. */
-  said: ClientSettings & { metadata?: JsonValue }
+  /** For `prompt` of this agent: what it wants to find in `agentStart`, and what it may choose. */
+  said: (...asked: Parameters<ReturnType<typeof askedIn>>) => ReturnType<ReturnType<typeof askedIn>> & { metadata?: JsonValue }
 }
 
 /**
- * Checks `{ prompt: string | messages, metadata?, settings? }`. Refuses with 400 `invalidBody`, and with 403 a setting that is not in `allowed`.
+ * Checks `{ prompt: string | messages, metadata?, settings?, model?, thinking?, tools?, clientTools? }`. Refuses with 400 `invalidBody`, and with 403 a setting that is not in `allowed`.
  *
  * **Contract**: only user messages of text, pictures and files pass. What an assistant or a tool said is the server's to know; a client that sends it
  * could put words into the model's mouth.
  */
 export function promptOf(body: JsonObject, allowed: readonly ClientSettingName[]): PromptBody {
   assertShallow(body)
-  const { prompt, metadata, settings } = body
+  const { prompt, metadata } = body
   const messages = messagesOf(prompt)
-  return { messages, said: { ...settingsFrom(settings, allowed), ...(metadata !== undefined && { metadata }) } }
+  const asked = askedIn(body, allowed)
+  return { messages, said: (...of) => ({ ...asked(...of), ...(metadata !== undefined && { metadata }) }) }
 }
 
 function messagesOf(prompt: JsonValue | undefined): UserMessage[] {

@@ -9,7 +9,8 @@ import type { SessionRoutes } from '../live/live-sessions.ts'
 import { cursorOf, eventStream, eventsAfter, runStream } from '../stream/run-stream.ts'
 import { addAgUiRoutes } from './ag-ui-routes.ts'
 import { addChatRoutes } from './chat-routes.ts'
-import { settingsFrom } from './client-settings.ts'
+import { addClientCallRoutes } from './client-call-routes.ts'
+import { askedIn } from './client-settings.ts'
 import { addHistoryRoutes, refuseUnknown } from './history-routes.ts'
 import { addOpenAiRoutes } from './openai-routes.ts'
 import { keyOf, promptOf, withKey } from './prompt-body.ts'
@@ -38,6 +39,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   addSteeringRoutes(app, options)
   addApprovalRoutes(app, options)
   addInputRoutes(app, options)
+  addClientCallRoutes(app, options)
   addTreeRoutes(app, options)
   addChatRoutes(app, options)
   addAgUiRoutes(app, options)
@@ -71,20 +73,20 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
     const body = await readJsonObject(c, options.body)
     const { messages, said } = promptOf(body, options.clientSettings)
     const input = withKey(messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.prompt(input, said), placeIn(body))
+    return answerWithRun(c, options, (agent) => agent.prompt(input, said(agent)), placeIn(body))
   })
   app.post('/send', async (c) => {
     const body = await readJsonObject(c, options.body)
     const { messages, said } = promptOf(body, options.clientSettings)
     const input = withKey(messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.send(input, said), placeIn(body))
+    return answerWithRun(c, options, (agent) => agent.send(input, said(agent)), placeIn(body))
   })
   app.post('/continue', async (c) => {
     const isEmpty = c.req.header('content-type') === undefined
     const body = isEmpty ? {} : await readJsonObject(c, options.body)
     const place = placeIn(body)
-    const settings = settingsFrom(body.settings, options.clientSettings)
-    return answerWithRun(c, options, (agent) => agent.continueLoop(settings), place)
+    const asked = askedIn(body, options.clientSettings)
+    return answerWithRun(c, options, (agent) => agent.continueLoop(asked(agent)), place)
   })
   app.get('/runs/:loopId/events', async (c) => {
     options.streams.assertRoom(c.env.live.caller)
@@ -202,13 +204,9 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
     const { messageId } = body
     if (messageId !== undefined && typeof messageId !== 'string')
       refuse(400, 'invalidBody', 'messageId must name a message, or be left out.')
-    return answerWithRun(
-      c,
-      options,
-      (agent) =>
-        agent.regenerate({ ...settingsFrom(body.settings, options.clientSettings), ...(messageId !== undefined && { messageId }) }),
-      placeIn(body),
-    )
+    const asked = askedIn(body, options.clientSettings)
+    const regenerate = (agent: Agent) => agent.regenerate({ ...asked(agent), ...(messageId !== undefined && { messageId }) })
+    return answerWithRun(c, options, regenerate, placeIn(body))
   })
   app.post('/edit', async (c) => {
     const body = await bodyOf(c)
@@ -216,7 +214,7 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
     if (typeof messageId !== 'string') refuse(400, 'invalidBody', 'messageId must name the user message that is said anew.')
     const { messages, said } = promptOf(body, options.clientSettings)
     const input = withKey(messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.editAndResend(messageId, input, said), placeIn(body))
+    return answerWithRun(c, options, (agent) => agent.editAndResend(messageId, input, said(agent)), placeIn(body))
   })
   app.post('/branch', async (c) => {
     const body = await bodyOf(c)
@@ -225,7 +223,7 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
       refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')
     const { messages, said } = promptOf(body, options.clientSettings)
     const input = withKey(messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.prompt(input, { ...said, kind: { kind: 'branch', tag } }), { from: loopId })
+    return answerWithRun(c, options, (agent) => agent.prompt(input, { ...said(agent), kind: { kind: 'branch', tag } }), { from: loopId })
   })
 }
 

@@ -62,9 +62,9 @@ export const sseHeaders = {
   'x-content-type-options': 'nosniff',
 } as const
 
-/** Whether `run` waits for a person. */
+/** Whether `run` waits for a person, or for a page. */
 export function waitsForPerson(run: AgentRun): () => boolean {
-  return () => run.pendingApprovals().length > 0
+  return () => run.pendingApprovals().length + run.pendingClientCalls().length > 0
 }
 
 /** The number that a cursor is. */

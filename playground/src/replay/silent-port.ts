@@ -12,6 +12,7 @@ export function silentPort(sessionId: string, model: ModelFacts): ChatPort {
     ...{ prompt: refuse, send: refuse, continueLoop: refuse, compact: refuse, regenerate: refuse, editAndResend: refuse },
     ...{ steer: refuse, followUp: refuse, abort: () => undefined },
     pendingApprovals: () => [],
+    pendingClientCalls: () => [],
     subscribe: () => () => undefined,
   }
   return { agent, model, recorded: async () => undefined, close: async () => undefined }

@@ -23,6 +23,7 @@ interface ToolCardProps {
 const labels: Record<ToolStatus, string> = {
   streaming: 'writing arguments',
   ready: 'waiting',
+  pendingClient: 'waits for a page',
   pendingApproval: 'needs your approval',
   running: 'running',
   done: 'done',
@@ -35,6 +36,7 @@ const labels: Record<ToolStatus, string> = {
 const signs: Record<ToolStatus, IconName> = {
   streaming: 'spinner',
   ready: 'spinner',
+  pendingClient: 'spinner',
   pendingApproval: 'help',
   running: 'spinner',
   done: 'check',

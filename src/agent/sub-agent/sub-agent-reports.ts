@@ -115,7 +115,7 @@ export function withUnheard(result: ToolResult, unheard: readonly AgentMessage[]
 }
 
 /** Why a loop did not end by itself, in words for the model that asked for it. */
-function stopReason({ status, error, rejection, messages, pendingApprovals = [] }: RunResult): string | undefined {
+function stopReason({ status, error, rejection, messages, pendingApprovals = [], pendingClientCalls = [] }: RunResult): string | undefined {
   switch (status) {
     case 'completed':
       return undefined
@@ -128,6 +128,7 @@ function stopReason({ status, error, rejection, messages, pendingApprovals = [] 
     case 'aborted':
       return 'Cancelled'
     case 'paused':
+      if (pendingApprovals.length === 0) return `Stopped: a page must run ${callNames(pendingClientCalls)}, and none answered.`
       return `Stopped: ${callNames(pendingApprovals)} must be approved by a person, and nobody answered.`
     case 'rejected':
       return `Rejected: ${rejection ?? 'no reason given'}`

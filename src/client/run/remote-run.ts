@@ -6,17 +6,18 @@ import {
   requestFor,
   shownRequest,
   waitingApprovals,
+  waitingClientCalls,
 } from '../../base/questions.ts'
 import { toRunFailure } from '../../contract/errors.ts'
 import { newId } from '../../contract/message/ids.ts'
 import { type AgentMessage, answerOf, type PromptInput } from '../../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent } from '../../contract/run/event.ts'
-import type { PendingApproval, PendingInput, RunFailure } from '../../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall, PendingInput, RunFailure } from '../../contract/run/run-facts.ts'
 import { endOf, type LoopRecord } from '../../contract/session/session.ts'
 import { LoggedRun } from '../../stream/logged-run.ts'
 import type { Logger } from '../../types/logger.ts'
-import type { ApprovalRef, InputAnswer, InputRef } from '../../types/run/question.ts'
+import type { ApprovalRef, ClientCallAnswer, InputAnswer, InputRef } from '../../types/run/question.ts'
 import type { AgentRun, Receipt, RunResult } from '../../types/run/run.ts'
 import type { RemoteError } from '../remote-error.ts'
 import type { QueuedReceipt, RemoteReceipt } from './outbox.ts'
@@ -30,11 +31,13 @@ export interface RunHost {
   queue(kind: QueuedReceipt['kind'], input: PromptInput, run: RemoteRun): Receipt
   answer(inputId: string, answer: InputAnswer): void
   decide(request: { toolCallId: string; argumentsHash?: string }, approved: boolean, reason?: string): void
+  claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
+  answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void>
   /** Called once, before its last event is seen. */
   ended(run: RemoteRun): void
 }
 
-const nothingAsked: OpenQuestions = { approvals: [], inputs: [] }
+const nothingAsked: OpenQuestions = { approvals: [], inputs: [], clientCalls: [] }
 
 /**
  * A run on a server, with the surface of a local one.
@@ -129,6 +132,20 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     return [...this.#open.inputs]
   }
 
+  async claimCall(request: ApprovalRef, clientId: string): Promise<boolean> {
+    requestFor(this.#open.clientCalls, shownRequest(request))
+    return this.#host.claimCall(request, clientId)
+  }
+
+  async answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void> {
+    requestFor(this.#open.clientCalls, shownRequest(request))
+    return this.#host.answerCall(request, answer, clientId)
+  }
+
+  pendingClientCalls(): PendingClientCall[] {
+    return [...this.#open.clientCalls]
+  }
+
   abort(): void {
     if (!this.#hasEnded) this.#host.stop(this)
   }
@@ -193,6 +210,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.catchUp(record)
     const { messages, usage, error, rejection } = record
     const pendingApprovals = waitingApprovals(messages)
+    const pendingClientCalls = waitingClientCalls(messages)
     this.#emit(this.#progress.cutOff())
     const end: AgentEndEvent = {
       ...this.#base(),
@@ -200,6 +218,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
       ...(error !== undefined && { error }),
       ...(rejection !== undefined && { rejection }),
       ...(pendingApprovals.length > 0 && { pendingApprovals }),
+      ...(pendingClientCalls.length > 0 && { pendingClientCalls }),
     }
     this.#end(this.#whole(end))
   }
@@ -267,13 +286,26 @@ export class RemoteRun extends LoggedRun implements AgentRun {
   }
 
   #end(event: AgentEndEvent): void {
-    const { status, messages, usage, totalUsage = usage, returned = [], error, limit, rejection, pendingApprovals, costUsd } = event
+    const {
+      status,
+      messages,
+      usage,
+      totalUsage = usage,
+      returned = [],
+      error,
+      limit,
+      rejection,
+      pendingApprovals,
+      pendingClientCalls,
+      costUsd,
+    } = event
     const known = {
       ...(costUsd !== undefined && { costUsd }),
       ...(error !== undefined && { error }),
       ...(limit !== undefined && { limit }),
       ...(rejection !== undefined && { rejection }),
       ...(pendingApprovals !== undefined && { pendingApprovals }),
+      ...(pendingClientCalls !== undefined && { pendingClientCalls }),
     }
     this.#settle({ status, messages, usage, totalUsage, returned, ...known }, { last: event })
   }

@@ -23,6 +23,7 @@ import {
   wholeFrom,
   withInside,
 } from '../shape/shape.ts'
+import { choiceFields } from './choices.ts'
 
 /** Services take penalties as far from 0 as this. */
 const aPenalty = between(-2, 2)
@@ -156,6 +157,7 @@ const promptFields = {
   thinking: thinkingLevel,
   responseFormat,
   repair: wholeFrom(0),
+  ...choiceFields,
   /** Names of what else it said, which no record holds: headers, a body that may hold a secret, a schema that is code. */
   unrecorded: fixedListOf(aText),
 }

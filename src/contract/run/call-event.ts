@@ -1,6 +1,13 @@
 import { aFlag, aJsonObject, aText, type FieldsOf, object, oneOf, optional } from '../shape/shape.ts'
 import { callOutcome, toolResult } from '../tool/tool-result.ts'
-import { eventBase, pendingApprovalFields, pendingInputFields, subAgentRef } from './run-facts.ts'
+import {
+  clientCallOutcome,
+  eventBase,
+  pendingApprovalFields,
+  pendingClientCallFields,
+  pendingInputFields,
+  subAgentRef,
+} from './run-facts.ts'
 
 const toolExecutionStart = {
   ...eventBase,
@@ -81,16 +88,16 @@ const approvalRequested = {
 /** A call waits for `run.approve(event)` or `run.deny(event)`. The calls of sub-agents rise to the run that can answer. */
 export interface ApprovalRequestedEvent extends FieldsOf<typeof approvalRequested> {}
 
-const approvalResolved = {
+const callResolved = {
   ...eventBase,
-  type: oneOf('approvalResolved'),
   toolCallId: aText,
   toolName: aText,
-  approved: aFlag,
+  /** Why it was refused, or why nobody is asked any more. */
   reason: optional(aText),
   /** As in the request. */
   subAgent: optional(subAgentRef),
 }
+const approvalResolved = { ...callResolved, type: oneOf('approvalResolved'), approved: aFlag }
 
 /** The one answer to an `approvalRequested`; `approved` is false too when nobody answered in time or the run was stopped. */
 export interface ApprovalResolvedEvent extends FieldsOf<typeof approvalResolved> {}
@@ -104,21 +111,24 @@ const inputRequested = {
 /** A running call asks a person something, and waits for `run.answer(event, answer)`. Source: docs/concepts/approval.md */
 export interface InputRequestedEvent extends FieldsOf<typeof inputRequested> {}
 
-const inputResolved = {
-  ...eventBase,
-  type: oneOf('inputResolved'),
-  inputId: aText,
-  toolCallId: aText,
-  toolName: aText,
-  action: oneOf('accept', 'decline', 'cancel'),
-  /** Why nobody is asked any more. */
-  reason: optional(aText),
-  /** As in the request. */
-  subAgent: optional(subAgentRef),
-}
+const inputResolved = { ...callResolved, type: oneOf('inputResolved'), inputId: aText, action: oneOf('accept', 'decline', 'cancel') }
 
 /** The one end of an `inputRequested`. What was filled in goes to the call alone. `cancel` also when nobody answered in time, or the call is over. */
 export interface InputResolvedEvent extends FieldsOf<typeof inputResolved> {}
+
+const clientCallRequested = {
+  ...eventBase,
+  ...pendingClientCallFields,
+  type: oneOf('clientCallRequested'),
+}
+
+/** A page is to run a call, and waits for `run.answerCall(event, answer)`. Source: docs/concepts/client-tools.md */
+export interface ClientCallRequestedEvent extends FieldsOf<typeof clientCallRequested> {}
+
+const clientCallResolved = { ...callResolved, type: oneOf('clientCallResolved'), outcome: clientCallOutcome }
+
+/** The one end of a `clientCallRequested`. The result is in the `toolExecutionEnd` that follows, unless the run is paused. */
+export interface ClientCallResolvedEvent extends FieldsOf<typeof clientCallResolved> {}
 
 /** A person is asked whether a call may run. */
 export const approvalEvents = {
@@ -129,6 +139,11 @@ export const approvalEvents = {
 const inputEvents = {
   inputRequested: object<InputRequestedEvent>(inputRequested),
   inputResolved: object<InputResolvedEvent>(inputResolved),
+}
+/** A page is to run a call. */
+export const clientCallEvents = {
+  clientCallRequested: object<ClientCallRequestedEvent>(clientCallRequested),
+  clientCallResolved: object<ClientCallResolvedEvent>(clientCallResolved),
 }
 /** What goes on beside a run. */
 const backgroundEvents = {
@@ -143,5 +158,6 @@ export const callEvents = {
   progressMessage: object<ProgressMessageEvent>(progressMessage),
   ...approvalEvents,
   ...inputEvents,
+  ...clientCallEvents,
   ...backgroundEvents,
 }

@@ -25,6 +25,8 @@ import {
   type ApprovalResolvedEvent,
   type BackgroundEndEvent,
   type BackgroundStartEvent,
+  type ClientCallRequestedEvent,
+  type ClientCallResolvedEvent,
   callEvents,
   type InputRequestedEvent,
   type InputResolvedEvent,
@@ -34,7 +36,16 @@ import {
   type ToolExecutionUpdateEvent,
 } from './call-event.ts'
 import { annotatedRequest } from './request-capture.ts'
-import { continuationKind, endedBy, eventBase, loopConfigSnapshot, pendingApproval, runFailure, runStatus } from './run-facts.ts'
+import {
+  continuationKind,
+  endedBy,
+  eventBase,
+  loopConfigSnapshot,
+  pendingApproval,
+  pendingClientCall,
+  runFailure,
+  runStatus,
+} from './run-facts.ts'
 import { reachedLimit } from './settings.ts'
 import {
   type ModelFallbackEvent,
@@ -60,6 +71,8 @@ const agentStart = {
   configSnapshot: loopConfigSnapshot,
   /** What the caller passed to `prompt`, unchanged. */
   metadata: optional(json),
+  /** Names of the tools that pages run, where there are any. */
+  clientTools: optional(listOf(aText)),
 }
 
 /** The first event of a loop: who runs, as continuation of what, with which configuration. Source: docs/concepts/events.md */
@@ -85,6 +98,7 @@ const agentEnd = {
   /** What refused to go on, and why: an input filter, or a hook. */
   rejection: optional(aText),
   pendingApprovals: optional(listOf(pendingApproval)),
+  pendingClientCalls: optional(listOf(pendingClientCall)),
   /** What the run was given and did not take into the history, where there is any. */
   returned: optional(listOf(agentMessage)),
 }
@@ -293,7 +307,7 @@ export interface ChildEvent extends FieldsOf<typeof childEvent> {}
  * ```
  * agentStart (turnStart (messageStart messageEnd)* (compactionStarted compactionEnded)? turnRequest?
  *   (messageStart (messageUpdate | serviceToolStart | serviceToolEnd)* messageEnd | providerRetry)*
- *   (approvalRequested approvalResolved)* toolExecutionStart
+ *   (approvalRequested approvalResolved)* (clientCallRequested clientCallResolved)? toolExecutionStart
  *   (toolExecutionUpdate | progressMessage | childEvent | inputRequested inputResolved)* toolExecutionEnd
  *   messageStart messageEnd … (prunApplied | revertApplied)* turnEnd)* inputRejected? agentEnd
  * ```
@@ -321,6 +335,8 @@ export type AgentEvent =
   | ApprovalResolvedEvent
   | InputRequestedEvent
   | InputResolvedEvent
+  | ClientCallRequestedEvent
+  | ClientCallResolvedEvent
   | BackgroundStartEvent
   | BackgroundEndEvent
   | ServiceToolStartEvent

@@ -152,6 +152,19 @@ export const pendingApprovalFields = {
 export interface PendingApproval extends FieldsOf<typeof pendingApprovalFields> {}
 export const pendingApproval: ShapeOf<PendingApproval> = object<PendingApproval>(pendingApprovalFields)
 
+export const pendingClientCallFields = {
+  ...pendingApprovalFields,
+  /** Epoch ms after which no page is expected to answer any more: the model is told so. Absent where there is no end. */
+  deadline: optional(aNumber),
+}
+
+/** A call that a page is to run, as `argumentsHash` binds it, and that waits for its result. Source: docs/concepts/client-tools.md */
+export interface PendingClientCall extends FieldsOf<typeof pendingClientCallFields> {}
+export const pendingClientCall: ShapeOf<PendingClientCall> = object<PendingClientCall>(pendingClientCallFields)
+
+/** What came of a call that a page was to run, in words. `unanswered`: no page answered in time, or nobody was asked any more. */
+export const clientCallOutcome = oneOf('answered', 'failed', 'unanswered')
+
 const questionFields = {
   message: aText,
   /** What is to be filled in, as a JSON Schema of an object. Absent where there is nothing to fill in. */

@@ -8,6 +8,7 @@ import {
   endedBy,
   loopConfigSnapshot,
   pendingApproval,
+  pendingClientCall,
   runFailure,
   runStatus,
   turnChangesRecord,
@@ -68,6 +69,7 @@ export const journalEntries = {
     rejection: optional(aText),
     endedBy: optional(endedBy),
     pendingApprovals: optional(listOf(pendingApproval)),
+    pendingClientCalls: optional(listOf(pendingClientCall)),
   },
 }
 const journalEntry = tagged('type', journalEntries)

@@ -4,10 +4,10 @@ import { ConfigError } from '../../contract/errors.ts'
 import { newId } from '../../contract/message/ids.ts'
 import type { InputQuestion, PendingInput } from '../../contract/run/run-facts.ts'
 import { isPlain, jsonFault } from '../../contract/shape/json-fault.ts'
-import type { ApprovalDesk, InputAnswer, InputDesk, QuestionDesk, RunGuards } from '../../types/run/question.ts'
+import type { ApprovalDesk, ClientCallDesk, InputAnswer, InputDesk, QuestionDesk, RunGuards } from '../../types/run/question.ts'
 import type { LoopState } from '../loop-state.ts'
 import { ruleOf } from './permission.ts'
-import { AskedQuestion, type Asker, approvalQuestion, inputQuestion, type Question } from './question.ts'
+import { AskedQuestion, type Asker, approvalQuestion, clientCallQuestion, inputQuestion, type Question } from './question.ts'
 
 /** The call on whose behalf people are asked. `pause` stops its clock, and returns how to start it again. */
 interface AskingCall {
@@ -49,7 +49,7 @@ export class CallQuestions {
   get guards(): RunGuards {
     const { config, options, watches, context } = this.#loop
     const { hooks: { prepareTurn: _ofThisAgent, ...hooks } = {}, inputFilters, approvalTimeoutMs, requireMedia, resolveMedia } = config
-    const { approvals, inputs } = options
+    const { approvals, inputs, clientCalls } = options
     return {
       config: {
         ...(Object.keys(hooks).length > 0 && { hooks }),
@@ -62,6 +62,7 @@ export class CallQuestions {
       options: {
         ...(approvals !== undefined && { approvals: this.#approvals(approvals) }),
         ...(inputs !== undefined && { inputs: this.#inputs(inputs) }),
+        ...(clientCalls !== undefined && { clientCalls: this.#clientCalls(clientCalls) }),
         approvalRule: (toolName) => {
           const tool = context.tools.find(({ name }) => name === toolName)
           return tool === undefined ? options.approvalRule?.(toolName) : ruleOf(this.#loop, tool)
@@ -90,6 +91,17 @@ export class CallQuestions {
     return {
       wait: ({ loopId, ...pending }, answer) =>
         this.#forward(above, inputQuestion(events, { ...pending, subAgent: this.#subAgent(loopId, pending) }), answer, [pause]),
+    }
+  }
+
+  #clientCalls(above: ClientCallDesk): ClientCallDesk {
+    const { events } = this.#loop
+    const { pause } = this.#call
+    return {
+      wait: ({ runId: _run, seq: _seq, loopId, maxResultChars, ...pending }, tell) => {
+        const question = clientCallQuestion(events, { ...pending, subAgent: this.#subAgent(loopId, pending) }, maxResultChars)
+        return this.#forward(above, question, tell, [pause])
+      },
     }
   }
 

@@ -1,26 +1,38 @@
 import { copyJson } from '../../base/json/copy-json.ts'
 import { checkedAnswer, inputFor, requestFor, shownRequest } from '../../base/questions.ts'
-import type { PendingApproval, PendingInput } from '../../contract/run/run-facts.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import type { PendingApproval, PendingClientCall, PendingInput } from '../../contract/run/run-facts.ts'
 import type {
   ApprovalDecision,
   ApprovalRef,
   ApprovalRequest,
+  ClientCallAnswer,
+  ClientCallOutcome,
+  ClientCallRequest,
   InputAnswer,
   InputRef,
   InputRequest,
   QuestionDesk,
 } from '../../types/run/question.ts'
+import { answeredResult } from './client-answer.ts'
 
 /** Where questions wait, in the order they were asked, until somebody answers them or whoever asked withdraws them. */
 abstract class Desk<Request, Answer> implements QuestionDesk<Request, Answer> {
   readonly #waiting = new Map<Request, (answer: Answer) => void>()
   readonly isAttended: () => boolean
+  /** What whoever asks is told once nobody answers any more. */
+  #closed: { answer: Answer } | undefined
 
   constructor(isAttended: () => boolean = () => true) {
     this.isAttended = isAttended
   }
 
   wait(request: Request, answer: (answer: Answer) => void): () => void {
+    if (this.#closed !== undefined) {
+      const { answer: last } = this.#closed
+      queueMicrotask(() => answer(last))
+      return () => undefined
+    }
     // An object of its own: the same request may be asked twice.
     const own = { ...request }
     this.#waiting.set(own, answer)
@@ -29,6 +41,12 @@ abstract class Desk<Request, Answer> implements QuestionDesk<Request, Answer> {
 
   protected get waiting(): Request[] {
     return [...this.#waiting.keys()]
+  }
+
+  /** Nobody answers any more: what waits, and what would, is told `answer`. */
+  protected closeWith(answer: Answer): void {
+    this.#closed = { answer }
+    for (const request of this.waiting) this.tell(request, answer)
   }
 
   protected tell(request: Request, answer: Answer): void {
@@ -45,18 +63,9 @@ abstract class Desk<Request, Answer> implements QuestionDesk<Request, Answer> {
  * Source: docs/concepts/approval.md
  */
 export class Approvals extends Desk<ApprovalRequest, ApprovalDecision> {
-  #isClosed = false
-
-  override wait(request: ApprovalRequest, answer: (answer: ApprovalDecision) => void): () => void {
-    if (!this.#isClosed) return super.wait(request, answer)
-    queueMicrotask(() => answer({ type: 'timeout' }))
-    return () => undefined
-  }
-
   /** Nobody answers any more: what waits, and what would, is left to whoever continues the run. */
   close(): void {
-    this.#isClosed = true
-    for (const request of this.waiting) this.tell(request, { type: 'timeout' })
+    this.closeWith({ type: 'timeout' })
   }
 
   /** Requests that wait now, in the order they were made. Copies. */
@@ -86,5 +95,65 @@ export class Inputs extends Desk<InputRequest, InputAnswer> {
   /** Answers a request that waits. Throws `ConfigError` `unknownInput` where none does, `invalidOption` for what is no answer. */
   answer(request: InputRef | string, given: InputAnswer): void {
     this.tell(inputFor(this.waiting, request), checkedAnswer(given))
+  }
+}
+
+/** Who runs a call, and until when nobody else may. Epoch ms. */
+interface Claim {
+  clientId: string
+  until: number
+}
+
+/** How long a claim holds that is not made again. */
+const claimMs = 30_000
+
+/**
+ * Calls that pages run, and what came of them. A result is about one request: its call, and the hash of the arguments that were shown. Where a page has claimed a
+ * call, no other page's result counts as long as that holds.
+ *
+ * Source: docs/concepts/client-tools.md
+ */
+export class ClientCalls extends Desk<ClientCallRequest, ClientCallOutcome> {
+  readonly #claims = new WeakMap<ClientCallRequest, Claim>()
+
+  /** No page is asked any more: what waits, and what would, is left to whoever continues the run. */
+  close(): void {
+    this.closeWith({ type: 'left' })
+  }
+
+  /** Requests that wait now, in the order they were made. Copies. */
+  pending(): PendingClientCall[] {
+    return this.waiting.map(({ runId: _run, loopId: _loop, seq: _seq, maxResultChars: _max, ...pending }) => copyJson(pending))
+  }
+
+  /**
+   * Says that this client runs the call, for 30 seconds from now on; again to hold it longer. False where another one has it. Throws `ConfigError`
+   * `unknownCall`, `argumentsChanged`; `invalidOption` without id or hash.
+   */
+  claim(request: ApprovalRef, clientId: string): boolean {
+    const waiting = requestFor(this.waiting, shownRequest(request))
+    if (this.#isOfAnother(waiting, clientId)) return false
+    this.#claims.set(waiting, { clientId, until: Date.now() + claimMs })
+    return true
+  }
+
+  /**
+   * Ends the call with what a page says came of it; resolves once that is recorded, and rejects where it cannot be. Throws `ConfigError` `unknownCall`,
+   * `argumentsChanged`, `claimedElsewhere` where another page runs it, and `invalidMessage` for what is no result, or is too long; the call goes on waiting then.
+   */
+  answer(request: ApprovalRef, given: ClientCallAnswer, clientId?: string): Promise<void> {
+    const waiting = requestFor(this.waiting, shownRequest(request))
+    if (this.#isOfAnother(waiting, clientId))
+      throw new ConfigError('claimedElsewhere', `Call "${waiting.toolCallId}" is run by another page, which has said so first.`)
+    const result = answeredResult(given, waiting)
+    return new Promise((resolve, reject) => {
+      const kept = (failure?: Error) => (failure === undefined ? resolve() : reject(failure))
+      this.tell(waiting, { type: 'answered', result, kept })
+    })
+  }
+
+  #isOfAnother(request: ClientCallRequest, clientId: string | undefined): boolean {
+    const claim = this.#claims.get(request)
+    return claim !== undefined && claim.clientId !== clientId && claim.until > Date.now()
   }
 }

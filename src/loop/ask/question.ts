@@ -1,8 +1,16 @@
 import { type AbortScope, onAbort } from '../../base/abort.ts'
 import { copyJson } from '../../base/json/copy-json.ts'
 import { startTimer } from '../../base/timer.ts'
-import type { PendingApproval, PendingInput } from '../../contract/run/run-facts.ts'
-import type { ApprovalDecision, ApprovalRequest, InputAnswer, InputRequest, QuestionDesk } from '../../types/run/question.ts'
+import type { PendingApproval, PendingClientCall, PendingInput } from '../../contract/run/run-facts.ts'
+import type {
+  ApprovalDecision,
+  ApprovalRequest,
+  ClientCallOutcome,
+  ClientCallRequest,
+  InputAnswer,
+  InputRequest,
+  QuestionDesk,
+} from '../../types/run/question.ts'
 import type { EventEmitter } from '../event-emitter.ts'
 
 /** A kind of question: what waits at a desk, and its two events. */
@@ -123,5 +131,26 @@ export function inputQuestion(events: EventEmitter, pending: PendingInput): Ques
     none: { action: 'cancel' },
     show: () => events.emit({ type: 'inputRequested', ...copyJson(pending) }),
     resolve: ({ action }, reason) => events.emit({ type: 'inputResolved', ...who, action, ...(reason !== undefined && { reason }) }),
+  }
+}
+
+/** A call that a page is to run, as a question of the loop whose events these are. */
+export function clientCallQuestion(
+  events: EventEmitter,
+  pending: PendingClientCall,
+  maxResultChars: number,
+): Question<ClientCallRequest, ClientCallOutcome> {
+  const { toolCallId, toolName, subAgent } = pending
+  const { runId, loopId, nextSeq: seq } = events
+  const who = { toolCallId, toolName, ...(subAgent !== undefined && { subAgent }) }
+  return {
+    request: { ...pending, runId, loopId: subAgent?.loopId ?? loopId, seq, maxResultChars },
+    none: { type: 'unanswered' },
+    show: () => events.emit({ type: 'clientCallRequested', ...copyJson(pending) }),
+    resolve: (outcome, whyNobody = 'no page answered in time') => {
+      if (outcome.type === 'answered') {
+        events.emit({ type: 'clientCallResolved', ...who, outcome: outcome.result.isError === true ? 'failed' : 'answered' })
+      } else events.emit({ type: 'clientCallResolved', ...who, outcome: 'unanswered', reason: whyNobody })
+    },
   }
 }

@@ -1,9 +1,12 @@
+import { argumentsHash } from '../../base/json/arguments-hash.ts'
 import type { ContextChange } from '../../contract/context/context-change.ts'
-import { errorText, JournalError, LoadError } from '../../contract/errors.ts'
+import { ConfigError, errorText, JournalError, LoadError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { AnswerableCall } from '../../contract/message/message.ts'
-import type { PendingApproval } from '../../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
+import type { ClientRun } from '../../types/tool/tool.ts'
+import { askClient, fitting } from '../ask/client-call.ts'
 import { isUnasked, permit } from '../ask/permission.ts'
 import { applyContextChanges } from '../compaction.ts'
 import type { LoopState } from '../loop-state.ts'
@@ -24,6 +27,16 @@ export interface PlannedCall {
   preparation?: Preparation | Promise<Preparation>
   /** Its intent, while that becomes durable. */
   intent?: Promise<void> | undefined
+  /** The hash of the arguments with which it may run: it was permitted, and then waited for a page. */
+  permitted?: string | undefined
+}
+
+/** Calls that wait for nobody. */
+export const noCalls: () => CallOutcome = () => ({ results: [], waiting: [], clientCalls: [], heldBack: [] })
+
+/** Whether a call waits for somebody, so that the run cannot go on. */
+export function isPaused({ waiting, clientCalls }: CallOutcome): boolean {
+  return waiting.length > 0 || clientCalls.length > 0
 }
 
 /** What the calls of a turn came to. */
@@ -32,6 +45,8 @@ export interface CallOutcome {
   results: ToolResultEntry[]
   /** Calls that wait for a person; they have no result. */
   waiting: PendingApproval[]
+  /** Calls that wait for a page; they have no result either. */
+  clientCalls: PendingClientCall[]
   /** Ids of the calls that come after one that waits; they have no result either. */
   heldBack: string[]
 }
@@ -57,7 +72,8 @@ function begin(loop: LoopState, call: AnswerableCall): PlannedCall {
     preparation.catch(() => undefined)
     return { call, preparation }
   }
-  const intent = preparation.kind === 'ready' && isUnasked(loop, preparation.call) ? recordIntent(loop, preparation.call) : undefined
+  const isOurs = preparation.kind === 'ready' && preparation.call.tool.client === undefined && isUnasked(loop, preparation.call)
+  const intent = isOurs ? recordIntent(loop, preparation.call) : undefined
   intent?.catch(() => undefined)
   return { call, preparation, intent }
 }
@@ -72,14 +88,14 @@ function begin(loop: LoopState, call: AnswerableCall): PlannedCall {
  * - Never rejects: what cannot be done fails the run.
  */
 export async function runCalls(loop: LoopState, planned: readonly PlannedCall[]): Promise<CallOutcome> {
-  const outcome: CallOutcome = { results: [], waiting: [], heldBack: [] }
+  const outcome = noCalls()
   const changes: ContextChange[] = []
-  const turn = { waiting: outcome.waiting, changes }
+  const turn = { outcome, changes }
   const size = stepSize(loop, planned.length)
   try {
     for (let at = 0; at < planned.length; at += size) {
       // Their order was asked for, and what comes later may rest on what comes first.
-      const isHeld = outcome.waiting.length > 0 && !loop.stop.aborted
+      const isHeld = isPaused(outcome) && !loop.stop.aborted
       const isSkipped = !isHeld && at > 0 && loop.inputs.isSteered
       const step = isHeld ? holdBack(planned.slice(at, at + size), outcome) : planned.slice(at, at + size)
       const answered = await Promise.all(
@@ -118,30 +134,42 @@ function stepSize({ config }: LoopState, calls: number): number {
   return Math.max(1, calls)
 }
 
+/** What tells calls apart. */
+type CallName = Pick<AnswerableCall, 'id' | 'name'>
+
+/** What the calls of a turn come to, while they run. */
+interface CallsInTurn {
+  outcome: CallOutcome
+  changes: ContextChange[]
+}
+
 /**
  * Takes one call from request to result: find, validate, ask, journal the intent, run, journal the result.
  *
  * **Contract**
- * - Never rejects. Resolves with the message that answers the call, or `undefined` when the call waits for a person.
+ * - Never rejects. Resolves with the message that answers the call, or `undefined` when the call waits for a person or a page.
  * - Emits exactly one `toolExecutionStart` and one `toolExecutionEnd` for every call that is answered.
  * - After the run was stopped or has failed, the tool is not run; the answer is `Cancelled`.
  */
 async function executeCall(
   loop: LoopState,
-  { call, preparation, intent }: PlannedCall,
-  turn: { waiting: PendingApproval[]; changes: ContextChange[] },
+  { call, preparation, intent, permitted }: PlannedCall,
+  { outcome, changes }: CallsInTurn,
 ): Promise<ToolResultEntry | undefined> {
   try {
     loop.stop.throwIfAborted()
     const preparing = preparation ?? prepareCall(loop, call)
     const prepared = preparing instanceof Promise ? await preparing : preparing
     if (prepared.kind === 'refused') return refuseCall(loop, call, prepared.result)
-    const permission = isUnasked(loop, prepared.call) ? { kind: 'run' as const, call: prepared.call } : await permit(loop, prepared.call)
+    const isFree = isUnasked(loop, prepared.call) || permitted === argumentsHash(prepared.call.written)
+    const permission = isFree ? { kind: 'run' as const, call: prepared.call } : await permit(loop, prepared.call)
     if (permission.kind === 'paused') {
-      turn.waiting.push(permission.pending)
+      outcome.waiting.push(permission.pending)
       return undefined
     }
     if (permission.kind === 'refused') return refuseCall(loop, call, permission.result)
+    const { client } = permission.call.tool
+    if (client !== undefined) return await answerFromPage(loop, permission.call, client, outcome)
     const intended = intent ?? recordIntent(loop, permission.call)
     if (intended !== undefined) await intended
     loop.stop.throwIfAborted()
@@ -149,12 +177,42 @@ async function executeCall(
     // A listener may have stopped the run just now.
     if (loop.stop.aborted) return conclude(loop, call, errorResult('Cancelled'))
     loop.refusals.clear()
-    const running = invokeTool(loop, permission.call, turn.changes)
+    const running = invokeTool(loop, permission.call, changes)
     return conclude(loop, call, running instanceof Promise ? await running : running)
   } catch (error) {
     if (loop.stop.aborted || error instanceof JournalError || LoadError.isInstance(error)) return answerStopped(loop, call, error)
     // A schema or a hash that breaks costs this call, not the run. It was not announced yet: what follows an announcement never throws.
     return refuseCall(loop, call, errorResult(errorText(error)))
+  }
+}
+
+/** As {@link executeCall}, for a call that a page runs. */
+async function answerFromPage(
+  loop: LoopState,
+  call: PreparedCall,
+  client: ClientRun,
+  { clientCalls }: CallOutcome,
+): Promise<ToolResultEntry | undefined> {
+  const answered = await askClient(loop, call, client)
+  if (answered.kind === 'paused') {
+    clientCalls.push(answered.pending)
+    return undefined
+  }
+  let isLost = true
+  try {
+    const result = await fitting(loop, call.name, answered.result, client.output)
+    loop.stop.throwIfAborted()
+    announce(loop, call, call.written)
+    // A listener may have stopped the run just now.
+    if (loop.stop.aborted) return await conclude(loop, call, errorResult('Cancelled'))
+    loop.refusals.clear()
+    const entry = await conclude(loop, call, result)
+    isLost = loop.failure !== undefined
+    return entry
+  } finally {
+    answered.kept?.(
+      isLost ? new ConfigError('unknownCall', `The run ended before the result of call "${call.id}" was recorded.`) : undefined,
+    )
   }
 }
 
@@ -172,7 +230,7 @@ function refuseCall(loop: LoopState, call: AnswerableCall, result: ToolResult): 
 async function answerUnrun(loop: LoopState, call: AnswerableCall, result: ToolResult): Promise<ToolResultEntry> {
   try {
     loop.stop.throwIfAborted()
-    announce(loop, call)
+    announce(loop, call, call.arguments)
     return conclude(loop, call, result)
   } catch (error) {
     return answerStopped(loop, call, error)
@@ -183,16 +241,16 @@ async function answerUnrun(loop: LoopState, call: AnswerableCall, result: ToolRe
 function answerStopped(loop: LoopState, call: AnswerableCall, error: unknown): ToolResultEntry | Promise<ToolResultEntry> {
   // Also after an abort: a journal that has refused is told nothing more.
   if (error instanceof JournalError || !loop.stop.aborted) loop.fail(error)
-  announce(loop, call)
+  announce(loop, call, call.arguments)
   return conclude(loop, call, errorResult('Cancelled'))
 }
 
-function announce(loop: LoopState, call: AnswerableCall, args: JsonObject = call.arguments): void {
+function announce(loop: LoopState, call: CallName, args: JsonObject): void {
   loop.events.emit({ type: 'toolExecutionStart', toolCallId: call.id, toolName: call.name, args })
 }
 
 /** Ends a call whose start was announced, then makes the result durable. Never rejects. */
-async function conclude(loop: LoopState, call: AnswerableCall, given: ToolResult): Promise<ToolResultEntry> {
+async function conclude(loop: LoopState, call: CallName, given: ToolResult): Promise<ToolResultEntry> {
   const { loopId } = loop.events
   const { id: toolCallId, name: toolName } = call
   const ending = loop.hooks.endTool(call, given)

@@ -6,7 +6,7 @@ import type { ReachedLimit } from '../../contract/run/settings.ts'
 import type { RunEnding, RunResult } from '../../types/run/run.ts'
 import type { RunProgress } from '../../types/run/turn.ts'
 import { type AssistantEntry, AssistantStream } from '../assistant-stream.ts'
-import { type CallOutcome, type PlannedCall, planCalls, runCalls } from '../calls/tool-calls.ts'
+import { type CallOutcome, isPaused, noCalls, type PlannedCall, planCalls, runCalls } from '../calls/tool-calls.ts'
 import { keepWithinContext } from '../compaction.ts'
 import { addNotice, type Intake, type TurnInput } from '../intake.ts'
 import type { LoopState } from '../loop-state.ts'
@@ -19,6 +19,8 @@ import { metCondition } from './stop-conditions.ts'
 export interface PausedTurn {
   message: AssistantEntry
   calls: AnswerableCall[]
+  /** Of those that were permitted and wait for a page: the hash of the arguments with which they may run, by id. */
+  permitted: ReadonlyMap<string, string>
 }
 
 /** How the turns of a loop begin. */
@@ -64,7 +66,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
     const refused = await loop.hooks.beforeTurn()
     if (refused !== undefined) return end(refused)
     const resumed = await resumeTurn(loop, start.paused, trigger)
-    if (resumed.waiting.length > 0) await markPaused(loop, resumed)
+    if (isPaused(resumed)) await markPaused(loop, resumed)
     const ended = endedBy(loop, resumed) ?? (await stuckEnding(loop)) ?? (mustAnswer ? await asConfigured(loop, resumed) : undefined)
     if (ended !== undefined) return end(ended)
     // A prompt is answered, whatever the calls before it wanted.
@@ -81,7 +83,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
     if (mustAnswer || intake.hasWords) {
       const outcome = await modelTurn(loop, intake, trigger)
       loop.budget.recordTurn()
-      if (outcome.waiting.length > 0) await markPaused(loop, outcome)
+      if (isPaused(outcome)) await markPaused(loop, outcome)
       const ending = endedBy(loop, outcome) ?? pausedEnding(loop, outcome) ?? stuckEnding(loop) ?? asConfigured(loop, outcome)
       const ended = ending instanceof Promise ? await ending : ending
       if (ended !== undefined) return end(ended)
@@ -168,10 +170,12 @@ function progressOf({ turnIndex, added, usage, budget, stop }: LoopState, { mess
 }
 
 /** What ends the run whatever the model wants: a failure, an abort, a call that nobody approved, a model call that failed. */
-function endedBy(loop: LoopState, { waiting, message, failure }: TurnOutcome): RunEnding | undefined {
+function endedBy(loop: LoopState, outcome: TurnOutcome): RunEnding | undefined {
+  const { waiting, clientCalls, message, failure } = outcome
   const stopped = stoppedEnding(loop)
   if (stopped !== undefined) return stopped
-  if (waiting.length > 0) return { status: 'paused', pendingApprovals: waiting }
+  if (isPaused(outcome))
+    return { status: 'paused', pendingApprovals: waiting, ...(clientCalls.length > 0 && { pendingClientCalls: clientCalls }) }
   if (failure !== undefined) return { status: 'error', error: failure }
   return message.stopReason === 'aborted' ? { status: 'aborted' } : undefined
 }
@@ -199,10 +203,13 @@ async function acceptInput(loop: LoopState, intake: Intake): Promise<void> {
  * Leaves a mark in the history that says which calls wait, and which they hold back, so that another process can continue, whatever else ended the
  * run. Models never see it.
  */
-function markPaused(loop: LoopState, { waiting, heldBack }: TurnOutcome): Promise<void> {
-  const toolCallIds = [...waiting.map((pending) => pending.toolCallId), ...heldBack]
+function markPaused(loop: LoopState, { waiting, clientCalls, heldBack }: TurnOutcome): Promise<void> {
+  const toolCallIds = [...waiting, ...clientCalls].map((pending) => pending.toolCallId).concat(heldBack)
   const pendingApprovals = waiting.map(({ subAgent: _, ...pending }) => pending)
-  return addNotice(loop, extensionMessage('approvalPaused', { toolCallIds, pendingApprovals }))
+  // When it is asked for again, its time begins anew.
+  const pendingClientCalls = clientCalls.map(({ subAgent: _, deadline: _end, ...pending }) => pending)
+  const mark = { toolCallIds, pendingApprovals, ...(pendingClientCalls.length > 0 && { pendingClientCalls }) }
+  return addNotice(loop, extensionMessage('approvalPaused', mark))
 }
 
 /**
@@ -231,12 +238,12 @@ async function modelTurn(loop: LoopState, intake: Intake, triggeredBy: TurnTrigg
   const { message, calls, failure } = await answer(loop, intake, started)
   // Also when the run has failed by now: each is answered then, and none is run.
   if (calls.length === 0) warnOfAnswer(loop, message)
-  const outcome = calls.length === 0 ? { results: [], waiting: [], heldBack: [] } : await runCalls(loop, calls)
+  const outcome = calls.length === 0 ? noCalls() : await runCalls(loop, calls)
   return closeTurn(loop, { ...outcome, message, usage: message.usage, failure })
 }
 
 /** Runs the calls that an earlier run left open, as a turn of its own without a model call. */
-async function resumeTurn(loop: LoopState, { message, calls }: PausedTurn, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
+async function resumeTurn(loop: LoopState, { message, calls, permitted }: PausedTurn, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
   const started = openTurn(loop, triggeredBy)
   loop.endedBy = endedBefore(loop, message)
   try {
@@ -245,9 +252,10 @@ async function resumeTurn(loop: LoopState, { message, calls }: PausedTurn, trigg
     // The calls go on waiting: an answer would be 'Cancelled' for good.
     failUnlessStopped(loop, error)
     await started
-    return closeTurn(loop, { results: [], waiting: [], heldBack: [], message, usage: emptyUsage() })
+    return closeTurn(loop, { ...noCalls(), message, usage: emptyUsage() })
   }
-  const ran = await runCalls(loop, planCalls(loop, calls, false))
+  const planned = planCalls(loop, calls, false).map((each) => ({ ...each, permitted: permitted.get(each.call.id) }))
+  const ran = await runCalls(loop, planned)
   if (ran.results.length > 0) await started
   return closeTurn(loop, { ...ran, message, usage: emptyUsage() })
 }

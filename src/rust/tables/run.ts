@@ -84,6 +84,7 @@ const eventSpellings = spelledTagged(agentEvent, 'type', {
         parentLoopId: orNull,
         configSnapshot: { as: configSnapshot, isOption: true },
         metadata: orNull,
+        clientTools: ours,
       },
     },
     agentEnd: {
@@ -96,6 +97,7 @@ const eventSpellings = spelledTagged(agentEvent, 'type', {
         limit: ours,
         rejection: orNull,
         pendingApprovals: extra,
+        pendingClientCalls: ours,
         returned: ours,
       },
       read: (event) => ({ ...event, status: event.status ?? statusOf(event) }),

@@ -278,7 +278,7 @@ class LiveChat implements Chat {
 
   /** Shows what the agent says now. */
   #startOver(): void {
-    this.#run = restoredState(this.agent.messages, this.agent.pendingApprovals())
+    this.#run = restoredState(this.agent.messages, this.agent.pendingApprovals(), this.agent.pendingClientCalls())
     if (this.#isOpen) this.#follow()
     else this.#publish()
   }

@@ -3,6 +3,7 @@ import type { TestRunner } from '../test-runner.ts'
 import { accessTests } from './agent-endpoint-access.ts'
 import { mediaTests } from './agent-endpoint-media.ts'
 import { noticeTests, type Told } from './agent-endpoint-notices.ts'
+import { pageTests } from './agent-endpoint-pages.ts'
 import { placeTests } from './agent-endpoint-places.ts'
 import { protocolTests } from './agent-endpoint-protocols.ts'
 import { scheduleTests } from './agent-endpoint-schedules.ts'
@@ -36,6 +37,7 @@ export function agentEndpointSuite(runner: TestRunner, { name, ask, told, schedu
     mediaTests(runner, clientOf)
     accessTests(runner, clientOf, ask)
     protocolTests(runner, clientOf, ask)
+    pageTests(runner, clientOf, ask)
     if (schedules) scheduleTests(runner, clientOf)
     if (told !== undefined) noticeTests(runner, clientOf, told)
   })

@@ -1,6 +1,7 @@
 import type { AgentOptions } from '../../agent/agent-options.ts'
-import type { Message } from '../../contract/message/message.ts'
+import { type Message, textOf } from '../../contract/message/message.ts'
 import { type Script, scripted } from '../../providers/scripted/index.ts'
+import { clientTool } from '../../tools/client-tool.ts'
 import { defineTool } from '../../tools/define-tool.ts'
 
 const words = ['one ', 'two ', 'three ', 'four']
@@ -28,6 +29,12 @@ const scripts: Record<string, Script> = {
   // So slow after the decision that one can come in between.
   report: mailing(undefined, counted),
   ask: mailing(),
+  page: ({ messages, tools }) => {
+    const results = sinceLastPrompt(messages).filter(({ role }) => role === 'toolResult')
+    if (results.length > 0) return { text: results.map((result) => textOf(result.content)).join(' ') }
+    const name = tools.some((tool) => tool.name === 'locate') ? 'locate' : 'set_theme'
+    return { toolCalls: [{ name, arguments: name === 'locate' ? {} : { theme: 'dark' } }] }
+  },
   // Of a service that gives ids of its own kind.
   odd: mailing('call/1?%2f#ö'),
 }
@@ -37,12 +44,14 @@ const scripts: Record<string, Script> = {
  *
  * Source: docs/http-and-workers.md
  */
-export function endpointAgent(sessionId: string): Pick<AgentOptions, 'model' | 'tools' | 'systemPrompt'> {
+export function endpointAgent(sessionId: string): Pick<AgentOptions, 'model' | 'tools' | 'systemPrompt' | 'choices'> {
   const kind = sessionId.split('-')[0] ?? ''
+  const forPages = kind === 'page'
   return {
     model: scripted(scripts[kind] ?? [], { delayMs: ['slow', 'meet', 'report'].includes(kind) ? 5 : 0 }),
     systemPrompt: 'This text stays on the server.',
-    tools: [sendMail],
+    tools: forPages ? [sendMail, setTheme] : [sendMail],
+    ...(forPages && { choices: { models: { deep }, thinking: ['off', 'high'], clientTools: ['locate'] } }),
   }
 }
 
@@ -54,6 +63,14 @@ const sendMail = defineTool({
   needsApproval: true,
   execute: ({ to }) => `Sent to ${to}.`,
 })
+
+const setTheme = clientTool({
+  name: 'set_theme',
+  description: 'Sets the colours of the page.',
+  parameters: { type: 'object', properties: { theme: { type: 'string' } }, required: ['theme'] },
+})
+
+const deep = scripted(() => ({ text: 'A deep answer.' }), { id: 'deep' })
 
 function sinceLastPrompt(messages: readonly Message[]): Message[] {
   return messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1)

@@ -2,11 +2,15 @@ import type { JsonValue } from '../../contract/json.ts'
 import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
 import type { ClientSettings } from '../../contract/model/model-config.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
-import type { PendingApproval } from '../../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { AgentRun, Receipt } from './run.ts'
 
 /** What may be said about one run, wherever its agent is. */
 export interface ChatOptions extends ClientSettings {
+  /** One of the models that the agent's `choices` list. Default: the agent's own. */
+  model?: string
+  /** Names of tools that its `choices` list, switched on for this run. */
+  tools?: readonly string[]
   /** Stops the run when it aborts; the caller owns it. */
   signal?: AbortSignal
   /** Any JSON, passed through to `agentStart`. */
@@ -46,6 +50,8 @@ export interface ChatAgent {
   abort(reason?: unknown): void
   /** Calls that wait for a person. */
   pendingApprovals(): PendingApproval[]
+  /** Calls that wait for a page to run them. */
+  pendingClientCalls(): PendingClientCall[]
   /** Calls `listener` for every event of every run from now on; returns how to stop. */
   subscribe(listener: (event: AgentEvent) => void): () => void
 }

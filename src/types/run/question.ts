@@ -1,6 +1,7 @@
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
-import type { EventBase, PendingApproval, PendingInput } from '../../contract/run/run-facts.ts'
+import type { EventBase, PendingApproval, PendingClientCall, PendingInput } from '../../contract/run/run-facts.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { ResolveMedia } from '../model/media.ts'
 import type { SharedHooks } from './hooks.ts'
 import type { LoopObserver } from './loop-watch.ts'
@@ -73,6 +74,27 @@ export type InputRequest = PendingInput & Pick<EventBase, 'loopId'>
 export type InputDesk = QuestionDesk<InputRequest, InputAnswer>
 
 /**
+ * What a page says came of a call: any JSON value, `{ content: [...] }` with blocks of text, pictures and files as a person may send them, or why it
+ * failed.
+ */
+export type ClientCallAnswer = { output: JsonValue } | { error: string }
+
+/** A call as a page is asked to run it, and what its result may have. */
+export type ClientCallRequest = ApprovalRequest & PendingClientCall & { maxResultChars: number }
+
+/**
+ * What became of a call at the desk; `left`: nobody is asked here any more, whoever continues the run asks again. `kept` is to be called once: the result is recorded, or
+ * why it is not.
+ */
+export type ClientCallOutcome =
+  | { type: 'answered'; result: ToolResult; kept: (failure?: Error) => void }
+  | { type: 'unanswered' }
+  | { type: 'left' }
+
+/** Where a loop asks pages to run calls. A tool that starts loops gets that of its run in `ctx.guards`. */
+export type ClientCallDesk = QuestionDesk<ClientCallRequest, ClientCallOutcome>
+
+/**
  * What watches over a run. A tool that starts a loop passes it on, so that what a person, a hook or a filter refuses stays refused:
  * `agentLoop(task, context, { ...ctx.guards?.config, ...config }, { emit, signal: ctx.signal, budget: ctx.budget, ...ctx.guards?.options })`.
  */
@@ -92,6 +114,8 @@ export interface RunGuards {
     approvals?: ApprovalDesk
     /** Where its calls ask people for more than a yes. */
     inputs?: InputDesk
+    /** Where pages run calls of it. */
+    clientCalls?: ClientCallDesk
     /** The rule for tools of that name that have none of their own. */
     approvalRule: (toolName: string) => ApprovalRule | undefined
   }

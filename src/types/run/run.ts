@@ -5,9 +5,9 @@ import { isNamed, PhiError } from '../../contract/errors.ts'
 import type { AgentMessage, PromptInput, StopReason } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
-import type { EndedBy, PendingApproval, PendingInput, RunFailure, RunStatus } from '../../contract/run/run-facts.ts'
+import type { EndedBy, PendingApproval, PendingClientCall, PendingInput, RunFailure, RunStatus } from '../../contract/run/run-facts.ts'
 import type { ReachedLimit } from '../../contract/run/settings.ts'
-import type { ApprovalRef, InputAnswer, InputRef } from './question.ts'
+import type { ApprovalRef, ClientCallAnswer, InputAnswer, InputRef } from './question.ts'
 
 /** A value of which anything may be missing yet. */
 export type DeepPartial<T> = T extends readonly (infer Item)[]
@@ -26,7 +26,7 @@ export type RunEnding =
   | { status: 'limit'; limit: ReachedLimit }
   | { status: 'error'; error: RunFailure }
   | { status: 'rejected'; rejection: string }
-  | { status: 'paused'; pendingApprovals: PendingApproval[] }
+  | { status: 'paused'; pendingApprovals: PendingApproval[]; pendingClientCalls?: PendingClientCall[] }
 
 /** What a run came to. `Output` is what its `responseFormat` promises. */
 export interface RunResult<Output = unknown> {
@@ -71,6 +71,8 @@ export interface RunResult<Output = unknown> {
   rejection?: string
   /** Present when `status` is `paused`. */
   pendingApprovals?: PendingApproval[]
+  /** Present when `status` is `paused` and calls wait for a page. */
+  pendingClientCalls?: PendingClientCall[]
 }
 
 /**
@@ -93,11 +95,15 @@ export class RunError extends PhiError {
   }
 }
 
-function whyNotCompleted({ status, error, limit, rejection, pendingApprovals = [] }: RunResult): string {
+function whyNotCompleted({ status, error, limit, rejection, pendingApprovals = [], pendingClientCalls = [] }: RunResult): string {
   if (error !== undefined) return error.message
   if (status === 'limit') return `The run stopped at a limit: ${limit?.reason}. Raise it in limits, or continue with agent.continueLoop().`
   if (status === 'rejected') return `The run was rejected: ${rejection}`
   if (status !== 'paused') return `The run was ${status} before it had an answer.`
+  if (pendingApprovals.length === 0 && pendingClientCalls.length > 0) {
+    const calls = pendingClientCalls.map(({ toolName }) => toolName).join(', ')
+    return `The run is paused: a page has to run ${calls}. agent.continueLoop() asks again: answer clientCallRequested with run.answerCall(event, { output }).`
+  }
   const tools = pendingApprovals.map(({ toolName }) => toolName).join(', ')
   const how = 'answer approvalRequested with run.approve(event) or run.deny(event)'
   return `The run is paused: calls of ${tools} wait for an approval. agent.continueLoop() asks again: ${how}.`
@@ -185,6 +191,18 @@ export interface AgentRun<Output = unknown> extends AsyncIterable<AgentEvent>, A
   answer(request: InputRef | string, answer: InputAnswer): void
   /** What running calls ask now, those of sub-agents among them. */
   pendingInputs(): PendingInput[]
+  /**
+   * Says that the client of this id runs the call which `request` shows, for 30 seconds from now on; again to hold it longer. Resolves with false where another
+   * client has it. Rejects with `ConfigError` `unknownCall`, `argumentsChanged`, `invalidOption` without a hash.
+   */
+  claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
+  /**
+   * Ends a call that a page runs, with what came of it. Resolves once that is recorded. Rejects with `ConfigError` as `claimCall`, `claimedElsewhere` where another
+   * client runs it, and `invalidMessage` for what is no result or is too long: the call goes on waiting then.
+   */
+  answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void>
+  /** Calls that wait for a page now, those of sub-agents among them. */
+  pendingClientCalls(): PendingClientCall[]
   /** Calls that wait for a decision now, those of sub-agents among them. */
   pendingApprovals(): PendingApproval[]
   /** Stops the run: the model call is cut, tools are signalled and detached, the history stays replayable. Idempotent. */

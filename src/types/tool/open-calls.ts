@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
-import type { PendingApproval } from '../../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 
 /**
  * Kinds of the extension messages that say which calls of the last answer still have to be run; their data is `{ toolCallIds: string[] }`.
  * Models never see them.
  *
- * - `approvalPaused`: a run ended `paused`; nobody has decided yet. `pendingApprovals` in its data are those that were shown; the others were
- *   held back.
+ * - `approvalPaused`: a run ended `paused`; nobody has decided yet. `pendingApprovals` in its data are those that were shown to a person, `pendingClientCalls` those
+ *   that were shown to pages; the others were held back.
  * - `callsInterrupted`: the process ended; these calls were not begun, or may be run twice without harm.
  */
 const openCallKinds = ['approvalPaused', 'callsInterrupted']
@@ -22,13 +22,21 @@ export function openCallsOf(message: AgentMessage): string[] {
 
 /** The calls that were shown to a person, and nobody has decided about, as `message` keeps them; none when it is something else. */
 export function shownApprovalsOf(message: AgentMessage): PendingApproval[] {
-  if (message.role !== 'extension' || message.kind !== 'approvalPaused') return []
-  const { data } = message
-  const shown = data !== null && typeof data === 'object' && 'pendingApprovals' in data ? data.pendingApprovals : []
-  return Array.isArray(shown) ? shown.flatMap((value) => pendingApproval(value)) : []
+  return shownIn(message, 'pendingApprovals')
 }
 
-function pendingApproval(value: unknown): PendingApproval[] {
+/** The calls that a page was to run, and that have no result, as `message` keeps them; none when it is something else. */
+export function shownClientCallsOf(message: AgentMessage): PendingClientCall[] {
+  return shownIn(message, 'pendingClientCalls')
+}
+
+function shownIn(message: AgentMessage, list: 'pendingApprovals' | 'pendingClientCalls'): PendingApproval[] {
+  if (message.role !== 'extension' || message.kind !== 'approvalPaused') return []
+  const shown: unknown = Object(message.data)[list]
+  return Array.isArray(shown) ? shown.flatMap((value) => pendingCall(value)) : []
+}
+
+function pendingCall(value: unknown): PendingApproval[] {
   const { toolCallId, toolName, arguments: args, argumentsHash }: Partial<Record<keyof PendingApproval, unknown>> = Object(value)
   if (typeof toolCallId !== 'string' || typeof toolName !== 'string' || typeof argumentsHash !== 'string' || !isJsonObject(args)) return []
   return [{ toolCallId, toolName, arguments: args, argumentsHash }]

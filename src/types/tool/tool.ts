@@ -100,6 +100,14 @@ export type ToolOutput = ToolResult | JsonValue
 /** How a tool describes its arguments: a Standard Schema (zod 4, valibot, …) or a JSON Schema with an object at its root. */
 export type ToolParameters = StandardSchema | JsonSchema
 
+/** That a page runs a tool, not this process. `clientTool` makes it. Source: docs/concepts/client-tools.md */
+export interface ClientRun {
+  /** Characters that the JSON of a result may have. */
+  readonly maxResultChars: number
+  /** What a result must be. Default: anything. */
+  readonly output?: ToolParameters
+}
+
 /**
  * Something a model may call.
  *
@@ -142,6 +150,8 @@ export interface AgentTool {
   readonly searches?: readonly string[]
   /** Leaves work behind that goes on beside the run: at its beginning, a run tells the model what of that was cut off before. */
   readonly isBackground?: boolean
+  /** A page runs it: a call waits for its result, for `timeoutMs` where that is given, and `execute` is never called. */
+  readonly client?: ClientRun
   /** Tools that are offered wherever this one is. Default: none. */
   readonly companions?: readonly AgentTool[]
   execute(args: JsonObject, ctx: ToolContext): Promise<ToolOutput> | ToolOutput

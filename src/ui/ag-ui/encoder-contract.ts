@@ -1,6 +1,6 @@
 import type { AgentMessage, AssistantMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
-import type { PendingApproval } from '../../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import type { AgUiEvent } from './ag-ui-event.ts'
 
@@ -10,6 +10,8 @@ export interface AgUiEncoderOptions {
   history?: readonly AgentMessage[]
   /** The calls of `history` that wait for a person. Default: those that a paused run has left. */
   approvals?: readonly PendingApproval[]
+  /** The calls of `history` that wait for a page, as `approvals`. */
+  clientCalls?: readonly PendingClientCall[]
   /** Sends all of `history` first, as `MESSAGES_SNAPSHOT`: for a client that has not seen it. Default `false`. */
   restate?: boolean
   /** What the client calls the conversation. Default: the session's id. */
@@ -26,7 +28,7 @@ export interface AgUiEncoder {
   encode(event: AgentEvent): AgUiEvent[]
   /** Takes note of an event that the client has seen in a response before this one. */
   skip(event: AgentEvent): void
-  /** Whether the run waits for a person. A client answers in a new run, and only after this one has ended: end it with `suspend`. */
+  /** Whether the run waits for a person, or for what the page runs. A client answers in a new run, and only after this one has ended: end it with `suspend`. */
   readonly waiting: WaitingForPerson
   /** The last events of a response whose run goes on elsewhere: `RUN_FINISHED` with the interrupts. */
   suspend(): AgUiEvent[]

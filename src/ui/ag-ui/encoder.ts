@@ -1,4 +1,4 @@
-import { waitingApprovals } from '../../base/questions.ts'
+import { waitingApprovals, waitingClientCalls } from '../../base/questions.ts'
 import { PhiError } from '../../contract/errors.ts'
 import { type AssistantMessage, callsToAnswer } from '../../contract/message/message.ts'
 import type { OutputForm } from '../../contract/model/request-settings.ts'
@@ -20,6 +20,7 @@ import { TokenCounts } from './token-counts.ts'
 const encoderOptions = optionsOf<AgUiEncoderOptions>({
   history: listOf(anything),
   approvals: listOf(anything),
+  clientCalls: listOf(anything),
   restate: aFlag,
   threadId: aText,
   runId: aText,
@@ -75,13 +76,14 @@ class Encoder implements AgUiEncoder {
   #step: { name: string; isShown: boolean } | undefined
 
   constructor(options: AgUiEncoderOptions) {
-    const { history = [], approvals = waitingApprovals(history), restate = false, threadId = '', runId = '' } = options
+    const { history = [], restate = false, threadId = '', runId = '' } = options
+    const { approvals = waitingApprovals(history), clientCalls = waitingClientCalls(history) } = options
     this.#options = options
     this.#thread = { threadId, runId }
     const shown = toAgUiMessages(history, this.#ids)
     if (restate) this.#restated = shown
     for (const call of openCallsOf(history)) this.#calls.written(call)
-    for (const pending of approvals) this.#calls.left(pending)
+    for (const pending of [...approvals, ...clientCalls]) this.#calls.left(pending)
   }
 
   encode(event: AgentEvent): AgUiEvent[] {
@@ -110,7 +112,7 @@ class Encoder implements AgUiEncoder {
   suspend(): AgUiEvent[] {
     return this.#last(() => {
       this.#subAgents.suspend()
-      this.#finish({ type: 'interrupt', interrupts: this.#interrupts() })
+      this.#finish(this.#pause())
     })
   }
 
@@ -211,6 +213,15 @@ class Encoder implements AgUiEncoder {
         this.#calls.resolved(event)
         this.#note(event)
         return
+      case 'clientCallRequested':
+        // What a sub-agent asks of pages is for those that speak our own protocol: here it has no call of the run.
+        if (event.subAgent === undefined) this.#calls.handedOut(this.#calls.of(event), event)
+        this.#note(event)
+        return
+      case 'clientCallResolved':
+        this.#calls.handedBack(event)
+        this.#note(event)
+        return
       case 'toolExecutionStart': {
         const { toolCallId, toolName, args } = event
         const call = this.#calls.of({ toolCallId, toolName, arguments: args })
@@ -293,7 +304,7 @@ class Encoder implements AgUiEncoder {
     this.#step = undefined
   }
 
-  #ended({ status, error, rejection, limit, totalUsage, costUsd, pendingApprovals = [] }: AgentEndEvent): void {
+  #ended({ status, error, rejection, limit, totalUsage, costUsd, pendingApprovals = [], pendingClientCalls = [] }: AgentEndEvent): void {
     if (costUsd !== undefined) this.#send({ type: 'CUSTOM', name: 'phi.cost', value: { costUsd } })
     if (error !== undefined || rejection !== undefined) {
       this.#fail(error?.message ?? rejection ?? status, error?.code ?? status, totalUsage)
@@ -301,8 +312,9 @@ class Encoder implements AgUiEncoder {
     }
     if (status === 'paused') {
       for (const pending of pendingApprovals) this.#calls.asked(this.#calls.of(pending), pending)
+      for (const pending of pendingClientCalls) this.#calls.handedOut(this.#calls.of(pending), pending)
       this.#subAgents.suspend()
-      this.#finish({ type: 'interrupt', interrupts: this.#interrupts() }, { status, totalUsage })
+      this.#finish(this.#pause(), { status, totalUsage })
       return
     }
     if (limit !== undefined) this.#send({ type: 'CUSTOM', name: 'phi.limit', value: limit })
@@ -337,8 +349,14 @@ class Encoder implements AgUiEncoder {
     this.#isEnded = true
   }
 
+  /** Where only calls wait that the page runs, the run is over for it: it begins the next one with their results. */
+  #pause(): (AgUiEvent & { type: 'RUN_FINISHED' })['outcome'] {
+    const interrupts = this.#interrupts()
+    return interrupts.length === 0 ? { type: 'success' } : { type: 'interrupt', interrupts }
+  }
+
   #interrupts(): AgUiInterrupt[] {
-    const asked = [...this.#calls.values()].filter(({ state }) => state === 'asked')
+    const asked = [...this.#calls.values()].filter(({ state, isForPage }) => state === 'asked' && isForPage !== true)
     return asked.map((call) => interruptOf(call, call.parent === undefined ? this.#ids.current(call.toolCallId) : call.key))
   }
 

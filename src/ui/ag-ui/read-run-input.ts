@@ -1,7 +1,11 @@
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { Content } from '../../contract/message/content.ts'
 import type { UserMessage } from '../../contract/message/message.ts'
+import type { ClientToolDeclaration } from '../../contract/model/choices.ts'
+import { isToolName } from '../../contract/tool/tool-result.ts'
 import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
 import { type ClientObject, isId, isObject, objectsOf, problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
+import type { ToolOutcome } from '../shared/client-result.ts'
 
 /** What an AG-UI client asks for, as far as a client may say it. With neither message nor decisions: to be told of the run that is on, or was last. */
 export interface RunInput {
@@ -11,13 +15,17 @@ export interface RunInput {
   message?: UserMessage & { id: string }
   /** What a person has decided about the interrupts of the run before. Whatever is no clear yes is a no. */
   decisions: ToolDecision[]
+  /** What came of calls that the page runs: the messages of tools at the end. Only one for a call that waits for a page is to be believed. */
+  results: ToolOutcome[]
+  /** Tools that the page brings along. A server says which of them may be. */
+  tools: ClientToolDeclaration[]
 }
 
 /**
  * Reads a `RunAgentInput`: JSON, parsed or as text.
  *
  * **Contract**
- * - Of the conversation only the last message is read, and only if the user said it. Tools, state and context of the client are not taken.
+ * - Of the conversation only the last message is read, and only if the user said it; or the messages of tools with which it ends. Context of the client is not taken.
  * - A decision holds the hash of the arguments that were shown; `run.approve` refuses it for others.
  * - Pictures, sounds, videos, documents and `binary` parts come with their data, or by an https address for the service; nothing is fetched here.
  *   What cannot be read is a `problem` that names the part, for a person to read.
@@ -33,10 +41,46 @@ export function readRunInput(body: unknown): Read<RunInput> {
     if (decision.value === undefined) return decision
     decisions.push(decision.value)
   }
-  const last = objectsOf(value.messages).at(-1)
-  if (last?.role !== 'user') return { value: { threadId, runId, decisions } }
+  const tools: ClientToolDeclaration[] = []
+  for (const [index, entry] of objectsOf(value.tools).entries()) {
+    const tool = readTool(entry, `tools[${index}]`)
+    if (tool.value === undefined) return tool
+    tools.push(tool.value)
+  }
+  const messages = objectsOf(value.messages)
+  const asked = { threadId, runId, decisions, results: resultsAtEnd(messages), tools }
+  const last = messages.at(-1)
+  if (last?.role !== 'user') return { value: asked }
   const message = readUserMessage(last)
-  return message.value === undefined ? message : { value: { threadId, runId, message: message.value, decisions } }
+  return message.value === undefined ? message : { value: { ...asked, message: message.value } }
+}
+
+function readTool({ name, description, parameters }: ClientObject, place: string): Read<ClientToolDeclaration> {
+  if (!isToolName(name)) return problem(`${place}.name must be 1 to 64 letters, digits, "_" or "-".`)
+  if (description !== undefined && typeof description !== 'string') return problem(`${place}.description must be a text.`)
+  // A tool may take nothing.
+  const schema: JsonObject = isObject(parameters) ? parameters : { type: 'object', properties: {} }
+  return { value: { name, description: description ?? '', parameters: schema } }
+}
+
+/** Results of our own tools come again too: nobody waits for these. */
+function resultsAtEnd(messages: readonly ClientObject[]): ToolOutcome[] {
+  const from = messages.findLastIndex(({ role }) => role !== 'tool') + 1
+  return messages.slice(from).flatMap(({ toolCallId, content, error }): ToolOutcome[] => {
+    if (!isId(toolCallId)) return []
+    if (typeof error === 'string' && error !== '') return [{ toolCallId, answer: { error } }]
+    return typeof content === 'string' ? [{ toolCallId, answer: { output: valueIn(content) } }] : []
+  })
+}
+
+/** The object or list that a text is; else the text. */
+function valueIn(content: string): JsonValue {
+  try {
+    const value: JsonValue = JSON.parse(content)
+    return typeof value === 'object' && value !== null ? value : content
+  } catch {
+    return content
+  }
 }
 
 function readDecision({ interruptId, status, payload }: ClientObject): Read<ToolDecision> {

@@ -70,6 +70,8 @@ export class SubAgentEvents {
       case 'approvalResolved':
       case 'inputRequested':
       case 'inputResolved':
+      case 'clientCallRequested':
+      case 'clientCallResolved':
         return
       default:
         child.send({ type: 'CUSTOM', name: `phi.${event.type}`, value: bodyOf(event) })

@@ -1,6 +1,6 @@
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
-import type { PendingApproval } from '../../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import type { CostOf, UiChunk } from './ui-message.ts'
 
@@ -10,6 +10,8 @@ export interface UiEncoderOptions {
   history?: readonly AgentMessage[]
   /** The calls of `history` that wait for a person. Default: those that a paused run has left. */
   approvals?: readonly PendingApproval[]
+  /** The calls of `history` that wait for a page, as `approvals`. */
+  clientCalls?: readonly PendingClientCall[]
   /** Sends what `history` holds of that answer first: for a client that has none of it, such as one that resumes. Default `false`. */
   restate?: boolean
   /** Prices, for `metadata.costUsd`. */
@@ -22,7 +24,7 @@ export interface UiMessageEncoder {
   encode(event: AgentEvent): UiChunk[]
   /** Takes note of an event that the client has seen in a response before this one. */
   skip(event: AgentEvent): void
-  /** Whether the run waits for a person. `useChat` answers with a new request, and only after the response has ended: end it with `suspend`. */
+  /** Whether the run waits for a person, or for what the page runs. `useChat` answers with a new request, and only after the response has ended: end it with `suspend`. */
   readonly waiting: WaitingForPerson
   /** The last chunks of a response whose run goes on elsewhere: the client may answer now. */
   suspend(): UiChunk[]

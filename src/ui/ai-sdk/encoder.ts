@@ -20,6 +20,7 @@ import { WholeBlocks } from './whole-blocks.ts'
 const encoderOptions = optionsOf<UiEncoderOptions>({
   history: listOf(anything),
   approvals: listOf(anything),
+  clientCalls: listOf(anything),
   restate: aFlag,
   cost: aFunction,
 })
@@ -73,9 +74,10 @@ class Encoder implements UiMessageEncoder {
   #live: string | undefined
   #stopReason: AssistantMessage['stopReason'] = 'stop'
 
-  constructor({ history = [], restate = false, cost, approvals }: UiEncoderOptions) {
+  constructor({ history = [], restate = false, cost, approvals, clientCalls }: UiEncoderOptions) {
     this.#cost = cost
-    const { last } = readAnswers(history, { ...(cost !== undefined && { cost }), ...(approvals !== undefined && { approvals }) })
+    const known = { ...(cost && { cost }), ...(approvals && { approvals }), ...(clientCalls && { clientCalls }) }
+    const { last } = readAnswers(history, known)
     this.#restate = restate
     if (last === undefined) return
     this.#earlier = last
@@ -155,6 +157,7 @@ class Encoder implements UiMessageEncoder {
     }
     switch (event.type) {
       case 'agentStart':
+        this.#calls.runByPages(event.clientTools ?? [])
         this.#form = event.configSnapshot.output ? { messageMetadata: { output: event.configSnapshot.output } } : {}
         return
       case 'turnStart':
@@ -169,6 +172,8 @@ class Encoder implements UiMessageEncoder {
         return
       case 'approvalRequested':
       case 'approvalResolved':
+      case 'clientCallRequested':
+      case 'clientCallResolved':
       case 'toolExecutionStart':
       case 'toolExecutionUpdate':
       case 'toolExecutionEnd':

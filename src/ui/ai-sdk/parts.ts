@@ -1,6 +1,6 @@
 import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
 import { textOf } from '../../contract/message/message.ts'
-import type { UiChunk, UiFileChunk, UiFilePart, UiPart, UiTextPart, UiToolOutput, UiToolState } from './ui-message.ts'
+import type { UiChunk, UiFileChunk, UiFilePart, UiPart, UiTextPart, UiToolOutput, UiToolPart, UiToolState } from './ui-message.ts'
 
 /** Text and images of `content` as a user message shows them. */
 export function partsOf(content: readonly Content[]): (UiTextPart | UiFilePart)[] {
@@ -46,14 +46,16 @@ function chunksOfPart(part: Exclude<UiPart, { type: 'step-start' }>, textId: str
   if (part.type === 'text') return block('text', textId, part.text)
   if (part.type === 'reasoning') return block('reasoning', part.id, part.text)
   if (part.type === 'file') return [fileChunk(part)]
-  if (part.type !== 'dynamic-tool') return [part]
+  if (!isToolPart(part)) return [part]
   const { toolCallId, toolName, input, title, providerExecuted } = part
+  // It is the page's to run once it is asked to.
+  if (part.type !== 'dynamic-tool' && part.state === 'input-available') return [{ type: 'tool-input-start', toolCallId, toolName }]
   const written: UiChunk = {
     type: 'tool-input-available',
     toolCallId,
     toolName,
     input,
-    dynamic: true,
+    ...(part.type === 'dynamic-tool' ? { dynamic: true } : { providerExecuted: true }),
     ...(providerExecuted && { providerExecuted }),
     ...(title !== undefined && { title }),
   }
@@ -61,13 +63,21 @@ function chunksOfPart(part: Exclude<UiPart, { type: 'step-start' }>, textId: str
     const asked: UiChunk = { type: 'tool-approval-request', approvalId: part.approval.id, toolCallId }
     return part.state === 'output-denied' ? [written, asked, { type: 'tool-output-denied', toolCallId }] : [written, asked]
   }
-  const ending = outputChunk(toolCallId, part, providerExecuted === true)
+  const ending = outputChunk(toolCallId, part, { isOfService: providerExecuted === true, isDynamic: part.type === 'dynamic-tool' })
   return ending === undefined ? [written] : [written, ending]
 }
 
+function isToolPart(part: UiPart): part is UiToolPart {
+  return part.type === 'dynamic-tool' || part.type.startsWith('tool-')
+}
+
 /** The chunk that gives a call its result; none where it has none. */
-export function outputChunk(toolCallId: string, state: UiToolState, isOfService: boolean): UiChunk | undefined {
-  const end = { toolCallId, dynamic: true, ...(isOfService && { providerExecuted: true as const }) } as const
+export function outputChunk(
+  toolCallId: string,
+  state: UiToolState,
+  { isOfService, isDynamic = true }: { isOfService: boolean; isDynamic?: boolean },
+): UiChunk | undefined {
+  const end = { toolCallId, ...(isDynamic && { dynamic: true as const }), ...(isOfService && { providerExecuted: true as const }) }
   if (state.state === 'output-available') return { type: 'tool-output-available', output: state.output, ...end }
   return state.state === 'output-error' ? { type: 'tool-output-error', errorText: state.errorText, ...end } : undefined
 }

@@ -2,6 +2,7 @@ import type { Content } from '../../contract/message/content.ts'
 import type { UserMessage } from '../../contract/message/message.ts'
 import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
 import { type ClientObject, isId, isObject, objectsOf, problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
+import type { ToolOutcome } from '../shared/client-result.ts'
 
 /** What `useChat` asks for, as far as a client may say it. */
 export interface ChatRequest {
@@ -17,6 +18,8 @@ export interface ChatRequest {
   messageId?: string
   /** What a person has decided about calls of the last answer. A decision that was made before comes again until its call has a result. */
   decisions: ToolDecision[]
+  /** What came of calls that the page runs. It comes again, with those of all other calls of the answer: only one for a call that waits for a page is to be believed. */
+  results: ToolOutcome[]
 }
 
 /**
@@ -24,7 +27,7 @@ export interface ChatRequest {
  *
  * **Contract**
  * - Of the conversation only the last message is read: what the person says, or has decided. What a client says that an assistant, a tool or
- *   an earlier message said is not taken.
+ *   an earlier message said is not taken, but for what came of calls that the page itself runs.
  * - A decision holds the hash of the arguments that were shown; `run.approve` refuses it for others.
  * - Files of any media type come with their data, or by an https address for the service; nothing is fetched here. What cannot be read is a
  *   `problem` that names the part, for a person to read.
@@ -42,12 +45,15 @@ export function readChatRequest(body: unknown): Read<ChatRequest> {
   if (last === undefined) return problem('messages must be the messages of the chat.')
   if (last.role !== 'user') {
     const decisions = decisionsOf(last)
-    if (trigger === 'submit-message' && decisions.length === 0)
-      return problem('The last message is neither from the user nor does it decide about a call.')
-    return { value: { sessionId: id, trigger, ...about, decisions } }
+    const results = trigger === 'submit-message' ? resultsOf(last) : []
+    if (trigger === 'submit-message' && decisions.length + results.length === 0)
+      return problem('The last message is neither from the user nor does it decide about a call, or say what came of one.')
+    return { value: { sessionId: id, trigger, ...about, decisions, results } }
   }
   const message = readUserMessage(last)
-  return message.value === undefined ? message : { value: { sessionId: id, trigger, ...about, message: message.value, decisions: [] } }
+  return message.value === undefined
+    ? message
+    : { value: { sessionId: id, trigger, ...about, message: message.value, decisions: [], results: [] } }
 }
 
 function decisionsOf(message: ClientObject): ToolDecision[] {
@@ -57,6 +63,15 @@ function decisionsOf(message: ClientObject): ToolDecision[] {
     const request = typeof id === 'string' ? parseApprovalId(id) : undefined
     if (request === undefined || typeof approved !== 'boolean') return []
     return [{ ...request, approved, ...(typeof reason === 'string' && reason !== '' && { reason }) }]
+  })
+}
+
+/** Those of tools that the page runs: the others are `dynamic-tool`. */
+function resultsOf(message: ClientObject): ToolOutcome[] {
+  return objectsOf(message.parts).flatMap(({ type, toolCallId, state, output, errorText, providerExecuted }): ToolOutcome[] => {
+    if (typeof type !== 'string' || !type.startsWith('tool-') || !isId(toolCallId) || providerExecuted === true) return []
+    if (state === 'output-available' && output !== undefined) return [{ toolCallId, answer: { output } }]
+    return state === 'output-error' && typeof errorText === 'string' ? [{ toolCallId, answer: { error: errorText } }] : []
   })
 }
 

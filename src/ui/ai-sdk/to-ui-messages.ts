@@ -1,5 +1,5 @@
 import { argumentsHash } from '../../base/json/arguments-hash.ts'
-import { waitingApprovals } from '../../base/questions.ts'
+import { waitingApprovals, waitingClientCalls } from '../../base/questions.ts'
 import type { Content, ServiceToolContent, ToolCallContent } from '../../contract/message/content.ts'
 import {
   type AgentMessage,
@@ -11,7 +11,7 @@ import {
   type UserMessage,
 } from '../../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
-import type { PendingApproval } from '../../contract/run/run-facts.ts'
+import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, anything, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import { openCallsOf } from '../../types/tool/open-calls.ts'
@@ -26,11 +26,13 @@ import type { CostOf, Interjection, UiMessage, UiMetadata, UiPart, UiToolCall, U
 export interface UiMessageOptions {
   /** The calls that wait for a person. Default: those that a paused run has left. `run.pendingApprovals()` of a live run, else `agent.pendingApprovals()`, knows all. */
   approvals?: readonly PendingApproval[]
+  /** The calls that wait for a page, as `approvals`. Default: those that a paused run has left. */
+  clientCalls?: readonly PendingClientCall[]
   /** Prices, for `metadata.costUsd`. */
   cost?: CostOf
 }
 
-const messageOptions = optionsOf<UiMessageOptions>({ approvals: listOf(anything), cost: aFunction })
+const messageOptions = optionsOf<UiMessageOptions>({ approvals: listOf(anything), clientCalls: listOf(anything), cost: aFunction })
 
 /**
  * A history as `useChat` shows it: give it as `messages` when a page opens.
@@ -60,7 +62,7 @@ export interface ReadAnswers {
   last: OpenAnswer | undefined
 }
 
-export function readAnswers(messages: readonly AgentMessage[], { approvals, cost }: UiMessageOptions): ReadAnswers {
+export function readAnswers(messages: readonly AgentMessage[], { approvals, clientCalls, cost }: UiMessageOptions): ReadAnswers {
   const shown: UiMessage[] = []
   let answer: OpenAnswer | undefined
   for (const message of messages) {
@@ -82,6 +84,7 @@ export function readAnswers(messages: readonly AgentMessage[], { approvals, cost
     }
   }
   answer?.ask(approvals ?? waitingApprovals(messages))
+  answer?.handOut(clientCalls ?? waitingClientCalls(messages))
   return { shown, last: answer }
 }
 
@@ -210,6 +213,16 @@ export class OpenAnswer {
         const part = { type: 'dynamic-tool', toolCallId: `${subAgent.loopId}/${toolCallId}`, toolName, input } as const
         this.message.parts.push({ ...part, title: titleOf(subAgent.toolName, toolName), ...request })
       }
+    }
+  }
+
+  /** Pages are to run calls: those of the run itself are shown under the names that pages have for their tools. */
+  handOut(clientCalls: readonly PendingClientCall[]): void {
+    for (const { toolCallId, toolName, arguments: input, subAgent } of clientCalls) {
+      const open = subAgent === undefined ? this.#open.get(toolCallId) : undefined
+      if (open === undefined) continue
+      open.call = { ...open.call, type: `tool-${toolName}`, input }
+      this.#show(toolCallId, { state: 'input-available' })
     }
   }
 

@@ -66,9 +66,9 @@ export type UiToolState =
   | { state: 'output-error'; errorText: string }
   | { state: 'output-denied'; approval: { id: string; approved: false; reason?: string } }
 
-/** A tool call as the model wrote it, of a tool that the page need not know. */
+/** A tool call as the model wrote it: of a tool that the page need not know, or of one that it runs itself. */
 export interface UiToolCall {
-  type: 'dynamic-tool'
+  type: 'dynamic-tool' | `tool-${string}`
   toolCallId: string
   toolName: string
   title?: string
@@ -103,15 +103,17 @@ export type UiChunk =
   | { type: 'start-step' | 'finish-step' | 'reset-step' }
   | { type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; id: string }
   | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
-  | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic: true }
+  | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic?: true }
   | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
   | {
       type: 'tool-input-available'
       toolCallId: string
       toolName: string
       input: JsonValue
-      dynamic: true
-      providerExecuted?: true
+      /** Absent for what the page itself runs: its tools have names there. */
+      dynamic?: true
+      /** Not for the page to run; false takes that back. */
+      providerExecuted?: boolean
       title?: string
     }
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
@@ -138,7 +140,7 @@ export interface UiFileChunk {
 /** What a result of a tool has besides. */
 export interface UiToolEnd {
   toolCallId: string
-  dynamic: true
+  dynamic?: true
   providerExecuted?: true
   /** `details` of the result: for the application, never for the model. */
   toolMetadata?: { details: JsonValue }

@@ -70,7 +70,7 @@ export class WholeBlocks {
     if (!isWritten) this.#send({ type: 'tool-input-available', toolCallId, toolName, input, dynamic: true, providerExecuted: true })
     const state = serviceStateOf(block, isCut)
     if (isWritten && isSameJson(state, serviceStateOf(before.block, false))) return
-    const ending = outputChunk(toolCallId, state, true)
+    const ending = outputChunk(toolCallId, state, { isOfService: true })
     if (ending !== undefined) this.#send(ending)
   }
 

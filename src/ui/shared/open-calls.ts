@@ -1,12 +1,18 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ToolCallContent } from '../../contract/message/content.ts'
 import { type AgentMessage, callsToAnswer } from '../../contract/message/message.ts'
-import type { ApprovalRequestedEvent, ApprovalResolvedEvent, ToolExecutionEndEvent } from '../../contract/run/call-event.ts'
+import type {
+  ApprovalRequestedEvent,
+  ApprovalResolvedEvent,
+  ClientCallRequestedEvent,
+  ClientCallResolvedEvent,
+  ToolExecutionEndEvent,
+} from '../../contract/run/call-event.ts'
 import type { PendingApproval, SubAgentRef } from '../../contract/run/run-facts.ts'
 import { isCut } from './answers.ts'
 
 /**
- * Whether a run waits for a person, so that a client that answers in a new request has to be let go:
+ * Whether a run waits for a person, or for what a page runs, so that a client that answers in a new request has to be let go:
  * - `certain`: every open call has been asked about, and nothing else happens.
  * - `likely`: besides, there are calls that have neither begun nor been asked about. Their order holds them back, or they begin in a moment; or
  *   the loop of a sub-agent asks, which may do other things meanwhile. It is certain once no event came for a while.
@@ -29,6 +35,8 @@ export interface OpenCall {
   isShown: boolean
   /** Of the request that waits, or was decided. */
   argumentsHash?: string
+  /** A page is to run it. */
+  isForPage?: boolean
   /** A person said no, or nobody said anything. */
   refusal?: { reason?: string }
   /** The call of the run whose sub-agent wants to make this one. */
@@ -47,9 +55,9 @@ export class OpenCalls {
     return this.#calls.values()
   }
 
-  /** The model has made a call, and the client has seen it. */
-  written({ id, name, arguments: input }: Pick<ToolCallContent, 'id' | 'name' | 'arguments'>): void {
-    this.#put({ key: id, toolCallId: id, toolName: name, input, state: 'written', isShown: true })
+  /** The model has made a call, and the client has seen it, unless it is shown later. */
+  written({ id, name, arguments: input }: Pick<ToolCallContent, 'id' | 'name' | 'arguments'>, isShown = true): void {
+    this.#put({ key: id, toolCallId: id, toolName: name, input, state: 'written', isShown })
   }
 
   /** The call that is meant; made where it is not known: it is that of a sub-agent, or its answer was not seen. */
@@ -68,6 +76,20 @@ export class OpenCalls {
   asked(call: OpenCall, { arguments: input, argumentsHash }: Pick<ApprovalRequestedEvent, 'arguments' | 'argumentsHash'>): void {
     Object.assign(call, { state: 'asked', input, argumentsHash })
     delete call.refusal
+  }
+
+  /** A page is to run `call`. */
+  handedOut(call: OpenCall, { arguments: input, argumentsHash }: Pick<ClientCallRequestedEvent, 'arguments' | 'argumentsHash'>): void {
+    Object.assign(call, { state: 'asked', isForPage: true, input, argumentsHash })
+    delete call.refusal
+  }
+
+  /** A page has answered, or none is expected to any more. */
+  handedBack({ toolCallId, subAgent }: ClientCallResolvedEvent): void {
+    const call = this.#calls.get(keyOf(toolCallId, subAgent))
+    if (call?.isForPage !== true) return
+    call.state = 'decided'
+    call.isForPage = false
   }
 
   /** The call that `event` decides about, as it is then; `undefined` for one that was not asked about. */

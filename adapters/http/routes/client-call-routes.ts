@@ -1,0 +1,45 @@
+import type { ClientCallAnswer } from '../../../src/client/index.ts'
+import type { JsonObject } from '../../../src/index.ts'
+import { readJsonObject } from '../access/body.ts'
+import { refuse } from '../access/problem.ts'
+import { answerClientCalls, type ClientCallRef, claimClientCall } from '../live/client-calls.ts'
+import type { SessionApp, SessionRouteOptions } from './route-options.ts'
+
+/**
+ * What pages run: which calls wait for one, which page runs a call, and what came of it.
+ *
+ * **Contract**: a result is answered with 202 once it is recorded. What is no result, or too long, is refused, and the call goes on waiting.
+ *
+ * Source: docs/concepts/client-tools.md
+ */
+export function addClientCallRoutes(app: SessionApp, options: SessionRouteOptions): void {
+  app.get('/client-calls', async (c) => c.json({ clientCalls: (await c.env.live.history()).clientCalls }))
+  app.post('/client-calls/:toolCallId/claim', async (c) => {
+    const ref = refIn(c.req.param('toolCallId'), await readJsonObject(c, options.body))
+    const { clientId } = ref
+    if (clientId === undefined) refuse(400, 'invalidBody', 'clientId must be a text of 8 to 100 characters that names this page.')
+    const run = await claimClientCall(c.env.live, { ...ref, clientId })
+    return c.json({ loopId: run.loopId })
+  })
+  app.post('/client-calls/:toolCallId', async (c) => {
+    const body = await readJsonObject(c, options.body)
+    const ref = refIn(c.req.param('toolCallId'), body)
+    const run = await answerClientCalls(c.env.live, [{ ...ref, answer: answerIn(body) }])
+    return c.json({ loopId: run.loopId }, 202)
+  })
+}
+
+function refIn(toolCallId: string, { argumentsHash, clientId }: JsonObject): ClientCallRef & { argumentsHash: string } {
+  if (typeof argumentsHash !== 'string')
+    refuse(400, 'invalidBody', 'argumentsHash must be that of the call which was shown: a page answers no other.')
+  if (clientId === undefined) return { toolCallId, argumentsHash }
+  if (typeof clientId !== 'string' || clientId.length < 8 || clientId.length > 100)
+    refuse(400, 'invalidBody', 'clientId must be a text of 8 to 100 characters.')
+  return { toolCallId, argumentsHash, clientId }
+}
+
+function answerIn({ output, error }: JsonObject): ClientCallAnswer {
+  if (typeof error === 'string' && output === undefined) return { error }
+  if (output !== undefined && error === undefined) return { output }
+  refuse(400, 'invalidBody', 'Send { output } with a JSON value, or { error } with a text.')
+}

@@ -1,0 +1,27 @@
+import { Agent, type InferTools } from 'phi-core'
+import { runClientTools } from 'phi-core/client'
+import { scripted } from 'phi-core/providers/scripted'
+import { clientTool } from 'phi-core/tools'
+
+// Declared where the agent is. It has no `execute`: a page runs it.
+const setTheme = clientTool<{ theme: string }, 'set_theme', { applied: string }>({
+  name: 'set_theme',
+  description: 'Sets the colours of the page.',
+  parameters: { type: 'object', properties: { theme: { enum: ['light', 'dark'] } }, required: ['theme'] },
+  output: { type: 'object', properties: { applied: { type: 'string' } }, required: ['applied'] },
+  timeoutMs: 60_000,
+})
+
+/** A page whose agent runs in it, too; for one on a server it is `session.tools({ … })`. */
+export async function paint(write: (line: string) => void): Promise<void> {
+  const model = scripted([{ toolCalls: [{ name: 'set_theme', arguments: { theme: 'dark' } }] }, { text: 'It is dark now.' }])
+  const agent = new Agent({ model, tools: [setTheme] })
+  const stop = runClientTools<InferTools<[typeof setTheme]>>(agent, {
+    set_theme: ({ theme }) => {
+      write(`the page turns ${theme}`)
+      return { applied: theme }
+    },
+  })
+  write(await agent.prompt('Make it dark.').text())
+  stop()
+}

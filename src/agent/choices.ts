@@ -1,0 +1,154 @@
+import { logWarning } from '../base/log-warning.ts'
+import { aModel } from '../base/port-kinds.ts'
+import { ConfigError, errorText, PhiError } from '../contract/errors.ts'
+import type { ClientToolDeclaration } from '../contract/model/choices.ts'
+import { type ThinkingLevel, thinkingLevel } from '../contract/model/request-settings.ts'
+import { either, fixedListOf, listOf, options, recordOf } from '../contract/shape/shape.ts'
+import { toolName } from '../contract/tool/tool-result.ts'
+import { aTool, checkToolNames, toolList } from '../loop/check-config.ts'
+import { clientTool } from '../tools/client-tool.ts'
+import type { Logger } from '../types/logger.ts'
+import type { Model } from '../types/model/model.ts'
+import type { AgentTool } from '../types/tool/tool.ts'
+
+/** What prompts may choose by name, also those of a client far away. Whatever is not listed is refused by name. Source: docs/concepts/choices.md */
+export interface Choices {
+  /** Models by the names that prompts call them. Default: none but the agent's own. */
+  models?: Readonly<Record<string, Model>>
+  /** Levels of thinking. Default: of the application's own prompts all, of clients those that `clientSettings` lets them. */
+  thinking?: readonly ThinkingLevel[]
+  /** Tools that a prompt switches on for itself, by names of one or several. Default: none. */
+  tools?: Readonly<Record<string, AgentTool | readonly AgentTool[]>>
+  /** Names of tools that a page may bring along and run. What it says of them goes to the model. Default: none. */
+  clientTools?: readonly string[]
+}
+
+export const choicesShape = options<Choices>({
+  models: recordOf(aModel),
+  thinking: listOf(thinkingLevel),
+  tools: recordOf(either(toolList, aTool)),
+  clientTools: fixedListOf(toolName),
+})
+
+/** What a prompt chooses. */
+export interface PromptChoice {
+  model?: string
+  tools?: readonly string[]
+  clientTools?: readonly ClientToolDeclaration[]
+  thinking?: ThinkingLevel
+}
+
+/** Of the settings of an agent, what prompts may change of them. */
+interface Choosable {
+  model: Model
+  tools?: readonly AgentTool[]
+  choices?: Choices
+  logger?: Logger | false
+}
+
+/** Tools that a page may bring along at once, and characters of what it says of one. */
+const maxClientTools = 32
+const maxDeclaration = 20_000
+
+/** Throws `ConfigError` for choices that cannot be: two tools of one name. */
+export function checkChoices({ tools = [], choices }: Pick<Choosable, 'tools' | 'choices'>): void {
+  if (choices === undefined) return
+  const { tools: groups = {}, clientTools = [] } = choices
+  checkToolNames([...tools, ...Object.values(groups).flat()])
+  for (const name of clientTools) {
+    const taken = tools.find((tool) => tool.name === name)
+    if (taken !== undefined && taken.client === undefined)
+      throw new ConfigError(
+        'invalidOption',
+        `choices.clientTools names ${JSON.stringify(name)}, which is a tool of the agent that no page runs.`,
+      )
+  }
+}
+
+/** Refuses what is not listed. Throws `ConfigError` `notAllowed`, which names it; `invalidMessage` for a tool of a page that cannot work. */
+export function checkChoice(settings: Choosable, { model, tools = [], clientTools = [], thinking }: PromptChoice): void {
+  const { models = {}, thinking: levels, tools: groups = {} } = settings.choices ?? {}
+  if (model !== undefined && !Object.hasOwn(models, model)) refuse('model', model, Object.keys(models))
+  if (thinking !== undefined && levels?.includes(thinking) === false) refuse('thinking', thinking, levels)
+  for (const name of tools) if (!Object.hasOwn(groups, name)) refuse('tools', name, Object.keys(groups))
+  if (clientTools.length > maxClientTools)
+    throw new ConfigError('notAllowed', `A page may bring along ${maxClientTools} tools; these are ${clientTools.length}.`)
+  pageTools(settings, clientTools)
+}
+
+/** `settings` with what was chosen. What a record names and nobody lists any more is left out, with a warning. */
+export function chosen<Settings extends Choosable>(settings: Settings, choice: PromptChoice): Settings {
+  const { model, tools, clientTools } = choice
+  if (model === undefined && tools === undefined && clientTools === undefined) return settings
+  const { models = {} } = settings.choices ?? {}
+  const known = model !== undefined && Object.hasOwn(models, model) ? models[model] : undefined
+  if (model !== undefined && known === undefined) warnGone(settings, `the model ${JSON.stringify(model)}`)
+  return { ...settings, ...(known !== undefined && { model: known }), tools: [...(settings.tools ?? []), ...extraTools(settings, choice)] }
+}
+
+/** The tools that a prompt has beside those of its agent. */
+export function extraTools(settings: Choosable, { tools = [], clientTools = [] }: PromptChoice): readonly AgentTool[] {
+  const { tools: groups = {} } = settings.choices ?? {}
+  const switchedOn = [...new Set(tools)].flatMap((name) => (Object.hasOwn(groups, name) ? (groups[name] ?? []) : []))
+  try {
+    return [...switchedOn, ...pageTools(settings, clientTools)]
+  } catch (error) {
+    warnGone(settings, errorText(error))
+    return switchedOn
+  }
+}
+
+/** Tools that a page brings along. One that the agent declares for pages is as it says. */
+function pageTools({ tools: own = [], choices }: Choosable, declared: readonly ClientToolDeclaration[]): AgentTool[] {
+  const { clientTools: allowed = [], tools: groups = {} } = choices ?? {}
+  const taken = new Map([...own, ...Object.values(groups).flat()].map((tool) => [tool.name, tool]))
+  const tools: AgentTool[] = []
+  for (const declaration of declared) {
+    const { name, description, parameters } = declaration
+    const other = taken.get(name)
+    if (other?.client !== undefined && own.includes(other)) continue
+    if (other !== undefined)
+      throw new ConfigError('notAllowed', `A page may not bring along a tool ${JSON.stringify(name)}: that is a name of another tool.`)
+    if (!allowed.includes(name)) refuse('clientTools', name, allowed)
+    if (description.length + JSON.stringify(parameters).length > maxDeclaration)
+      throw new ConfigError(
+        'notAllowed',
+        `What the page says of its tool ${JSON.stringify(name)} is longer than ${maxDeclaration} characters.`,
+      )
+    const tool = madeOf(declaration)
+    taken.set(name, tool)
+    tools.push(tool)
+  }
+  return tools
+}
+
+const known = new WeakMap<ClientToolDeclaration, AgentTool>()
+
+/** The same tool for the same declaration: what was compiled, and what was encoded, is found again. */
+function madeOf(declared: ClientToolDeclaration): AgentTool {
+  const { name, description, parameters } = declared
+  const before = known.get(declared)
+  if (before !== undefined) return before
+  try {
+    const tool = clientTool({ name, description, parameters })
+    known.set(declared, tool)
+    return tool
+  } catch (error) {
+    throw PhiError.isInstance(error) ? new ConfigError('invalidMessage', `The page's ${error.message}`, { cause: error }) : error
+  }
+}
+
+function refuse(what: string, name: string, allowed: readonly string[]): never {
+  const listed = allowed.length === 0 ? 'none' : allowed.join(', ')
+  throw new ConfigError(
+    'notAllowed',
+    `${what}: ${JSON.stringify(name.slice(0, 60))} is not to be chosen. The choices of the agent are: ${listed}.`,
+  )
+}
+
+function warnGone({ logger }: Choosable, what: string): void {
+  logWarning(logger, 'choiceGone', {
+    message: `The run goes on without what its prompt chose: ${what}.`,
+    hint: 'The choices of the agent do not list it any more.',
+  })
+}

@@ -1,0 +1,42 @@
+import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts'
+import type { PendingClientCall } from '../../contract/run/run-facts.ts'
+import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
+
+/** What a page knows of a call that it runs. */
+export interface ClientCallContext {
+  readonly toolCallId: string
+  readonly toolName: string
+  /** Aborts when the result is not wanted any more: the run was stopped, or the time is over. */
+  readonly signal: AbortSignal
+}
+
+/** Runs a call: what it returns, or the message of what it throws, is told the model. */
+export type ClientToolFunction<Input = JsonObject, Output = JsonValue> = (args: Input, ctx: ClientCallContext) => Output | Promise<Output>
+
+/** A tool that a page brings along, for a server that allows its name. */
+export interface OfferedClientTool<Input = JsonObject, Output = JsonValue> {
+  /** For the model: what the tool does and when to use it. */
+  description: string
+  /** What it takes, as a JSON Schema of an object. */
+  parameters: JsonSchema
+  run: ClientToolFunction<Input, Output>
+}
+
+/** Tools of whose types nothing is known. */
+export type AnyTools = Record<string, { input: JsonObject; output: JsonValue }>
+
+/** The tools of a page by name: a function for one that the server declares, with description and parameters for one that the page brings along. */
+export type ClientTools<Tools extends ToolTypesByName = AnyTools> = {
+  readonly [Name in keyof Tools]?:
+    | ClientToolFunction<Tools[Name]['input'], Tools[Name]['output']>
+    | OfferedClientTool<Tools[Name]['input'], Tools[Name]['output']>
+}
+
+/** What a call is known by, here and over a restart of its server. */
+export function keyOf({
+  toolCallId,
+  argumentsHash,
+  subAgent,
+}: Pick<PendingClientCall, 'toolCallId' | 'argumentsHash' | 'subAgent'>): string {
+  return JSON.stringify([toolCallId, argumentsHash, subAgent?.loopId ?? ''])
+}

@@ -1,0 +1,208 @@
+import { logWarning } from '../../base/log-warning.ts'
+import { startTimer } from '../../base/timer.ts'
+import { ConfigError, errorText, PhiError } from '../../contract/errors.ts'
+import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts'
+import { newId } from '../../contract/message/ids.ts'
+import type { ClientToolDeclaration } from '../../contract/model/choices.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
+import type { PendingClientCall } from '../../contract/run/run-facts.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aFunction, aJsonSchema, aText, either, options, recordOf, required } from '../../contract/shape/shape.ts'
+import type { Logger } from '../../types/logger.ts'
+import type { ApprovalRef, ClientCallAnswer } from '../../types/run/question.ts'
+import { type ClientToolFunction, keyOf } from './client-tools.ts'
+
+/** Who has calls for pages: a session on a server, or an agent in this one. */
+export interface CallSource {
+  pendingClientCalls(): readonly PendingClientCall[]
+  claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
+  answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void>
+  subscribe(listener: (event: AgentEvent) => void): () => void
+  readonly logger?: Logger | false | undefined
+}
+
+/** A tool of this page, whose types were checked where it was given. */
+interface PageTool {
+  run: ClientToolFunction
+  offer?: { description: string; parameters: JsonSchema }
+}
+
+/** A call that this page runs, has run and not told yet, or leaves to another one. */
+interface KnownCall {
+  call: PendingClientCall
+  stop: AbortController
+  answer?: ClientCallAnswer
+  stopTimer: () => void
+}
+
+/** Milliseconds until a claim is made again, and until a call that another page runs is asked for again: less than a claim holds, and more. */
+const renewMs = 10_000
+const againMs = 35_000
+
+const handlers = recordOf(
+  either(aFunction, options({ description: required(aText), parameters: required(aJsonSchema), run: required(aFunction) })),
+)
+
+/**
+ * Runs the calls that a run has for pages, in this one.
+ *
+ * **Contract**
+ * - Each call is claimed before it is run, and once at a time: what another page runs is left to it, and asked for again when that has not answered for half a minute.
+ * - What was returned is kept until the server has recorded it: a server that asks again, after a restart, is told without another run of the call.
+ * - A handler that throws tells the model its message. One that ignores its signal is left behind; what it returns then is dropped.
+ */
+export class PageTools {
+  readonly #source: CallSource
+  /** Nobody else is told of it: what holds a claim is known by it. */
+  readonly #clientId: string
+  readonly #tools = new Map<string, PageTool>()
+  readonly #calls = new Map<string, KnownCall>()
+  #leave: (() => void) | undefined
+
+  constructor(source: CallSource, clientId: string = newId()) {
+    this.#source = source
+    this.#clientId = clientId
+  }
+
+  /** Those that this page brings along, as a prompt declares them. */
+  get offered(): ClientToolDeclaration[] {
+    return [...this.#tools].flatMap(([name, { offer }]) => (offer === undefined ? [] : [{ name, ...offer }]))
+  }
+
+  /** Runs calls of these tools from now on, and those that wait; returns how to stop. Throws `ConfigError` `invalidOption` for what is no tool, and for a name that is taken. */
+  add(given: object): () => void {
+    checkOptions(given, handlers, 'tools')
+    const added = Object.entries(given).map(([name, tool]) => [name, pageTool(tool)] as const)
+    for (const [name] of added)
+      if (this.#tools.has(name))
+        throw new ConfigError('invalidOption', `This page has a tool ${JSON.stringify(name)} already. Remove it first.`)
+    for (const [name, tool] of added) this.#tools.set(name, tool)
+    this.#leave ??= this.#source.subscribe((event) => this.#heard(event))
+    for (const call of this.#source.pendingClientCalls()) this.#take(call)
+    return () => {
+      for (const [name] of added) this.#tools.delete(name)
+      if (this.#tools.size === 0) this.close()
+    }
+  }
+
+  /** Takes what waits, where it was read and not heard. */
+  look(): void {
+    if (this.#tools.size > 0) for (const call of this.#source.pendingClientCalls()) this.#take(call)
+  }
+
+  /** Runs nothing any more. */
+  close(): void {
+    this.#leave?.()
+    this.#leave = undefined
+    for (const [key] of this.#calls) this.#drop(key)
+  }
+
+  #heard(event: AgentEvent): void {
+    if (event.type === 'clientCallRequested') this.#take(event)
+    else if (event.type === 'clientCallResolved') this.#resolved(event)
+    else if (event.type === 'agentEnd' && event.status !== 'paused')
+      for (const [key, { answer }] of this.#calls) if (answer === undefined) this.#drop(key)
+  }
+
+  /** Its result is not wanted any more; one that is still being told is kept. */
+  #resolved({ toolCallId, subAgent }: Pick<PendingClientCall, 'toolCallId' | 'subAgent'>): void {
+    for (const [key, { call, answer }] of this.#calls) {
+      const isSame = call.toolCallId === toolCallId && call.subAgent?.loopId === subAgent?.loopId
+      if (isSame && answer === undefined) this.#drop(key)
+    }
+  }
+
+  #take(call: PendingClientCall): void {
+    const tool = this.#tools.get(call.toolName)
+    if (tool === undefined) return
+    const key = keyOf(call)
+    const known = this.#calls.get(key)
+    // Asked again: its server was started anew.
+    if (known?.answer !== undefined) void this.#tell(key, known)
+    if (known !== undefined) return
+    const made = { call, stop: new AbortController(), stopTimer: () => undefined }
+    this.#calls.set(key, made)
+    void this.#claim(key, made, tool)
+  }
+
+  /** Runs the call, once it is this page's to run. Never rejects. */
+  async #claim(key: string, known: KnownCall, tool: PageTool): Promise<void> {
+    const isMine = await this.#source.claimCall(known.call, this.#clientId).catch((error: unknown) => this.#lost(key, known, error))
+    if (isMine === undefined || this.#calls.get(key) !== known) return
+    if (!isMine) {
+      known.stopTimer = startTimer(againMs, () => void this.#claim(key, known, tool))
+      return
+    }
+    this.#renew(key, known)
+    const answer = await answerOf(tool, known)
+    known.stopTimer()
+    if (this.#calls.get(key) !== known || known.stop.signal.aborted) return
+    known.answer = answer
+    await this.#tell(key, known)
+  }
+
+  /** Holds the claim while the call runs. */
+  #renew(key: string, known: KnownCall): void {
+    known.stopTimer = startTimer(renewMs, () => {
+      if (known.answer !== undefined) return
+      this.#source.claimCall(known.call, this.#clientId).catch((error: unknown) => this.#warn(error))
+      this.#renew(key, known)
+    })
+  }
+
+  async #tell(key: string, known: KnownCall): Promise<void> {
+    const { call, answer } = known
+    if (answer === undefined) return
+    try {
+      await this.#source.answerCall(call, answer, this.#clientId)
+      if (this.#calls.get(key) === known) this.#calls.delete(key)
+    } catch (error) {
+      if (codeOf(error) === 'invalidBody' || codeOf(error) === 'invalidMessage') {
+        known.answer = { error: `The page could not tell its result: ${errorText(error)}` }
+        await this.#source.answerCall(call, known.answer, this.#clientId).catch((again: unknown) => this.#warn(again))
+      }
+      this.#lost(key, known, error)
+    }
+  }
+
+  /** The call is not this page's any more. */
+  #lost(key: string, known: KnownCall, error: unknown): undefined {
+    if (this.#calls.get(key) === known) this.#drop(key)
+    if (!over.has(codeOf(error))) this.#warn(error)
+  }
+
+  #drop(key: string): void {
+    const known = this.#calls.get(key)
+    this.#calls.delete(key)
+    known?.stopTimer()
+    known?.stop.abort(new Error('The result of this call is not wanted any more.'))
+  }
+
+  #warn(error: unknown): void {
+    logWarning(this.#source.logger, 'clientToolFailed', { code: codeOf(error), message: errorText(error) })
+  }
+}
+
+/** What says that somebody else was faster, or that nobody waits any more. */
+const over: ReadonlySet<string> = new Set(['unknownCall', 'notFound', 'argumentsChanged', 'claimedElsewhere', 'closed'])
+
+function codeOf(error: unknown): string {
+  return PhiError.isInstance(error) ? error.code : 'failed'
+}
+
+function pageTool(given: unknown): PageTool {
+  if (typeof given === 'function') return { run: given as ClientToolFunction } // what it takes is typed where it was given
+  const { description, parameters, run } = given as { description: string; parameters: JsonSchema; run: ClientToolFunction } // just checked
+  return { run, offer: { description, parameters } }
+}
+
+async function answerOf({ run }: PageTool, { call, stop }: KnownCall): Promise<ClientCallAnswer> {
+  const { toolCallId, toolName, arguments: args } = call
+  try {
+    const output: JsonValue | undefined = await run(args satisfies JsonObject, { toolCallId, toolName, signal: stop.signal })
+    // What has nothing to say is done.
+    return { output: output ?? 'Done.' }
+  } catch (error) {
+    return { error: errorText(error) }
+  }
+}

@@ -1,0 +1,68 @@
+import { copyJson } from '../../base/json/copy-json.ts'
+import { escapeControls } from '../../base/text/escape-controls.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import { clientBlock } from '../../contract/message/client-block.ts'
+import type { Content } from '../../contract/message/content.ts'
+import { text } from '../../contract/message/message.ts'
+import { isPlain, jsonFault } from '../../contract/shape/json-fault.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
+import type { ClientCallAnswer, ClientCallRequest } from '../../types/run/question.ts'
+
+/** Blocks that a result may have. */
+const maxBlocks = 20
+
+/**
+ * What a page says came of a call, as a result for the model. Nothing of it is believed but that it is what the page says.
+ *
+ * **Contract**
+ * - A text, or any other JSON as text and as `details`; or blocks of text, pictures and files, under the rules for those of a person. A page ends no run, offers no tool, and
+ *   names no loop. Characters that hide or reorder text become visible.
+ * - Throws `ConfigError` `invalidMessage` for anything else, and for what is longer than the request allows.
+ */
+export function answeredResult(given: ClientCallAnswer, { toolCallId, maxResultChars }: ClientCallRequest): ToolResult {
+  const { output, error }: { output?: unknown; error?: unknown } = Object(given)
+  const isOne = (output === undefined) !== (error === undefined)
+  if (!isOne || (error !== undefined && typeof error !== 'string'))
+    refuse(`The result of call "${toolCallId}" is { output } with a JSON value, or { error } with a text.`)
+  const value = checked(output ?? error, toolCallId, maxResultChars)
+  if (error !== undefined) return { content: [textOf(String(error))], isError: true }
+  if (typeof value === 'string') return { content: [textOf(value)] }
+  const blocks = blocksIn(value)
+  if (blocks !== undefined) return { content: blocks.map((block, at) => blockOf(block, `output.content[${at}]`)) }
+  return { content: [textOf(JSON.stringify(value))], details: value }
+}
+
+/** A copy of a value that JSON can hold, no longer than a result may be. */
+function checked(value: unknown, toolCallId: string, maxChars: number): JsonValue {
+  const fault = jsonFault(value, 'output')
+  if (fault !== undefined) refuse(`The result of call "${toolCallId}" is refused: ${fault}.`)
+  const json = JSON.stringify(value)
+  if (json.length > maxChars)
+    refuse(
+      `The result of call "${toolCallId}" has ${json.length} characters of JSON; ${maxChars} are allowed (maxResultChars of the tool).`,
+    )
+  return copyJson(value as JsonValue) // just checked
+}
+
+/** The blocks of a result that has such. */
+function blocksIn(value: JsonValue): readonly JsonValue[] | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return undefined
+  const { content } = value
+  if (!Array.isArray(content) || content.length === 0 || !content.every((block) => typeof Object(block).type === 'string')) return undefined
+  if (content.length > maxBlocks) refuse(`output.content has ${content.length} blocks; ${maxBlocks} are allowed.`)
+  return content
+}
+
+function blockOf(value: JsonValue, path: string): Content {
+  const block = clientBlock(value, path)
+  return block.type === 'text' ? textOf(block.text) : block
+}
+
+function textOf(words: string): Content {
+  return text(escapeControls(words))
+}
+
+function refuse(message: string): never {
+  throw new ConfigError('invalidMessage', message)
+}

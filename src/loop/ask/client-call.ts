@@ -1,0 +1,84 @@
+import { argumentsHash } from '../../base/json/arguments-hash.ts'
+import { copyJson } from '../../base/json/copy-json.ts'
+import type { PendingClientCall } from '../../contract/run/run-facts.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
+import type { ClientCallDesk, ClientCallOutcome } from '../../types/run/question.ts'
+import type { ClientRun } from '../../types/tool/tool.ts'
+import { formatIssues } from '../../validation/format-issues.ts'
+import { jsonSchemaValidator } from '../../validation/json-schema-validator.ts'
+import { isStandardSchema } from '../../validation/tool-parameters.ts'
+import type { PreparedCall } from '../calls/prepare-call.ts'
+import { errorResult } from '../calls/tool-result.ts'
+import type { LoopState } from '../loop-state.ts'
+import { AskedQuestion, clientCallQuestion } from './question.ts'
+
+/** What a page made of a call, or that it waits on. */
+export type ClientCallResult =
+  | { kind: 'done'; result: ToolResult; kept?: (failure?: Error) => void }
+  | { kind: 'paused'; pending: PendingClientCall }
+
+/** Where no page is. */
+const nobody: ClientCallDesk = {
+  wait: (_request, tell) => {
+    queueMicrotask(() => tell({ type: 'left' }))
+    return () => undefined
+  },
+}
+
+/**
+ * Has a page run a call whose tool is one of pages.
+ *
+ * **Contract**
+ * - `clientCallRequested` is followed by exactly one `clientCallResolved`, also when no page answers or the run is stopped.
+ * - With `timeoutMs` of its tool, the model is told once that is over. Without, the call is `paused` where no page answers within `approvalTimeoutMs`, or none
+ *   can.
+ * - Rejects with the reason when the run is stopped first.
+ */
+export async function askClient(loop: LoopState, call: PreparedCall, { maxResultChars }: ClientRun): Promise<ClientCallResult> {
+  const { id: toolCallId, name: toolName, written, tool } = call
+  const { events, options, budget, stop, config } = loop
+  const { timeoutMs } = tool
+  const pending: PendingClientCall = {
+    ...{ toolCallId, toolName, arguments: copyJson(written), argumentsHash: argumentsHash(written) },
+    ...(timeoutMs !== undefined && { deadline: Date.now() + timeoutMs }),
+  }
+  stop.throwIfAborted()
+  const outcome = await new Promise<ClientCallOutcome>((told) => {
+    new AskedQuestion(clientCallQuestion(events, pending, maxResultChars), told).begin(options.clientCalls ?? nobody, {
+      stop,
+      whyStopped: () => 'the run was stopped',
+      timeoutMs: timeoutMs ?? config.approvalTimeoutMs,
+      // Until there is an answer, nobody works.
+      pauses: [() => budget.pause()],
+    })
+  })
+  if (outcome.type === 'answered') {
+    const { result, kept } = outcome
+    return { kind: 'done', result, kept }
+  }
+  stop.throwIfAborted()
+  if (outcome.type === 'unanswered' && timeoutMs !== undefined)
+    return {
+      kind: 'done',
+      result: errorResult(`No page answered the call of ${toolName} within ${timeoutMs} ms. Whether it had an effect is not known.`),
+    }
+  return { kind: 'paused', pending }
+}
+
+/** `result`, where it is what its tool promises; else an error that says what is wrong. Rejects with `LoadError`, and what a schema throws. */
+export async function fitting(
+  { config }: LoopState,
+  toolName: string,
+  result: ToolResult,
+  output: ClientRun['output'],
+): Promise<ToolResult> {
+  if (output === undefined || result.isError === true) return result
+  const [first] = result.content
+  const value = result.details ?? (first?.type === 'text' ? first.text : null)
+  const { schemaValidator = jsonSchemaValidator } = config
+  const checked = isStandardSchema(output) ? output['~standard'].validate(value) : schemaValidator.compile(output)(value)
+  const { issues } = await checked
+  return issues === undefined
+    ? result
+    : errorResult(`The page answered ${toolName} with something else than it promises: ${formatIssues(issues, 'output')}`)
+}

@@ -1,0 +1,248 @@
+import { HttpAgent } from '@ag-ui/client'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions, type WaitingNotice } from '../../../adapters/http/index.ts'
+import { type RemoteSession, remoteSession } from '../../../src/client/index.ts'
+import { type InferTools, memorySessionStore, textOf } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { clientTool } from '../../../src/tools/index.ts'
+import { type PageChat, pageChats } from '../../support/ai-sdk-versions.ts'
+import { patient } from '../../support/patience.ts'
+import { gate, seen, tool } from '../../support/play.ts'
+
+const setTheme = clientTool<{ theme: string }, 'set_theme', { applied: string }>({
+  name: 'set_theme',
+  description: 'Sets the colours of the page.',
+  parameters: { type: 'object', properties: { theme: { type: 'string' } }, required: ['theme'] },
+})
+const slow = tool('look_up', async () => 'found')
+type Tools = InferTools<[typeof setTheme]>
+
+/** Asks the page, then says what came of it. */
+const model = () =>
+  scripted(({ messages }) => {
+    const last = messages.at(-1)
+    if (last?.role === 'toolResult') return { text: `The page says: ${textOf(last.content)}` }
+    return { toolCalls: [{ name: 'set_theme', arguments: { theme: 'dark' } }] }
+  })
+
+const soon = (check: () => void) => vi.waitFor(check, patient)
+
+const closing: (() => Promise<void> | void)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+function host(options: Partial<MemoryLiveSessionsOptions> = {}) {
+  const store = memorySessionStore()
+  const start = () => {
+    const sessions = memoryLiveSessions({ store, agent: () => ({ model: model(), tools: [setTheme, slow] }), logger: false, ...options })
+    closing.push(() => sessions.close())
+    return { sessions, app: createAgentApp({ sessions, authorize: () => true }) }
+  }
+  let current = start()
+  let cut = new AbortController()
+  const fetch = async (request: Request): Promise<Response> => {
+    const { signal } = cut
+    signal.throwIfAborted()
+    const response = await current.app.fetch(request)
+    // Whoever reads from a process that is killed gets an error, and nothing more.
+    return new Response(response.body?.pipeThrough(new TransformStream(), { signal }) ?? null, response)
+  }
+  const open = (clientId?: string): RemoteSession => {
+    const session = remoteSession({
+      ...{ url: 'http://localhost', sessionId: 's', fetch, logger: false, reconnect: { initialDelayMs: 1, maxDelayMs: 5 } },
+      ...(clientId !== undefined && { clientId }),
+    })
+    closing.push(() => session.close())
+    return session
+  }
+  return {
+    ...{ store, fetch, open },
+    /** The old process says nothing more, a new one goes on over the same store. */
+    kill() {
+      cut.abort(new Error('killed'))
+      cut = new AbortController()
+      current = start()
+      void current.sessions.recover()
+    },
+  }
+}
+
+describe('a page runs tools for a session on a server', () => {
+  it('with the types of its tools', async () => {
+    const session = host().open()
+    session.tools<Tools>({ set_theme: ({ theme }) => ({ applied: theme }) })
+    expect(await session.prompt('go').text()).toBe('The page says: {"applied":"dark"}')
+  })
+
+  it('once, where two tabs could; the other one takes nothing over', async () => {
+    const { open } = host()
+    const ran: string[] = []
+    const [a, b] = [open(), open()]
+    for (const [name, tab] of [
+      ['a', a],
+      ['b', b],
+    ] as const) {
+      tab.tools({
+        set_theme: async () => {
+          ran.push(name)
+          await new Promise((resolve) => setTimeout(resolve, 20))
+          return 'done'
+        },
+      })
+    }
+    expect(await a.prompt('go').text()).toBe('The page says: done')
+    expect(ran).toHaveLength(1)
+  })
+
+  it('in the tab that was loaded anew, which holds the call it held before', async () => {
+    const { open } = host()
+    const [hanging, first] = [gate(), open('tab-1-unguessable')]
+    first.tools({ set_theme: () => hanging.opened.then(() => 'never') })
+    const run = first.prompt('go')
+    await seen(run, 'clientCallRequested')
+    await soon(() => expect(run.pendingClientCalls()).toHaveLength(1))
+    first.close()
+    const again = open('tab-1-unguessable')
+    await again.load()
+    again.tools({ set_theme: () => 'light' })
+    await again.currentRun?.result
+    await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: light' }] }))
+  })
+
+  it('and where it was offered before the session was read', async () => {
+    const { open } = host()
+    const first = open()
+    await seen(first.prompt('go'), 'clientCallRequested')
+    first.close()
+    const again = open()
+    again.tools({ set_theme: () => 'light' })
+    await again.load()
+    await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: light' }] }))
+  })
+
+  it('over a kill of the server while it runs: once, and its result counts', async () => {
+    const server = host()
+    const [a, b] = [server.open(), server.open()]
+    const [begun, done] = [gate(), gate()]
+    let ran = 0
+    for (const tab of [a, b])
+      tab.tools({
+        set_theme: async () => {
+          ran += 1
+          begun.open()
+          await done.opened
+          return 'dark'
+        },
+      })
+    const run = a.prompt('go')
+    await begun.opened
+    server.kill()
+    await soon(() => expect(a.pendingClientCalls()).toHaveLength(1))
+    done.open()
+    expect((await run.result).text).toBe('The page says: dark')
+    expect(ran).toBe(1)
+  })
+
+  it('a result that the server had not recorded when it was killed is told again', async () => {
+    const server = host()
+    const session = server.open()
+    let ran = 0
+    session.tools({
+      set_theme: () => {
+        ran += 1
+        // Before its result arrives.
+        server.kill()
+        return 'dark'
+      },
+    })
+    expect((await session.prompt('go').result).text).toBe('The page says: dark')
+    expect(ran).toBe(1)
+  })
+
+  it('what it cannot tell becomes an error for the model', async () => {
+    const session = host().open()
+    session.tools({ set_theme: () => 'x'.repeat(300_000) })
+    expect(await session.prompt('go').text()).toContain('The page says: The page could not tell its result')
+  })
+
+  it('goes on where a run was left waiting', async () => {
+    const { open } = host({ agent: () => ({ model: model(), tools: [setTheme], approvalTimeoutMs: 20 }) })
+    const session = open()
+    expect((await session.prompt('go').result).status).toBe('paused')
+    expect(session.pendingClientCalls()).toHaveLength(1)
+    const again = open()
+    await again.load()
+    expect(again.pendingClientCalls()).toHaveLength(1)
+    again.tools({ set_theme: () => 'late' })
+    await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: late' }] }))
+  })
+
+  it('nobody is there: the application is told which calls wait', async () => {
+    const told: WaitingNotice[] = []
+    const { fetch } = host({ onWaiting: (notice) => void told.push(notice) })
+    const headers = { 'content-type': 'application/json' }
+    const begun = await fetch(new Request('http://localhost/sessions/s/runs', { method: 'POST', headers, body: '{"prompt":"go"}' }))
+    await begun.body?.cancel()
+    await soon(() => expect(told).toMatchObject([{ approvals: [], clientCalls: [{ toolName: 'set_theme' }] }]))
+  })
+
+  it.each<[string, object]>([
+    ['no function', { set_theme: 1 }],
+    ['no run', { set_theme: { description: 'x', parameters: {} } }],
+    ['a name twice', { other: () => 1 }],
+  ])('refuses %s', (_name, handlers) => {
+    const session = host().open()
+    session.tools({ other: () => 1 })
+    expect(() => session.tools(handlers as never)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
+  })
+})
+
+describe.each([5, 6, 7] as const)('a chat of AI SDK %d, unmodified', (version) => {
+  const chatOf = (fetch: (request: Request) => Promise<Response>, outputs: string[]): PageChat =>
+    new pageChats[version]({
+      api: 'http://localhost/chat',
+      id: 's',
+      fetch: async (input, init) => fetch(new Request(input, init)),
+      run: (input) => {
+        outputs.push(JSON.stringify(input))
+        return 'dark'
+      },
+    })
+  const textIn = (chat: PageChat) => (chat.messages.at(-1)?.parts ?? []).map(({ text }) => text ?? '').join('')
+
+  it('runs what onToolCall is asked, and sends the result', async () => {
+    const asked: string[] = []
+    const chat = chatOf(host().fetch, asked)
+    await chat.sendMessage({ text: 'go' })
+    await soon(() => expect([chat.error, chat.status, textIn(chat)]).toEqual([undefined, 'ready', 'The page says: dark']))
+    expect(asked).toEqual(['{"theme":"dark"}'])
+  })
+
+  it('that is loaded in the middle is asked again', async () => {
+    const { fetch, open } = host()
+    const session = open()
+    await seen(session.prompt('go'), 'clientCallRequested')
+    const asked: string[] = []
+    const chat = chatOf(fetch, asked)
+    chat.messages = (await (await fetch(new Request('http://localhost/chat/s'))).json()).messages
+    await chat.resumeStream()
+    await soon(() => expect([chat.error, chat.status, textIn(chat)]).toEqual([undefined, 'ready', 'The page says: dark']))
+    expect(asked).toEqual(['{"theme":"dark"}'])
+  })
+})
+
+it('a client of AG-UI, unmodified, runs the tools that it brings along', async () => {
+  const choices = { clientTools: ['set_theme'] }
+  const { fetch } = host({ agent: () => ({ model: model(), choices }) })
+  const agent = new HttpAgent({ url: 'http://localhost/agui', threadId: 's', fetch: (input, init) => fetch(new Request(input, init)) })
+  agent.addMessage({ id: 'u1', role: 'user', content: 'go' })
+  const { name, description } = setTheme
+  const tools = [{ name, description, parameters: { type: 'object', properties: { theme: { type: 'string' } } } }]
+  await agent.runAgent({ tools })
+  const call = agent.messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : [])).at(-1)
+  expect(call?.function).toEqual({ name: 'set_theme', arguments: '{"theme":"dark"}' })
+  agent.addMessage({ id: 't1', role: 'tool', toolCallId: call?.id ?? '', content: 'dark' })
+  await agent.runAgent({ tools })
+  expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'The page says: dark' })
+})
