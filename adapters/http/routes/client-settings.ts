@@ -48,7 +48,7 @@ function choiceIn(body: JsonObject): ClientChoice {
  * The settings that a client asks for in `settings` of a body, for `prompt`. Refuses with 403 `settingNotAllowed` what is not in `allowed`, and with 400
  * `invalidBody` what cannot work.
  */
-function settingsFrom(settings: JsonValue | undefined, allowed: readonly ClientSettingName[]): ClientSettings {
+export function settingsFrom(settings: JsonValue | undefined, allowed: readonly ClientSettingName[]): ClientSettings {
   if (settings === undefined) return {}
   if (!isObject(settings)) refuse(400, 'invalidBody', 'settings must be an object, such as { "thinking": "high" }.')
   const other = Object.keys(settings).find((name) => !allowed.some((each) => each === name))

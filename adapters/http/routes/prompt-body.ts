@@ -1,13 +1,5 @@
 import type { Context } from 'hono'
-import {
-  type Agent,
-  type Content,
-  type JsonObject,
-  type JsonValue,
-  type MessageInput,
-  type UserMessage,
-  userMessage,
-} from '../../../src/index.ts'
+import { type Content, type JsonObject, type JsonValue, type MessageInput, type UserMessage, userMessage } from '../../../src/index.ts'
 import { checkOptions, clientBlock, json } from '../../../src/internal.ts'
 import { isObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'

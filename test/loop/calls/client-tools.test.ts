@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { SubAgentTool } from '../../../src/agent/index.ts'
 import { runClientTools } from '../../../src/client/index.ts'
-import { Agent, type AgentEvent, type AgentOptions, type AgentRun, memorySessionStore, resumeAgent } from '../../../src/index.ts'
+import {
+  Agent,
+  type AgentEvent,
+  type AgentOptions,
+  type AgentRun,
+  type JsonValue,
+  memorySessionStore,
+  resumeAgent,
+} from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { initialState, reduce, restoredState } from '../../../src/store/index.ts'
 import { clientTool } from '../../../src/tools/index.ts'
@@ -10,7 +18,7 @@ import { add, approveWaiting, ofType, outline, seen } from '../../support/play.t
 const parameters = { type: 'object', properties: { theme: { type: 'string' } }, required: ['theme'] } as const
 const theme = (more: Partial<Parameters<typeof clientTool>[0]> = {}) =>
   clientTool({ name: 'set_theme', description: 'Sets the colours.', parameters, ...more })
-const call = (theme: unknown = 'dark') => ({ toolCalls: [{ name: 'set_theme', arguments: { theme } }] })
+const call = (theme: JsonValue = 'dark') => ({ toolCalls: [{ name: 'set_theme', arguments: { theme } }] })
 
 function talking(options: Partial<AgentOptions> = {}) {
   const model = scripted([call(), { text: 'done' }])
