@@ -23,5 +23,5 @@ export {
 export { progressOf } from './live/unfinished-run.ts'
 export { routeDefaults } from './routes/route-options.ts'
 export { liveSessionRoutes } from './routes/session-routes.ts'
-export { dueAtOnce } from './schedules/schedule-store.ts'
+export { bookSchedules, dueAtOnce } from './schedules/schedule-store.ts'
 export { Scheduler } from './schedules/scheduler.ts'

@@ -1,6 +1,7 @@
 import { mkdir, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { bookSchedules, type ScheduleEntry, type ScheduleStore } from '../../http/index.ts'
+import type { ScheduleEntry, ScheduleStore } from '../../http/index.ts'
+import { bookSchedules } from '../../http/internal.ts'
 import { createPrivate, syncDirectory } from './file-operations.ts'
 
 /**
