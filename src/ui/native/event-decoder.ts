@@ -1,5 +1,6 @@
 import { PhiError } from '../../contract/errors.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
+import { ReadMessages } from './sent-messages.ts'
 
 /** Reads the frames of one connection, in their order. */
 export interface EventDecoder {
@@ -17,7 +18,7 @@ export interface EventDecoder {
  *
  * **Contract**
  * - Events are told apart by `type`; one of a newer server is handed on as it is.
- * - Keeps the event before, and for each running call the last event of its loop; no text.
+ * - Keeps the event before and the messages of the loop that is on, until its `agentEnd`; the same for each running call.
  * - The frame `event: error` of a server-sent stream is no event: look at the field `event` first.
  */
 export function eventDecoder(): EventDecoder {
@@ -28,6 +29,7 @@ type Frame = Record<string, unknown>
 
 class LeanDecoder implements EventDecoder {
   #before: AgentEvent | undefined
+  readonly #messages = new ReadMessages(broken)
   readonly #children = new Map<string, LeanDecoder>()
 
   decode(data: string, id?: string): AgentEvent {
@@ -45,7 +47,7 @@ class LeanDecoder implements EventDecoder {
   }
 
   #event(frame: Frame): AgentEvent {
-    const whole = 'runId' in frame ? frame : this.#filled(frame)
+    const whole = this.#messages.restore('runId' in frame ? frame : this.#filled(frame))
     if (!isEvent(whole)) throw broken('a frame is no event')
     return whole.type === 'childEvent' ? { ...whole, event: this.#child(whole.toolCallId, whole.event) } : whole
   }

@@ -1,8 +1,9 @@
 import type { StreamDelta } from '../../contract/model/request.ts'
-import type { AgentEvent, ChildEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
+import type { AgentEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, options as optionsOf } from '../../contract/shape/shape.ts'
 import { asEmitted, isWithheld, type ShownEvents } from './emitted-event.ts'
+import { SentMessages } from './sent-messages.ts'
 
 /** Writes the events of one connection, in their order. */
 export interface EventEncoder {
@@ -22,6 +23,8 @@ const shownEvents = optionsOf<ShownEvents>({ turnRequests: aFlag })
  *   `runId`, `sessionId`, `loopId` and `seq` (one more) are left out, and `at` where it is the same.
  * - A delta after a delta of the same message leaves out `type` and `messageId`, and one of the same kind all in `delta` that is the same: it costs
  *   about 80 bytes as a server-sent event.
+ * - No message is written twice: where an event has one that this connection has brought in the same loop, it has `{ sent: id }` in its place. The end of an answer
+ *   leaves out texts that deltas of this connection have said; `grown` names the places of these blocks.
  * - The `event` of a `childEvent` is written the same way, against the event before of that call.
  * - `eventDecoder` restores the events exactly as they were emitted. Types and fields that this version does not know pass unchanged.
  *
@@ -44,6 +47,7 @@ class LeanEncoder implements EventEncoder {
   #place: Place | undefined
   /** The event before, if it was a delta that the next one may rest on. */
   #update: MessageUpdateEvent | undefined
+  readonly #messages = new SentMessages()
   /** What each running call has reported of its loop. */
   readonly #children = new Map<string, LeanEncoder>()
 
@@ -54,6 +58,7 @@ class LeanEncoder implements EventEncoder {
   encode(event: AgentEvent): string {
     if (isWithheld(event, this.#shown)) return ''
     const json = event.type === 'messageUpdate' ? this.#delta(event) : this.#other(event)
+    if (event.type === 'messageUpdate') this.#messages.add(event)
     this.#place = event
     this.#update = event.type === 'messageUpdate' && hasKnownKeys(event) ? event : undefined
     if (event.type === 'toolExecutionEnd') this.#children.delete(event.toolCallId)
@@ -78,15 +83,18 @@ class LeanEncoder implements EventEncoder {
 
   #other(event: AgentEvent): string {
     const shown = asEmitted(event)
-    if (shown.type !== 'childEvent') return JSON.stringify(this.#follows(event) ? this.#lean(shown) : shown)
+    if (shown.type !== 'childEvent') {
+      const short = this.#messages.shorten(shown)
+      return JSON.stringify(this.#follows(event) ? this.#lean(shown, short) : short)
+    }
     const { event: reported, ...call } = shown
     const child = this.#children.get(call.toolCallId) ?? new LeanEncoder(this.#shown)
     this.#children.set(call.toolCallId, child)
-    return `${JSON.stringify(this.#follows(event) ? this.#lean(call) : call).slice(0, -1)},"event":${child.encode(reported)}}`
+    return `${JSON.stringify(this.#follows(event) ? this.#lean(call, call) : call).slice(0, -1)},"event":${child.encode(reported)}}`
   }
 
-  #lean(event: AgentEvent | Omit<ChildEvent, 'event'>): object {
-    const { runId: _run, sessionId: _session, loopId: _loop, at, seq, ...rest } = event
+  #lean({ at, seq }: Pick<AgentEvent, 'at' | 'seq'>, event: object): object {
+    const { runId: _run, sessionId: _session, loopId: _loop, at: _at, seq: _seq, ...rest }: Partial<Place> = event
     return { ...(at !== this.#place?.at && { at }), ...('fromSeq' in rest && { seq }), ...rest }
   }
 

@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { AgentEvent } from '../../../src/index.ts'
+import { Agent, type AgentEvent } from '../../../src/index.ts'
 import { asEmitted } from '../../../src/internal.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { uiMessageEncoder, uiMessageSse, uiMessageStreamEnd } from '../../../src/ui/ai-sdk/index.ts'
 import { eventDecoder, eventEncoder } from '../../../src/ui/native/index.ts'
 import { anyRun, coalesce } from '../../store/arbitrary-run.ts'
 import { asRun, start, textDelta } from '../../store/events.ts'
+import { tool } from '../../support/play.ts'
 import { copy, scenarios } from '../scenarios.ts'
 
 /** What a reader makes of the frames of one connection. */
@@ -90,6 +93,57 @@ describe('the lean form of events', () => {
     for (const { bytes } of deltas) expect(bytes).toBeLessThanOrEqual(150)
     const within = deltas.filter(({ event }) => event.type === 'messageUpdate' && 'delta' in event.delta && event.delta.delta.length === 16)
     expect(Math.min(...within.map(({ bytes }) => bytes))).toBeLessThanOrEqual(85)
+  })
+})
+
+describe('what a connection brings', () => {
+  const question = 'A question with a picture, say, that nobody wants to send three times.'
+  const answer = Array.from({ length: 300 }, (_, at) => `${String(at).padStart(14, '-')} \n`)
+
+  async function framesOf(after = 0): Promise<{ frames: string[]; events: AgentEvent[]; ofSdk: number }> {
+    const model = scripted([{ text: answer, toolCalls: [{ name: 'look', arguments: {} }] }, { text: 'Done.' }])
+    const look = tool('look', async () => ({ content: [{ type: 'text', text: 'What there is to see.' }] }))
+    const run = new Agent({ model, tools: [look] }).prompt(question)
+    const [encoder, sdk, events, frames] = [eventEncoder(), uiMessageEncoder(), [] as AgentEvent[], [] as string[]]
+    let ofSdk = uiMessageStreamEnd.length
+    await run.result
+    for await (const event of run.events({ after })) {
+      events.push(event)
+      frames.push(encoder.sse(event))
+      for (const chunk of sdk.encode(event)) ofSdk += uiMessageSse(chunk).length
+    }
+    return { frames, events, ofSdk }
+  }
+
+  it('holds each message once, and less than what the AI SDK is sent', async () => {
+    const { frames, ofSdk } = await framesOf()
+    const times = (text: string) => frames.join('').split(JSON.stringify(text).slice(1, -1)).length - 1
+    expect([times(question), times(answer[7] ?? ''), times(answer.slice(7, 9).join(''))]).toEqual([1, 1, 0])
+    // When the tool ends, and as a message.
+    expect(times('What there is to see.')).toBe(2)
+    expect(frames.join('').length).toBeLessThan(1.5 * ofSdk)
+  })
+
+  it('is whole for who comes in the middle of an answer', async () => {
+    const { events } = await framesOf()
+    const middle = events[200]?.seq ?? 0
+    const rest = await framesOf(middle)
+    const ends = rest.frames.filter((frame) => frame.includes('"messageEnd"'))
+    expect(ends[0]).toContain(JSON.stringify(answer.join('')).slice(1, -1))
+    expect(carried(rest.events)).toEqual(copy(rest.events.map(asEmitted)))
+  })
+
+  it('is named where it rests on what was not read', () => {
+    const [first] = asRun([start('m')])
+    const whole = { ...Object(first), seq: 1 }
+    const of = (frame: object) => () => eventDecoder().decode(JSON.stringify({ ...whole, ...frame }))
+    const message = { role: 'assistant', id: 'm', content: [{ type: 'text', text: '' }] }
+    const broken = expect.objectContaining({ code: 'brokenStream' })
+    expect(of({ type: 'agentEnd', messages: [{ sent: 'm' }] })).toThrow(broken)
+    expect(of({ type: 'turnEnd', message: { sent: '__proto__' }, toolResults: [] })).toThrow(broken)
+    expect(of({ type: 'messageEnd', messageId: 'm', message, grown: [0] })).toThrow(broken)
+    expect(of({ type: 'messageEnd', messageId: 'm', message: 'none', grown: [0] })).toThrow(broken)
+    expect(of({ type: 'messageEnd', messageId: 'm', message, grown: 'all' })).toThrow(broken)
   })
 })
 

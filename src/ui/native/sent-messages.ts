@@ -1,0 +1,154 @@
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { AgentEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
+
+/** Stands in a frame for a message that its connection has brought in the same loop. A message has a `role`. */
+interface MessageRef {
+  sent: string
+}
+
+/** What deltas have said of the message that is on, by the place of their block. */
+class GrownTexts {
+  readonly #texts = new Map<number, string>()
+  #messageId: string | undefined
+
+  begin(messageId: string): void {
+    this.#messageId = messageId
+    this.#texts.clear()
+  }
+
+  add(messageId: string, { type, contentIndex, delta }: { type: string; contentIndex: number; delta: string }): void {
+    if (type === 'toolCallDelta') return
+    if (messageId !== this.#messageId) this.begin(messageId)
+    this.#texts.set(contentIndex, (this.#texts.get(contentIndex) ?? '') + delta)
+  }
+
+  of(messageId: string, at: number): string | undefined {
+    return messageId === this.#messageId ? this.#texts.get(at) : undefined
+  }
+}
+
+/**
+ * The messages that one connection has brought, for who writes it.
+ *
+ * **Contract**
+ * - A message is whole in the first event that has it. In later events of its loop `{ sent: id }` stands for it, where it is the same object.
+ * - A text of an answer that deltas of this connection have said is left out at its end; `grown` names the places of these blocks.
+ */
+export class SentMessages {
+  readonly #sent = new Map<string, AgentMessage>()
+  readonly #grown = new GrownTexts()
+
+  /** A delta was sent. */
+  add({ messageId, delta }: MessageUpdateEvent): void {
+    if ('delta' in delta) this.#grown.add(messageId, delta)
+  }
+
+  /** The event without what was sent. */
+  shorten(event: AgentEvent): object {
+    switch (event.type) {
+      case 'messageStart':
+        this.#grown.begin(event.messageId)
+        // An answer that begins is not the one that it will be.
+        if (event.message.role !== 'assistant') this.#sent.set(event.message.id, event.message)
+        return event
+      case 'messageEnd': {
+        const { message } = event
+        if (this.#sent.get(message.id) === message) return { ...event, message: { sent: message.id } }
+        this.#sent.set(message.id, message)
+        return message.role === 'assistant' ? { ...event, ...this.#withoutGrown(message) } : event
+      }
+      case 'turnEnd':
+        return { ...event, message: this.#ref(event.message), toolResults: event.toolResults.map((each) => this.#ref(each)) }
+      case 'agentEnd': {
+        const messages = event.messages.map((each) => this.#ref(each))
+        this.#sent.clear()
+        return { ...event, messages }
+      }
+      default:
+        return event
+    }
+  }
+
+  #ref(message: AgentMessage): AgentMessage | MessageRef {
+    return this.#sent.get(message.id) === message ? { sent: message.id } : message
+  }
+
+  #withoutGrown(message: Extract<AgentMessage, { role: 'assistant' }>): object {
+    const grown: number[] = []
+    const content = message.content.map((block, at) => {
+      const said = block.type === 'text' ? block.text : block.type === 'thinking' ? block.thinking : undefined
+      if (said === undefined || this.#grown.of(message.id, at) !== said) return block
+      grown.push(at)
+      return block.type === 'text' ? { ...block, text: '' } : { ...block, thinking: '' }
+    })
+    return grown.length === 0 ? {} : { message: { ...message, content }, grown }
+  }
+}
+
+type Frame = Record<string, unknown>
+
+/** The messages that frames have brought, for who reads them. `broken` is thrown with what is missing. */
+export class ReadMessages {
+  readonly #read = new Map<unknown, unknown>()
+  readonly #grown = new GrownTexts()
+  readonly #broken: (what: string) => Error
+
+  constructor(broken: (what: string) => Error) {
+    this.#broken = broken
+  }
+
+  /** What a frame stands for, with all that it left out. */
+  restore(frame: Frame): Frame {
+    const { type, messageId, message, delta } = frame
+    if (type === 'messageUpdate') {
+      if (typeof messageId === 'string' && isTextDelta(delta)) this.#grown.add(messageId, delta)
+      return frame
+    }
+    if (type === 'messageStart') {
+      if (typeof messageId === 'string') this.#grown.begin(messageId)
+      this.#read.set(messageId, message)
+      return frame
+    }
+    if (type === 'messageEnd') {
+      const { grown, ...rest } = frame
+      const whole = grown === undefined ? this.#deref(message) : this.#withGrown(String(messageId), message, grown)
+      this.#read.set(messageId, whole)
+      return { ...rest, message: whole }
+    }
+    if (type === 'turnEnd') return { ...frame, message: this.#deref(message), toolResults: this.#derefAll(frame.toolResults) }
+    if (type !== 'agentEnd') return frame
+    const messages = this.#derefAll(frame.messages)
+    this.#read.clear()
+    return { ...frame, messages }
+  }
+
+  #derefAll(messages: unknown): unknown {
+    return Array.isArray(messages) ? messages.map((each) => this.#deref(each)) : messages
+  }
+
+  #deref(message: unknown): unknown {
+    if (!isFrame(message) || 'role' in message || !('sent' in message)) return message
+    if (!this.#read.has(message.sent)) throw this.#broken('a message is missing that was sent before')
+    return this.#read.get(message.sent)
+  }
+
+  #withGrown(messageId: string, message: unknown, grown: unknown): unknown {
+    const blocks = isFrame(message) ? message.content : undefined
+    if (!isFrame(message) || !Array.isArray(blocks) || !Array.isArray(grown)) throw this.#broken('a message is none')
+    const content = blocks.map((block: unknown, at) => {
+      if (!grown.includes(at) || !isFrame(block)) return block
+      const said = this.#grown.of(messageId, at)
+      if (said === undefined) throw this.#broken('deltas of a message are missing')
+      return block.type === 'thinking' ? { ...block, thinking: said } : { ...block, text: said }
+    })
+    return { ...message, content }
+  }
+}
+
+function isFrame(value: unknown): value is Frame {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isTextDelta(delta: unknown): delta is { type: string; contentIndex: number; delta: string } {
+  return isFrame(delta) && typeof delta.delta === 'string' && typeof delta.contentIndex === 'number' && typeof delta.type === 'string'
+}
