@@ -44,6 +44,11 @@ export class Conversation {
     this.place = place
   }
 
+  /** Whether nothing was heard after this loop. */
+  isAt(loopId: string): boolean {
+    return this.#lastLoopId === loopId
+  }
+
   /** Whether the run that somebody else begins with `start` goes on from something else than what was heard here. */
   isLeftBy({ continuationKind, loopId, parentLoopId }: AgentStartEvent): boolean {
     if (this.place !== undefined) return true

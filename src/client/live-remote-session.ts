@@ -262,7 +262,14 @@ export class LiveRemoteSession implements ChatAgent {
     this.#run = undefined
     // In a microtask: its last event is not seen yet.
     queueMicrotask(() => this.#feed.check())
-    if (run.isPatched && !this.#wire.isClosed) queueMicrotask(() => this.load().catch((error: unknown) => this.#warn('loadFailed', error)))
+    if (run.isPatched && run.loopId !== '' && !this.#wire.isClosed)
+      queueMicrotask(() => this.#mend(run.loopId).catch((error: unknown) => this.#warn('loadFailed', error)))
+  }
+
+  /** The history at the end of a loop that was not heard whole. What came after it is not read here: listeners are to be told of it. */
+  async #mend(loopId: string): Promise<void> {
+    const { messages, approvals } = await readHistory(this.#wire, { loopId })
+    if (this.#run === undefined && this.#conversation.isAt(loopId)) this.#conversation.replace(messages, approvals)
   }
 
   async #stop(run: RemoteRun): Promise<void> {
