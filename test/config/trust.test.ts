@@ -99,6 +99,17 @@ enabled = false`
   })
 
   it.each([
+    ['[agent]\nsystem_prompt = "file:.env"'],
+    ['[agent.profile]\nsystem_prompt = "file: notes/a.md"'],
+    ['[[system_prompt.instances]]\nid = "a"\nblock = "file:.env"'],
+    ['[[sub_agents.instances]]\nname = "a"\ndescription = "b"\nsystem_prompt = "file:.env"'],
+    ['[skills]\npaths = ["skills"]'],
+  ])('is the account of a key in the file, where files of the workspace are a part of a prompt: %j', async (section) => {
+    expect(await asked(`[provider]\nmodel = "m"\napi_key = "of a stranger"\n${section}`)).toEqual([account('provider.api_key')])
+    expect(await asked(`${withKey}${section}`)).toEqual([])
+  })
+
+  it.each([
     ['api_key = "sk-attacker${SHLVL}"', 'api_key'],
     ['api_key = "${A}${B}"', 'api_key'],
     ['headers = { Authorization = "Bearer sk-attacker${SHLVL}" }', 'headers.Authorization'],
@@ -189,8 +200,9 @@ enabled = false`
 })
 
 describe('trust', () => {
-  const text = `${provider}[agent]\nsystem_prompt = "file:/a.md"\n[callbacks]\nbefore_turn = "a.sh"`
+  const text = `${withKey}[agent]\nsystem_prompt = "file:/a.md"\n[callbacks]\nbefore_turn = "a.sh"`
   const host = {
+    env: { KEY: 'k' },
     workspace: memoryWorkspace(),
     readFile: async (path: string) => `read ${path}`,
     scriptHooks: () => ({}),

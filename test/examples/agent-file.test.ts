@@ -50,6 +50,7 @@ describe('an agent file', () => {
     }
     await expect(loadedAgent(file, answering(false))).rejects.toMatchObject({ code: 'untrusted' })
     expect((await loadedAgent(file, answering(true))).settings.systemPrompt).toBe('You are trusted.')
-    expect(asked.map((requests) => requests.map(({ what }) => what))).toEqual([[prompt], [prompt]])
+    const wanted = ['the account of the key in the file', prompt]
+    expect(asked.map((requests) => requests.map(({ what }) => what))).toEqual([wanted, wanted])
   })
 })

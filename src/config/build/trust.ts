@@ -3,13 +3,12 @@ import { fieldError, fieldOf, type Path, stepsOf } from '../config-error.ts'
 import type { ConfigHost, TrustRequest } from '../config-host.ts'
 import { variablesIn } from '../read/env.ts'
 import { checkedConfig, serversIn } from '../schema/check.ts'
-import type { AgentConfig, McpServerSection, ProfileSection } from '../schema/sections.ts'
+import type { AgentConfig, McpServerSection } from '../schema/sections.ts'
 import { mediaRequests } from './media.ts'
 import { endpointRequests } from './model/endpoints.ts'
-import { filePathOf, isOutside } from './paths.ts'
+import { isOutside } from './paths.ts'
+import { profilesIn, promptFiles } from './prompt-files.ts'
 import { sentVariables } from './sent-variables.ts'
-
-type Sections = Record<string, unknown>
 
 /**
  * Everything that `config` needs trust for, the most dangerous first: a host that asks a person once shows this list, whole.
@@ -72,31 +71,10 @@ function workspaceRequests({ default_workspace, agent }: AgentConfig): TrustRequ
   return found
 }
 
-function profilesIn(agent: AgentConfig['agent']): [ProfileSection, Path][] {
-  const { profile, instances = [] } = agent ?? {}
-  const base: [ProfileSection, Path][] = profile === undefined ? [] : [[profile, ['agent', 'profile']]]
-  const variations = (profile?.instances ?? []).map((each, at): [ProfileSection, Path] => [each, ['agent', 'profile', 'instances', at]])
-  const inline = instances.flatMap(({ profile: own }, at): [ProfileSection, Path][] =>
-    own === undefined ? [] : [[own, ['agent', 'instances', at, 'profile']]],
-  )
-  return [...base, ...variations, ...inline]
-}
-
-function fileRequests({ agent, sub_agents, system_prompt }: AgentConfig): TrustRequest[] {
-  const found: TrustRequest[] = []
-  const look = (section: Sections, key: string, path: Path): void => {
-    const prompt = section[key]
-    const file = typeof prompt === 'string' ? filePathOf(prompt) : undefined
-    if (file !== undefined && isOutside(file)) found.push({ kind: 'file', field: fieldOf([...path, key]), what: file })
-  }
-  if (agent !== undefined) look({ ...agent }, 'system_prompt', ['agent'])
-  for (const [profile, path] of profilesIn(agent)) look({ ...profile }, 'system_prompt', path)
-  for (const [at, each] of (agent?.instances ?? []).entries()) look({ ...each }, 'system_prompt', ['agent', 'instances', at])
-  for (const [at, each] of (system_prompt?.instances ?? []).entries()) {
-    for (const block of Object.keys(each)) look({ ...each }, block, ['system_prompt', 'instances', at])
-  }
-  for (const [at, each] of (sub_agents?.instances ?? []).entries()) look({ ...each }, 'system_prompt', ['sub_agents', 'instances', at])
-  return found
+function fileRequests(config: AgentConfig): TrustRequest[] {
+  return promptFiles(config)
+    .filter(({ what }) => isOutside(what))
+    .map(({ field, what }) => ({ kind: 'file', field, what }))
 }
 
 function programRequests(config: AgentConfig): TrustRequest[] {

@@ -8,6 +8,7 @@ import { isKeyVariable, isVariable, variablesIn } from '../../read/env.ts'
 import { serversIn } from '../../schema/check.ts'
 import type { ModelSection } from '../../schema/model-sections.ts'
 import type { AgentConfig } from '../../schema/sections.ts'
+import { promptFiles } from '../prompt-files.ts'
 import { sentVariables } from '../sent-variables.ts'
 
 /**
@@ -91,7 +92,7 @@ function strangersAccount({ api_key, headers = {}, base_url, resource, project }
   return customersHost.test(hostname) || customersPath.test(pathname) ? ['base_url'] : undefined
 }
 
-/** Whether anything but what a person types can be sent: what comes from the environment, or what tools read. `section` is that of the account. */
+/** Whether anything but what a person types can be sent: what comes from the environment or a file of the workspace, or what tools read. `section` is that of the account. */
 function hasSomethingToTell(
   config: AgentConfig,
   { api_key: _key, base_url: _address, resource: _account, project: _project, ...beside }: ModelSection,
@@ -100,6 +101,8 @@ function hasSomethingToTell(
   const readsFiles = (tools?.enabled ?? []).length > 0 || (sub_agents?.instances ?? []).some(({ tools: own = [] }) => own.length > 0)
   return (
     readsFiles ||
+    promptFiles(config).length > 0 ||
+    (config.skills?.paths ?? []).length > 0 ||
     serversIn(config).some(([{ enabled }]) => enabled !== false) ||
     sentVariables(config).length > 0 ||
     variablesIn(beside).size > 0

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfigFile } from '../../../../adapters/node/config/index.ts'
-import { agentFromConfig, agentsFromConfig } from '../../../../src/config/index.ts'
+import { agentFromConfig, agentsFromConfig, type TrustRequest } from '../../../../src/config/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 
 let root = ''
@@ -80,7 +80,8 @@ enabled = ["file_read"]`
   it('reads outside of the workspace only with trust, and follows no link there', async () => {
     const text = `${provider}[agent]\nsystem_prompt = "file:${outside}/secret.md"`
     const file = put('outside.toml', text)
-    const refused = await loadConfigFile(file, { root })
+    const trust = ({ field }: TrustRequest) => field.endsWith('api_key')
+    const refused = await loadConfigFile(file, { root, trust })
     await expect(agentFromConfig(refused.config, refused.host)).rejects.toMatchObject({ code: 'untrusted', field: 'agent.system_prompt' })
     const trusted = await loadConfigFile(file, { root, trust: true })
     expect((await agentFromConfig(trusted.config, trusted.host)).settings.systemPrompt).toBe('From outside.')
@@ -90,9 +91,10 @@ enabled = ["file_read"]`
     }
     const linked = await loadConfigFile(put('linked.toml', `${provider}[agent]\nworkspace = "link"\nsystem_prompt = "file:secret.md"`), {
       root,
+      trust,
     })
     await expect(agentFromConfig(linked.config, linked.host)).rejects.toMatchObject({ code: 'untrusted' })
-    const inner = await loadConfigFile(put('inner.toml', `${provider}[agent]\nsystem_prompt = "file:link/secret.md"`), { root })
+    const inner = await loadConfigFile(put('inner.toml', `${provider}[agent]\nsystem_prompt = "file:link/secret.md"`), { root, trust })
     await expect(agentFromConfig(inner.config, inner.host)).rejects.toMatchObject({ code: 'io' })
   })
 
