@@ -110,6 +110,21 @@ enabled = false`
   })
 
   it.each([
+    [
+      'server_tools = [{ type = "mcp", server_label = "x", connector_id = "connector_mail", authorization = "tok" }]',
+      'server_tools[0].authorization',
+    ],
+    ['body = { tools = [{ type = "mcp", connector_id = "connector_mail", authorization = "tok" }] }', 'body.tools[0].authorization'],
+  ])('is the account that a tool of the service connects with, where something may be sent: %s', async (lines, field) => {
+    const reads = '\n[tools]\nenabled = ["read_file"]'
+    expect(await asked(`${withKey}${lines}${reads}`)).toEqual([account(`provider.${field}`)])
+    // A variable may be an address as well.
+    const another = lines.replace('"tok"', '"${TOKEN}"')
+    expect(await asked(`${withKey}${another}${reads}`)).toEqual([['endpoint', `provider.${field}`, '${TOKEN}']])
+    expect(await asked(`${withKey}body = { prompt_cache_key = "x", max_tokens = 5 }${reads}`)).toEqual([])
+  })
+
+  it.each([
     ['api_key = "sk-attacker${SHLVL}"', 'api_key'],
     ['api_key = "${A}${B}"', 'api_key'],
     ['headers = { Authorization = "Bearer sk-attacker${SHLVL}" }', 'headers.Authorization'],

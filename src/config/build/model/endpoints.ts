@@ -1,4 +1,5 @@
 import { isLoopbackHost } from '../../../base/private-host.ts'
+import { isSecretHeader } from '../../../base/text/secrets.ts'
 import type { JsonValue } from '../../../contract/json.ts'
 import { serviceAddresses } from '../../../providers/kit/transport/endpoint.ts'
 import { compatPresets } from '../../../providers/openai/backends.ts'
@@ -69,6 +70,21 @@ function addressesIn(value: JsonValue, path: Path = []): [Path, string][] {
   return Object.entries(value).flatMap(([name, each]) => addressesIn(each, [...path, Array.isArray(value) ? Number(name) : name]))
 }
 
+/** A key that is no secret, but a name under which services keep what was said. */
+const cacheKey = /cache.?key$/i
+
+/** Where in `value` a key stands that a tool of the service connects with, such as that of a mailbox. One beside an address is asked about by that. */
+function connectedAs(value: JsonValue, path: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return []
+  const fields = Object.entries(value)
+  const at = (name: string): Path => [...path, Array.isArray(value) ? Number(name) : name]
+  const isAsked = !Array.isArray(value) && fields.some(([, each]) => typeof each === 'string' && addressesIn(each).length > 0)
+  return fields.flatMap(([name, each]) => {
+    if (typeof each !== 'string') return connectedAs(each, at(name))
+    return !isAsked && isSecretHeader(name) && !cacheKey.test(name) && !isKeyVariable(each) ? [at(name)] : []
+  })
+}
+
 function accountRequests(config: AgentConfig, section: ModelSection, path: Path): TrustRequest[] {
   const { base_url } = section
   if (base_url !== undefined && isForeign(base_url)) return [{ kind: 'endpoint', field: fieldOf([...path, 'base_url']), what: base_url }]
@@ -81,12 +97,22 @@ function accountRequests(config: AgentConfig, section: ModelSection, path: Path)
  * What in the file says whose account is used: a key that is not one variable and nothing else, or the host or project of a customer. A known
  * service tells whoever has the account what was sent.
  */
-function strangersAccount({ api_key, headers = {}, base_url, resource, project }: ModelSection): Path | undefined {
+function strangersAccount({
+  api_key,
+  headers = {},
+  base_url,
+  resource,
+  project,
+  server_tools = [],
+  body = {},
+}: ModelSection): Path | undefined {
   if (api_key !== undefined && api_key.trim() !== '' && !isVariable(api_key)) return ['api_key']
   const header = Object.entries(headers).find(([name, value]) => !harmlessHeaders.test(name) && !isKeyVariable(value))?.[0]
   if (header !== undefined) return ['headers', header]
   if (resource !== undefined && !isVariable(resource)) return ['resource']
   if (project !== undefined && !isVariable(project)) return ['project']
+  const [tool] = connectedAs({ server_tools, body })
+  if (tool !== undefined) return tool
   if (base_url === undefined || isVariable(base_url)) return undefined
   const { hostname, pathname } = new URL(base_url)
   return customersHost.test(hostname) || customersPath.test(pathname) ? ['base_url'] : undefined
