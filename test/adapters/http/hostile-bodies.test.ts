@@ -68,7 +68,7 @@ describe('an event that cannot be written as JSON', () => {
         timestamp: 1,
       }
       emit({ type: 'start', message })
-      emit({ type: 'text', contentIndex: 0, delta: 1n as never })
+      emit({ type: 'thinking', contentIndex: 0, delta: 1n as never })
       return new Promise((_, reject) => {
         signal.addEventListener('abort', () => reject(new ProviderError('cancelled', 'stopped')), { once: true })
       })
