@@ -268,8 +268,8 @@ export class LiveRemoteSession implements ChatAgent {
 
   /** The history at the end of a loop that was not heard whole. What came after it is not read here: listeners are to be told of it. */
   async #mend(loopId: string): Promise<void> {
-    const { messages, approvals } = await readHistory(this.#wire, { loopId })
-    if (this.#run === undefined && this.#conversation.isAt(loopId)) this.#conversation.replace(messages, approvals)
+    const history = await readHistory(this.#wire, { loopId })
+    if (this.#run === undefined && this.#conversation.isAt(loopId)) this.#conversation.replace(history)
   }
 
   async #stop(run: RemoteRun): Promise<void> {
