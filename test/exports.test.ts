@@ -46,6 +46,12 @@ const expected: Record<string, string> = {
   './serve': `
     serve
     Listening ServeOptions`,
+  './providers/chrome-ai': `
+    availability chromeAi
+    BrowserAi BrowserModelAvailability ChromeAiOptions LanguageModelInterface LanguageModelSession`,
+  './providers/web-llm': `
+    webLlm
+    ChatEngine WebLlmOptions`,
   './models': `
     catalogue
     CatalogueEntry DatedCatalogue ModelCatalogue`,

@@ -1,0 +1,303 @@
+import { raceAbort } from '../../base/abort.ts'
+import { PartialJson } from '../../base/json/partial-json.ts'
+import { ProviderError } from '../../contract/errors.ts'
+import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts'
+import { newId } from '../../contract/message/ids.ts'
+import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { ModelConfig } from '../../contract/model/model-config.ts'
+import { settingNames } from '../../contract/model/request-settings.ts'
+import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
+import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
+import { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
+import { perObject } from '../kit/encode/per-object.ts'
+import type { NormaliseTarget } from '../kit/history/clean-message.ts'
+import { normalise } from '../kit/history/normalise.ts'
+import { type MediaTarget, readyMedia } from '../kit/history/ready-media.ts'
+import { callsName, constrainedForm, sayName } from './constrained.ts'
+import { browserFailure } from './failures.ts'
+import {
+  type AnswerChunk,
+  type BrowserAi,
+  type LanguageModelSession,
+  type ModelToolCall,
+  type PromptMessage,
+  type SessionCore,
+  type SessionOptions,
+  usedBy,
+  windowOf,
+} from './language-model.ts'
+import { kindsIn, promptsOf, type ToolUse } from './prompts.ts'
+
+/** What the provider is made with. */
+export interface BrowserModelParts {
+  /** What the browser has; undefined where it has none. */
+  ai: () => BrowserAi | undefined
+  toolUse: 'native' | 'constrained'
+  languages: readonly string[]
+  onDownload: ((progress: { loaded: number }) => void) | undefined
+}
+
+/** One call, as it is made of a request. */
+interface Call {
+  core: SessionCore
+  system: string
+  /** All but the last of the history; the last is what is asked. */
+  before: PromptMessage[]
+  last: PromptMessage[]
+  constraint: JsonSchema | undefined
+  tools: ToolUse
+  warnings: string[]
+}
+
+/** Pictures and sound come with their bytes; the browser fetches nothing. */
+const media = { media: ['image/*', 'audio/*'], mediaByUrl: [], mediaById: [] }
+const mediaTarget: MediaTarget = { api: 'chromeAi', codec: { media: () => media } }
+
+const targets = perObject(
+  ({ api, provider, id }: ModelConfig): NormaliseTarget => ({
+    ...{ api, provider, model: id, media },
+    toolCallId: (callId) => callId,
+    keepsThinking: () => false,
+  }),
+)
+
+/** Settings that are no matter of the model, or are looked at here. */
+const known: ReadonlySet<string> = new Set(['toolChoice', 'strict', 'requireMedia', 'parallelToolCalls', 'headers', 'user'])
+
+/** The model of a browser as a provider: each call is a session that is made of the history, and gone when the answer is there. */
+export class BrowserModelProvider implements StreamProvider {
+  readonly api = 'chromeAi'
+  readonly #parts: BrowserModelParts
+
+  constructor(parts: BrowserModelParts) {
+    this.#parts = parts
+  }
+
+  /** There is no wire: `body` is what the session is made and asked with, as JSON. */
+  async encode(request: StreamRequest): Promise<EncodedRequest> {
+    const { core, system, before, last, constraint, warnings } = this.#call(await readyMedia(request, mediaTarget), 'shown')
+    const body = JSON.stringify({ ...core, initialPrompts: initial(system, before), prompt: last, responseConstraint: constraint })
+    return { url: 'browser:', headers: {}, redactedHeaders: {}, body, warnings }
+  }
+
+  async stream(request: StreamRequest, emit: (event: StreamEvent) => void, signal: AbortSignal): Promise<AssistantMessage> {
+    const builder = new AssistantBuilder(request.model, emit)
+    let session: LanguageModelSession | undefined
+    try {
+      const ready = readyMedia(request, mediaTarget)
+      const call = this.#call(ready instanceof Promise ? await raceAbort(ready, signal) : ready)
+      builder.warnings = call.warnings
+      signal.throwIfAborted()
+      session = await this.#session(call, signal, builder)
+      const usedBefore = await tokensBefore(session, call, signal)
+      builder.start()
+      signal.throwIfAborted()
+      await answer(session, call, builder, signal)
+      return builder.finish('stop', usageOf(usedBefore, session))
+    } catch (error) {
+      const failure = browserFailure(error, signal, builder.isStarted ? builder.message : undefined)
+      if (builder.isStarted) builder.fail(failure.code === 'cancelled' ? 'aborted' : 'error', failure.message)
+      throw failure
+    } finally {
+      session?.destroy()
+    }
+  }
+
+  #ai(): BrowserAi {
+    const ai = this.#parts.ai()
+    if (ai !== undefined) return ai
+    throw new ProviderError(
+      'unsupported',
+      'This browser has no model of its own: LanguageModel is not there. Ask availability() first, and use another model.',
+    )
+  }
+
+  #call(request: StreamRequest, purpose: 'asked' | 'shown' = 'asked'): Call {
+    const warnings = leftOut(request)
+    const { toolChoice, responseFormat, systemPrompt } = request
+    const declared = toolChoice === 'none' ? [] : request.tools
+    const tools = this.#toolUse(declared.length > 0, purpose)
+    const answerSchema = formOf(responseFormat)
+    const form = tools.kind === 'constrained' ? constrainedForm(declared, toolChoice, answerSchema) : undefined
+    if (tools.kind === 'native' && toolChoice !== undefined && toolChoice !== 'auto')
+      warnings.push('toolChoice: the model of the browser decides itself which tools it calls')
+    const prompts = promptsOf(normalise(request.messages, targets(request.model)), tools)
+    const system = [systemPrompt, form?.guide ?? ''].filter((part) => part !== '').join('\n\n')
+    return {
+      core: this.#core(prompts, tools, declared),
+      ...{ system, before: prompts.slice(0, -1), last: prompts.slice(-1), tools, warnings },
+      constraint: form?.schema ?? answerSchema,
+    }
+  }
+
+  /** What is only shown needs no objects of the browser. */
+  #toolUse(hasTools: boolean, purpose: 'asked' | 'shown'): ToolUse {
+    if (!hasTools) return { kind: 'none' }
+    const ai = purpose === 'shown' ? this.#parts.ai() : this.#ai()
+    if (this.#parts.toolUse === 'constrained' || ai === undefined) return { kind: 'constrained' }
+    const { LanguageModel, LanguageModelToolCall, LanguageModelToolSuccess, LanguageModelToolError } = ai
+    if (LanguageModelToolCall === undefined || LanguageModelToolSuccess === undefined || LanguageModelToolError === undefined)
+      return { kind: 'constrained' }
+    return { kind: 'native', ai: { LanguageModel, LanguageModelToolCall, LanguageModelToolSuccess, LanguageModelToolError } }
+  }
+
+  #core(prompts: readonly PromptMessage[], tools: ToolUse, declared: StreamRequest['tools']): SessionCore {
+    const { languages } = this.#parts
+    const text = { type: 'text' as const, ...(languages.length > 0 && { languages }) }
+    const kinds = [...kindsIn(prompts)].filter((kind) => kind !== 'text')
+    const isNative = tools.kind === 'native'
+    const inputs = new Set([...kinds, ...(isNative ? (['tool-response'] as const) : [])])
+    return {
+      expectedInputs: [text, ...[...inputs].map((type) => ({ type }))],
+      expectedOutputs: isNative ? [text, { type: 'tool-call' }] : [text],
+      ...(isNative && { tools: declared.map(({ name, description, parameters }) => ({ name, description, inputSchema: parameters })) }),
+    }
+  }
+
+  async #session({ core, system, before }: Call, signal: AbortSignal, builder: AssistantBuilder): Promise<LanguageModelSession> {
+    const { LanguageModel } = this.#ai()
+    const availability = await raceAbort(LanguageModel.availability(core), signal)
+    if (availability === 'unavailable')
+      throw new ProviderError(
+        'unsupported',
+        'The browser has no model for what is asked: a language, a medium or a tool that it does not take, or a machine that is too small.',
+      )
+    if (availability !== 'available')
+      builder.warnings = [...builder.warnings, 'the browser downloads its model first: chromeAi({ onDownload }) tells how far it is']
+    const { onDownload } = this.#parts
+    const options: SessionOptions = {
+      ...core,
+      ...{ initialPrompts: initial(system, before), signal },
+      ...(onDownload !== undefined && {
+        monitor: (monitor) =>
+          monitor.addEventListener('downloadprogress', ({ loaded, total }) => onDownload({ loaded: loaded / (total || 1) })),
+      }),
+    }
+    const creating = LanguageModel.create(options)
+    try {
+      return await raceAbort(creating, signal)
+    } catch (error) {
+      // What comes after the abort holds the memory of a model.
+      creating.then(
+        (late) => late.destroy(),
+        () => undefined,
+      )
+      throw error
+    }
+  }
+}
+
+function initial(system: string, before: readonly PromptMessage[]): PromptMessage[] {
+  return system === '' ? [...before] : [{ role: 'system', content: system }, ...before]
+}
+
+/** The form that an answer must have, as a schema. */
+function formOf(format: StreamRequest['responseFormat']): JsonSchema | undefined {
+  if (format === undefined || format.type === 'text') return undefined
+  return format.type === 'jsonSchema' ? format.schema : { type: 'object' }
+}
+
+/** What is said of settings that the browser's model does not have. Throws where they must be kept. */
+function leftOut(request: StreamRequest): string[] {
+  const names: string[] = settingNames.filter((name) => request[name] !== undefined && !known.has(name))
+  if (request.thinkingLevel !== 'off') names.push('thinking')
+  if (names.length > 0 && request.strict === true)
+    throw new ProviderError('unsupported', `The model of the browser does not take ${names.join(', ')}, and strict is set.`)
+  return names.map((name) => `${name}: the model of the browser has no such setting`)
+}
+
+/** Tokens before the answer. Rejects where they do not fit: the browser would drop the beginning of the conversation without a word. */
+async function tokensBefore(session: LanguageModelSession, { last, constraint }: Call, signal: AbortSignal): Promise<number> {
+  const options = { signal, ...(constraint !== undefined && { responseConstraint: constraint }) }
+  const measured = await (session.measureContextUsage?.(last, options) ?? session.measureInputUsage?.(last, options) ?? 0)
+  const used = usedBy(session) + measured
+  if (used > windowOf(session))
+    throw new ProviderError('contextOverflow', `The conversation has ${used} tokens; the model of the browser holds ${windowOf(session)}.`)
+  return used
+}
+
+function usageOf(input: number, session: LanguageModelSession): Usage {
+  const used = usedBy(session)
+  const output = Math.max(0, used - input)
+  return { ...emptyUsage(), input, output, totalTokens: input + output }
+}
+
+/** Reads an answer to its end. */
+async function answer(session: LanguageModelSession, call: Call, builder: AssistantBuilder, signal: AbortSignal): Promise<void> {
+  const { last, constraint, tools } = call
+  const reading = tools.kind === 'constrained' ? new ConstrainedAnswer(builder) : new PlainAnswer(builder)
+  const stream = session.promptStreaming(last, { signal, ...(constraint !== undefined && { responseConstraint: constraint }) })
+  const reader = stream.getReader()
+  try {
+    for (let next = await raceAbort(reader.read(), signal); !next.done; next = await raceAbort(reader.read(), signal)) {
+      reading.take(next.value)
+    }
+    reading.end()
+  } finally {
+    // Not awaited: what does not listen to its signal must not hold the run.
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+/** Text as it comes, and the calls that the model makes itself. */
+class PlainAnswer {
+  readonly #builder: AssistantBuilder
+
+  constructor(builder: AssistantBuilder) {
+    this.#builder = builder
+  }
+
+  take(chunk: AnswerChunk): void {
+    const { type, value } = typeof chunk === 'string' ? { type: 'text', value: chunk } : chunk
+    if (type === 'text' && typeof value === 'string') this.#builder.text('text', value)
+    else if (type === 'thought' && typeof value === 'string') this.#builder.thinking('thought', value)
+    else if (type === 'tool-call') writeCall(this.#builder, Object(value))
+    else this.#builder.warn(`the browser's model answered with ${String(type).slice(0, 40)}, which is not known`)
+  }
+
+  end(): void {
+    // All of it has been written.
+  }
+}
+
+/** An answer of the form that asks for calls. */
+class ConstrainedAnswer {
+  readonly #builder: AssistantBuilder
+  readonly #json = new PartialJson()
+  #said = ''
+
+  constructor(builder: AssistantBuilder) {
+    this.#builder = builder
+  }
+
+  take(chunk: AnswerChunk): void {
+    this.#json.push(typeof chunk === 'string' ? chunk : String(chunk.value))
+    const say = objectIn(this.#json.value)[sayName]
+    if (typeof say !== 'string' || say.length <= this.#said.length) return
+    this.#builder.text('text', say.slice(this.#said.length))
+    this.#said = say
+  }
+
+  end(): void {
+    this.#json.end()
+    if (this.#json.isBroken || !this.#json.isComplete)
+      throw new ProviderError('schemaMismatch', 'The model of the browser gave an answer that is not of the form which was asked for.')
+    const { [sayName]: say, [callsName]: calls } = objectIn(this.#json.value)
+    // An answer of another form is told as its JSON.
+    if (say !== null && typeof say === 'object') this.#builder.text('text', JSON.stringify(say))
+    for (const call of Array.isArray(calls) ? calls : []) {
+      const { name, arguments: args } = objectIn(call)
+      writeCall(this.#builder, { callId: newId(), name: String(name), arguments: args ?? {} })
+    }
+  }
+}
+
+function writeCall(builder: AssistantBuilder, { callId, name, arguments: args }: Partial<ModelToolCall>): void {
+  const id = typeof callId === 'string' && callId !== '' ? callId : newId()
+  builder.toolCall(id, id, typeof name === 'string' ? name : '')
+  builder.toolArguments(id, JSON.stringify(args ?? {}))
+}
+
+function objectIn(value: JsonValue | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+}

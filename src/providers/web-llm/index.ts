@@ -1,0 +1,131 @@
+import { ConfigError, errorText } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aPositiveNumber, aText, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
+import type { Model } from '../../types/model/model.ts'
+import { openaiCompatible } from '../openai/compatible.ts'
+
+/** An engine that the application brings along, such as `MLCEngine` of WebLLM: chat completions in this page, in the form of OpenAI's. Nothing is downloaded here. */
+export interface ChatEngine {
+  readonly chat: { readonly completions: { create(request: never): unknown } }
+  /** Stops the answer that is written. */
+  interruptGenerate?(): unknown
+}
+
+/** What `webLlm` takes beside its engine. */
+export interface WebLlmOptions {
+  /** Which of the engine's models is asked; also its name in records. Default `web-llm`, and the one that is loaded. */
+  model?: string
+  /** Tokens that it holds. Default 4,096, as WebLLM's models are built. */
+  contextWindow?: number
+  /** Media that it takes, such as `image/*`. Default: none. */
+  media?: readonly string[]
+}
+
+const webLlmOptions = optionsOf<WebLlmOptions>({ model: aText, contextWindow: aPositiveNumber, media: listOf(aText) })
+
+/**
+ * A model that an engine of the application runs in this page, over the Chat Completions of `phi-core/providers/openai`.
+ *
+ * **Contract**
+ * - One answer at a time: engines have one state. A second call waits until the first has ended.
+ * - An abort interrupts the engine. What the engine throws is a `ProviderError`.
+ * - Throws `ConfigError` `invalidOption` for what is no engine, and for a wrong option.
+ *
+ * Source: docs/providers/web-llm.md
+ *
+ * @example
+ * const engine = await CreateMLCEngine('Hermes-3-Llama-3.1-8B-q4f16_1-MLC', { initProgressCallback })
+ * const agent = new Agent({ model: webLlm(engine) })
+ */
+export function webLlm(engine: ChatEngine, options: WebLlmOptions = {}): Model {
+  checkOptions(options, webLlmOptions)
+  if (typeof engine?.chat?.completions?.create !== 'function')
+    throw new ConfigError('invalidOption', 'webLlm takes an engine with chat.completions.create, as CreateMLCEngine of WebLLM makes it.')
+  const { model, contextWindow = 4096, media = [] } = options
+  return openaiCompatible(model ?? 'web-llm', {
+    ...{ baseUrl: 'https://engine.invalid', provider: 'web-llm', contextWindow, capabilities: { media }, firstByteTimeoutMs: false },
+    fetch: engineFetch(engine, model === undefined),
+  })
+}
+
+/** Sends a request to the engine in place of a service, and answers with its chunks as server-sent events. */
+function engineFetch(engine: ChatEngine, isUnnamed: boolean): typeof fetch {
+  let last: Promise<unknown> = Promise.resolve()
+  return async (input, init) => {
+    const { model, ...request }: JsonObject = JSON.parse(await new Request(input, init).text())
+    const signal = init?.signal ?? undefined
+    const before = last
+    let done: () => void = () => undefined
+    last = new Promise<void>((resolve) => {
+      done = resolve
+    })
+    await before
+    try {
+      signal?.throwIfAborted()
+      const chunks = await completions(engine, isUnnamed ? request : { ...request, model: model ?? null })
+      return new Response(asEvents(chunks, { engine, signal, done }), { headers: { 'content-type': 'text/event-stream' } })
+    } catch (error) {
+      done()
+      if (signal?.aborted === true) throw signal.reason
+      return Response.json({ error: { message: errorText(error) } }, { status: 400 })
+    }
+  }
+}
+
+async function completions(engine: ChatEngine, request: JsonObject): Promise<AsyncIterator<unknown>> {
+  // Its types are those of one version of an engine; what it answers is read as a service's.
+  const create: (request: JsonObject) => unknown = engine.chat.completions.create.bind(engine.chat.completions) as never
+  const answer: unknown = await create(request)
+  const iterate: unknown = Object(answer)[Symbol.asyncIterator]
+  if (typeof iterate !== 'function') throw new TypeError('The engine did not stream its answer.')
+  return iterate.call(answer)
+}
+
+interface Reading {
+  engine: ChatEngine
+  signal: AbortSignal | undefined
+  done: () => void
+}
+
+function asEvents(chunks: AsyncIterator<unknown>, { engine, signal, done }: Reading): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  const stop = (): void => {
+    signal?.removeEventListener('abort', stop)
+    engine.interruptGenerate?.()
+    // An engine that is interrupted ends its answer: the next call must not begin before.
+    void drain(chunks).finally(done)
+  }
+  signal?.addEventListener('abort', stop, { once: true })
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done: isOver, value } = await chunks.next()
+        if (signal?.aborted === true) return
+        controller.enqueue(encoder.encode(isOver === true ? 'data: [DONE]\n\n' : `data: ${JSON.stringify(value)}\n\n`))
+        if (isOver !== true) return
+        signal?.removeEventListener('abort', stop)
+        done()
+        controller.close()
+      } catch (error) {
+        signal?.removeEventListener('abort', stop)
+        done()
+        controller.enqueue(encoder.encode(`data: ${JSON.stringify({ error: { message: errorText(error) } })}\n\n`))
+        controller.close()
+      }
+    },
+    cancel: stop,
+  })
+}
+
+/** Chunks that an engine may still send once it was interrupted. */
+const maxChunksAfter = 2000
+
+/** Reads an answer that was interrupted to its end, for at most so many chunks. */
+async function drain(chunks: AsyncIterator<unknown>): Promise<void> {
+  try {
+    for (let left = maxChunksAfter; left > 0; left -= 1) if ((await chunks.next()).done === true) return
+  } catch {
+    // It has ended so.
+  }
+}
