@@ -189,7 +189,7 @@ const expected: Record<string, string> = {
     loadConfigFile
     LoadConfigOptions LoadedConfig`,
   './adapters/node/mcp': `
-    connectMcpStdio
+    serveMcpStdio connectMcpStdio
     McpStdioOptions`,
   './adapters/node/rust': `
     deleteSession listSessionIds loadSession loadSessionsForAgent saveSession`,
@@ -212,6 +212,9 @@ const expected: Record<string, string> = {
   './adapters/mcp': `
     connectMcp connectMcpOver
     McpConnectOptions McpConnection McpHttpOptions McpRoot McpRoute`,
+  './adapters/mcp/server': `
+    connectMcpServer serveMcp
+    McpAgent McpApp McpCaller McpServerConnection McpServerOptions McpSkills ServeMcpOptions`,
   './adapters/otel': `
     meterApp traceAgent traceLoops
     AgentTrace LoopTracer MeterAppOptions TraceOptions`,

@@ -4,11 +4,12 @@
  * @module
  */
 
-export { problemOf } from './access/answer-problems.ts'
-export { shareOfNamed } from './access/authorize.ts'
-export { type BodyLimits, readText } from './access/body.ts'
+export { answerProblems, newApp, problemOf } from './access/answer-problems.ts'
+export { type Caller, callerOf, shareOf, shareOfNamed } from './access/authorize.ts'
+export { assertJson, type BodyLimits, readSharedText, readText } from './access/body.ts'
 export { isHost } from './access/loopback.ts'
-export { refuse, soonMs } from './access/problem.ts'
+export { originGuard } from './access/origin.ts'
+export { ProblemError, refuse, soonMs } from './access/problem.ts'
 export { listOfAll, takeUpAll } from './live/left-sessions.ts'
 export { maxAttempts } from './live/live-session-host.ts'
 export { type ListPage, requestHeaders } from './live/live-sessions.ts'

@@ -33,6 +33,7 @@ import {
 import { type McpClientLike, McpError, type McpRequestOptions, type McpResultSchema } from '../../src/mcp/index.ts'
 import { escapeControls } from '../../src/store/index.ts'
 import { AskingCalls } from './asking-calls.ts'
+import { unusedValidator } from './unused-validator.ts'
 
 /** What every connection may be told. */
 export interface McpConnectOptions {
@@ -321,14 +322,6 @@ function wordsOf(error: unknown): string {
   const reason = String(Object(Object(error).cause).code)
   if (/^E[A-Z_]{2,30}$/.test(reason) && !words.includes(reason)) return `${words} (${reason})`
   return typeof status === 'number' && status >= 400 && !words.includes(String(status)) ? `${words} (${status})` : words
-}
-
-/**
- * The SDK's own choice generates code, which Workers and strict pages refuse, and runs patterns of a stranger that may never end. Arguments are checked
- * by `mcpTools`; it asks the SDK for no other check, and this one lets nothing pass.
- */
-const unusedValidator = {
-  getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'This package has no such check.' }),
 }
 
 /** Waits for `work`, however it ends, but not longer than `ms`. */

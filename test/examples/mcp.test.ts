@@ -1,12 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { textOf } from 'phi-core'
+import { Agent, textOf } from 'phi-core'
+import { connectMcp } from 'phi-core/adapters/mcp'
+import { mcpTools } from 'phi-core/mcp'
 import { scripted } from 'phi-core/providers/scripted'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { agentWithFiles } from '../../examples/recipes/mcp-filesystem.ts'
 import { agentWithService } from '../../examples/recipes/mcp-http.ts'
 import { agentWithInstructions } from '../../examples/recipes/mcp-instructions.ts'
+import { researchServer } from '../../examples/recipes/mcp-server.ts'
 import { json, mcpAnswer, webServer } from '../adapters/mcp/http-server.ts'
 
 /** Calls a tool, and says what it returned. */
@@ -54,4 +57,17 @@ describe('mcp', () => {
     expect(await agent.prompt('Act.').text()).toBe('ok')
     await agent.close()
   })
+})
+
+it('serves an agent as a tool', async () => {
+  const app = researchServer(scripted([{ text: 'It is so.' }]), [], 'long-secret')
+  const client = await connectMcp({
+    url: 'http://127.0.0.1/mcp',
+    headers: { authorization: 'Bearer long-secret' },
+    fetch: async (url, init) => app.fetch(new Request(url, init)),
+  })
+  const tools = await mcpTools(client)
+  expect(await new Agent({ model: calling('research', { prompt: 'Is it so?' }), tools }).prompt('Look it up.').text()).toBe('It is so.')
+  await client.close()
+  await app.close()
 })

@@ -1,0 +1,45 @@
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js'
+import type { Content, RunResult, ToolResult } from '../../../src/index.ts'
+import { isTextType } from '../../../src/internal.ts'
+
+/** What a tool gave, as the answer to a call: what a model may read, and none of its `details`. */
+export function resultOf({ content, isError }: Pick<ToolResult, 'content' | 'isError'>): CallToolResult {
+  return { content: content.flatMap(blockOf), ...(isError === true && { isError }) }
+}
+
+/** What a run came to, as the answer to a call: the last answer of the agent, or why there is none. */
+export function answerOf(result: RunResult): CallToolResult {
+  const { status, messages, output, error, limit, rejection } = result
+  const last = messages.findLast((message) => message.role === 'assistant')
+  const said = (last?.content ?? []).flatMap(blockOf)
+  if (status === 'completed') {
+    const isObject = typeof output === 'object' && output !== null && !Array.isArray(output)
+    return {
+      content: said.length > 0 ? said : [{ type: 'text', text: '(no answer)' }],
+      ...(isObject && { structuredContent: { ...output } }),
+    }
+  }
+  const why = error?.message ?? rejection ?? limit?.reason ?? ''
+  return failure(`The agent has no answer: its run ended with status ${status}${why === '' ? '.' : `: ${why}`}`, said)
+}
+
+/** An answer that says that the call came to nothing. */
+export function failure(text: string, said: ContentBlock[] = []): CallToolResult {
+  return { content: [...said, { type: 'text', text }], isError: true }
+}
+
+function blockOf(block: Content): ContentBlock[] {
+  if (block.type === 'text') return block.text === '' ? [] : [{ type: 'text', text: block.text }]
+  if (block.type !== 'image' && block.type !== 'file') return []
+  const { data, url, mimeType } = block
+  const name = block.type === 'file' ? block.name : undefined
+  if (data === undefined) return url === undefined ? [] : [{ type: 'resource_link', uri: url, name: name ?? url, mimeType }]
+  if (block.type === 'image') return [{ type: 'image', data, mimeType }]
+  if (mimeType.startsWith('audio/')) return [{ type: 'audio', data, mimeType }]
+  const uri = `file:///${encodeURIComponent(name ?? 'file')}`
+  return [{ type: 'resource', resource: isTextType(mimeType) ? { uri, mimeType, text: decoded(data) } : { uri, mimeType, blob: data } }]
+}
+
+function decoded(base64: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)))
+}

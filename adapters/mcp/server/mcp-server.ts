@@ -1,0 +1,157 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ElicitResultSchema,
+  ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListToolsRequestSchema,
+  type LoggingLevel,
+  LoggingLevelSchema,
+  McpError,
+  ReadResourceRequestSchema,
+  type ServerNotification,
+  type ServerRequest,
+  SetLevelRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js'
+import { Agent, type AgentRun, type AgentTool, type JsonObject } from '../../../src/index.ts'
+import { errorText, logWarning } from '../../../src/internal.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { unusedValidator } from '../unused-validator.ts'
+import { answerOf, failure, resultOf } from './call-content.ts'
+import { askCaller } from './caller-questions.ts'
+import { type McpCaller, type McpServerOptions, promptOffers, resourceOffers, skillNameIn, skillText, toolOffers } from './offers.ts'
+import { reportTo } from './run-reports.ts'
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
+
+/** The protocol's number for it; the SDK has no name for that. */
+const resourceNotFound = -32002
+
+/**
+ * One connection of a server: the SDK's `Server`, with what `options` offer. Connect it to a transport; its end stops what runs.
+ *
+ * Source: docs/mcp-server.md
+ */
+export class McpServing {
+  readonly server: Server
+  readonly #options: McpServerOptions
+  readonly #caller: McpCaller
+  #running = 0
+  /** The least level of messages that the client reads. */
+  #level: LoggingLevel = 'info'
+
+  constructor(options: McpServerOptions, caller: McpCaller) {
+    this.#options = options
+    this.#caller = caller
+    const { name = 'phi-core', version = '1.0.0', instructions, agents = {}, tools = [], skills } = options
+    const hasTools = tools.length > 0 || Object.keys(agents).length > 0
+    this.server = new Server(
+      { name, version },
+      {
+        capabilities: { logging: {}, ...(hasTools && { tools: {} }), ...(skills !== undefined && { prompts: {}, resources: {} }) },
+        ...(instructions !== undefined && { instructions }),
+        // Generates no code: tools check what they asked for.
+        jsonSchemaValidator: unusedValidator,
+      },
+    )
+    this.server.setRequestHandler(SetLevelRequestSchema, ({ params }) => {
+      this.#level = params.level
+      return {}
+    })
+    if (hasTools) this.#offerTools()
+    if (skills !== undefined) this.#offerSkills()
+  }
+
+  /** Whether calls are under way. */
+  get isBusy(): boolean {
+    return this.#running > 0
+  }
+
+  #offerTools(): void {
+    const offered = toolOffers(this.#options)
+    this.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: offered }))
+    this.server.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: args = {} } }, extra) => {
+      if (!offered.some((tool) => tool.name === name))
+        throw new McpError(ErrorCode.InvalidParams, `Tool ${JSON.stringify(name.slice(0, 100))} not found`)
+      const { maxCalls = 16 } = this.#options
+      if (this.#running >= maxCalls) return failure(`As many calls run as may at once (${maxCalls}). Wait for one to end.`)
+      this.#running += 1
+      try {
+        // The protocol has JSON alone.
+        return await this.#call(name, args as JsonObject, extra)
+      } finally {
+        this.#running -= 1
+      }
+    })
+  }
+
+  async #call(name: string, args: JsonObject, extra: Extra): Promise<CallToolResult> {
+    const { agents = {}, tools = [], logger } = this.#options
+    const tool = tools.find((each) => each.name === name)
+    if (tool !== undefined) return toolAnswer(await this.#follow(callOf(tool, args, extra.signal), extra).result)
+    const { prompt } = args
+    if (typeof prompt !== 'string' || prompt.trim() === '') return failure('prompt must be a text that is not empty.')
+    const offered = Object.hasOwn(agents, name) ? agents[name] : undefined
+    let agent: Agent | undefined
+    try {
+      agent = await offered?.agent(this.#caller)
+    } catch (error) {
+      logWarning(logger, 'agentFailed', { message: errorText(error) })
+    }
+    if (agent === undefined) return failure('The agent could not be started; the reason went to the logger of the server.')
+    return answerOf(await this.#follow(agent.prompt(prompt, { signal: extra.signal }), extra).result)
+  }
+
+  /** Tells the client of a run, and has its user asked. */
+  #follow(run: AgentRun, { sendNotification, sendRequest, signal, _meta }: Extra): AgentRun {
+    const levels = LoggingLevelSchema.options
+    reportTo(run, {
+      notify: sendNotification,
+      progressToken: _meta?.progressToken,
+      wants: (level) => levels.indexOf(level) >= levels.indexOf(this.#level),
+    })
+    const { askTimeoutMs: timeout = 300_000 } = this.#options
+    askCaller(run, {
+      capabilities: this.server.getClientCapabilities()?.elicitation,
+      elicit: (params) =>
+        sendRequest({ method: 'elicitation/create', params: params as ElicitParams }, ElicitResultSchema, { signal, timeout }),
+    })
+    return run
+  }
+
+  #offerSkills(): void {
+    const { server } = this
+    server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: promptOffers(this.#options) }))
+    server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: resourceOffers(this.#options) }))
+    server.setRequestHandler(GetPromptRequestSchema, async ({ params: { name, arguments: args } }, { signal }) => {
+      const text = await skillText(this.#options, name, signal)
+      if (text === undefined) throw new McpError(ErrorCode.InvalidParams, `Prompt ${JSON.stringify(name.slice(0, 100))} not found`)
+      const task = args?.task ?? ''
+      const messages = [text, task].filter((said) => said !== '')
+      return { messages: messages.map((said) => ({ role: 'user' as const, content: { type: 'text' as const, text: said } })) }
+    })
+    server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, { signal }) => {
+      const name = skillNameIn(uri)
+      const text = name === undefined ? undefined : await skillText(this.#options, name, signal)
+      if (text === undefined) throw new McpError(resourceNotFound, `Resource ${JSON.stringify(uri.slice(0, 200))} not found`)
+      return { contents: [{ uri, mimeType: 'text/markdown', text }] }
+    })
+  }
+}
+
+type ElicitParams = Extract<ServerRequest, { method: 'elicitation/create' }>['params']
+
+/** One call of a tool as a run of its own: so its arguments are checked, its approval is asked for and its time is limited as in any run. */
+function callOf(tool: AgentTool, args: JsonObject, signal: AbortSignal): AgentRun {
+  const model = scripted([{ toolCalls: [{ name: tool.name, arguments: args }] }, { text: 'Done.' }])
+  return new Agent({ model, tools: [tool], contextManagement: false, logger: false }).prompt('Call it.', { signal })
+}
+
+function toolAnswer({ messages, error }: Awaited<AgentRun['result']>): CallToolResult {
+  const result = messages.find((message) => message.role === 'toolResult')
+  return result?.role === 'toolResult' ? resultOf(result) : failure(error?.message ?? 'The call was stopped before it had a result.')
+}

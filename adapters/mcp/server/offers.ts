@@ -1,0 +1,153 @@
+import type { Prompt, Resource, Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { Logger } from '../../../src/index.ts'
+import { type Agent, type AgentTool, ConfigError } from '../../../src/index.ts'
+import {
+  aFunction,
+  aLogger,
+  aPositiveNumber,
+  aText,
+  checkOptions,
+  isToolName,
+  type OptionTable,
+  options as optionsOf,
+  recordOf,
+  required,
+  toolJsonSchema,
+  toolList,
+  wholeFrom,
+  withMethods,
+} from '../../../src/internal.ts'
+import type { SkillSet } from '../../../src/skills/index.ts'
+import type { Workspace } from '../../../src/tools/index.ts'
+
+/** Who calls: a name where the server tells its callers apart. */
+export interface McpCaller {
+  identity?: string
+}
+
+/** An agent as a tool of a server. */
+export interface McpAgent {
+  /** What it does, for the model that may call it. */
+  description: string
+  /** For people. Default: its name. */
+  title?: string
+  /** Makes the agent that answers one call and is then forgotten. */
+  agent: (caller: McpCaller) => Agent | Promise<Agent>
+}
+
+/** Skills as prompts and resources of a server, and the files that they are in. */
+export interface McpSkills {
+  skills: SkillSet
+  /** The one that they were loaded from. */
+  workspace: Workspace
+}
+
+/** What a server offers its clients, and how it introduces itself. Source: docs/mcp-server.md */
+export interface McpServerOptions {
+  /** How it introduces itself. Default `phi-core`. */
+  name?: string
+  /** Default `1.0.0`. */
+  version?: string
+  /** What clients tell their model about it. */
+  instructions?: string
+  /** Agents, by the names of the tools that they are: each takes a `prompt`, and answers with what it says last. */
+  agents?: Readonly<Record<string, McpAgent>>
+  /** Tools as they are. One that needs approval asks whoever uses the client. */
+  tools?: readonly AgentTool[]
+  /** Skills as prompts, and as resources `skill://name`. */
+  skills?: McpSkills
+  /** Milliseconds that somebody has to answer a question; then the answer is no. Default 300,000. */
+  askTimeoutMs?: number
+  /** Calls of one connection at once; one more is answered with an error. Default 16. */
+  maxCalls?: number
+  /** Learns why an agent could not be made. Default: silence. */
+  logger?: Logger | false
+}
+
+/** The checks of {@link McpServerOptions}, for what takes them among others. */
+export const serverTable: OptionTable<McpServerOptions> = {
+  name: aText,
+  version: aText,
+  instructions: aText,
+  agents: recordOf(optionsOf<McpAgent>({ description: required(aText), title: aText, agent: required(aFunction) })),
+  tools: toolList,
+  skills: optionsOf<McpSkills>({
+    skills: required(withMethods('a set of skills, as loadSkills gives', 'get')),
+    workspace: required(withMethods('a workspace', 'read')),
+  }),
+  askTimeoutMs: aPositiveNumber,
+  maxCalls: wholeFrom(1),
+  logger: aLogger,
+}
+
+const serverOptions = optionsOf<McpServerOptions>(serverTable)
+
+/** Checks what a server is to offer. Throws `ConfigError` `invalidOption`. */
+export function checkServer(options: McpServerOptions): void {
+  checkOptions(options, serverOptions)
+  checkOffers(options)
+}
+
+/** Throws `ConfigError` `invalidOption` for names that no client could call, or that mean two things, and where nothing is offered. */
+export function checkOffers({ agents = {}, tools = [], skills }: McpServerOptions): void {
+  const names = [...Object.keys(agents), ...tools.map(({ name }) => name)]
+  if (names.length === 0 && skills === undefined) {
+    throw new ConfigError('invalidOption', 'The server has nothing to offer: give it agents, tools or skills.')
+  }
+  const odd = names.find((name) => !isToolName(name))
+  if (odd !== undefined) throw new ConfigError('invalidOption', `"${odd}" is no name of a tool: 1 to 64 letters, digits, _ and -.`)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw new ConfigError('invalidOption', `Two tools are called "${twice}".`)
+}
+
+const promptSchema = {
+  type: 'object' as const,
+  properties: { prompt: { type: 'string', description: 'What it is to do, with all that it has to know.' } },
+  required: ['prompt'],
+}
+
+/** The tools of a server, as clients list them. */
+export function toolOffers({ agents = {}, tools = [] }: McpServerOptions): Tool[] {
+  const ofAgents = Object.entries(agents).map(([name, { description, title = name }]) => ({
+    name,
+    title,
+    description,
+    inputSchema: promptSchema,
+  }))
+  const ofTools = tools.map((tool) => {
+    const { name, label, description } = tool
+    // An object at its root, as it was checked.
+    return { name, title: label, description, inputSchema: { ...toolJsonSchema(tool), type: 'object' as const } }
+  })
+  return [...ofAgents, ...ofTools]
+}
+
+const scheme = 'skill://'
+
+/** Skills as prompts: their instructions, and what is to be done with them. */
+export function promptOffers({ skills }: McpServerOptions): Prompt[] {
+  const task = { name: 'task', description: 'What is to be done.', required: false }
+  return (skills?.skills.skills ?? []).map(({ name, description }) => ({ name, description, arguments: [task] }))
+}
+
+/** Skills as resources: their `SKILL.md`. */
+export function resourceOffers({ skills }: McpServerOptions): Resource[] {
+  return (skills?.skills.skills ?? []).map(({ name, description }) => ({
+    uri: `${scheme}${name}`,
+    name,
+    description,
+    mimeType: 'text/markdown',
+  }))
+}
+
+/** The name of the skill that an address names. */
+export function skillNameIn(uri: string): string | undefined {
+  return uri.startsWith(scheme) ? uri.slice(scheme.length) : undefined
+}
+
+/** The instructions of a skill, as its file says them; `undefined` for one that there is not. */
+export async function skillText({ skills }: McpServerOptions, name: string, signal: AbortSignal): Promise<string | undefined> {
+  const skill = skills?.skills.get(name)
+  if (skills === undefined || skill === undefined) return undefined
+  return new TextDecoder().decode(await skills.workspace.read(skill.location, { signal }))
+}

@@ -1,0 +1,51 @@
+import type { LoggingLevel, ProgressToken, ServerNotification } from '@modelcontextprotocol/sdk/types.js'
+import type { AgentEvent, AgentRun } from '../../../src/index.ts'
+import { headOf } from '../../../src/internal.ts'
+
+/** Notifications that one call may send, and characters of each: a client that does not read must not fill the memory. */
+const maxReports = 1000
+const maxText = 500
+
+/** Where the reports of a call go. */
+export interface ReportTarget {
+  notify: (notification: ServerNotification) => Promise<void>
+  /** Of a client that wants to hear of progress. */
+  progressToken: ProgressToken | undefined
+  /** Whether the client wants to read messages of this level. */
+  wants: (level: LoggingLevel) => boolean
+}
+
+/** Tells a client what a run does: as progress where it asked for that, else lines of tools as log messages. */
+export function reportTo(run: AgentRun, { notify, progressToken, wants }: ReportTarget): void {
+  let count = 0
+  run.subscribe((event) => {
+    const text = textOf(event)
+    if (text === undefined || count >= maxReports) return
+    const message = headOf(text, maxText)
+    if (progressToken !== undefined) {
+      count += 1
+      // A connection that is gone ends the call by itself.
+      notify({ method: 'notifications/progress', params: { progressToken, progress: count, message } }).catch(() => undefined)
+    } else if (event.type === 'progressMessage' && wants('info')) {
+      count += 1
+      notify({ method: 'notifications/message', params: { level: 'info', logger: event.toolName, data: message } }).catch(() => undefined)
+    }
+  })
+}
+
+function textOf(event: AgentEvent): string | undefined {
+  switch (event.type) {
+    case 'turnStart':
+      return event.turnIndex === 0 ? 'Begins' : `Turn ${event.turnIndex + 1}`
+    case 'toolExecutionStart':
+      return `Runs ${event.toolName}`
+    case 'toolExecutionEnd':
+      return `${event.toolName} ${event.isError ? 'failed' : 'is done'}`
+    case 'approvalRequested':
+      return `Asks whether ${event.toolName} may run`
+    case 'progressMessage':
+      return event.text
+    default:
+      return undefined
+  }
+}

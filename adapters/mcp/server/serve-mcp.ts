@@ -1,0 +1,146 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js'
+import type { Context, Env, Hono } from 'hono'
+import {
+  aFlag,
+  aFunction,
+  aPositiveNumber,
+  aText,
+  checkOptions,
+  either,
+  listOf,
+  oneOf,
+  options as optionsOf,
+  required,
+  wholeFrom,
+} from '../../../src/internal.ts'
+import type { Authorize, Caller } from '../../http/index.ts'
+import { answerProblems, assertJson, callerOf, newApp, originGuard, readSharedText, routeDefaults } from '../../http/internal.ts'
+import { McpServing } from './mcp-server.ts'
+import { McpSessions } from './mcp-sessions.ts'
+import { checkOffers, type McpServerOptions, serverTable } from './offers.ts'
+
+/** What `serveMcp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
+export interface ServeMcpOptions<E extends Env = Env> extends McpServerOptions {
+  /**
+   * Who calls, as in `createAgentApp`: a name, `true` for the only user there is (`bearer(secret)`), anything else refuses. `loopbackOnly`: whoever is on this
+   * machine, and no page that has made a name of its own mean this machine.
+   */
+  authorize: Authorize<E>
+  /** Default `/mcp`. */
+  path?: string
+  /** Origins of web pages that may call, such as `https://app.example`. Default: none. */
+  cors?: readonly string[]
+  /**
+   * Whether clients have a session in this process: then the server can ask their users, and a client whose connection broke reads on. `false`, for hosts that keep
+   * no memory between requests: every request stands for itself, nobody can be asked, and what needs approval is denied. Default `true`.
+   */
+  sessions?: boolean
+  /** Milliseconds after which a session in which nothing happens is let go. Default 1,800,000. */
+  idleMs?: number
+  /** Sessions at once. Default 500. */
+  maxSessions?: number
+  /** The same for one caller. Default 100; all of them for the only user of a server. */
+  maxSessionsPerCaller?: number
+  /** Largest request body in bytes. Default 16 MiB. */
+  maxBodyBytes?: number
+  /** Milliseconds in which a body must be there. Default 30,000. */
+  bodyTimeoutMs?: number
+}
+
+const serveMcpOptions = optionsOf<ServeMcpOptions>({
+  ...serverTable,
+  authorize: required(either(oneOf('loopbackOnly'), aFunction)),
+  path: aText,
+  cors: listOf(aText),
+  sessions: aFlag,
+  idleMs: aPositiveNumber,
+  maxSessions: wholeFrom(1),
+  maxSessionsPerCaller: wholeFrom(1),
+  maxBodyBytes: aPositiveNumber,
+  bodyTimeoutMs: aPositiveNumber,
+})
+
+/** A server of the Model Context Protocol, as a Hono app. */
+export type McpApp<E extends Env = Env> = Hono<E> & {
+  /** Ends all connections, and what runs for them. */
+  close(): Promise<void>
+}
+
+/** Headers that a page may read. */
+const exposedHeaders = ['mcp-session-id', 'mcp-protocol-version', 'retry-after']
+
+/**
+ * Agents, tools and skills as a server of the Model Context Protocol over Streamable HTTP: a Hono app with one path, for any runtime.
+ *
+ * **Contract**
+ * - An agent is a tool that takes a `prompt`. Its client hears of progress, can cancel it, and is asked about calls that need approval.
+ * - Nobody gets in whom `authorize` does not name. Pages of other origins are refused before that, unless `cors` lists them. A session is its caller's alone.
+ * - A call goes on when its connection breaks; it ends when the client cancels it or ends the session.
+ * - Throws `ConfigError` `invalidOption` for a wrong option.
+ *
+ * Source: docs/mcp-server.md
+ *
+ * @example
+ * ```ts
+ * const app = serveMcp({ agents: { research: { description: 'Looks things up.', agent: () => new Agent({ model, tools }) } }, authorize: bearer(token) })
+ * ```
+ */
+export function serveMcp<E extends Env = Env>(options: ServeMcpOptions<E>): McpApp<E> {
+  checkOptions(options, serveMcpOptions)
+  checkOffers(options)
+  const { authorize, path = '/mcp', cors = [], sessions: hasSessions = true, logger } = options
+  const { idleMs = 1_800_000, maxSessions = 500, maxSessionsPerCaller } = options
+  const { maxBodyBytes = routeDefaults.maxBodyBytes, bodyTimeoutMs = routeDefaults.bodyTimeoutMs } = options
+  const sessions = new McpSessions(options, { idleMs, maxSessions, maxSessionsPerCaller })
+  const app = newApp<E>()
+  answerProblems(app, logger)
+  app.use(path, originGuard({ allowed: cors, methods: ['GET', 'POST', 'DELETE'], exposed: exposedHeaders }))
+  app.all(path, async (c) => {
+    const caller = await callerOf(c, authorize)
+    const sent = await messagesIn(c, { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs })
+    const sessionId = c.req.header('mcp-session-id')
+    const transport = hasSessions
+      ? sessionId !== undefined && !isBeginning(sent)
+        ? sessions.of(sessionId, caller)
+        : await beginning(sessions, caller, sent)
+      : await forOneRequest(options, caller, c.req.raw.signal)
+    return transport.handleRequest(c.req.raw, sent === undefined ? {} : { parsedBody: sent })
+  })
+  return Object.assign(app, { close: () => sessions.close() })
+}
+
+/** What a request brings, within the limits of a body; nothing for one without, and for what the transport is to refuse. */
+async function messagesIn(c: Context, limits: { maxBytes: number; timeoutMs: number }): Promise<unknown> {
+  if (c.req.method !== 'POST') return undefined
+  assertJson(c.req.raw)
+  const text = await readSharedText(c, limits)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isBeginning(sent: unknown): boolean {
+  return (Array.isArray(sent) ? sent : [sent]).some((message) => isInitializeRequest(message))
+}
+
+/** A transport for a client that begins; any other without a session is told by one that nobody has begun. */
+async function beginning(sessions: McpSessions, caller: Caller, sent: unknown): Promise<WebStandardStreamableHTTPServerTransport> {
+  if (isBeginning(sent)) return sessions.begin(caller)
+  return new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => crypto.randomUUID() })
+}
+
+/** A transport for one request. A client that leaves stops what runs for it: it could not cancel it in another request. */
+async function forOneRequest(
+  options: McpServerOptions,
+  caller: Caller,
+  signal: AbortSignal,
+): Promise<WebStandardStreamableHTTPServerTransport> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  const { server } = new McpServing(options, caller)
+  await server.connect(transport)
+  signal.addEventListener('abort', () => void server.close(), { once: true })
+  return transport
+}

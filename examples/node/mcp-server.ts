@@ -1,0 +1,18 @@
+// An agent as an MCP server over standard input and output, as editors and desktop programs start one:
+//   { "command": "node", "args": ["examples/node/mcp-server.ts"] }
+import { Agent } from 'phi-core'
+import { serveMcpStdio } from 'phi-core/adapters/node/mcp'
+import { modelFromEnv } from 'phi-core/env'
+import { scripted } from 'phi-core/providers/scripted'
+
+// Without a key in the environment a scripted model answers, which says so.
+const model = await modelFromEnv().catch(() =>
+  scripted(() => ({ text: 'I am a scripted model: set ANTHROPIC_API_KEY to ask a real one.' })),
+)
+
+const { ended } = await serveMcpStdio({
+  agents: {
+    helper: { description: 'A helpful assistant.', agent: () => new Agent({ model, systemPrompt: 'You are a helpful assistant.' }) },
+  },
+})
+await ended

@@ -1,0 +1,18 @@
+import { Agent, type AgentTool, type Model } from 'phi-core'
+import { bearer } from 'phi-core/adapters/http'
+import { serveMcp } from 'phi-core/adapters/mcp/server'
+
+/** An agent as the tool `research` of an MCP server, and tools beside it: serve its `fetch`, and give clients `https://…/mcp`. */
+export function researchServer(model: Model, tools: readonly AgentTool[], token: string | undefined) {
+  return serveMcp({
+    name: 'research',
+    agents: {
+      research: {
+        description: 'Looks things up, and answers with sources.',
+        agent: () => new Agent({ model, tools, systemPrompt: 'You look things up.' }),
+      },
+    },
+    tools,
+    authorize: bearer(token),
+  })
+}
