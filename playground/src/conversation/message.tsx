@@ -16,7 +16,7 @@ import { Thinking } from './thinking.tsx'
 /** What a person can do with a message. */
 export interface MessageActions extends Decisions {
   regenerate(): void
-  editAndResend(messageId: string, text: string): void
+  editAndResend(messageId: string, text: string): Promise<boolean>
 }
 
 export interface MessageProps {
@@ -62,7 +62,7 @@ export function Message(props: MessageProps) {
         <EditMessage
           text={textOf(message.content)}
           onCancel={() => (isEdited.value = false)}
-          onSend={(text) => actions?.editAndResend(view.id, text)}
+          onSend={async (text) => (await actions?.editAndResend(view.id, text)) ?? false}
         />
       ) : (
         // A block never changes its place in a message.

@@ -1,5 +1,6 @@
 import { textOf } from '../../../src/index.ts'
 import { escapeControls, type RunState } from '../../../src/store/index.ts'
+import { whyEnded } from '../conversation/why-ended.ts'
 import { plural } from '../parts/figures.ts'
 
 /** Tells screen readers the milestones, never the tokens. Always in the page, or the first one would be missed. */
@@ -21,8 +22,10 @@ function milestone(state: RunState): string {
   const failed = tools.findLast((tool) => tool.result !== undefined)
   if (state.status === 'running')
     return failed?.status === 'failed' ? `${escapeControls(failed.toolName)} failed.` : 'The assistant is working.'
-  if (state.status === 'completed') return `The assistant replied${sentences(state)}.`
-  return state.status === 'idle' ? '' : `The run ended: ${state.status}.`
+  if (state.runId === undefined) return ''
+  const why = whyEnded(state)
+  if (why !== undefined) return `${why.word}. ${escapeControls(why.text)}`
+  return state.status === 'completed' ? `The assistant replied${sentences(state)}.` : ''
 }
 
 function sentences({ messages }: RunState): string {
