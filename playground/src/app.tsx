@@ -64,7 +64,7 @@ export function App({ desk }: { desk: Desk }) {
         }
         inspector={<Inspector key={conversation.sessionId} desk={desk} conversation={conversation} />}
       />
-      <Announcer state={state} />
+      <Announcer state={state} race={conversation.race.value} />
       {dialog.value === 'palette' && <Palette commands={commandsOf(desk, open)} onClose={close} />}
       {(dialog.value === 'settings' || dialog.value === 'code') && (
         <SettingsDialog desk={desk} tab={dialog.value === 'code' ? 'code' : 'model'} onClose={close} />

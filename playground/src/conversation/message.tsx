@@ -8,6 +8,7 @@ import type { Decisions } from '../tools/decisions.ts'
 import { ServiceToolCard } from '../tools/service-tool-card.tsx'
 import { ToolCard } from '../tools/tool-card.tsx'
 import { EditMessage } from './edit-message.tsx'
+import { LongText } from './long-text.tsx'
 import { MessageFooter } from './message-footer.tsx'
 import { type Passage, passagesOf } from './passages.ts'
 import { type FindBlock, Sources, toSource } from './sources.tsx'
@@ -94,7 +95,7 @@ interface PassageProps extends MessageProps {
 function PassageView({ passage, view, tools, approvals, runs, actions, turn, onSelect }: PassageProps) {
   const isGrowing = passage.isLast && view.status === 'streaming'
   if (passage.type === 'text') {
-    if (view.role === 'user') return <p class="text plain">{passage.text}</p>
+    if (view.role === 'user') return <LongText text={passage.text} />
     return <LazyMarkdown text={passage.text} isGrowing={isGrowing} />
   }
   const { block } = passage

@@ -1,15 +1,28 @@
+import { useRef } from 'preact/hooks'
 import { textOf } from '../../../src/index.ts'
 import { escapeControls, type RunState } from '../../../src/store/index.ts'
 import { whyEnded } from '../conversation/why-ended.ts'
 import { plural } from '../parts/figures.ts'
+import type { Race } from '../state/race/race.ts'
 
 /** Tells screen readers the milestones, never the tokens. Always in the page, or the first one would be missed. */
-export function Announcer({ state }: { state: RunState }) {
+export function Announcer({ state, race }: { state: RunState; race: Race | undefined }) {
+  // What came of a race is said although the conversation is opened anew at its end.
+  const ofLastRace = useRef('')
+  if (race !== undefined) ofLastRace.current = ofRace(race)
+  else if (state.runId !== undefined) ofLastRace.current = ''
   return (
     <p class="visually-hidden" role="status" data-testid="announcer">
-      {milestone(state)}
+      {ofLastRace.current || milestone(state)}
     </p>
   )
+}
+
+function ofRace({ isRunning, loopIds, selectedLoopId, marks, verdict = '' }: Race): string {
+  if (isRunning) return `${plural(loopIds.length, 'answer')} are written at once.`
+  if (selectedLoopId === undefined) return 'No answer was chosen.'
+  const name = marks[selectedLoopId]?.name ?? 'One of them'
+  return `${escapeControls(name)} was chosen. ${escapeControls(verdict)}`
 }
 
 function milestone(state: RunState): string {
