@@ -1,10 +1,7 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { fileSessionStore } from '../adapters/node/index.ts'
-import { Agent, type AgentOptions, defineTool, fileContent, imageContent, memorySessionStore, resumeAgent } from '../src/index.ts'
+import { parseConfig } from '../src/config/index.ts'
+import { Agent, type AgentOptions, defineTool, fileContent, imageContent, memorySessionStore } from '../src/index.ts'
 import { uploadFile } from '../src/media/index.ts'
 import { type AnthropicOptions, anthropic } from '../src/providers/anthropic/index.ts'
 import { fallback } from '../src/providers/compose/index.ts'
@@ -32,8 +29,6 @@ const agentWith = (options: object) => new Agent({ model, ...options } as AgentO
 const saying = (block: object) => agentWith({}).prompt({ role: 'user', content: [block] } as never)
 const ask = (fetch: Fetch, options: object = {}) =>
   new Agent({ model: anthropic('claude-sonnet-4-6', { apiKey: 'k', fetch, ...options }), retry: false, logger: false }).prompt('hi').text()
-
-afterEach(() => vi.restoreAllMocks())
 
 describe('a mistake in the program is told where it is made', () => {
   it.each<[string, () => unknown, string]>([
@@ -153,6 +148,7 @@ describe('a mistake in the program is told where it is made', () => {
       "prompt is 5; it must be a text, or a message such as { role: 'user', content: 'hi' }.",
     ],
     ['the name of an event for a listener', () => agentWith({}).subscribe('text' as never), 'listener is "text"; it must be a function.'],
+    ['the factory without an id', () => anthropic({ apiKey: 'k' } as never), 'id is an object; it must be the id of a model.'],
     ['stop', () => agentWith({ stop: ['x'] }), 'stop (a list) is no option. Did you mean stopSequences?'],
     [
       'the fields of a zod object',
@@ -233,6 +229,13 @@ describe('a mistake in the program is told where it is made', () => {
   })
 })
 
+it('a key of an agent file that is misspelt is told with its line', async () => {
+  const { warnings } = await parseConfig('[agent]\nsystem_promt = "x"\n', 'toml')
+  expect(warnings).toMatchObject([
+    { message: 'agent.system_promt is not read: there is no such key. Did you mean system_prompt?', line: 2, column: 1 },
+  ])
+})
+
 describe('a failure of the service says what to do', () => {
   it.each<[string, Fetch, string]>([
     [
@@ -306,6 +309,13 @@ describe('a failure of the service says what to do', () => {
     expect(calls).toHaveLength(1)
   })
 
+  it('a service that says nothing', async () => {
+    const silent: Fetch = async () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } })
+    await expect(ask(silent, { firstByteTimeoutMs: 20, idleTimeoutMs: 20 })).rejects.toThrow(
+      /^Anthropic sent nothing for 20 ms \((firstByte|idle)TimeoutMs\)\. Raise that limit where the model is made, or set it to false\.$/,
+    )
+  })
+
   it('a connection that breaks', async () => {
     const body = new ReadableStream({
       start: (controller) => controller.error(new TypeError('terminated', { cause: new Error('other side closed') })),
@@ -328,64 +338,5 @@ describe('a failure of the service says what to do', () => {
       'The local server is not running: nothing listens at http://localhost:11434. Start it, or check baseUrl.',
     )
     expect(calls).toHaveLength(1)
-  })
-})
-
-describe('what nobody would see is told once on the console', () => {
-  const told = () => vi.spyOn(console, 'warn').mockImplementation(() => undefined)
-  const call = [{ toolCalls: [{ name: 'add', arguments: {} }] }, { text: 'Done.' }]
-
-  it('a run that fails while nobody asks how it ended', async () => {
-    const warn = told()
-    const failing401 = scripted([{ fail: { code: 'auth', message: 'The key is wrong.' } }])
-    for await (const _ of new Agent({ model: failing401 }).prompt('hi')) void _
-    await vi.waitFor(() =>
-      expect(warn.mock.calls.flat().join(' ')).toMatch(/runFailed\. The key is wrong\. Nobody asked how the run ended: await run\.result/),
-    )
-    expect(warn).toHaveBeenCalledTimes(1)
-  })
-
-  it('a tool that throws, and arguments that are wrong', async () => {
-    const warn = told()
-    const tools = [
-      defineTool({
-        ...add,
-        execute: () => {
-          throw new Error('db is down')
-        },
-      }),
-    ]
-    await new Agent({ model: scripted(call), tools }).prompt('hi').text()
-    expect(warn.mock.calls.flat().join(' ')).toContain('Tool "add" threw: db is down. The model was told, and the run goes on.')
-    const strict = [defineTool({ ...add, parameters: { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } })]
-    await new Agent({ model: scripted(call), tools: strict }).prompt('hi').text()
-    expect(warn.mock.calls.flat().join(' ')).toContain(
-      'The model called "add" with invalid arguments: a: is required. It was told, and may call again.',
-    )
-  })
-
-  it.each([
-    ['memory', () => memorySessionStore()],
-    ['files', () => fileSessionStore(mkdtempSync(join(tmpdir(), 'phi-first-')))],
-  ])('a session that another agent has gone on with: %s', async (_, storeOf) => {
-    const store = storeOf()
-    const first = new Agent({ model, session: store, sessionId: 's' })
-    await first.prompt('one').text()
-    await (await resumeAgent(store, 's', { model })).prompt('two').text()
-    await expect(first.prompt('three').text()).rejects.toThrow(/session s, or it was deleted\. .*Use resumeAgent to go on with it\.$/i)
-  })
-
-  it('an answer that was cut', async () => {
-    const warn = told()
-    await new Agent({ model: scripted([{ text: 'A long answ', stopReason: 'length' }]) }).prompt('hi').text()
-    expect(warn.mock.calls.flat().join(' ')).toMatch(/The answer was cut after .*Raise maxTokens of the agent, or ask the model to go on\./)
-  })
-
-  it('a question that nobody hears ends the run, paused', async () => {
-    const agent = new Agent({ model: scripted(call), tools: [defineTool({ ...add, needsApproval: true })] })
-    await expect(agent.prompt('hi').text()).rejects.toThrow(
-      'The run is paused: calls of add wait for an approval. agent.continueLoop() asks again: answer approvalRequested with run.approve(event) ' +
-        'or run.deny(event).',
-    )
   })
 })

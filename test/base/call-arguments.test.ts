@@ -21,6 +21,9 @@ describe('the arguments of a call as they were written', () => {
     ['very many lists', `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, 'nested more than 200 levels deep'],
     ['a list', '[1]', 'not a JSON object'],
     ['a text', '"a"', 'not a JSON object'],
+    ['a text without a word', '""', 'not a JSON object'],
+    ['an object in a text, with a key that comes twice', JSON.stringify('{"a":1,"a":2}'), 'a key comes twice'],
+    ['an object in a text that was cut off', JSON.stringify('{"a":'), 'cut off before their end'],
     ['what was cut off', '{"a":', 'cut off before their end'],
   ])('%s is refused', (_, text, fault) => {
     expect(parseArguments(text)).toEqual({ fault })
@@ -28,6 +31,7 @@ describe('the arguments of a call as they were written', () => {
 
   it.each([
     ['null', {}],
+    [JSON.stringify('{"a":"\\"b"}'), { a: '"b' }],
     ['{}', {}],
     [' {"a":":\\"{:","b":["\\\\",":"]} ', { a: ':"{:', b: ['\\', ':'] }],
     ['{"n":-0.5,"big":1e300,"zero":0.0,"pair":"\\ud83d\\ude00"}', { n: -0.5, big: 1e300, zero: 0, pair: '😀' }],

@@ -151,7 +151,14 @@ describe('arguments of Chat Completions', () => {
     'as a value': [[toolCall({ name: 'read', arguments: { q: 1 } }), finished], [{ q: 1 }]],
     'as a value of another kind': [[toolCall({ name: 'read', arguments: 5 }), finished], ['refused']],
     'none at all': [[toolCall({ name: 'read' }), finished], [{}]],
-    twice: [[toolCall({ name: 'read', arguments: '{"q":1}' }), toolCall({ arguments: '{"q":1}' }), finished], ['refused']],
+    'twice, of the same call': [
+      [toolCall({ name: 'read', arguments: '{"q":1}' }), toolCall({ arguments: '{"q":1}' }), finished],
+      [{ q: 1 }],
+    ],
+    'twice, and not the same': [
+      [toolCall({ name: 'read', arguments: '{"q":1}' }), toolCall({ arguments: '{"q":2}' }), finished],
+      ['refused'],
+    ],
   }
   it.each(Object.entries(cases))('%s', async (_name, [events, expected]) => {
     expect(calls(await chatAnswer(...events))).toEqual(expected)

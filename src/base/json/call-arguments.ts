@@ -12,7 +12,8 @@ export type ParsedArguments = { arguments: JsonObject; fault?: never } | { fault
  * Reads the arguments of a tool call as a model wrote them.
  *
  * **Contract**
- * - Never throws. `null` is `{}`: some services write it for a call without arguments.
+ * - Never throws. `null` is `{}`: some services write it for a call without arguments. A JSON text that holds the object as JSON is that object: some
+ *   models write it so.
  * - What people are shown of arguments, what an approval is bound to and what runs must be the same. So text that means something else than
  *   it says is refused: a key that comes twice, and all that {@link argumentsFault} refuses.
  */
@@ -23,6 +24,7 @@ export function parseArguments(text: string): ParsedArguments {
   } catch {
     return { fault: isUnfinished(text) ? cutFault : 'not a JSON object' }
   }
+  if (typeof value === 'string' && value.trimStart().startsWith('{')) return parseArguments(value)
   const found: Walk = { members: 0 }
   walk(value, 1, found)
   if (!isObject(value)) return { fault: 'not a JSON object' }

@@ -83,6 +83,21 @@ describe('the reasoning of a backend', () => {
   })
 })
 
+describe('a call that is said twice', () => {
+  const at = (send: typeof fetch) => openai('m', { fetch: send })
+  const said = (text: string) => calling({ index: 0, id: 'a', function: { name: 'read', arguments: text } })
+
+  it.each([
+    ['whole', ['{"q":1}', '{"q":1}'], { q: 1 }],
+    ['in pieces, then whole', ['{"q"', ':1}', '{"q":1}'], { q: 1 }],
+    ['in pieces that are equal', ['{"q":', '{"q":', '1}}'], { q: { q: 1 } }],
+  ])('has its arguments once: %s', async (_name, pieces, expected) => {
+    const { content } = await answerOf(at, ...pieces.map(said), ...done)
+    expect(content).toMatchObject([{ type: 'toolCall', id: 'a', arguments: expected }])
+    expect(content[0]).not.toHaveProperty('invalidArguments')
+  })
+})
+
 describe('a fragment with a number that nobody has, and neither id nor name', () => {
   const at = (send: typeof fetch) => openai('m', { fetch: send })
   const named = (index: number, id: string, text = '') => ({ index, id, function: { name: 'read', arguments: text } })

@@ -231,10 +231,11 @@ export class AssistantBuilder {
     if (slot?.kind === 'toolCall' && slot.raw.trim() === '') slot.isCut = true
   }
 
-  /** The text of a text or thinking block so far; empty where there is none. */
+  /** The text of a text or thinking block so far, or of the arguments of a call; empty where there is none. */
   written(key: BlockKey): string {
     const slot = this.#slots.get(key)
     if (slot?.kind === 'text') return slot.block.text
+    if (slot?.kind === 'toolCall') return slot.raw
     return slot?.kind === 'thinking' ? slot.block.thinking : ''
   }
 

@@ -1,3 +1,4 @@
+import { parseArguments } from '../../../base/json/call-arguments.ts'
 import { ProviderError } from '../../../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json.ts'
 import { newId } from '../../../contract/message/ids.ts'
@@ -274,6 +275,8 @@ export class ChatDecoder implements StreamDecoder {
     if (isNew || id !== undefined || name) this.builder.toolCall(key, id, name)
     for (const field in call) if (!knownOfCalls.has(field)) this.#keepField(key, field, Reflect.get(call, field))
     const fragment = textOfArguments(args)
+    // Some say at the end of a call once more what it was: whole arguments are followed by nothing else.
+    if (id !== undefined && fragment === this.builder.written(key) && parseArguments(fragment).fault === undefined) return
     this.#emptyCall = fragment.trim() === '' && (isNew || this.#emptyCall === key) ? key : undefined
     this.builder.toolArguments(key, fragment)
   }
