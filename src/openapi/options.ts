@@ -1,5 +1,6 @@
 import { aLogger } from '../base/port-kinds.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { headerFields, isHeaderName } from '../contract/shape/header-fields.ts'
 import {
   aFlag,
   aFunction,
@@ -127,7 +128,7 @@ const table: OptionTable<OpenApiToolsOptions> = {
   bearer: aSecret,
   apiKey: options<{ header: string; value: OpenApiSecret }>({ header: required(headerName), value: required(aSecret) }),
   credentials: recordOf(either(aSecret, basic)),
-  headers: { ...texts, inside: headersFault },
+  headers: headerFields,
   timeoutMs: aPositiveNumber,
   maxResponseBytes: wholeFrom(1),
   maxYamlChars: wholeFrom(1),
@@ -150,18 +151,3 @@ export const readOptions = options<ReadOpenApiOptions>({
 export const fetchOptions = options<FetchOpenApiOptions>({ ...table, maxDocumentBytes: wholeFrom(1), signal: aSignal })
 /** A document that is already parsed, or its text. */
 export const aDocumentOrText = either(aText, anObject)
-
-/** Whether `text` may stand as the name of a header. */
-export function isHeaderName(text: string): boolean {
-  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)
-}
-
-/** Whether `text` may stand as the value of a header: one line of characters that `fetch` takes. */
-export function isHeaderValue(text: string): boolean {
-  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
-}
-
-function headersFault(value: unknown, name: string): string | undefined {
-  const bad = Object.entries(value as Record<string, string>).find(([key, text]) => !isHeaderName(key) || !isHeaderValue(text))
-  return bad && `${name}.${JSON.stringify(bad[0])} cannot be sent; it must be the name of a header with one line of Latin text.`
-}

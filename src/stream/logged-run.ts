@@ -4,7 +4,7 @@ import { errorText } from '../contract/errors.ts'
 import type { OutputForm } from '../contract/model/request-settings.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import { checkOptions } from '../contract/shape/read.ts'
-import { aFunction } from '../contract/shape/shape.ts'
+import { aFunction, aText, listOf } from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
 import { type AgentRun, RunError, type RunResult } from '../types/run/run.ts'
 import { EventLog } from './event-log.ts'
@@ -67,6 +67,7 @@ export abstract class LoggedRun
   }
 
   elements(...path: string[]): AsyncIterable<never> {
+    checkOptions(path, listOf(aText), 'path')
     const values = this.#followed(({ outputElements }, events) => outputElements(events, () => this.form, path))
     return values as AsyncIterable<never> // what the form of the answer promises
   }

@@ -2,8 +2,9 @@ import { toBase64 } from '../base/base64.ts'
 import { aFile } from '../base/port-kinds.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { FileContent, ImageContent } from '../contract/message/content.ts'
-import { defaultMaxMediaBytes, typeOfFile } from '../contract/message/media.ts'
+import { defaultMaxMediaBytes, sourceFault, typeOfFile } from '../contract/message/media.ts'
 import { checkOptions } from '../contract/shape/read.ts'
+import { aFlag, aPositiveNumber, aText, options as optionsOf } from '../contract/shape/shape.ts'
 
 /** What a caller may say about a file. */
 export interface MediaOptions {
@@ -23,30 +24,43 @@ export interface FileOptions extends MediaOptions {
   citations?: boolean | undefined
 }
 
+const ofMedia = { name: aText, mimeType: aText, maxBytes: aPositiveNumber }
+const mediaOptions = optionsOf<MediaOptions>(ofMedia)
+const fileOptions = optionsOf<FileOptions>({ ...ofMedia, context: aText, citations: aFlag })
+
 /**
- * A file for a message, of a `Blob`, a `File` or bytes. Rejects with `ConfigError` `invalidOption` for what is no file, for an empty one, one over `maxBytes`, and
- * one whose type nobody knows. Nothing is fetched, and archives are not opened.
+ * A file for a message, of a `Blob`, a `File` or bytes. Rejects with `ConfigError` `invalidOption` for what is no file, for an empty one, one over `maxBytes`,
+ * one whose type nobody knows, and one whose bytes contradict its type. Nothing is fetched, and archives are not opened.
  *
  * Source: docs/concepts/files.md
  */
 export async function fileContent(bytes: Blob | Uint8Array, options: FileOptions = {}): Promise<FileContent> {
+  checkOptions(options, fileOptions)
   const { context, citations } = options
   const { data, mimeType, name } = await read(bytes, options)
-  return {
+  return checked({
     type: 'file',
     mimeType,
     data,
     ...(name !== undefined && { name }),
     ...(context !== undefined && { context }),
     ...(citations !== undefined && { citations }),
-  }
+  })
 }
 
 /** A picture for a message; see {@link fileContent}. Rejects for what is no picture. Source: docs/concepts/files.md */
 export async function imageContent(bytes: Blob | Uint8Array, options: MediaOptions = {}): Promise<ImageContent> {
+  checkOptions(options, mediaOptions)
   const { data, mimeType } = await read(bytes, options)
   if (!mimeType.startsWith('image/')) refuse(`The picture is of the type ${mimeType}. Pass a picture, or use fileContent.`)
-  return { type: 'image', mimeType, data }
+  return checked({ type: 'image', mimeType, data })
+}
+
+/** What a prompt would refuse is refused here: bytes of another type, an SVG as a picture. */
+function checked<Media extends ImageContent | FileContent>(block: Media): Media {
+  const fault = sourceFault(block, block.type === 'image' ? 'The picture' : 'The file', 'given')
+  if (fault !== undefined) refuse(`${fault}.`)
+  return block
 }
 
 async function read(given: Blob | Uint8Array, options: MediaOptions) {

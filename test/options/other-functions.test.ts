@@ -3,9 +3,11 @@ import { forwardToSession } from '../../adapters/cloudflare/index.ts'
 import { createAgentApp } from '../../adapters/http/index.ts'
 import { bashTool } from '../../adapters/node/index.ts'
 import { applyProfile, composeSystemPrompt, minimalPrompt, profileDefaults } from '../../src/agent/index.ts'
-import { Agent, ConfigError, defineTool, memorySessionStore, parseOutput } from '../../src/index.ts'
+import { PartialJson, parsePartialJson } from '../../src/context/index.ts'
+import { Agent, ConfigError, defineTool, fileContent, memorySessionStore, parseOutput, type RequestSettings } from '../../src/index.ts'
 import { createBudget } from '../../src/loop/index.ts'
 import { createLineDecoder, createSseDecoder, defineProvider } from '../../src/provider-kit.ts'
+import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { limited, limiter } from '../../src/providers/compose/index.ts'
 import { ProviderRegistry } from '../../src/providers/registry.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
@@ -20,6 +22,7 @@ const act = () => undefined
 const as = <T = never>(value: unknown): T => value as T
 const request = new Request('http://localhost/')
 const result = { messages: [], status: 'completed' as const }
+const asked = (settings: RequestSettings) => new Agent({ model: scripted([]) }).prompt('x', settings)
 const codec = { encode: act, decoder: act }
 
 /** What is wrong, what is done, and what the error must say. */
@@ -64,6 +67,24 @@ const wrong: [string, () => unknown, RegExp][] = [
   ['the wait of a call', () => limited(scripted([]), limiter(), { maxWaitMs: -1 }), /maxWaitMs is -1/],
   ['a body that is no JSON', () => new Agent({ model: scripted([]), body: as({ seed: () => 1 }) }), /body\.seed is a function/],
   ['a number of a body', () => new Agent({ model: scripted([]) }).prompt('x', { body: { seed: Number.NaN } }), /body\.seed is NaN/],
+  ['a header that cannot be sent', () => asked({ headers: { 'a b': 'x' } }), /headers\."a b" cannot be sent/],
+  [
+    'a header with a line break, whose value is not told',
+    () => asked({ headers: { 'x-token': 'secret\nx' } }),
+    /headers\."x-token" cannot be sent(?!.*secret)/,
+  ],
+  ['headers of a factory', () => anthropic('claude', { apiKey: 'k', headers: { '': 'x' } }), /headers\."" cannot be sent/],
+  ['a text that ends an answer and is none', () => asked({ stopSequences: ['a', ''] }), /stopSequences\[1\] is empty/],
+  ['tools that may be called, of which there are none', () => asked({ toolChoice: { allowed: [] } }), /allowed is empty/],
+  [
+    'a choice of tools',
+    () => asked({ toolChoice: as('any') }),
+    /toolChoice is "any"; it must be "auto", "none", "required", \{ tool \} or \{ allowed \}/,
+  ],
+  ['the way to elements', () => new Agent({ model: scripted([]) }).prompt('x').elements(as(5)), /path\[0\] is 5/],
+  ['a piece of JSON', () => new PartialJson().push(as(5)), /piece is 5/],
+  ['the beginning of JSON', () => parsePartialJson(as(null)), /piece is null/],
+  ['an option of a file', () => fileContent(new Blob(['a']), as({ mimetype: 'text/plain' })), /mimetype.*Did you mean mimeType\?/],
   ['loaders of a registry', () => new ProviderRegistry(as(null)), /loaders is null/],
   ['a loader of a registry', () => new ProviderRegistry().register('x', as(7)), /loader is 7/],
   ['a configuration', () => new ProviderRegistry().createModel(as(null)), /config is null/],

@@ -24,6 +24,12 @@ describe('fileContent and imageContent', () => {
     ['a file that is too large', () => fileContent(pdf, { maxBytes: 3 }), /at most 3 are taken \(maxBytes\)/],
     ['a type that nobody knows', () => fileContent(bytes('??')), /Pass mimeType/],
     ['a file as a picture', () => imageContent(pdf), /use fileContent/],
+    [
+      'HTML that is called a PDF',
+      () => fileContent(bytes('<html></html>'), { name: 'a.pdf', mimeType: 'application/pdf' }),
+      /its bytes are/,
+    ],
+    ['an SVG as a picture', () => imageContent(new Blob(['<svg/>'], { type: 'image/svg+xml' })), /is an SVG/],
   ])('refuse %s', async (_what, make, said) => {
     await expect(make()).rejects.toThrow(said)
   })

@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { maxJsonDepth } from '../../contract/shape/json-fault.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aText } from '../../contract/shape/shape.ts'
 import { isHighSurrogate } from '../text/whole-characters.ts'
 
 /** An object or a list that is not closed yet. */
@@ -111,6 +113,7 @@ export class PartialJson {
 
   /** Adds what was written. It is read when somebody asks for the value: whoever asks once reads it all at once. */
   push(piece: string): void {
+    if (typeof piece !== 'string') checkOptions(piece, aText, 'piece')
     this.#unread += piece
   }
 

@@ -1,3 +1,4 @@
+import { headerFields } from '../shape/header-fields.ts'
 import { jsonFault } from '../shape/json-fault.ts'
 import {
   aFlag,
@@ -19,7 +20,7 @@ import {
   required,
   type ShapeOf,
   tagged,
-  texts,
+  toldAs,
   wholeFrom,
   withInside,
 } from '../shape/shape.ts'
@@ -39,8 +40,17 @@ export const thinkingLevels: readonly ThinkingLevel[] = thinkingLevel.words
 /** What a model may, or must, do about tools, in words. */
 export const toolChoiceWord = oneOf('auto', 'none', 'required')
 const aToolName = fieldsOf({ tool: required(aText) })
-const toolNames = fieldsOf({ allowed: required(fixedListOf(aText)), mode: optional(oneOf('auto', 'required')) })
-const toolChoice = either(toolChoiceWord, aToolName, toolNames)
+const allowedNames = withInside(fixedListOf(aText), (value, path, reading) =>
+  reading === 'given' && Array.isArray(value) && value.length === 0 ? `${path} is empty; name a tool, or say 'none'.` : undefined,
+)
+const toolNames = fieldsOf({ allowed: required(allowedNames), mode: optional(oneOf('auto', 'required')) })
+const toolChoice = toldAs(either(toolChoiceWord, aToolName, toolNames), '"auto", "none", "required", { tool } or { allowed }')
+
+/** Services refuse an empty one, some of them with every later request. */
+const stopTexts = withInside(fixedListOf(aText), (value, path, reading) => {
+  const at = reading === 'given' && Array.isArray(value) ? value.indexOf('') : -1
+  return at < 0 ? undefined : `${path}[${at}] is empty; a text that ends an answer has at least one character.`
+})
 /**
  * Whether the model may call tools (`auto`), must not (`none`), must call one (`required`), must call this one (`{ tool }`), or may call some of
  * them only (`{ allowed }`, with `mode: 'required'`: must).
@@ -71,7 +81,7 @@ export const settingFields = {
   /** Only this many of the likeliest words. */
   topK: wholeFrom(1),
   /** Texts that end the answer where the model writes them. */
-  stopSequences: fixedListOf(aText),
+  stopSequences: stopTexts,
   /** Makes answers alike that begin alike, as far as the service can. */
   seed: wholeFrom(0),
   /** Above 0: words that were used often come less, -2 to 2. */
@@ -97,7 +107,7 @@ export const settingFields = {
   /** Fields of the body as the service calls them, merged into the request last: objects are merged, all else replaced. */
   body: extraBody,
   /** Extra headers of the request. They are in no capture and no record. */
-  headers: texts,
+  headers: headerFields,
   /** Media that the model does not take fail the call before anything is sent. Default: a line tells the model what was left out. */
   requireMedia: aFlag,
   /** A setting that the model does not take fails the call before anything is sent. Default: it is left out, with one warning. */

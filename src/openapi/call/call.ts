@@ -4,10 +4,11 @@ import { headerSecrets, isSecretHeader, withoutSecrets } from '../../base/text/s
 import { startTimer } from '../../base/timer.ts'
 import { errorText, PhiError, ToolError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import { isHeaderValue } from '../../contract/shape/header-fields.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import { isObject } from '../../validation/enforceable-schema.ts'
 import { hasDotSegment, type Operation } from '../operations.ts'
-import { defaultTimeoutMs, isHeaderValue, type OpenApiToolsOptions } from '../options.ts'
+import { defaultTimeoutMs, type OpenApiToolsOptions } from '../options.ts'
 import { readBody } from './answer.ts'
 import type { Inputs, Parameter } from './parameters.ts'
 

@@ -1,3 +1,4 @@
+import { isHeaderName } from '../../contract/shape/header-fields.ts'
 import { isObject } from '../../validation/enforceable-schema.ts'
 import {
   dereference,
@@ -12,7 +13,6 @@ import {
 } from '../document.ts'
 import { OpenApiError } from '../open-api-error.ts'
 import { legalKey } from '../operation-names.ts'
-import { isHeaderName } from '../options.ts'
 import { schemaOfParameter } from '../schema.ts'
 
 const places = ['path', 'query', 'header'] as const

@@ -1,7 +1,8 @@
+import { isHeaderName, isHeaderValue } from '../../contract/shape/header-fields.ts'
 import { isObject } from '../../validation/enforceable-schema.ts'
 import { dereference, field, listField, type OpenApiDocument, textField } from '../document.ts'
 import { OpenApiError } from '../open-api-error.ts'
-import { isHeaderName, isHeaderValue, type OpenApiCredential, type OpenApiSecret, type OpenApiToolsOptions } from '../options.ts'
+import type { OpenApiCredential, OpenApiSecret, OpenApiToolsOptions } from '../options.ts'
 import type { SentByCaller } from './parameters.ts'
 import { percentEncode } from './serialize.ts'
 

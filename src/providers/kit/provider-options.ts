@@ -7,6 +7,7 @@ import {
   type OpenAiCompat,
 } from '../../contract/model/model-config.ts'
 import { type CostConfig, costFields } from '../../contract/model/usage.ts'
+import { headerFields } from '../../contract/shape/header-fields.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import {
   aFlag,
@@ -19,7 +20,6 @@ import {
   type OptionTable,
   options,
   type Shape,
-  texts,
   withMethods,
 } from '../../contract/shape/shape.ts'
 import type { ModelCatalogue } from '../../types/model/catalogue.ts'
@@ -130,7 +130,7 @@ const { compat: _compat, ...withoutCompat }: OptionTable<ProviderOptions> = {
   ...transportTable,
   apiKey: aKey,
   baseUrl: aBaseUrl,
-  headers: texts,
+  headers: headerFields,
   name: aText,
   provider: aText,
   contextWindow: aPositiveNumber,
