@@ -59,7 +59,7 @@ it('a file goes without words, and with what waits in the queue', async () => {
 
 it('bytes that are none of their type are refused on this side, before anything is sent', async () => {
   const session = open('refused')
-  const page = await fileContent(new Blob(['<script></script>'], { type: 'application/pdf' }))
+  const page = { type: 'file' as const, mimeType: 'application/pdf', data: btoa('<script></script>') }
   expect(() => session.prompt({ role: 'user', content: [page] })).toThrow('is told to be application/pdf')
   expect(session.currentRun).toBeUndefined()
   expect(await session.prompt('Never mind.').text()).toBe('Read.')

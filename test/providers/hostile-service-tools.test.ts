@@ -138,3 +138,48 @@ describe.each(Object.entries(services))('tools that %s ran', (name, { model, cal
     expect(JSON.stringify(message)).toContain('end')
   })
 })
+
+describe('much of one kind', () => {
+  const text = `${'😀'.repeat(200_000)}end`
+  const many = Array.from({ length: 10_000 }, (_, at) => ({
+    type: 'url_citation',
+    url: `https://e.example/${at}`,
+    start_index: 200_000,
+    end_index: 200_003,
+  }))
+  const whole = { range: { start: 400_000, end: 400_003 } }
+
+  it('sources of a long text are read in time', async () => {
+    const item = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text, annotations: many }] }
+    const place = { output_index: 0, item_id: 'msg_1', content_index: 0 }
+    const responses = openaiResponses('gpt-test', {
+      fetch: answering([
+        events([
+          { type: 'response.output_text.delta', ...place, delta: text },
+          ...many.map((annotation) => ({ type: 'response.output_text.annotation.added', ...place, annotation })),
+          { type: 'response.output_item.done', output_index: 0, item },
+          { type: 'response.completed', response: { status: 'completed' } },
+        ]),
+      ]),
+    })
+    const annotations = many.map(({ type, ...rest }) => ({ type, [type]: rest }))
+    const chat = openai('gpt-test', {
+      fetch: answering([sse({ choices: [{ index: 0, delta: { content: text, annotations }, finish_reason: 'stop' }] })]),
+    })
+    for (const { provider, config } of [responses, chat]) {
+      const { message } = await outcomeOf(provider, plainRequest(config))
+      const [block] = message?.content ?? []
+      expect(block?.type === 'text' && block.citations?.at(-1)).toMatchObject(whole)
+      expect(block?.type === 'text' && block.citations?.length).toBe(10_000)
+    }
+  })
+
+  it('blocks without end fail the answer, which is not asked for again', async () => {
+    const blocks = Array.from({ length: 10_001 }, (_, index) => block(index, { type: 'hologram', index })).flat()
+    const { provider, config } = anthropic('claude-test', {
+      fetch: answering([events([{ type: 'message_start', message: { id: 'm' } }, ...blocks])]),
+    })
+    const { error } = await outcomeOf(provider, plainRequest(config))
+    expect(error).toMatchObject({ code: 'api', isRetryable: false, message: expect.stringContaining('10000 blocks') })
+  })
+})

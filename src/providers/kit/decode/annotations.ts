@@ -2,6 +2,7 @@ import type { JsonObject } from '../../../contract/json.ts'
 import type { Citation, FileContent, ProviderState, TextRange } from '../../../contract/message/content.ts'
 import { typeByName } from '../../../contract/message/media.ts'
 import type { TokenLogprob } from '../../../contract/message/message.ts'
+import type { CodePoints } from './code-points.ts'
 
 const kinds: ReadonlySet<unknown> = new Set(['url_citation', 'file_citation', 'container_file_citation', 'file_path'])
 
@@ -15,8 +16,8 @@ export function reachOf({ end_index, index }: JsonObject): number {
   return Math.max(numberIn(end_index) ?? 0, numberIn(index) ?? 0)
 }
 
-/** What `text`, as far as it came, rests on. Places outside of it end with it. Source: docs/providers/openai-responses.md */
-export function citationOf(annotation: JsonObject, text: string): Citation {
+/** What a text, as far as it came, rests on. Places outside of it end with it. Source: docs/providers/openai-responses.md */
+export function citationOf(annotation: JsonObject, text: CodePoints): Citation {
   const { url, title, filename, file_id, content } = annotation
   const range = rangeOf(annotation, text)
   return {
@@ -36,11 +37,6 @@ export function containerFile(annotation: JsonObject, api: string, state: Provid
   return { type: 'file', mimeType: typeByName(name) ?? 'application/octet-stream', fileId, api, name, providerState: state }
 }
 
-/** How many code points a text has, at most `enough`. */
-export function isLongEnough(text: string, enough: number): boolean {
-  return text.length >= enough && (enough === 0 || unitAt(text, enough) !== undefined)
-}
-
 /** Log probabilities as they came, without what is none. */
 export function logprobsIn(list: unknown): TokenLogprob[] {
   if (!Array.isArray(list)) return []
@@ -58,22 +54,12 @@ function likelyToken(value: unknown): { token: string; logprob: number } | undef
   return typeof token === 'string' && typeof logprob === 'number' ? { token, logprob } : undefined
 }
 
-function rangeOf({ start_index, end_index, index }: JsonObject, text: string): TextRange | undefined {
+function rangeOf({ start_index, end_index, index }: JsonObject, text: CodePoints): TextRange | undefined {
   const from = numberIn(start_index) ?? numberIn(index)
   const to = numberIn(end_index) ?? numberIn(index)
   if (from === undefined || to === undefined) return undefined
-  const start = unitAt(text, from) ?? text.length
-  return { start, end: Math.max(start, unitAt(text, to) ?? text.length) }
-}
-
-/** Where code point `point` begins; `undefined` behind the end of `text`. */
-function unitAt(text: string, point: number): number | undefined {
-  let unit = 0
-  for (let passed = 0; passed < point; passed += 1) {
-    if (unit >= text.length) return undefined
-    unit += (text.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1
-  }
-  return unit
+  const start = text.unitAt(from) ?? text.length
+  return { start, end: Math.max(start, text.unitAt(to) ?? text.length) }
 }
 
 function numberIn(value: unknown): number | undefined {

@@ -13,6 +13,10 @@ import { nameIn, textIn } from './wire-value.ts'
 const maxArguments = 16 * 1024 * 1024
 const tooLong = `The arguments of a call grew beyond ${maxArguments} characters. Let the tool take them in parts.`
 
+/** Blocks of one answer: what is done for a block may look at the others. */
+const maxBlocks = 10_000
+const tooMany = `The answer has more than ${maxBlocks} blocks, which no model writes.`
+
 /**
  * Grows one assistant message from the fragments of a stream, the same for every protocol.
  *
@@ -294,6 +298,8 @@ export class AssistantBuilder {
   #add(key: BlockKey, slot: Slot): Slot {
     this.start()
     slot.index = this.message.content.length
+    // Not repeated: it would be as long again.
+    if (slot.index >= maxBlocks) throw new ProviderError('api', tooMany)
     this.message.content.push(slot.block)
     this.#slots.set(key, slot)
     this.#lastKey = key

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../../contract/json.ts'
 import type { ProviderState } from '../../../contract/message/content.ts'
-import { citationOf, containerFile, isCitation, isLongEnough, reachOf } from '../../kit/decode/annotations.ts'
+import { citationOf, containerFile, isCitation, reachOf } from '../../kit/decode/annotations.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
+import { CodePoints } from '../../kit/decode/code-points.ts'
 import type { ReplayPayload } from '../replay-state.ts'
 import type { Annotations, OutputItem } from './output-items.ts'
 
@@ -29,7 +30,8 @@ export class CitationWriter {
     const known = annotationsOf(open, key)
     known.list.push(annotation)
     const isNext = known.shown === known.list.length - 1
-    if (isNext && isLongEnough(this.#builder.written(key), reachOf(annotation))) this.#show(open, key, known)
+    const reach = reachOf(annotation)
+    if (isNext && known.points.grow(this.#builder.written(key)).unitAt(reach) !== undefined) this.#show(open, key, known)
   }
 
   /** The text of `key` is complete, and rests on `whole`, if the service says so. */
@@ -44,7 +46,7 @@ export class CitationWriter {
     const annotation = known.list[known.shown]
     known.shown += 1
     if (annotation === undefined) return
-    if (isCitation(annotation)) this.#builder.citation(key, citationOf(annotation, this.#builder.written(key)))
+    if (isCitation(annotation)) this.#builder.citation(key, citationOf(annotation, known.points.grow(this.#builder.written(key))))
     else this.#warnOf(String(annotation.type))
     const file = containerFile(annotation, this.#api, this.#state({ shownBy: open.id }))
     if (file !== undefined) this.#builder.whole(`file ${file.fileId}`, file)
@@ -61,7 +63,7 @@ function annotationsOf(open: OutputItem, key: number): Annotations {
   open.annotations ??= new Map()
   const known = open.annotations.get(key)
   if (known !== undefined) return known
-  const begun: Annotations = { list: [], shown: 0 }
+  const begun: Annotations = { list: [], shown: 0, points: new CodePoints() }
   open.annotations.set(key, begun)
   return begun
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../contract/json.ts'
+import type { CodePoints } from '../../kit/decode/code-points.ts'
 import { indexIn, nameIn } from '../../kit/decode/wire-value.ts'
 import type { ResponsesEvent } from './wire.ts'
 
@@ -40,6 +41,8 @@ export interface Annotations {
   list: JsonObject[]
   /** How many of them were shown. */
   shown: number
+  /** Of the text, as far as it came. */
+  readonly points: CodePoints
 }
 
 const kinds: { readonly [type: string]: ItemKind } = { message: 'message', reasoning: 'reasoning', function_call: 'call' }

@@ -4,6 +4,7 @@ import type { Citation, ProviderState, TextRange } from '../../../contract/messa
 import { newId } from '../../../contract/message/ids.ts'
 import { citationOf, isCitation, logprobsIn } from '../../kit/decode/annotations.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
+import { CodePoints } from '../../kit/decode/code-points.ts'
 import { pictureAt } from '../../kit/decode/picture-address.ts'
 import type { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { ExecutedTools } from './executed-tools.ts'
@@ -145,10 +146,11 @@ export class ChatExtras {
   }
 
   #annotated(text: string): Citation[] {
+    const points = new CodePoints(text)
     return this.#annotations.flatMap((wire) => {
       const { type, ...fields }: JsonObject = { ...(wire as JsonObject) } // off the wire, so it is JSON
       const annotation: JsonObject = { ...(type !== undefined && { type }), ...fields, ...Object(fields[String(type)]) }
-      if (isCitation(annotation)) return [citationOf(annotation, text)]
+      if (isCitation(annotation)) return [citationOf(annotation, points)]
       this.#builder.warn(`The service sent an annotation of the kind "${String(type).slice(0, 60)}", which is not kept.`)
       return []
     })
@@ -158,9 +160,10 @@ export class ChatExtras {
   #linked(text: string): Citation[] {
     const sources = this.#links.length > 0 ? this.#links : this.#results.map((result) => Object(result).url)
     const used = new Set<number>()
+    const results = new Map(this.#results.map(Object).map((result: Record<string, unknown>) => [result.url, result]))
     const cite = (index: number, range?: TextRange): Citation[] => {
       const url = sources[index]
-      const { title, snippet }: Record<string, unknown> = this.#results.map(Object).find((result) => result.url === url) ?? {}
+      const { title, snippet }: Record<string, unknown> = results.get(url) ?? {}
       if (typeof url !== 'string') return []
       used.add(index)
       const told = {
