@@ -29,15 +29,9 @@ export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogD
     { after = 0, before }: { after?: number; before?: number },
   ): AsyncGenerator<readonly string[]> {
     let [epoch, seq] = ['0', '-1']
+    const text = after === 0 ? linesQuery(schema) : linesAfterQuery(schema)
     for (;;) {
-      const rows = await asked(of(sessionId), () =>
-        rowsOf(
-          `SELECT r.epoch::text AS epoch, r.seq::text AS seq, r.line FROM ${schema}.records r
-           WHERE tenant = $1 AND session_id = $2 AND r.seq > $3 AND r.epoch < $4 AND (r.epoch, r.seq) > ($5, $6)
-           ORDER BY r.epoch, r.seq LIMIT ${batchSize}`,
-          [tenant, sessionId, after, before ?? '9223372036854775807', epoch, seq],
-        ),
-      )
+      const rows = await asked(of(sessionId), () => rowsOf(text, [tenant, sessionId, after, before ?? '9223372036854775807', epoch, seq]))
       const last = rows.at(-1)
       if (last === undefined) return
       yield rows.map(({ line }) => String(line))
@@ -106,7 +100,8 @@ export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogD
     },
     stream: async (sessionId, after) => ((await isWritten(sessionId)) ? linesOf(sessionId, { after }) : undefined),
     lastSeq: async (sessionId) => {
-      const text = `SELECT seq::text AS seq FROM ${schema}.records WHERE tenant = $1 AND session_id = $2 ORDER BY epoch DESC, seq DESC LIMIT 1`
+      // With its name: seq alone would be the text.
+      const text = `SELECT r.seq::text AS seq FROM ${schema}.records r WHERE r.tenant = $1 AND r.session_id = $2 ORDER BY r.epoch DESC, r.seq DESC LIMIT 1`
       const [last] = await asked(of(sessionId), () => rowsOf(text, [tenant, sessionId]))
       return last === undefined ? undefined : Number(last.seq)
     },
@@ -118,6 +113,25 @@ export function postgresLogDriver({ pool, schema, tenant }: PostgresPlace): LogD
     },
     blobs: blobsOf({ pool, schema, tenant }, whileHeld),
   }
+}
+
+/** A batch of all lines of a session from a place on. */
+function linesQuery(schema: string): string {
+  return `SELECT r.epoch::text AS epoch, r.seq::text AS seq, r.line FROM ${schema}.records r
+    WHERE r.tenant = $1 AND r.session_id = $2 AND r.seq > $3 AND r.epoch < $4 AND (r.epoch, r.seq) > ($5, $6)
+    ORDER BY r.epoch, r.seq LIMIT ${batchSize}`
+}
+
+/** The same, where most lines come before what is asked for: epoch by epoch, so that nothing of these is looked at. */
+function linesAfterQuery(schema: string): string {
+  const from = `FROM ${schema}.records r WHERE r.tenant = $1 AND r.session_id = $2`
+  return `WITH RECURSIVE epochs (epoch) AS (
+      SELECT min(r.epoch) ${from} AND r.epoch >= $5::bigint
+      UNION ALL SELECT (SELECT min(r.epoch) ${from} AND r.epoch > e.epoch) FROM epochs e WHERE e.epoch IS NOT NULL
+    )
+    SELECT r.epoch::text AS epoch, r.seq::text AS seq, r.line FROM epochs e JOIN LATERAL (
+      SELECT * ${from} AND r.epoch = e.epoch AND r.seq > $3 AND r.epoch < $4 AND (r.epoch, r.seq) > ($5, $6) ORDER BY r.seq LIMIT ${batchSize}
+    ) r ON true ORDER BY r.epoch, r.seq LIMIT ${batchSize}`
 }
 
 function blobsOf(

@@ -50,7 +50,7 @@ export function pageIn(history: History, { limit, before }: PageQuery): HistoryP
 }
 
 /** Records that are read first for one message. */
-const recordsPerMessage = 4
+const recordsPerMessage = 3
 const leastRecords = 64
 
 /** A page of a history, of no more of its log than that takes: `lastOf` gives so many records from the end, fewer where there are no more. */

@@ -6,7 +6,7 @@ import { postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
 import { sharedSessions } from '../../../examples/recipes/postgres-sessions.ts'
 import { Agent, ConfigError } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { SessionError } from '../../../src/session/index.ts'
+import { SessionError, scopedSessionStore } from '../../../src/session/index.ts'
 import { sessionStoreSuite } from '../../../src/testing/index.ts'
 import { note, notesIn } from '../../../src/testing/session-store/session-samples.ts'
 import { type Database, postgresPrograms, startPostgres } from './server.ts'
@@ -151,6 +151,38 @@ describe.skipIf(programs === undefined)('sessions in PostgreSQL', () => {
     const next = await store.open('s', { agentId: 'a' })
     expect(notesIn(next.records)).toEqual(all)
     await next.close()
+  })
+
+  it('reads the end of a long log alone, and of a list what belongs to its owner alone', async () => {
+    let rows = 0
+    const pool: SqlPool = {
+      query: async (text, values) => {
+        const found = await database.pool.query(text, values)
+        rows += found.rows.length
+        return found
+      },
+    }
+    const store = postgresSessionStore({ pool, tenant: 'ends' })
+    for (let round = 0; round < 3; round++) {
+      const writer = await store.open('long', { agentId: 'a' })
+      for (let part = 0; part < 4; part++) await writer.append(Array.from({ length: 300 }, () => note('x')))
+      await writer.close()
+    }
+    rows = 0
+    expect((await store.tail('long', { last: 20 })).records.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, at) => 3581 + at))
+    // Where the log ends, that it is there, and those.
+    expect(rows).toBe(22)
+    for (const owner of ['ada', 'bob']) {
+      for (let at = 0; at < 30; at++) {
+        const writer = await scopedSessionStore(store, owner).open(`s${at}`, { agentId: 'a' })
+        await writer.append([note('x')])
+        await writer.close()
+      }
+    }
+    rows = 0
+    const { sessions, nextCursor } = await scopedSessionStore(store, 'ada').list({ limit: 5 })
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual(['s29', 's28', 's27', 's26', 's25'])
+    expect([rows, nextCursor === undefined]).toEqual([6, false])
   })
 
   it('keeps what it acknowledged when the database crashes, and goes on after it', async () => {
