@@ -23,23 +23,21 @@ export function callerSettings({ settings }: CallerRequest, allowed: readonly Cl
 
 /** Why a call of the agent's own was not run. The model is told. */
 const nobodyToAsk = 'it needs the approval of a person, and nobody can be asked here'
+const noPage = 'No page is there that could run it.'
 
 /**
- * Answers for the caller what it has no words for: calls of the agent's own that need approval are denied, unless `canApprove`; questions of tools are cancelled.
- * What `isOfCaller` waits for the caller. Returns how to stop.
+ * Answers for the caller what it has no words for: calls of the agent's own that need approval are denied, unless `canApprove`; questions of tools are cancelled, and
+ * pages of sub-agents are not there. Calls that the caller is to run wait.
  */
-export function answerForCaller(
-  run: AgentRun,
-  {
-    canApprove,
-    isOfCaller = () => false,
-  }: { canApprove: boolean; isOfCaller?: (request: { toolName: string; subAgent?: object }) => boolean },
-): () => void {
-  const deny = (request: Parameters<AgentRun['deny']>[0] & object) => run.deny(request, nobodyToAsk)
+export function answerForCaller(run: AgentRun, { canApprove }: { canApprove: boolean }): void {
   for (const request of run.pendingInputs()) run.answer(request, { action: 'cancel' })
-  if (!canApprove) for (const request of run.pendingApprovals()) if (!isOfCaller(request)) deny(request)
-  return run.subscribe((event) => {
+  if (!canApprove) for (const request of run.pendingApprovals()) run.deny(request, nobodyToAsk)
+  run.subscribe((event) => {
     if (event.type === 'inputRequested') run.answer(event, { action: 'cancel' })
-    else if (event.type === 'approvalRequested' && !canApprove && !isOfCaller(event)) deny(event)
+    else if (event.type === 'approvalRequested' && !canApprove) run.deny(event, nobodyToAsk)
+    else if (event.type === 'clientCallRequested' && event.subAgent !== undefined) {
+      // It may have been withdrawn by then.
+      void run.answerCall(event, { error: noPage }).catch(() => undefined)
+    }
   })
 }

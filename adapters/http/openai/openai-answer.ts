@@ -21,8 +21,7 @@ import { failureResponse } from './openai-error.ts'
 /** The run that a request is answered with. */
 export interface Answering {
   run: AgentRun
-  /** What of the encoder depends on the request: names of the caller's tools, ids of what it said. */
-  callerTools?: ReadonlySet<string>
+  /** Ids of what the caller has said itself. */
   given?: ReadonlySet<string>
   /** What the caller has seen of the run in an answer before. */
   isSeen?: IsSeen
@@ -70,8 +69,8 @@ function epochSeconds(): number {
   return Math.floor(Date.now() / 1000)
 }
 
-function toldOf({ callerTools, given }: Answering): Pick<ChatEncoderOptions, 'callerTools' | 'given'> {
-  return { ...(callerTools !== undefined && { callerTools }), ...(given !== undefined && { given }) }
+function toldOf({ given }: Answering): Pick<ChatEncoderOptions, 'given'> {
+  return given === undefined ? {} : { given }
 }
 
 /** The header by which callers of chat completions name a session. */
@@ -102,7 +101,13 @@ function failedUnheard(run: AgentRun, limitMs: number): Promise<RunFailed | unde
     }
     const leave = run.subscribe((event) => {
       if (event.type === 'agentEnd') done(failureOf(event))
-      else if (event.type === 'messageUpdate' || event.type === 'toolExecutionStart' || event.type === 'approvalRequested') done(undefined)
+      else if (
+        event.type === 'messageUpdate' ||
+        event.type === 'toolExecutionStart' ||
+        event.type === 'approvalRequested' ||
+        event.type === 'clientCallRequested'
+      )
+        done(undefined)
     })
     const stopTimer = startTimer(limitMs, () => done(undefined))
     // It has ended already: nothing more comes.

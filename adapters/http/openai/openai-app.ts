@@ -172,7 +172,7 @@ function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
   app.post('/v1/chat/completions', async (c) => {
     const caller = await access(c)
     const body = await readJsonObject(c, routes.body)
-    const request = accepted(readCompletionRequest(body, { callerInstructions }))
+    const request = accepted(readCompletionRequest(body, { callerInstructions, isKept: c.req.header(sessionHeader) !== undefined }))
     const served = servedOf(request.model)
     const sessionId = c.req.header(sessionHeader)
     if (sessionId !== undefined) return inSession(c, caller, sessionId, '/openai/chat/completions', served, body)
@@ -181,7 +181,7 @@ function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
   app.post('/v1/responses', async (c) => {
     const caller = await access(c)
     const body = await readJsonObject(c, routes.body)
-    const request = accepted(readResponseRequest(body, { callerInstructions }))
+    const request = accepted(readResponseRequest(body, { callerInstructions, isKept: c.req.header(sessionHeader) !== undefined }))
     const served = servedOf(request.model)
     // A conversation that the caller tells itself is not kept: the session would hold what nobody here has said.
     const isNew = request.messages.every(({ role }) => role === 'user') && request.tools.length === 0

@@ -8,7 +8,6 @@ import { refuseCaller } from './openai-error.ts'
 /** A run whose conversation came with the request. */
 export interface StatelessRun {
   run: AgentRun
-  callerTools: ReadonlySet<string>
   given: ReadonlySet<string>
 }
 
@@ -28,8 +27,7 @@ export interface CallerRights {
  * - `signal` is that of the request: a client that goes away stops the run.
  */
 export function statelessRun(made: Agent, request: CallerRequest, rights: CallerRights, signal: AbortSignal): StatelessRun {
-  const own = ownNames(made)
-  refuseOwnNames(request, own)
+  refuseOwnNames(request, ownNames(made))
   if (request.tools.length > 0 && !rights.callerTools) {
     refuseCaller({
       message: "Unsupported parameter: 'tools'. This agent takes no tools of callers.",
@@ -40,24 +38,23 @@ export function statelessRun(made: Agent, request: CallerRequest, rights: Caller
   if (request.responseFormat !== undefined && made.settings.responseFormat !== undefined) {
     refuseCaller({ message: 'This agent has a form of its own for its answers.', param: 'response_format', code: 'unsupported_parameter' })
   }
-  const tools = [...(made.settings.tools ?? []), ...request.tools.map(asAgentTool)]
-  const agent = made.with({ tools, ...withInstructions(made, request.instructions) })
+  const { tools: own = [] } = made.settings
+  const theirs = request.tools.filter(({ name }) => !own.some((tool) => tool.name === name))
+  const agent = made.with({ tools: [...own, ...theirs.map(asAgentTool)], ...withInstructions(made, request.instructions) })
   const { responseFormat, messages } = request
   const run = agent.prompt(messages, { ...rights.settings, ...(responseFormat !== undefined && { responseFormat }), signal })
-  const callerTools = new Set(request.tools.map(({ name }) => name))
-  const isOfCaller = ({ toolName, subAgent }: { toolName: string; subAgent?: object }) =>
-    subAgent === undefined && callerTools.has(toolName)
+  answerForCaller(run, { canApprove: false })
   run.subscribe((event) => {
     // The next request brings the result: this run has nobody to wait for.
-    if (event.type === 'approvalRequested' && isOfCaller(event)) agent.stopAsking()
+    if (event.type === 'clientCallRequested' && event.subAgent === undefined) agent.stopAsking()
   })
-  answerForCaller(run, { canApprove: false, isOfCaller })
-  return { run, callerTools, given: new Set(messages.map(({ id }) => id)) }
+  return { run, given: new Set(messages.map(({ id }) => id)) }
 }
 
-/** The names that no caller may take. */
+/** The names that no caller may take: those of tools that run inside. What the agent declares for pages, a caller runs as the agent says. */
 function ownNames({ settings: { tools = [] } }: Agent): ReadonlySet<string> {
-  return new Set(tools.flatMap(({ name, companions = [] }) => [name, ...companions.map((companion) => companion.name)]))
+  const inside = tools.flatMap((tool) => [tool, ...(tool.companions ?? [])]).filter(({ client }) => client === undefined)
+  return new Set(inside.map(({ name }) => name))
 }
 
 /** A caller that could name them would say what the agent's own tools have found, or take their place. */
@@ -70,14 +67,17 @@ function refuseOwnNames({ tools, messages }: CallerRequest, own: ReadonlySet<str
   refuseCaller({ message: `"${forged.name}" is a tool of the agent, which runs inside. Leave its calls and results out.` })
 }
 
+/** Characters: results come with the next request, and are bounded as its body is. */
+const maxCallerResult = 262_144
+
 function asAgentTool({ name, description, parameters }: CallerTool): AgentTool {
   const schema = serverSchema(parameters)
   if (schema === undefined) refuseCaller({ message: `The parameters of "${name}" are too large, or nested too deep.`, param: 'tools' })
   const { unchecked: _, ...described } = schema
   return {
     ...{ name, label: name, description, ...described },
-    // It waits until the run has ended: only the caller can run it.
-    needsApproval: true,
+    // It waits, as for a page: only the caller can run it.
+    client: { maxResultChars: maxCallerResult },
     execute: () => Promise.reject(new Error('The caller runs this tool.')),
   }
 }

@@ -1,15 +1,16 @@
-import type { Agent, AgentRun } from '../../../src/index.ts'
-import { type CallerRequest, readCompletionRequest, readResponseRequest } from '../../../src/ui/openai/index.ts'
+import { type Agent, type AgentRun, type JsonValue, textOf } from '../../../src/index.ts'
+import { type CallerMessage, type CallerRequest, readCompletionRequest, readResponseRequest } from '../../../src/ui/openai/index.ts'
 import { readJsonObject } from '../access/body.ts'
-import { refuse } from '../access/problem.ts'
 import { beginForPerson } from '../live/begin-for-person.ts'
-import { decideOrJoin } from '../live/decide.ts'
+import type { ClientResult } from '../live/client-calls.ts'
+import type { Decision } from '../live/decide.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import type { Place } from '../live/live-session-host.ts'
-import { untilResolved } from '../live/settle.ts'
+import { settle, untilResolved } from '../live/settle.ts'
 import { accepted, answerForCaller, callerSettings } from '../openai/caller-request.ts'
 import { type Answering, chatAnswer, responseAnswer } from '../openai/openai-answer.ts'
 import { OpenAiRefusal, refusalResponse } from '../openai/openai-error.ts'
+import type { IsSeen } from '../stream/frame-writer.ts'
 import { keyOf, withKey } from './prompt-body.ts'
 import type { SessionApp, SessionContext, SessionRouteOptions } from './route-options.ts'
 import { runOf } from './run-of.ts'
@@ -18,7 +19,7 @@ import { runOf } from './run-of.ts'
  * What clients of OpenAI's APIs ask of a conversation that is kept: `createOpenAiApp` sends them here.
  *
  * **Contract**
- * - Of the messages of a request only what stands after the last answer is heard, and only if a user says it.
+ * - Of the messages of a request only what stands after the last answer is heard: what users say, and results of calls that wait for the caller.
  * - A client that leaves stops nothing. Chat completions have no words for a question: what needs approval is denied.
  *
  * Source: docs/openai-endpoint.md
@@ -26,34 +27,64 @@ import { runOf } from './run-of.ts'
 export function addOpenAiRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.post('/openai/chat/completions', (c) =>
     inTheirWords(async () => {
-      const request = accepted(readCompletionRequest(await readJsonObject(c, options.body)))
-      const run = await begin(c, request, options, {})
-      answerForCaller(run, { canApprove: false })
-      return chatAnswer(request, answering(c.env.live, run, options))
+      const request = accepted(readCompletionRequest(await readJsonObject(c, options.body), { isKept: true }))
+      const { run, isSeen } = await runFor(c, request, options, { canApprove: false })
+      return chatAnswer(request, answering(c.env.live, run, options, isSeen))
     }),
   )
   app.post('/openai/responses', (c) =>
     inTheirWords(async () => {
-      const request = accepted(readResponseRequest(await readJsonObject(c, options.body)))
+      const request = accepted(readResponseRequest(await readJsonObject(c, options.body), { isKept: true }))
       const { decisions, place } = request
-      options.streams.assertRoom(c.env.live.caller)
-      if (decisions.length === 0) {
-        const run = await begin(c, request, options, place?.loopId === undefined ? {} : { from: place.loopId })
-        answerForCaller(run, { canApprove: true })
-        return responseAnswer(request, answering(c.env.live, run, options))
-      }
-      const run = await decideOrJoin(c.env.live, decisions)
-      answerForCaller(run, { canApprove: true })
-      // What is said besides comes after what was decided.
-      const said = newUserMessages(request)
-      if (said.length > 0) await run.followUp(said).stored.catch(() => undefined)
-      return responseAnswer(request, { ...answering(c.env.live, run, options), isSeen: untilResolved(decisions) })
+      const from = place?.loopId === undefined ? {} : { from: place.loopId }
+      const { run, isSeen } = await runFor(c, request, options, { canApprove: true, decisions, place: from })
+      return responseAnswer(request, answering(c.env.live, run, options, isSeen))
     }),
   )
 }
 
-function answering(live: LiveSession, run: AgentRun, options: SessionRouteOptions): Answering {
-  return { run, isStored: true, streaming: { ...options, live } }
+/** What a request says besides messages, and what its API has words for. */
+interface Said {
+  canApprove: boolean
+  decisions?: readonly Decision[]
+  place?: Place
+}
+
+/** The run that a request is about: one that it begins, or the one to which it brings decisions and results. */
+async function runFor(
+  c: SessionContext,
+  request: CallerRequest,
+  options: SessionRouteOptions,
+  { canApprove, decisions = [], place = {} }: Said,
+): Promise<{ run: AgentRun; isSeen?: IsSeen }> {
+  const { live } = c.env
+  options.streams.assertRoom(live.caller)
+  const results = request.newest.flatMap(resultIn)
+  if (decisions.length + results.length === 0) {
+    const run = await begin(c, request, options, place)
+    answerForCaller(run, { canApprove })
+    return { run }
+  }
+  const run = await settle(live, { decisions, results })
+  answerForCaller(run, { canApprove })
+  // What is said besides comes after what was decided.
+  const said = newUserMessages(request)
+  if (said.length > 0) await run.followUp(said).stored.catch(() => undefined)
+  return { run, isSeen: untilResolved([...decisions, ...results]) }
+}
+
+/** What the caller says came of a call: its text, or its blocks. */
+function resultIn(message: CallerMessage): ClientResult[] {
+  if (message.role !== 'toolResult') return []
+  const { toolCallId, content } = message
+  if (content.every(({ type }) => type === 'text')) return [{ toolCallId, answer: { output: textOf(content) } }]
+  // Blocks as they were sent: data, which the run checks again.
+  const blocks: JsonValue[] = JSON.parse(JSON.stringify(content))
+  return [{ toolCallId, answer: { output: { content: blocks } } }]
+}
+
+function answering(live: LiveSession, run: AgentRun, options: SessionRouteOptions, isSeen?: IsSeen): Answering {
+  return { run, isStored: true, streaming: { ...options, live }, ...(isSeen !== undefined && { isSeen }) }
 }
 
 /** Begins the run that a request asks for; with an `Idempotency-Key` once for that key. */
@@ -61,12 +92,11 @@ async function begin(c: SessionContext, request: CallerRequest, options: Session
   const { live } = c.env
   const settings = callerSettings(request, options.clientSettings)
   const { responseFormat, tools } = request
-  if (tools.length > 0)
-    refuse(400, 'invalidBody', 'Where a conversation is kept, callers bring no tools. Send the whole conversation with each request.')
-  options.streams.assertRoom(live.caller)
   const key = keyOf(c)
   const input = withKey(newUserMessages(request), key)
-  const prompt = (agent: Agent) => agent.prompt(input, { ...settings, ...(responseFormat !== undefined && { responseFormat }) })
+  // The choices of the agent say which tools of callers it takes.
+  const choice = { ...(tools.length > 0 && { clientTools: tools }), ...(responseFormat !== undefined && { responseFormat }) }
+  const prompt = (agent: Agent) => agent.prompt(input, { ...settings, ...choice })
   if (key !== undefined) return runOf(live, await live.startOnce(key, prompt, place))
   return place.from === undefined ? beginForPerson(live, prompt) : live.start(prompt, place)
 }

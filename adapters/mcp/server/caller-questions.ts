@@ -19,7 +19,7 @@ const maxShown = 8000
  *
  * **Contract**
  * - Only `approve: true` lets a call run. Anything else is a no: a client that cannot ask, an answer that does not come, arguments too long to be shown.
- * - The answer is bound to the arguments that were shown.
+ * - The answer is bound to the arguments that were shown. Tools of pages have none here: their calls fail.
  *
  * Source: docs/mcp-server.md
  */
@@ -27,6 +27,10 @@ export function askCaller(run: AgentRun, asking: Asking): void {
   run.subscribe((event) => {
     if (event.type === 'approvalRequested') void decide(run, event, asking)
     else if (event.type === 'inputRequested') void answer(run, event, asking)
+    else if (event.type === 'clientCallRequested') {
+      // It may have been withdrawn by then.
+      void run.answerCall(event, { error: 'No page is there that could run it.' }).catch(() => undefined)
+    }
   })
 }
 

@@ -42,7 +42,6 @@ const encoderOptions = optionsOf<ChatEncoderOptions>({
   model: required(aText),
   created: required(aNumber),
   includeUsage: aFlag,
-  callerTools: anything,
   given: anything,
   isWhole: aFlag,
 })

@@ -52,7 +52,7 @@ function completionRequest(body: ClientObject, options: ReadOptions): Completion
   const conversation = new CallerConversation(options)
   if (!Array.isArray(messages) || messages.length === 0) refuse('messages', 'messages must be a list of at least one message.')
   for (const [index, message] of messages.entries()) addMessage(conversation, message, `messages[${index}]`)
-  conversation.end('messages')
+  conversation.end('messages', options.isKept === true)
   const responseFormat = callerFormat(body.response_format, 'response_format', (format) => format.json_schema)
   return {
     model,

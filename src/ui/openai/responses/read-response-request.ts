@@ -67,7 +67,7 @@ function responseRequest(body: ClientObject, options: ReadOptions): ResponseRequ
   else if (Array.isArray(input)) for (const [index, item] of input.entries()) addItem(said, item, `input[${index}]`)
   else refuse('input', 'input must be a text or a list of items.')
   const place = placeIn(body, said.reference)
-  if (decisions.length === 0) conversation.end('input')
+  if (decisions.length === 0) conversation.end('input', options.isKept === true || place !== undefined)
   if (decisions.length > 0 && place === undefined) refuse('input', 'An approval names no request of this server.')
   const responseFormat = callerFormat(isObject(body.text) ? body.text.format : undefined, 'text.format', (format) => format)
   return {

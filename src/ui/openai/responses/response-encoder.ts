@@ -44,7 +44,6 @@ const encoderOptions = optionsOf<ResponseEncoderOptions>({
   created: required(aNumber),
   echo: required(anObject),
   isStored: aFlag,
-  callerTools: anything,
   given: anything,
   isWhole: aFlag,
 })

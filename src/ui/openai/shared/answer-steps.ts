@@ -1,7 +1,6 @@
 import type { Citation, Content } from '../../../contract/message/content.ts'
 import type { AssistantMessage } from '../../../contract/message/message.ts'
 import { combineUsage, emptyUsage, type Usage } from '../../../contract/model/usage.ts'
-import type { ApprovalRequestedEvent } from '../../../contract/run/call-event.ts'
 import type { AgentEndEvent, AgentEvent, MessageUpdateEvent } from '../../../contract/run/event.ts'
 import type { PendingApproval } from '../../../contract/run/run-facts.ts'
 import { OpenCalls, type WaitingForPerson } from '../../shared/open-calls.ts'
@@ -29,8 +28,6 @@ export type AnswerStep =
 
 /** What the steps have to know besides the events. */
 export interface AnswerStepsOptions {
-  /** Names of the tools that the caller runs. */
-  callerTools?: ReadonlySet<string>
   /** Ids of messages that the caller itself has sent: they are no answer. */
   given?: ReadonlySet<string>
   /**
@@ -60,8 +57,8 @@ export class AnswerSteps {
   /** Of the answers that were seen. */
   usage: Usage = emptyUsage()
 
-  constructor({ callerTools = new Set(), given = new Set(), isWhole = false }: AnswerStepsOptions) {
-    this.#options = { callerTools, given, isWhole }
+  constructor({ given = new Set(), isWhole = false }: AnswerStepsOptions) {
+    this.#options = { given, isWhole }
   }
 
   /** Whether the run waits for the caller, who answers in another request. */
@@ -82,9 +79,15 @@ export class AnswerSteps {
           : []
       case 'approvalRequested':
         this.#calls.asked(this.#calls.of(event), event)
-        return this.#asked(event)
+        return this.#asked('approval', event)
       case 'approvalResolved':
         this.#calls.resolved(event)
+        return []
+      case 'clientCallRequested':
+        this.#calls.handedOut(this.#calls.of(event), event)
+        return this.#asked('call', event)
+      case 'clientCallResolved':
+        this.#calls.handedBack(event)
         return []
       case 'toolExecutionStart': {
         const call = this.#calls.get(event.toolCallId)
@@ -96,7 +99,11 @@ export class AnswerSteps {
         return []
       case 'agentEnd':
         this.#isEnded = true
-        return [...(event.pendingApprovals ?? []).flatMap((pending) => this.#asked(pending)), { type: 'end', event }]
+        return [
+          ...(event.pendingApprovals ?? []).flatMap((pending) => this.#asked('approval', pending)),
+          ...(event.pendingClientCalls ?? []).flatMap((pending) => this.#asked('call', pending)),
+          { type: 'end', event },
+        ]
       default:
         return []
     }
@@ -148,13 +155,14 @@ export class AnswerSteps {
     return [...said, ...sources.map((citation) => this.#cite(messageId, index, citation))]
   }
 
-  #asked(pending: PendingApproval | ApprovalRequestedEvent): AnswerStep[] {
+  #asked(type: 'call' | 'approval', pending: PendingApproval): AnswerStep[] {
     const { toolCallId, toolName, arguments: args, argumentsHash, subAgent } = pending
-    const key = `${subAgent?.loopId ?? ''}/${toolCallId}/${argumentsHash}`
+    const key = `${type}/${subAgent?.loopId ?? ''}/${toolCallId}/${argumentsHash}`
     if (this.#told.has(key)) return []
     this.#told.add(key)
     const asked = { toolCallId, toolName, arguments: args, argumentsHash, ...(subAgent !== undefined && { subAgent }) }
-    const isOfCaller = subAgent === undefined && this.#options.callerTools.has(toolName)
-    return [isOfCaller ? { type: 'call', call: asked } : { type: 'approval', approval: asked }]
+    if (type === 'approval') return [{ type, approval: asked }]
+    // What sub-agents have pages do is none of the answer.
+    return subAgent === undefined ? [{ type, call: asked }] : []
   }
 }

@@ -15,6 +15,8 @@ export type InstructionsPlace = 'asUser' | 'append'
 export interface ReadOptions {
   /** What becomes of system and developer messages, and of `instructions`. Default `asUser`. */
   callerInstructions?: InstructionsPlace
+  /** Whether the server has the conversation, so that results may come without their calls. Default: where the request says so itself. */
+  isKept?: boolean
 }
 
 /** One message of a caller, with an id of its own. */
@@ -43,6 +45,8 @@ export class CallerConversation {
   readonly #instructions: string[] = []
   /** Where what is said now begins. */
   #newestAt = 0
+  /** A result whose call the server has to know. */
+  #orphan: string | undefined
   /** Calls without a result, by their id. */
   readonly #open = new Map<string, string>()
 
@@ -87,14 +91,14 @@ export class CallerConversation {
   }
 
   result(toolCallId: string, content: Content[], param: string): void {
-    const toolName = this.#open.get(toolCallId)
-    if (toolName === undefined) refuse(param, `${param} answers no call that stands before it.`)
-    this.#open.delete(toolCallId)
+    const toolName = this.#open.get(toolCallId) ?? 'unknown'
+    if (!this.#open.delete(toolCallId)) this.#orphan ??= param
     this.messages.push({ role: 'toolResult', toolCallId, toolName, content, isError: false, timestamp: now(), id: newId() })
   }
 
-  /** Refuses what no model could answer. `param` holds the conversation. */
-  end(param: string): void {
+  /** Refuses what no model could answer. `param` holds the conversation; `isKept`: the server has it. */
+  end(param: string, isKept: boolean): void {
+    if (this.#orphan !== undefined && !isKept) refuse(this.#orphan, `${this.#orphan} answers no call that stands before it.`)
     const [unanswered] = this.#open.keys()
     if (unanswered !== undefined) refuse(param, `The call ${JSON.stringify(unanswered.slice(0, 100))} has no result.`)
     if (this.messages.length === 0) refuse(param, `${param} is empty.`)

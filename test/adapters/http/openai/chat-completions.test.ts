@@ -1,7 +1,8 @@
 import type { ChatCompletionMessageParam } from 'openai/resources'
 import { describe, expect, it } from 'vitest'
-import { defineTool } from '../../../../src/index.ts'
+import { defineTool, textOf } from '../../../../src/index.ts'
 import type { Script } from '../../../../src/providers/scripted/index.ts'
+import { clientTool } from '../../../../src/tools/index.ts'
 import { served } from './served.ts'
 
 const user: ChatCompletionMessageParam[] = [{ role: 'user', content: 'hi' }]
@@ -86,5 +87,25 @@ describe('chat completions', () => {
     const second = await ask([...user, message, { role: 'tool', tool_call_id: 'theirs', content: 'a letter' }])
     expect(second.choices[0]?.message.content).toBe('Found.')
     expect(heard).toEqual([['user'], ['user', 'assistant', 'toolResult']])
+  })
+
+  it('in a session wait for the tools that the agent declares for pages, and go on with the result', async () => {
+    const setTheme = clientTool({ name: 'set_theme', description: 'Sets it.', parameters: { type: 'object', properties: {} } })
+    const { client } = served(
+      ({ messages }) => {
+        const last = messages.at(-1)
+        return last?.role === 'toolResult' ? { text: textOf(last.content) } : { toolCalls: [{ id: 'a', name: 'set_theme', arguments: {} }] }
+      },
+      { tools: [setTheme] },
+    )
+    for (const options of [{}, { headers: { 'x-session-id': 's' } }]) {
+      const first = await client.chat.completions.create({ model: 'helper', messages: user }, options)
+      const message = first.choices[0]?.message
+      expect([first.choices[0]?.finish_reason, message?.tool_calls?.length]).toEqual(['tool_calls', 1])
+      if (message === undefined) throw new Error('no message')
+      const messages: ChatCompletionMessageParam[] = [...user, message, { role: 'tool', tool_call_id: 'a', content: 'dark' }]
+      const second = await client.chat.completions.create({ model: 'helper', messages }, options)
+      expect(second.choices[0]?.message.content).toBe('dark')
+    }
   })
 })

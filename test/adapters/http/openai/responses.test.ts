@@ -1,5 +1,7 @@
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
 import { describe, expect, it } from 'vitest'
+import { textOf } from '../../../../src/index.ts'
+import { clientTool } from '../../../../src/tools/index.ts'
 import { deployTool, served } from './served.ts'
 
 describe('responses', () => {
@@ -62,5 +64,64 @@ describe('responses', () => {
       input: [{ type: 'mcp_approval_response', approval_request_id: request?.id ?? '', approve: true }],
     })
     expect([second.output.map(({ type }) => type), done]).toEqual([['message'], ['2']])
+  })
+
+  it.each([false, true])(
+    'wait for the tools of the caller, those that the agent declares and those that it takes (stream: %s)',
+    async (isStreamed) => {
+      const setTheme = clientTool({
+        name: 'set_theme',
+        description: 'Sets it.',
+        parameters: { type: 'object', properties: { theme: { type: 'string' } } },
+      })
+      const heard: unknown[] = []
+      const { client } = served(
+        ({ messages }) => {
+          const results = messages.flatMap((message) => (message.role === 'toolResult' ? [textOf(message.content)] : []))
+          heard.push(results.length)
+          if (results.length === 2) return { text: results.join(', ') }
+          return {
+            toolCalls: [
+              { id: 'a', name: 'set_theme', arguments: { theme: 'dark' } },
+              { id: 'b', name: 'locate', arguments: {} },
+            ],
+          }
+        },
+        { tools: [setTheme], choices: { clientTools: ['locate'] } },
+      )
+      const locate = {
+        type: 'function' as const,
+        name: 'locate',
+        description: 'Says where.',
+        parameters: { type: 'object' },
+        strict: false,
+      }
+      const ask = async (body: Pick<ResponseCreateParamsNonStreaming, 'input' | 'previous_response_id'>) => {
+        const whole = { model: 'helper', conversation: body.previous_response_id === undefined ? 'page' : null, tools: [locate], ...body }
+        return isStreamed ? client.responses.stream({ ...whole }).finalResponse() : client.responses.create(whole)
+      }
+      const first = await ask({ input: 'Make it dark here.' })
+      const calls = first.output.map((item) => (item.type === 'function_call' ? [item.call_id, item.name, item.arguments] : item.type))
+      expect(calls).toEqual([
+        ['a', 'set_theme', '{"theme":"dark"}'],
+        ['b', 'locate', '{}'],
+      ])
+      const output = (call_id: string, said: string) => ({ type: 'function_call_output' as const, call_id, output: said })
+      const second = await ask({ previous_response_id: first.id, input: [output('a', 'it is dark'), output('b', 'Oslo')] })
+      expect([second.output_text, heard]).toEqual(['it is dark, Oslo', [0, 2]])
+    },
+  )
+
+  it('take no result for a call that does not wait, and no tool that is not listed', async () => {
+    const setTheme = clientTool({ name: 'set_theme', description: 'Sets it.', parameters: { type: 'object', properties: {} } })
+    const { client } = served(() => ({ toolCalls: [{ id: 'a', name: 'set_theme', arguments: {} }] }), { tools: [setTheme] })
+    const first = await client.responses.create({ model: 'helper', input: 'Go.' })
+    const other = { type: 'function_call_output' as const, call_id: 'other', output: 'x' }
+    const model = 'helper'
+    await expect(client.responses.create({ model, previous_response_id: first.id, input: [other] })).rejects.toMatchObject({ status: 404 })
+    const evil = { type: 'function' as const, name: 'evil', parameters: {}, strict: false }
+    await expect(client.responses.create({ model, conversation: 'new', input: 'Go.', tools: [evil] })).rejects.toMatchObject({
+      status: 403,
+    })
   })
 })
