@@ -4,8 +4,9 @@ import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { azure } from '../../src/providers/azure/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'
 import { google } from '../../src/providers/google/index.ts'
-import { openai } from '../../src/providers/openai/index.ts'
+import { openai, openrouter } from '../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
+import { vertex } from '../../src/providers/vertex/index.ts'
 import type { Model } from '../../src/types/model/model.ts'
 import { plainRequest, sentBody } from './model-call.ts'
 
@@ -54,6 +55,28 @@ describe('a PDF in a user message', () => {
     expect(await bodyOf(openaiResponses('gpt-5.1', keys), byUrl)).toContain('"file_url":"https://a.example/a.pdf"')
     expect(await bodyOf(google('gemini-3-pro', keys), byUrl)).toContain('does not fetch')
     expect(await bodyOf(openai('gpt-5.1', keys), byId)).toContain('was uploaded to another service')
+  })
+
+  it('by address to Vertex AI, and to the Gemini API as a page of videos', async () => {
+    const video: FileContent = { type: 'file', mimeType: 'video/mp4', url: 'https://www.youtube.com/watch?v=abc' }
+    const other: FileContent = { type: 'file', mimeType: 'video/mp4', url: 'https://www.youtube.com.evil.example/watch?v=abc' }
+    const byUrl: FileContent = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
+    const vertexModel = vertex('gemini-3-flash', { ...keys })
+    expect(await bodyOf(google('gemini-3-pro', keys), video)).toContain(`"fileData":{"mimeType":"video/mp4","fileUri":"${video.url}"}`)
+    expect(await bodyOf(google('gemini-3-pro', keys), other)).toContain('does not fetch')
+    expect(await bodyOf(vertexModel, byUrl)).toContain(`"fileData":{"mimeType":"application/pdf","fileUri":"${byUrl.url}"}`)
+    expect(await bodyOf(vertex('gemini-3-flash', { ...keys, capabilities: { mediaByUrl: [] } }), byUrl)).toContain('does not fetch')
+  })
+
+  it('is told what its service has no place for', async () => {
+    const told = { ...pdf, context: 'Of 2026.' }
+    const models = [openai('gpt-5.1', keys), openaiResponses('gpt-5.1', keys), google('gemini-3-pro', keys)]
+    for (const { provider, config } of models) {
+      const { warnings } = await provider.encode(plainRequest(config, { messages: [...asked(told), ...asked(told)] }))
+      expect(warnings).toEqual([expect.stringContaining('The context of a.pdf'), expect.stringContaining('citations of a.pdf')])
+    }
+    const { provider, config } = anthropic('claude-sonnet-5', keys)
+    expect((await provider.encode(plainRequest(config, { messages: asked(told) }))).warnings).toEqual([])
   })
 
   it('is a line, and a warning, where it cannot go', async () => {
@@ -106,5 +129,44 @@ describe('an office file', () => {
     ]
     for (const model of [...others, anthropic('claude-sonnet-5', keys), google('gemini-3-pro', keys)])
       expect(await bodyOf(model, file)).toContain('(file left out: ')
+  })
+})
+
+describe('a text that is to be cited', () => {
+  const words = 'Tea is a leaf. 😀'
+  const file = (long: string): FileContent => ({
+    ...pdf,
+    mimeType: 'text/plain',
+    name: 'a.txt',
+    data: Buffer.from(long).toString('base64'),
+  })
+
+  it('is a document for Anthropic, of any length, and text for all others', async () => {
+    for (const said of [words, words.repeat(8000)]) {
+      const document = {
+        type: 'document',
+        source: { type: 'text', media_type: 'text/plain', data: said },
+        title: 'a.txt',
+        citations: { enabled: true },
+      }
+      expect(await bodyOf(anthropic('claude-sonnet-5', keys), file(said))).toContain(JSON.stringify(document))
+    }
+    expect(await bodyOf(anthropic('claude-sonnet-5', keys), { ...file(words), citations: false })).toContain(`"text":"a.txt:\\n${words}"`)
+    expect(await bodyOf(google('gemini-3-pro', keys), file(words))).toContain(`"text":"a.txt:\\n${words}"`)
+  })
+})
+
+describe('sound and video in Chat Completions', () => {
+  const sound: FileContent = { type: 'file', mimeType: 'audio/mpeg', data: 'AAAA', name: 'a.mp3' }
+  const video: FileContent = { type: 'file', mimeType: 'video/mp4', data: 'AAAA' }
+
+  it('go to models that hear, which take no pictures, and to those of which it is said', async () => {
+    const hears = openai('gpt-audio', keys)
+    expect(await bodyOf(hears, sound)).toContain('{"type":"input_audio","input_audio":{"data":"AAAA","format":"mp3"}}')
+    expect(await bodyOf(hears, pdf)).toContain('does not take')
+    const takes = openrouter('google/gemini-3-pro', { ...keys, capabilities: { media: ['audio/*', 'video/*'] } })
+    expect(await bodyOf(takes, { ...sound, mimeType: 'audio/wav' })).toContain('"format":"wav"')
+    expect(await bodyOf(takes, video)).toContain('{"type":"video_url","video_url":{"url":"data:video/mp4;base64,AAAA"}}')
+    expect(await bodyOf(openai('gpt-5.1', keys), sound)).toContain('does not take')
   })
 })

@@ -64,7 +64,8 @@ function history({ config }: Model): Message[] {
   const asked: Content[] = [
     { type: 'text', text: 'Look.' },
     { type: 'image', mimeType: 'image/png', data: png },
-    { type: 'file', mimeType: 'application/pdf', data: pdf, name: 'a.pdf', citations: true },
+    // The others cite no files that they are sent.
+    { type: 'file', mimeType: 'application/pdf', data: pdf, name: 'a.pdf', ...(config.api === 'anthropicMessages' && { citations: true }) },
   ]
   const call: Content = { type: 'toolCall', id: 'c1', name: 'add', arguments: { a: 1 } }
   return [

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent, TextContent, ThinkingContent } from '../../contract/message/content.ts'
-import { baseType, sourceOf } from '../../contract/message/media.ts'
+import { baseType, isTextType, sourceOf } from '../../contract/message/media.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
@@ -9,6 +9,7 @@ import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/enc
 import { perObject } from '../kit/encode/per-object.ts'
 import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
 import { legalName } from '../kit/history/legal-id.ts'
+import { wordsIn } from '../kit/history/media.ts'
 import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
 
 /** How the Messages service writes messages. `cites`: all documents are to be cited. */
@@ -72,9 +73,11 @@ function shownBlock(block: Content, cites: boolean): JsonObject | undefined {
 
 function documentBlock(file: FileContent, cites: boolean): JsonObject {
   const { name, context } = file
+  // A model takes no file of text but for one that it is to cite: any other is text under its name.
+  const words = isTextType(file.mimeType) ? wordsIn(file) : undefined
   return {
     type: 'document',
-    source: sourceJson(file),
+    source: words === undefined ? sourceJson(file) : { type: 'text', media_type: 'text/plain', data: words },
     ...(name !== undefined && { title: name }),
     ...(context !== undefined && { context }),
     ...(cites && { citations: { enabled: true } }),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
+import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
 import { continuesWithoutThinking, generationFields, isSigned, whyNoSampling } from '../kit/capabilities/claude-thinking.ts'
@@ -8,9 +8,10 @@ import { CitedDocuments } from '../kit/decode/cited-documents.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { type MessageEncoder, TurnWriter } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
-import { type NormaliseTarget, targetOf } from '../kit/history/clean-message.ts'
+import { mediaRules, type NormaliseTarget, targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { legalName } from '../kit/history/legal-id.ts'
+import type { MediaRules } from '../kit/history/media.ts'
 import { citesDocuments, type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { planSearch, type SearchPlan } from '../kit/settings/tool-search.ts'
@@ -79,7 +80,7 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const search = deferred.length === 0 ? '' : searchJson(serverTools)
   // Ours last: the breakpoint of the cache stands behind them, and may not stand on one that is deferred.
   const tools = [deferredJson(deferred), search, serverTools.tools, toolsJson(request.tools)].filter((part) => part !== '').join(',')
-  const { messages, writer, leftOut } = historyFor(searched, citesAll(plan, capabilities, warnings)).write(
+  const { messages, writer, leftOut } = historyFor(searched, citesAll(plan, mediaRules(profile), warnings)).write(
     request.messages,
     capabilities.boundReasoning ? [system.join('\n'), tools] : [],
   )
@@ -110,14 +111,14 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
     answerTool: plan.answerTool,
     hint: keyHint(request, wire),
     prefixHash: writer.prefixHash,
-    cited: new CitedDocuments(asked.messages, { api: 'anthropicMessages', media: capabilities, failedLast: true }),
+    cited: new CitedDocuments(asked.messages, { api: 'anthropicMessages', media: mediaRules(profile), failedLast: true }),
   }
 }
 
 /** Whether documents are to be cited: the service takes that of all of a request, or of none. */
-function citesAll(plan: FormatPlan, capabilities: ModelCapabilities, warnings: string[]): boolean {
+function citesAll(plan: FormatPlan, rules: MediaRules, warnings: string[]): boolean {
   const { request } = plan
-  if (!citesDocuments(plan, capabilities, warnings)) return false
+  if (!citesDocuments(plan, rules, warnings)) return false
   const refuses = request.messages.some(({ content }) => content.some((block) => block.type === 'file' && block.citations === false))
   if (refuses) adjusted(request, 'citations asked for of all documents: the service takes no request that cites only some', warnings)
   return true

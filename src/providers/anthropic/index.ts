@@ -5,12 +5,13 @@ import type { StreamProvider } from '../../types/model/provider.ts'
 import { claudeWindow } from '../kit/capabilities/claude-capabilities.ts'
 import { createModel } from '../kit/create-model.ts'
 import { defineProvider } from '../kit/define-provider.ts'
+import { mediaRules } from '../kit/history/clean-message.ts'
 import { checkFactory, modelTable, type ProviderOptions, type TransportOptions, transportTable } from '../kit/provider-options.ts'
 import { aServerToolList, type ServerTools, serverToolSecrets } from '../kit/server-tools.ts'
 import { AnthropicDecoder } from './decode.ts'
 import { requestEncoder } from './encode.ts'
 import type { AnthropicWire } from './identity.ts'
-import { anthropicCapabilities } from './profile.ts'
+import { anthropicCapabilities, anthropicProfile } from './profile.ts'
 import { checkServerTools, serverToolParts } from './server-tools.ts'
 
 export {
@@ -104,7 +105,8 @@ function messagesProvider(options: AnthropicProviderOptions): StreamProvider {
     codec: {
       encode: requestEncoder(wire),
       decoder: (call, context) => new AnthropicDecoder(call, context),
-      media: anthropicCapabilities,
+      media: (model) => mediaRules(anthropicProfile(model)),
+      says: ['context', 'citations'],
       guards: ['system', 'tools', 'tool_choice', 'thread'],
     },
   })

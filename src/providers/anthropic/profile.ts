@@ -24,5 +24,11 @@ export function anthropicCapabilities(model: ModelConfig): ModelCapabilities {
 export function anthropicProfile(model: ModelConfig): ModelProfile {
   const capabilities = anthropicCapabilities(model)
   const schema = capabilities.jsonSchema ? { jsonSchema: 'closed' as const } : {}
-  return { capabilities, callIds: 'word64', pauses: true, formats: { ...schema, otherwise: 'tool', forcingStopsThinking: true } }
+  return {
+    capabilities,
+    callIds: 'word64',
+    pauses: true,
+    citesText: true,
+    formats: { ...schema, otherwise: 'tool', forcingStopsThinking: true },
+  }
 }

@@ -6,6 +6,7 @@ import type { StreamProvider } from '../../types/model/provider.ts'
 import { claudeWindow } from '../kit/capabilities/claude-capabilities.ts'
 import { createModel } from '../kit/create-model.ts'
 import { defineProvider } from '../kit/define-provider.ts'
+import { mediaRules } from '../kit/history/clean-message.ts'
 import {
   aKey,
   aKeyText,
@@ -102,10 +103,8 @@ function converse(options: BedrockProviderOptions): StreamProvider {
     codec: {
       encode: requestEncoder(options),
       decoder: (call, context) => new BedrockDecoder(call, context),
-      media: (model) => {
-        const { capabilities, files } = bedrockProfile(model, options.underlyingModel)
-        return files === undefined ? capabilities : { ...capabilities, files }
-      },
+      media: (model) => mediaRules(bedrockProfile(model, options.underlyingModel)),
+      says: ['context', 'citations'],
       guards: [
         ...['modelId', 'system', 'toolConfig.tools', 'toolConfig.toolChoice'],
         // A model may be called in its own words there.

@@ -1,9 +1,10 @@
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { defineProvider } from '../kit/define-provider.ts'
+import { mediaRules } from '../kit/history/clean-message.ts'
 import type { TransportOptions } from '../kit/provider-options.ts'
 import { GeminiDecoder } from './decode/gemini-decoder.ts'
 import { type GeminiService, requestEncoder } from './encode.ts'
-import { geminiCapabilities } from './profile.ts'
+import { geminiProfile } from './profile.ts'
 
 /** The provider for `service`. It keeps no state of a call, so one may serve any number of models and runs. */
 export function geminiProvider(service: GeminiService, transport: TransportOptions): StreamProvider {
@@ -15,7 +16,8 @@ export function geminiProvider(service: GeminiService, transport: TransportOptio
     codec: {
       encode: requestEncoder(service),
       decoder: (call, context) => new GeminiDecoder(call, context),
-      media: geminiCapabilities,
+      media: (model) => mediaRules(geminiProfile(model)),
+      says: [],
       guards: ['systemInstruction', 'tools', 'toolConfig.functionCallingConfig'],
     },
   })

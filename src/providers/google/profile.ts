@@ -27,6 +27,9 @@ const modern = { echoesCallIds: true, needsSignatures: true, toolsWithFormat: tr
 const everything = ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif', 'application/pdf', 'audio/*', 'video/*']
 const seeing: ModelCapabilities = { ...plain, media: everything, mediaById: everything }
 
+/** The Gemini API looks at videos of this site by their pages, and fetches no other address. Source: docs/providers/google.md */
+const videosByPage = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com\/watch\?|youtu\.be\/)/i
+
 /** What models take that count; level `max` is all that most of them take. Source: docs/providers/google.md */
 export const usualBudget = { min: 1, max: levelBudgets.max }
 
@@ -83,13 +86,16 @@ export function geminiCapabilities(model: ModelConfig): ModelCapabilities {
  */
 export function geminiProfile(model: ModelConfig): GeminiProfile {
   const family = families.find(({ ids }) => ids.test(model.id)) ?? newest
-  const known = capabilitiesOf(model, [family], level)
+  const isVertex = model.api === 'googleVertex'
+  const row = isVertex ? { ...family, capabilities: { ...family.capabilities, mediaByUrl: family.capabilities.media } } : family
+  const known = capabilitiesOf(model, [row], level)
   const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
   const capabilities: ModelCapabilities = saysNone ? { ...known, thinking: 'none' } : known
   const native = capabilities.jsonSchema ? ({ jsonObject: 'mode', jsonSchema: 'asGiven' } as const) : {}
   return {
     family,
     capabilities,
+    ...(!isVertex && capabilities.media.length > 0 && { fetches: videosByPage }),
     callIds: family.echoesCallIds && !family.needsSignatures ? 'word64' : 'visible256',
     formats: { ...native, excludesTools: !family.toolsWithFormat, otherwise: 'tool', forcingStopsThinking: false },
   }

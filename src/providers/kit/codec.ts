@@ -6,7 +6,7 @@ import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
 import type { StreamDecoder } from './decode/decoder.ts'
 import type { MediaBeside } from './encode/media-json.ts'
 import type { RefusalHint } from './errors/classify.ts'
-import type { MediaRules } from './history/media.ts'
+import type { FileWord, MediaRules } from './history/media.ts'
 
 /** A request in the form of its protocol: what is sent, and what its answer and its errors must be read with. */
 export interface EncodedCall {
@@ -59,6 +59,8 @@ export interface Codec<Call extends EncodedCall = EncodedCall> {
   guards?: readonly string[]
   /** What media a model takes, for `requireMedia` and `resolveMedia`. Without it, the codec alone decides what is left out. */
   media?(model: ModelConfig): MediaRules
+  /** What the protocol has a place for beside the name of a file; anything else that is said of one is told as left out. Absent: nothing is told. */
+  says?: readonly FileWord[]
   /** Asked once when the service refused `call` with `body` (text, or parsed JSON); `undefined` lets the call fail. */
   recover?(body: unknown, call: Call, context: DecoderContext): Recovery<Call> | undefined
   /** The error of a call in the words of this service. Default: as it is. */

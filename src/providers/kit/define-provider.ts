@@ -8,6 +8,7 @@ import { aFunction, aText, either, options, required, withMethods } from '../../
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import type { Codec, DecoderContext, EncodedCall, Recovery } from './codec.ts'
 import { mediaBeside, wholeText } from './encode/media-json.ts'
+import { unsaidOf } from './history/media.ts'
 import { placesOfMedia, readyMedia } from './history/ready-media.ts'
 import { type TransportOptions, transportTable } from './provider-options.ts'
 import { withExtraFields } from './settings/extra-body.ts'
@@ -164,8 +165,21 @@ function encoded<Call extends EncodedCall>(definition: ProviderDefinition<Call>,
 function withMedia<Call extends EncodedCall>(codec: Codec<Call>, request: StreamRequest, places: readonly number[]): Call | Promise<Call> {
   const media = mediaBeside(request.messages, places)
   const call = codec.encode(request)
-  if (media === undefined) return call
-  return call instanceof Promise ? call.then((made) => ({ ...made, media })) : { ...call, media }
+  const unsaid = unsaidIn(codec, request, places)
+  if (media === undefined && unsaid.length === 0) return call
+  const whole = (made: Call): Call => ({ ...made, ...(media !== undefined && { media }), warnings: [...made.warnings, ...unsaid] })
+  return call instanceof Promise ? call.then(whole) : whole(call)
+}
+
+/** What the files of a request say that its service has no place for. */
+function unsaidIn<Call extends EncodedCall>(
+  { media, says }: Codec<Call>,
+  { messages, model }: StreamRequest,
+  places: readonly number[],
+): readonly string[] {
+  if (places.length === 0 || media === undefined || says === undefined) return []
+  const asked = places.flatMap((at) => messages[at] ?? [])
+  return unsaidOf(asked, says, { rules: media(model), api: model.api })
 }
 
 /** The call with what the request adds to it, and signed. */

@@ -22,6 +22,7 @@ export function responsesCodec(options: EncodingOptions): Codec<ResponsesCall> {
     encode: (request) => encode(request),
     decoder: (call, context) => new ResponsesDecoder(call, context),
     media: responsesCapabilities,
+    says: [],
     guards: ['instructions', 'tools', 'tool_choice', 'previous_response_id', 'conversation', 'store', 'prompt'],
     recover: (body, call, context) => {
       const { request, secrets } = context

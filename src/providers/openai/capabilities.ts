@@ -4,6 +4,9 @@ import { withoutReasoning } from './compat.ts'
 
 // Output limits: developers.openai.com/api/docs/models and models.dev, 2026-10.
 
+/** What models take that hear. */
+const sounds = ['audio/wav', 'audio/x-wav', 'audio/mpeg']
+
 /** A model of OpenAI that takes pictures and documents. */
 const seeing: ModelCapabilities = { ...plain, media: picturesAndPdf, mediaByUrl: pictures, mediaById: ['application/pdf'] }
 
@@ -35,6 +38,8 @@ export const openAiCapabilities: readonly CapabilityRow[] = [
   { ids: /(^|[/:])gpt-4-(turbo|vision|1106|0125)/, capabilities: { ...plain, maxOutputTokens: 4096 } },
   { ids: /(^|[/:])gpt-4(?![.o\w])/, capabilities: { ...plain, maxOutputTokens: 8192 } },
   { ids: /(^|[/:])gpt-4\.1/, capabilities: { ...seeing, maxOutputTokens: 32_768 } },
+  // Those that hear see nothing.
+  { ids: /(^|[/:])gpt-(?:4o-)?(?:mini-)?audio/, capabilities: { ...plain, media: sounds, maxOutputTokens: 16_384 } },
   { ids: withoutReasoning, capabilities: { ...seeing, maxOutputTokens: 16_384 } },
   { ids: /(^|[/:])o1-preview/, capabilities: { ...reasoner, maxOutputTokens: 32_768 } },
   { ids: /(^|[/:])o1-mini/, capabilities: { ...reasoner, media: [], maxOutputTokens: 65_536 } },

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent, ToolCallContent } from '../../contract/message/content.ts'
-import { addressOf, nameByType, sourceOf } from '../../contract/message/media.ts'
+import { addressOf, baseType, nameByType, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
 import { joinedAll } from '../kit/encode/growing-text.ts'
 import { toJson } from '../kit/encode/json-text.ts'
@@ -78,10 +78,22 @@ function encodeImage(image: ImageContent): string {
   return toJson({ type: 'image_url', image_url: { url: addressOf(image) } })
 }
 
-/** A file must have a name here. */
+/** What this protocol calls the types of sound that have other names in it. */
+const soundFormats: Readonly<Record<string, string>> = {
+  'audio/mpeg': 'mp3',
+  'audio/x-wav': 'wav',
+  'audio/wave': 'wav',
+  'audio/x-m4a': 'm4a',
+}
+
+/** A file must have a name here; sound and video have forms of their own. */
 function encodeFile(file: FileContent): string {
   const source = sourceOf(file)
   if (source.type === 'fileId') return toJson({ type: 'file', file: { file_id: source.fileId } })
+  const type = baseType(file.mimeType)
+  if (type.startsWith('audio/') && source.type === 'data')
+    return toJson({ type: 'input_audio', input_audio: { data: source.data, format: soundFormats[type] ?? type.slice('audio/'.length) } })
+  if (type.startsWith('video/')) return toJson({ type: 'video_url', video_url: { url: addressOf(file) } })
   return toJson({ type: 'file', file: { filename: file.name ?? nameByType('document', file.mimeType), file_data: addressOf(file) } })
 }
 

@@ -51,6 +51,7 @@ function chatProvider(options: ChatProviderOptions): StreamProvider {
       encode: requestEncoder(serviceOf, serverTools),
       decoder: (call, context) => new ChatDecoder(call, context),
       media: (model) => chatCapabilities(model, compatOf(model)),
+      says: [],
       // The last three are OpenRouter's: other models, a stored configuration, and a prompt in place of the messages.
       guards: ['tools', 'functions', 'tool_choice', 'function_call', 'store', 'models', 'preset', 'prompt'],
     },

@@ -65,6 +65,10 @@ export interface ModelProfile {
   callIds: CallIdRule
   /** What the service takes of files in one message. */
   files?: MediaRules['files']
+  /** Addresses that the service fetches, whatever the type of what is there. */
+  fetches?: RegExp
+  /** Files of text are documents where they are to be cited. */
+  citesText?: boolean
   /** The service may pause an answer, and goes on with it when it is the last thing it is sent. */
   pauses?: boolean
 }

@@ -190,7 +190,8 @@ export function joinBlocks(
     const wire = encode(block, at)
     if (wire === undefined || (isList(wire) && wire.length === 0)) continue
     if (isList(wire)) for (const each of wire) blocks.push({ parts: [toJson(each)], isMedia: false })
-    else if (block.type === 'image' || block.type === 'file') blocks.push(mediaBlock(block, wire, (each) => toJson(encode(each, at))))
+    else if ((block.type === 'image' || block.type === 'file') && Object(wire.source).type !== 'text')
+      blocks.push(mediaBlock(block, wire, (each) => toJson(encode(each, at))))
     else blocks.push({ parts: [toJson(wire)], isMedia: false })
     // Reasoning must be followed by what it led to.
     if (block.type !== 'thinking') end = blocks.length

@@ -27,18 +27,25 @@ export interface NormaliseTarget {
   readonly pauses?: boolean
 }
 
+/** What media a model takes, as its profile says it. */
+export function mediaRules({ capabilities, files, fetches, citesText }: ModelProfile): MediaRules {
+  if (files === undefined && fetches === undefined && citesText === undefined) return capabilities
+  return { ...capabilities, ...(files !== undefined && { files }), fetches, citesText }
+}
+
 /** The target that `model` is, with its profile. */
 export function targetOf(
   { api, provider, id }: ModelConfig,
-  { capabilities, files, callIds, pauses = false }: ModelProfile,
+  profile: ModelProfile,
   keepsThinking: NormaliseTarget['keepsThinking'],
   knowsTool?: NormaliseTarget['knowsTool'],
 ): NormaliseTarget {
+  const { callIds, pauses = false } = profile
   return {
     api,
     provider,
     model: id,
-    media: files === undefined ? capabilities : { ...capabilities, files },
+    media: mediaRules(profile),
     toolCallId: legalIds[callIds],
     keepsThinking,
     knowsTool,

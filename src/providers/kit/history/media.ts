@@ -1,12 +1,16 @@
 import { mediaName } from '../../../contract/message/block-words.ts'
 import type { Content, FileContent, ImageContent, TextContent } from '../../../contract/message/content.ts'
 import { isMediaOf, isTextType, mediaBytes, sourceOf } from '../../../contract/message/media.ts'
-import { text } from '../../../contract/message/message.ts'
+import { type Message, text } from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelCapabilities } from '../../../contract/model/model-config.ts'
 import { perObject } from '../encode/per-object.ts'
 
 /** What media a model takes. */
 export interface MediaRules extends Pick<ModelCapabilities, 'media' | 'mediaByUrl' | 'mediaById'> {
+  /** Addresses that the service fetches beside those of `mediaByUrl`. */
+  fetches?: RegExp | undefined
+  /** Files of text are documents where they are to be cited. */
+  citesText?: boolean | undefined
   /** What the service takes of files in one message. Default: no limit but that of a request. */
   files?: {
     types: readonly string[]
@@ -88,21 +92,28 @@ function line(block: ImageContent | FileContent, words: string): TextContent {
 /** Why a block is not sent as what it is; its text may be. `undefined` where it is sent. */
 export function whyNotSent(
   block: ImageContent | FileContent,
-  { media, mediaByUrl, mediaById, files }: MediaRules,
+  rules: MediaRules,
   api: ApiProtocol,
   others: readonly Content[],
 ): string | undefined {
+  const { media, mediaById, files, citesText } = rules
   const source = sourceOf(block)
   if (source.type === 'fileId') {
     if (source.api !== api) return `${mediaName(block)} was uploaded to another service`
     return isMediaOf(block.mimeType, mediaById) ? undefined : `this service does not take ${mediaName(block)} by the id of a file`
   }
-  if (source.type === 'url' && !isMediaOf(block.mimeType, mediaByUrl)) {
+  if (block.url !== undefined && !isFetched(block.url, block.mimeType, rules)) {
     return `this service does not fetch ${mediaName(block)} from an address`
   }
   if (block.blob !== undefined && isMediaOf(block.mimeType, media)) return `nobody could read ${mediaName(block)} from its session`
   if (isMediaOf(block.mimeType, media)) return files === undefined ? undefined : whyTooMuch(block, files, others)
+  if (citesText === true && block.type === 'file' && block.citations === true && wordsIn(block) !== undefined) return undefined
   return media.length === 0 ? 'this model takes text only' : `this model does not take ${mediaName(block)}`
+}
+
+/** Whether the service itself fetches what is behind an address. */
+export function isFetched(url: string, mimeType: string, { mediaByUrl, fetches }: Pick<MediaRules, 'mediaByUrl' | 'fetches'>): boolean {
+  return isMediaOf(mimeType, mediaByUrl) || fetches?.test(url) === true
 }
 
 function whyTooMuch(
@@ -120,14 +131,43 @@ function whyTooMuch(
     : `this service takes ${most} such files in a message, and ${mediaName(block)} is one more`
 }
 
-/** The text of a file, under its name, where files of its kind are sent as text; `undefined` where it is no UTF-8. */
-const inlined = perObject((block: ImageContent | FileContent): string | undefined => {
+/** The text of a file, where files of its kind are sent as text; `undefined` where it is no UTF-8. */
+export const wordsIn = perObject((block: ImageContent | FileContent): string | undefined => {
   if (block.type === 'image' || block.data === undefined || !isTextType(block.mimeType)) return undefined
   try {
     const bytes = Uint8Array.from(atob(block.data), (char) => char.charCodeAt(0))
-    const words = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return `${block.name ?? 'A file'}:\n${words}`
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     return undefined
   }
 })
+
+/** The same, under its name. */
+const inlined = perObject((block: ImageContent | FileContent): string | undefined => {
+  const words = wordsIn(block)
+  return words === undefined ? undefined : `${block.type === 'file' ? (block.name ?? 'A file') : 'A file'}:\n${words}`
+})
+
+/** What a service has no place for beside a file that it takes, as warnings. */
+export function unsaidOf(
+  messages: readonly Message[],
+  says: readonly FileWord[],
+  { rules, api }: { rules: MediaRules; api: ApiProtocol },
+): string[] {
+  const told: string[] = []
+  for (const { role, content } of messages) {
+    for (const block of role === 'assistant' ? [] : content) {
+      if (block.type !== 'file' || whyNotSent(block, rules, api, content) !== undefined) continue
+      if (block.context !== undefined && !says.includes('context'))
+        told.push(
+          `The context of ${mediaName(block)} was left out of a request: this service has no place for it. Say it in the text beside the file.`,
+        )
+      if (block.citations === true && !says.includes('citations'))
+        told.push(`citations of ${mediaName(block)} left out: this service cites no files that it is sent`)
+    }
+  }
+  return [...new Set(told)]
+}
+
+/** What may be said of a file beside its name. */
+export type FileWord = 'context' | 'citations'

@@ -8,7 +8,7 @@ import type { MediaWithBytes } from '../../../types/model/media.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import { perObject } from '../encode/per-object.ts'
 import { placesWhere } from './beginnings.ts'
-import { type LeftOut, leftOutAt, leftOutFor, type MediaRules, whyLeftOut } from './media.ts'
+import { isFetched, type LeftOut, leftOutAt, leftOutFor, type MediaRules, whyLeftOut } from './media.ts'
 
 type Media = ImageContent | FileContent
 
@@ -98,11 +98,11 @@ function isMedia(block: Content): block is Media {
 }
 
 /** What somebody has to fetch, or read. A text file is sent as text where the model takes no such file; what a service has made goes back to it. */
-function unfetched(messages: readonly Message[], { media, mediaByUrl }: MediaRules, api: ApiProtocol): Media[] {
+function unfetched(messages: readonly Message[], rules: MediaRules, api: ApiProtocol): Media[] {
   const open = messages.flatMap((message) =>
     mediaOf(message).filter(({ type, mimeType, url, blob, providerState }) => {
-      if (!blob && (!url || message.role === 'assistant' || isMediaOf(mimeType, mediaByUrl))) return false
-      return isMediaOf(mimeType, media) || (type === 'file' && isTextType(mimeType)) || providerState?.api === api
+      if (!blob && (!url || message.role === 'assistant' || isFetched(url, mimeType, rules))) return false
+      return isMediaOf(mimeType, rules.media) || (type === 'file' && isTextType(mimeType)) || providerState?.api === api
     }),
   )
   return [...new Set(open)]

@@ -7,6 +7,7 @@ import type { ResponseFormat } from '../../../contract/model/request-settings.ts
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import { placesWhere } from '../history/beginnings.ts'
 import { legalName } from '../history/legal-id.ts'
+import { type MediaRules, wordsIn } from '../history/media.ts'
 import { adjusted } from '../settings/write-settings.ts'
 import { type AnswerByTool, answerByTool } from './answer-tool.ts'
 import { closedSchema } from './closed-schema.ts'
@@ -70,10 +71,16 @@ function nativePlan(request: StreamRequest, format: Exclude<ResponseFormat, { ty
  * Whether documents of `request` are to be cited, and may be: together with a schema of its own the service refuses it. What is left out is added to
  * `warnings`; with `strict` it throws `ProviderError` `unsupported`.
  */
-export function citesDocuments({ kind, request }: FormatPlan, { media }: ModelCapabilities, warnings: string[]): boolean {
+export function citesDocuments(
+  { kind, request }: FormatPlan,
+  { media, citesText }: Pick<MediaRules, 'media' | 'citesText'>,
+  warnings: string[],
+): boolean {
   const { messages } = request
   const asked = placesToCite(messages).some((at) =>
-    messages[at]?.content.some((block) => isToCite(block) && isMediaOf(block.mimeType, media)),
+    messages[at]?.content.some(
+      (block) => isToCite(block) && (isMediaOf(block.mimeType, media) || (citesText === true && wordsIn(block) !== undefined)),
+    ),
   )
   if (!asked || kind !== 'schema') return asked
   adjusted(request, 'citations left out: an answer that is held to a schema has none', warnings)
