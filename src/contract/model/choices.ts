@@ -10,7 +10,7 @@ const declarationFields = {
 
 /** A tool that a page brings along and runs. Source: docs/concepts/client-tools.md */
 export interface ClientToolDeclaration extends FieldsOf<typeof declarationFields> {}
-export const clientToolDeclaration: ShapeOf<ClientToolDeclaration> = fieldsOf(declarationFields)
+const clientToolDeclaration: ShapeOf<ClientToolDeclaration> = fieldsOf(declarationFields)
 
 /** What a prompt may choose by name, of what the agent's `choices` list. */
 export const choiceFields = {

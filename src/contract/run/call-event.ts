@@ -141,7 +141,7 @@ const inputEvents = {
   inputResolved: object<InputResolvedEvent>(inputResolved),
 }
 /** A page is to run a call. */
-export const clientCallEvents = {
+const clientCallEvents = {
   clientCallRequested: object<ClientCallRequestedEvent>(clientCallRequested),
   clientCallResolved: object<ClientCallResolvedEvent>(clientCallResolved),
 }

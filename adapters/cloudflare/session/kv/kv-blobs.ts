@@ -4,7 +4,7 @@ import { padded } from './kv-key.ts'
 import { type KvNamespace, kvOutcome, listKeys } from './kv-namespace.ts'
 
 /** Where the bytes beside a session's log are. No list of its log meets them. */
-export const blobPrefix = (sessionId: string): string => `b/${sessionId}/`
+const blobPrefix = (sessionId: string): string => `b/${sessionId}/`
 
 /** Whose bytes they are: those of two writers stand beside each other. */
 type BlobPlace = Pick<LogClaim, 'sessionId' | 'epoch'> & { writer: string }

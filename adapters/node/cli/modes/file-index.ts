@@ -57,7 +57,7 @@ export class FileIndex {
 }
 
 /** How well a path fits: all characters of the query in their order, best in its name, at the beginning of words, and side by side. `undefined`: not at all. */
-export function likeness(path: string, query: string): number | undefined {
+function likeness(path: string, query: string): number | undefined {
   const [low, wanted] = [path.toLowerCase(), query.toLowerCase()]
   const whole = low.lastIndexOf(wanted)
   const name = low.lastIndexOf('/') + 1
