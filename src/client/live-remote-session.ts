@@ -1,7 +1,6 @@
 import { logWarning } from '../base/log-warning.ts'
 import { shownRequest } from '../base/questions.ts'
 import { AgentBusyError, errorText } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
 import { newId } from '../contract/message/ids.ts'
 import type { AgentMessage, PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
@@ -18,20 +17,12 @@ import type { RemoteSessionOptions } from './remote-options.ts'
 import { answerCall, claimCall } from './run/client-calls.ts'
 import { decide, Outbox, type QueuedReceipt } from './run/outbox.ts'
 import { RemoteRun, type RunHost } from './run/remote-run.ts'
-import { startRun } from './run/start-run.ts'
-import { type Said, saidIn } from './said.ts'
+import { type Beginning, bodyOf, startRun } from './run/start-run.ts'
+import { saidIn } from './said.ts'
 import { type FeedOwner, SessionFeed } from './session-feed.ts'
 import type { AnyTools, ClientTools } from './tools/client-tools.ts'
 import { PageTools } from './tools/page-tools.ts'
 import { Wire } from './wire/wire.ts'
-
-/** How a run begins. */
-interface Beginning {
-  path: string
-  body?: JsonObject
-  said?: Said
-  rewind?: Rewind
-}
 
 /** See `remoteSession` for the contract. */
 export class LiveRemoteSession implements ChatAgent {
@@ -210,28 +201,15 @@ export class LiveRemoteSession implements ChatAgent {
 
   // How a run begins, and ends
 
-  #begin({ path, body, said, rewind }: Beginning, { signal, metadata, model, tools, thinking, ...settings }: ChatOptions): AgentRun {
+  #begin(beginning: Beginning & { rewind?: Rewind }, { signal, ...options }: ChatOptions): AgentRun {
     if (this.#wire.isClosed) throw new RemoteError('closed', 'The session was closed on this side. Open it again with remoteSession().')
     if (this.#run !== undefined) throw new AgentBusyError()
+    const { path, said, rewind } = beginning
     const run = this.#newRun(said?.messages, rewind)
     if (signal !== undefined) follow(signal, run)
-    const { place } = this.#conversation
-    const { offered } = this.#pageTools
-    const asked: JsonObject = JSON.parse(
-      JSON.stringify({
-        ...{ model, tools, thinking },
-        ...(Object.keys(settings).length > 0 && { settings }),
-        ...(offered.length > 0 && { clientTools: offered }),
-      }),
-    )
-    const json = {
-      ...body,
-      ...(place !== undefined && { from: place }),
-      ...asked,
-      ...(said !== undefined && { prompt: said.prompt, ...(metadata !== undefined && { metadata }) }),
-    }
+    const body = bodyOf(beginning, options, { place: this.#conversation.place, clientTools: this.#pageTools.offered })
     const starting = startRun({
-      ...{ run, path, body: json, key: said?.key ?? newId(), wire: this.#wire, feed: this.#feed },
+      ...{ run, path, body, key: said?.key ?? newId(), wire: this.#wire, feed: this.#feed },
       isStopped: () => this.#stopped.has(run),
       adopted: (loopId) => this.#conversation.endsWith(loopId),
     }).then(() => {

@@ -1,12 +1,39 @@
 import { errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import type { ClientToolDeclaration } from '../../contract/model/choices.ts'
+import type { ChatOptions } from '../../types/run/chat-agent.ts'
 import { codeOf, RemoteError } from '../remote-error.ts'
+import type { Said } from '../said.ts'
 import type { SessionFeed } from '../session-feed.ts'
 import type { EventStream } from '../wire/event-stream.ts'
 import type { Wire } from '../wire/wire.ts'
 import type { RemoteRun } from './remote-run.ts'
 
-/** What begins a run, and where. */
+/** What a run begins with, and where. */
+export interface Beginning {
+  path: string
+  body?: JsonObject
+  said?: Said
+}
+
+/** What the server is told of a run that begins: what is said, from where it goes on, what is asked of it, and which tools its page has. */
+export function bodyOf(
+  { body, said }: Beginning,
+  { metadata, model, tools, thinking, ...settings }: Omit<ChatOptions, 'signal'>,
+  { place, clientTools }: { place: string | undefined; clientTools: readonly ClientToolDeclaration[] },
+): JsonObject {
+  return JSON.parse(
+    JSON.stringify({
+      ...body,
+      ...{ from: place, model, tools, thinking },
+      ...(Object.keys(settings).length > 0 && { settings }),
+      ...(clientTools.length > 0 && { clientTools }),
+      ...(said !== undefined && { prompt: said.prompt, metadata }),
+    }),
+  )
+}
+
+/** A run that begins, and what it takes to tell the server. */
 export interface Start {
   run: RemoteRun
   path: string
