@@ -52,6 +52,8 @@ export function pageIn(history: History, { limit, before }: PageQuery): HistoryP
 /** Records that are read first for one message. */
 const recordsPerMessage = 3
 const leastRecords = 64
+/** So many are taken for the whole log. */
+const mostRecords = 1 << 22
 
 /** A page of a history, of no more of its log than that takes: `lastOf` gives so many records from the end, fewer where there are no more. */
 export async function readPage(
@@ -61,7 +63,7 @@ export async function readPage(
 ): Promise<HistoryPage> {
   for (let count = Math.max(leastRecords, query.limit * recordsPerMessage); ; count *= 4) {
     const records = await lastOf(count)
-    if (records.length < count) return pageIn(historyIn(records, sessionId), query)
+    if (records.length < count || count > mostRecords) return pageIn(historyIn(records, sessionId), query)
     const end = endIn(records, sessionId)
     if (end === undefined) continue
     const at = query.before === undefined ? end.messages.length : end.messages.findLastIndex(({ id }) => id === query.before)

@@ -1,5 +1,5 @@
 import { startTimer } from '../../../src/internal.ts'
-import { type AnswerHead, type AnswerPart, type Mailbox, maxPartBytes, type ReceivedCall, requestOf } from './mailbox.ts'
+import { type AnswerHead, type AnswerPart, type Mailbox, maxPartBytes, type ReceivedCall } from './mailbox.ts'
 
 /** Where too much of an answer waits to be read: ms until it is tried again. */
 const fullMs = 50
@@ -7,18 +7,18 @@ const fullMs = 50
 const nothing = new Uint8Array()
 
 /**
- * Answers a request of another process with what `act` makes of it, in parts, as they come. Where nobody waits for it any more, its request is aborted and its
- * answer not read on; the same where `signal` aborts. Rejects as the database does.
+ * Answers a request of another process with what `act` makes of it, in parts, as they come. Where nobody waits for it any more, the signal that `act` got is
+ * aborted and its answer not read on; the same where `signal` aborts. `act` never rejects: who asked would wait for ever. Rejects as the database does.
  */
 export async function answerCall(
   mailbox: Mailbox,
   call: ReceivedCall,
-  act: (request: Request) => Promise<Response | 'moved'>,
+  act: (left: AbortSignal) => Promise<Response | 'moved'>,
   signal: AbortSignal,
 ): Promise<void> {
   const left = new AbortController()
   const sender = new PartSender(mailbox, call, signal)
-  const response = await act(requestOf(call.request, left.signal))
+  const response = await act(left.signal)
   if (response === 'moved') await sender.send({ head: 'moved', bytes: nothing, ending: 'whole' })
   else if (!(await isSent(response, sender))) left.abort()
 }

@@ -14,7 +14,8 @@ export interface ForwardedRequest {
 
 /** The request that was forwarded. */
 export function requestOf({ method, path, headers, body }: ForwardedRequest, signal: AbortSignal): Request {
-  return new Request(new URL(path, 'http://localhost'), { method, headers, signal, ...(body !== undefined && { body }) })
+  // Not relative to it: a path that begins with two slashes would be another host.
+  return new Request(`http://localhost${path}`, { method, headers, signal, ...(body !== undefined && { body }) })
 }
 
 /** A request that came from another process. */

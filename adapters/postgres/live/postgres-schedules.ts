@@ -28,7 +28,13 @@ export function postgresSchedules(options: PostgresSessionStoreOptions): Schedul
   return {
     lookMs,
     add: async ({ address, id, at, everyMs, prompt }) => {
-      await rows(`INSERT INTO ${table} VALUES ($1, $2, $3, $4, $5, $6, $7)`, [...placeIn(address), id, at, everyMs ?? null, prompt])
+      await rows(`INSERT INTO ${table} VALUES ($1, $2, $3, $4, $5, $6, $7)`, [
+        ...placeIn(address),
+        id,
+        at,
+        everyMs ?? null,
+        JSON.stringify(prompt),
+      ])
     },
     list: async (address) => (await rows(`SELECT * FROM ${table} WHERE ${one} ORDER BY at, id`, placeIn(address))).map(entryIn),
     due: async (now) =>
@@ -58,11 +64,12 @@ function placeIn({ identity = '', sessionId }: SessionAddress): [string, string]
   return [identity, sessionId]
 }
 
+/** What is said stands there as JSON: a text of the database holds no NUL, and no half of a character. */
 function entryIn({ owner, session_id, id, at, every_ms, prompt }: Record<string, unknown>): ScheduleEntry {
   const identity = String(owner)
   return {
     id: String(id),
-    prompt: String(prompt),
+    prompt: String(JSON.parse(String(prompt))),
     at: Number(at),
     ...(every_ms !== null && { everyMs: Number(every_ms) }),
     address: { sessionId: String(session_id), ...(identity !== '' && { identity }) },

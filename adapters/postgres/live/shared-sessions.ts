@@ -204,11 +204,11 @@ export class SharedSessions implements PostgresLiveSessions {
   /** Answers what another process has passed on. */
   #answer(call: ReceivedCall): void {
     const { owner, sessionId } = call.request
-    const act = async (request: Request): Promise<Response | 'moved'> => {
+    const act = async (left: AbortSignal): Promise<Response | 'moved'> => {
       try {
         if (this.#routes === undefined) return 'moved'
         await this.#assertCertain()
-        return await this.#here.fetch(addressOf({ owner, sessionId }), request, this.#routes)
+        return await this.#here.fetch(addressOf({ owner, sessionId }), requestOf(call.request, left), this.#routes)
       } catch (error) {
         if (error instanceof HeldElsewhereError) return 'moved'
         return problemResponse(problemOf(error instanceof Error ? error : new Error(String(error)), this.#options.logger))
