@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
 import { startTimer } from '../../../src/internal.ts'
+import { LastOfList } from './last-of-list.ts'
 import { ProblemError, refuse } from './problem.ts'
 
 /** What a body may cost. */
@@ -37,12 +38,57 @@ export async function readSharedText(c: Context, limits: BodyLimits): Promise<st
   return text
 }
 
+/** How much longer a body may be of which a part is let go as it is read. */
+const letGoTimes = 8
+
+/**
+ * As `readSharedText`, for JSON of whose list `name` only the last element matters: those before it are let go as they come, and count little. So a page that
+ * sends all of its conversation each time may have a long one.
+ */
+export async function readWithLastOf(c: Context, name: string, limits: BodyLimits): Promise<string> {
+  const request = c.req.raw
+  if (request.bodyUsed || !request.body) return readSharedText(c, limits)
+  return readStream(request, { ...limits, maxBytes: letGoTimes * limits.maxBytes }, () => new LastKept(name, limits.maxBytes))
+}
+
+/** What is kept of a body as it comes. */
+interface Kept {
+  readonly text: string
+  add(piece: string): void
+}
+
+class LastKept extends LastOfList implements Kept {
+  readonly #maxChars: number
+
+  constructor(name: string, maxChars: number) {
+    super(name)
+    this.#maxChars = maxChars
+  }
+
+  override add(piece: string): void {
+    super.add(piece)
+    if (this.length > this.#maxChars) refuseTooLarge(this.#maxChars)
+  }
+}
+
+class AllKept implements Kept {
+  text = ''
+
+  add(piece: string): void {
+    this.text += piece
+  }
+}
+
 /**
  * The body as a text of UTF-8, with the mark at its beginning where it has one.
  *
  * **Contract**: refuses with 413, 408 and 400. What is too long or too slow is not read on. Hono's `bodyLimit` waits as long as it takes.
  */
 export async function readText(request: Request, limits: BodyLimits): Promise<string> {
+  return readStream(request, limits, () => new AllKept())
+}
+
+async function readStream(request: Request, limits: BodyLimits, keeping: () => Kept): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > limits.maxBytes) refuseTooLarge(limits.maxBytes)
   if (request.body === null) return ''
   // Firefox has no stream of it: then it is read as a whole.
@@ -55,7 +101,7 @@ export async function readText(request: Request, limits: BodyLimits): Promise<st
     reader.cancel().catch(() => undefined)
   })
   try {
-    const text = await decoded(reader, limits.maxBytes)
+    const text = await decoded(reader, limits.maxBytes, keeping())
     if (isLate) refuse(408, 'bodyTooSlow', `The body was not there after ${limits.timeoutMs} ms. Send it again, at once.`)
     return text
   } catch (error) {
@@ -67,16 +113,16 @@ export async function readText(request: Request, limits: BodyLimits): Promise<st
   }
 }
 
-async function decoded(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes: number): Promise<string> {
+async function decoded(reader: ReadableStreamDefaultReader<Uint8Array>, maxBytes: number, kept: Kept): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-  let text = ''
   let bytes = 0
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     bytes += next.value.byteLength
     if (bytes > maxBytes) refuseTooLarge(maxBytes)
-    text += decoder.decode(next.value, { stream: true })
+    kept.add(decoder.decode(next.value, { stream: true }))
   }
-  return text + decoder.decode()
+  kept.add(decoder.decode())
+  return kept.text
 }
 
 /** A body that was read already: by `authorize`, for one. */

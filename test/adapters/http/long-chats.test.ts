@@ -1,0 +1,70 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { LastOfList } from '../../../adapters/http/access/last-of-list.ts'
+import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import { memorySessionStore } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { runs } from '../../support/runs.ts'
+
+/** What is kept of a text that comes in pieces of so many characters. */
+function keptOf(text: string, size: number): string {
+  const last = new LastOfList('messages')
+  for (let at = 0; at < text.length; at += size) last.add(text.slice(at, at + size))
+  return last.text
+}
+
+describe('of a list that is read as it comes', () => {
+  it('the last element is kept, with all that stands around the list', () => {
+    const body = fc.dictionary(fc.constantFrom('id', 'messages', 'other', 'mess', '"', '\\'), fc.jsonValue())
+    fc.assert(
+      fc.property(
+        body,
+        fc.array(fc.jsonValue()),
+        fc.integer({ min: 1, max: 9 }),
+        fc.constantFrom(undefined, 1),
+        (rest, messages, size, indent) => {
+          const whole = { ...rest, messages }
+          const kept = JSON.parse(keptOf(JSON.stringify(whole, undefined, indent), size))
+          expect(kept).toEqual(JSON.parse(JSON.stringify({ ...whole, messages: messages.slice(-1) })))
+        },
+      ),
+      { numRuns: runs(500, 20_000) },
+    )
+  })
+
+  it('what is no such JSON stays as it is', () => {
+    const texts = [
+      '',
+      '[1,[2,3],{"messages":[1,2]}]',
+      '{"messages":{"a":[1,2]}}',
+      '{"a":{"messages":[1,2]}}',
+      '{"x":"messages","a":[1,2]}',
+      '"messages":[1,2]',
+    ]
+    for (const text of [...texts, '{"messages" [1,2]}', '{"mess\\u0061ges":[1,2]}']) expect(keptOf(text, 3)).toBe(text)
+  })
+})
+
+it('a chat with photos is no body that is too large, however long it is', async () => {
+  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted(() => ({ text: 'ok' })) }) })
+  const app = createAgentApp({ sessions, authorize: () => true, maxBodyBytes: 100_000 })
+  const chat = async (messages: object[]) => {
+    const body = JSON.stringify({ id: 'photos', messages, trigger: 'submit-message' })
+    return app.request('/chat', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  }
+  const photo = { type: 'file', mediaType: 'image/png', url: `data:image/png;base64,${'A'.repeat(60_000)}` }
+  const messages: object[] = []
+  for (let at = 0; at < 12; at++) {
+    messages.push({ id: `message-${at}`, role: 'user', parts: [{ type: 'text', text: `Photo ${at}.` }] })
+    const answer = await chat(messages)
+    expect([at, answer.status]).toEqual([at, 200])
+    await answer.text()
+    messages.push({ id: `answer-${at}`, role: 'assistant', parts: [photo] })
+  }
+  const { messages: said } = await (await app.request('/chat/photos')).json()
+  expect(said).toHaveLength(24)
+  const large = await chat([{ id: 'large', role: 'user', parts: [photo, photo] }])
+  expect([large.status, (await large.json()).code]).toEqual([413, 'bodyTooLarge'])
+  const endless = await chat([...Array.from({ length: 40 }, () => ({ id: 'x', parts: [photo] })), { id: 'last', role: 'user', parts: [] }])
+  expect(endless.status).toBe(413)
+})
