@@ -10,7 +10,9 @@
  * - `types/`: the declarations, one file per source that a public declaration leads to, written by tsc; shapes as interfaces, not as tables;
  *   optional properties take `undefined`.
  *
- * Sources are not published: each file has a source map that holds them.
+ * It also keeps `jsr.json` equal to package.json.
+ * Neither sources nor source maps are published: the code is not minified, so that a stack and a debugger show it, and with both the package would
+ * be three times as large.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,7 +21,9 @@ import { type PluginContext, rolldown } from 'rolldown'
 import { configJsonSchema } from '../src/config/index.ts'
 import { builtFile, publicEntries } from '../test/harness/public-entries.ts'
 import { importsOf } from '../test/harness/source.ts'
+import { jsrText } from './jsr.ts'
 import { withUndefined } from './optional-types.ts'
+import { withPureCalls } from './pure-calls.ts'
 import { writtenTypes } from './written-types.ts'
 
 const folder = 'dist'
@@ -71,7 +75,6 @@ async function writeCode(): Promise<void> {
     await bundle.write({
       dir: folder,
       format: 'esm',
-      sourcemap: true,
       comments: { legal: true, annotation: true, jsdoc: false },
       entryFileNames: '[name].js',
       banner: ({ name, isEntry }) => (isEntry ? (firstLines[name] ?? '') : ''),
@@ -85,12 +88,17 @@ async function writeCode(): Promise<void> {
   }
 }
 
+/** So that a bundler leaves out what a program does not use. Run before the peers: they are found by the form of their imports. */
+function markPureCalls(): void {
+  for (const path of globSync(`${folder}/**/*.js`)) writeFileSync(path, withPureCalls(readFileSync(path, 'utf8')))
+}
+
 /** No entry either: what a script tag of a page loads. */
 async function writePage(): Promise<void> {
   const bundle = await rolldown({ input: 'adapters/elements/page.ts', platform: 'browser', transform: { target: 'es2023' } })
   try {
     const file = join(folder, 'elements/page.js')
-    await bundle.write({ file, format: 'esm', minify: true, sourcemap: true, codeSplitting: false, comments: { legal: true } })
+    await bundle.write({ file, format: 'esm', minify: true, codeSplitting: false, comments: { legal: true } })
   } finally {
     await bundle.close()
   }
@@ -166,12 +174,14 @@ function distinct(lines: Iterable<string>): string[] {
 /** For editors that complete agent files: made of the table that they are checked with. */
 function writeConfigSchema(): void {
   mkdirSync(join(folder, 'config'), { recursive: true })
-  writeFileSync(join(folder, 'config/schema.json'), `${JSON.stringify(configJsonSchema(), null, 2)}\n`)
+  writeFileSync(join(folder, 'config/schema.json'), `${JSON.stringify(configJsonSchema())}\n`)
 }
 
 rmSync(folder, { recursive: true, force: true })
 writeTypes()
 await writeCode()
+markPureCalls()
 writePeers()
 await writePage()
 writeConfigSchema()
+if (readFileSync('jsr.json', 'utf8') !== jsrText()) writeFileSync('jsr.json', jsrText())

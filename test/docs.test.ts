@@ -145,6 +145,23 @@ describe('the pages are complete', () => {
     expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([])
   })
 
+  it('a section for every error code, and no other', () => {
+    const lists = [providerErrorCode, toolErrorCode, workspaceErrorCode, sessionErrorCode, misuseCode]
+    const unions = [...readSources('src', 'adapters').values()].flatMap((code) => [
+      ...code.matchAll(/^export type \w+ErrorCode =(?: Extract<\w+,)?((?:\s*\|?\s*'\w+')+)/gm),
+    ])
+    const named = unions.flatMap(([, words = '']) => Array.from(words.matchAll(/\w+/g), ([word]) => word))
+    const ofRuns = ['aborted', 'limit', 'paused', 'rejected', 'journal', 'hookFailed', 'loadFailed']
+    const ofClasses = ['busy', 'cursorExpired', 'sandboxUnavailable']
+    const all = [...new Set([...lists.flatMap(({ words }): readonly string[] => words), ...named, ...ofRuns, ...ofClasses])]
+    const part = /\n## Every code\n([\s\S]*?)\n## /.exec(read('docs/concepts/errors.md'))?.[1] ?? ''
+    const sections = Array.from(
+      part.matchAll(/^### (\w+)\n\n\S.+\n\n- \*\*Why:\*\* \S.+\n- \*\*What to do:\*\* \S.+$/gm),
+      ([, code]) => code,
+    )
+    expect(sections).toEqual(all.toSorted((a, b) => a.localeCompare(b)))
+  })
+
   it('public entries', () => {
     const page = read('docs/README.md')
     const names = publicEntries().map(({ subpath }) => subpath.replace('.', 'phi-core'))

@@ -147,3 +147,19 @@ it('code generation is found', () => {
 it('a Node built-in does not bundle', async () => {
   await expect(bundleApp("import 'node:fs'")).rejects.toThrow(/node:fs/)
 })
+
+/** What one small name of an entry costs beside itself: what a bundler cannot leave out. */
+describe('the floor of an entry', () => {
+  it.each([
+    ['phi-core', 'userMessage', 26],
+    ['phi-core', 'defineTool', 29],
+    ['phi-core/store', 'createStore', 34],
+    ['phi-core/client', 'remoteSession', 45],
+    ['phi-core/env', 'keyFromEnv', 31],
+    ['phi-core/providers/anthropic', 'anthropicTools', 30],
+  ])('%s: %s alone is at most %i kB gzip', async (entry, name, limit) => {
+    const { initial } = await bundleApp(`import { ${name} } from '${entry}'\nconsole.log(${name})`)
+    console.log(`${entry} ${name}: ${initial} bytes gzip`)
+    expect(initial).toBeLessThanOrEqual(limit * kB)
+  })
+})

@@ -1,23 +1,23 @@
 import { createInterface } from 'node:readline/promises'
 import type { ApprovalRequestedEvent } from 'phi-core/loop'
-import { escapeControls } from 'phi-core/store'
-import { gitCommand } from './evidence.ts'
+import { ownEdit } from './project.ts'
 
-/** Whether the command that asks is the one of the demo's own script, word for word: nobody else wrote it, so nobody has to be asked. */
-export function isOwnCommand({ toolName, arguments: args }: ApprovalRequestedEvent): boolean {
-  return toolName === 'bash' && Object.keys(args).length === 1 && args.command === gitCommand
+/** Whether the edit that asks is the one of the demo's own script, word for word: where nobody is there to be asked, that one is made all the same. */
+export function isOwnEdit({ toolName, arguments: args }: ApprovalRequestedEvent): boolean {
+  const own = Object.entries(ownEdit)
+  return toolName === 'edit_file' && Object.keys(args).length === own.length && own.every(([name, value]) => args[name] === value)
 }
 
-/** Shows a person what wants to run and waits for the answer; without a terminal nobody can answer, and the answer is no. */
-export async function askPerson({ toolName, arguments: args }: ApprovalRequestedEvent, signal: AbortSignal): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return false
+/** Whether somebody sits in front of this. */
+export const isAttended = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true
+
+/** Waits for the answer of a person. The signal means no. */
+export async function askPerson(signal: AbortSignal): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   // The interface takes Ctrl-C for itself.
   terminal.on('SIGINT', () => process.emit('SIGINT'))
   try {
-    const shown = escapeControls(typeof args.command === 'string' ? args.command : JSON.stringify(args))
-    const answer = await terminal.question(`? ${toolName} wants to run:\n  ${shown.replaceAll('\n', '\n  ')}\n  Allow? [y/N] `, { signal })
-    return /^y(es)?$/i.test(answer.trim())
+    return /^y(es)?$/i.test((await terminal.question('  Allow? [y/N] ', { signal })).trim())
   } catch {
     return false // stopped while it waited
   } finally {

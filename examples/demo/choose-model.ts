@@ -1,8 +1,8 @@
-import type { Model } from 'phi-core'
-import { anthropic } from 'phi-core/providers/anthropic'
-import { local, openai } from 'phi-core/providers/openai'
+import { ConfigError, type Model } from 'phi-core'
+import { modelFromEnv } from 'phi-core/env'
+import { local } from 'phi-core/providers/openai'
 import { scripted } from 'phi-core/providers/scripted'
-import { repositoryGuide } from './repository-guide.ts'
+import { story } from './story.ts'
 
 /** A model, and the first line the demo prints about it. */
 export interface ChosenModel {
@@ -19,24 +19,21 @@ const localServers = [
 ]
 
 /** The model of a key in the environment, else of a local server, else the scripted one. */
-export async function chooseModel(env = process.env): Promise<ChosenModel> {
-  const { ANTHROPIC_API_KEY, ANTHROPIC_MODEL = 'claude-sonnet-4-6', OPENAI_API_KEY, OPENAI_MODEL = 'gpt-5.1' } = env
-  if (ANTHROPIC_API_KEY) {
-    const model = anthropic(ANTHROPIC_MODEL, { apiKey: ANTHROPIC_API_KEY })
-    return { model, description: `Model: ${ANTHROPIC_MODEL} at Anthropic, with the key in ANTHROPIC_API_KEY.` }
+export async function chooseModel(): Promise<ChosenModel> {
+  try {
+    const model = await modelFromEnv()
+    return { model, description: `Model: ${model.config.name}, with the key of the environment.` }
+  } catch (error) {
+    if (!ConfigError.isInstance(error) || error.code !== 'missingEnvVar') throw error
+    return (await findLocalServer()) ?? scriptedModel()
   }
-  if (OPENAI_API_KEY) {
-    const model = openai(OPENAI_MODEL, { apiKey: OPENAI_API_KEY })
-    return { model, description: `Model: ${OPENAI_MODEL} at OpenAI, with the key in OPENAI_API_KEY.` }
-  }
-  return (await findLocalServer()) ?? scriptedModel()
 }
 
 function scriptedModel(): ChosenModel {
+  const cost = { inputPerMillion: 3, outputPerMillion: 15, cacheReadPerMillion: 0.3, cacheWritePerMillion: 3.75 }
   return {
-    model: scripted(repositoryGuide, { delayMs: 12 }),
-    description:
-      'Model: scripted, part of this demo. It follows a fixed plan; the tools are real and every figure comes from their output.',
+    model: scripted(story, { delayMs: process.stdout.isTTY ? 40 : 2, chunkSize: 3, config: { cost } }),
+    description: 'Model: scripted, part of this demo. The tools are real; the prices are those of a usual model.',
   }
 }
 

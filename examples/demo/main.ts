@@ -1,58 +1,56 @@
 /**
- * `npm run demo [-- "your prompt"]`: an agent in the terminal that works on this repository with real tools. No key, no network. The one command of
- * its own script runs unasked, in the sandbox; every other command asks, and without a terminal the answer is no.
- * The model is scripted unless a key or a local server is there; what it says about the repository comes from the tools.
+ * `npm run demo [-- "your prompt"]`: an agent finds a bug in a small project, shows what it will change, asks, mends it, and runs the tests. No key, no
+ * network, no sandbox: the project is made in a folder of its own, and its tools reach nothing else. At the end stand the cost and the trace. The model
+ * is scripted unless a key or a local server is there.
  */
-import { fileURLToPath } from 'node:url'
-import { Agent, type AgentTool } from 'phi-core'
-import { nodeTools, SandboxUnavailable } from 'phi-core/adapters/node'
-import { askPerson, isOwnCommand } from './ask.ts'
+import { Agent } from 'phi-core'
+import { nodeTools } from 'phi-core/adapters/node'
+import { askPerson, isAttended, isOwnEdit } from './ask.ts'
 import { chooseModel } from './choose-model.ts'
+import { makeProject } from './project.ts'
 import { renderTo } from './render.ts'
+import { opening } from './story.ts'
+import { traceOf } from './trace.ts'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const tour = 'How many TypeScript files does this repository track, which one is the largest, and how many lines has it?'
-const prompt = process.argv.slice(2).join(' ').trim() || tour
-
-/** All six tools; without a sandbox, all but bash, saying what to install. */
-function tools(): AgentTool[] {
-  try {
-    return nodeTools({ root })
-  } catch (error) {
-    if (!(error instanceof SandboxUnavailable)) throw error
-    console.log(`${error.message}\nGoing on without bash.\n`)
-    return nodeTools({ root, bash: false })
-  }
-}
-
+const prompt = process.argv.slice(2).join(' ').trim() || opening
 const { model, description } = await chooseModel()
-console.log(`${description}\n`)
-
+const project = makeProject()
+const fileTools = nodeTools({ root: project.root, bash: false })
 const agent = new Agent({
   model,
-  tools: tools(),
-  systemPrompt: 'You look at a source repository with tools. Claim only what their output shows. Answer in a few sentences.',
+  tools: [...fileTools.map((tool) => (/^(?:edit|write)_/.test(tool.name) ? { ...tool, needsApproval: true } : tool)), project.runTests],
+  systemPrompt:
+    'You mend a small JavaScript project. Run its tests first and last. Claim only what tools showed. Answer in a few sentences.',
 })
+
+const render = renderTo(process.stdout)
+render.note(description)
+render.prompt(prompt)
 const run = agent.prompt(prompt)
 const stopped = new AbortController()
-
 process.on('SIGINT', () => {
   stopped.abort()
   if (run.id === agent.currentRun?.id) run.abort()
   else process.exit(130)
 })
 
-const render = renderTo(process.stdout)
-render.prompt(prompt)
+const trace = traceOf(model)
 for await (const event of run) {
   render.event(event)
+  trace.event(event)
   if (event.type !== 'approvalRequested') continue
-  const isAllowed = isOwnCommand(event) || (await askPerson(event, stopped.signal))
+  render.question(event)
+  const isAllowed = isAttended() ? await askPerson(stopped.signal) : isOwnEdit(event)
+  if (!isAttended())
+    render.note(
+      isAllowed ? '  Nobody is here to be asked: it is the change of this script, so it is made.' : '  Nobody is here to be asked: no.',
+    )
   if (isAllowed) run.approve(event)
-  else run.deny(event, 'The user did not allow this command.')
-  render.decided(event, isAllowed)
+  else run.deny(event, 'The user did not allow this.')
 }
 
 const { status, error, usage } = await run.result
-render.end(status, usage, error?.message)
+render.end(status, error?.message)
+for (const text of trace.lines(usage)) render.note(text)
+project.remove()
 process.exitCode = status === 'completed' ? 0 : status === 'aborted' ? 130 : 1

@@ -1,72 +1,56 @@
 import type { WriteStream } from 'node:tty'
 import { styleText } from 'node:util'
-import { type AgentEvent, textOf, type Usage } from 'phi-core'
+import { type AgentEvent, textOf } from 'phi-core'
 import type { ApprovalRequestedEvent } from 'phi-core/loop'
 import { escapeControls } from 'phi-core/store'
 
-/** Calls of one turn beyond this many are summed up in one line. */
-const shownCalls = 4
+type Format = Parameters<typeof styleText>[0]
 
 /** Prints a run as it happens, nothing of it unescaped. Honours NO_COLOR and pipes, as `styleText` does. */
 export function renderTo(out: WriteStream) {
   // What a model, a tool or a file wrote must not move the cursor, set a title or reorder what is read.
-  const style = (format: Parameters<typeof styleText>[0], text: string) => styleText(format, escapeControls(text), { stream: out })
-  let section = ''
-  let calls = 0
-  let hidden = 0
-
-  const begin = (next: string) => {
-    if (section !== '' && section !== next) out.write('\n')
+  const style = (format: Format, text: string) => styleText(format, escapeControls(text), { stream: out })
+  let section: 'text' | 'thinking' | undefined
+  const say = (next: typeof section, text = '') => {
+    if (section !== undefined && section !== next) out.write('\n')
     section = next
+    out.write(text)
   }
   const line = (text: string) => {
-    begin('line')
+    say(undefined)
     out.write(`${text}\n`)
   }
-  const flushHidden = () => {
-    if (hidden > 0) line(style('dim', `  … and ${hidden} more calls`))
-    hidden = 0
-    calls = 0
-  }
-
   return {
+    line,
+    note: (text: string) => line(style('dim', text)),
     prompt: (text: string) => line(style('bold', `> ${text}`)),
     event(event: AgentEvent): void {
-      if (event.type === 'turnStart' || event.type === 'turnEnd') flushHidden()
-      if (event.type === 'messageUpdate' && event.delta.type === 'text') {
-        begin('text')
-        out.write(escapeControls(event.delta.delta))
-      }
-      if (event.type === 'messageUpdate' && event.delta.type === 'thinking') {
-        begin('thinking')
-        out.write(style('dim', event.delta.delta))
-      }
-      if (event.type === 'messageEnd' && event.message.role === 'assistant' && section !== 'line') {
-        out.write('\n')
-        section = 'line'
-      }
-      if (event.type === 'toolExecutionStart' && ++calls <= shownCalls)
-        line(style('cyan', `⚙ ${event.toolName} ${JSON.stringify(event.args)}`))
-      if (event.type === 'toolExecutionEnd') {
-        if (calls > shownCalls) hidden = calls - shownCalls
-        else line(style(event.isError ? 'red' : 'dim', summary(textOf(event.result.content))))
-      }
+      if (event.type === 'messageUpdate' && event.delta.type === 'text') say('text', escapeControls(event.delta.delta))
+      if (event.type === 'messageUpdate' && event.delta.type === 'thinking') say('thinking', style('dim', event.delta.delta))
+      if (event.type === 'messageEnd') say(undefined)
+      if (event.type === 'toolExecutionStart') line(style('cyan', `⚙ ${event.toolName} ${shortened(JSON.stringify(event.args))}`))
+      if (event.type === 'toolExecutionEnd') for (const text of head(textOf(event.result.content))) line(style(colorOf(text), `  ${text}`))
       if (event.type === 'providerRetry') line(style('yellow', `${event.error.message} Trying again in ${event.delayMs} ms.`))
     },
-    decided({ toolName }: ApprovalRequestedEvent, isAllowed: boolean): void {
-      line(style('yellow', `? ${toolName} asked for approval: ${isAllowed ? 'given, it runs in a sandbox' : 'not given'}`))
+    /** What a person decides about: an edit as its difference, else the arguments. */
+    question({ toolName, arguments: args }: ApprovalRequestedEvent): void {
+      line(style('yellow', `? ${toolName} ${typeof args.path === 'string' ? args.path : ''} asks for your approval`))
+      const { old_text: before, new_text: after } = args
+      if (typeof before !== 'string' || typeof after !== 'string') line(`  ${escapeControls(shortened(JSON.stringify(args)))}`)
+      else {
+        for (const text of before.split('\n')) line(style('red', `  - ${text}`))
+        for (const text of after.split('\n')) line(style('green', `  + ${text}`))
+      }
     },
-    end(status: string, usage: Usage, error?: string): void {
-      const tokens = usage.totalTokens > 0 ? `, ${usage.totalTokens} tokens` : ''
-      line(style(error === undefined ? 'dim' : 'red', `[${status}${tokens}]${error === undefined ? '' : ` ${error}`}`))
-    },
+    end: (status: string, error?: string) => line(style(error === undefined ? 'dim' : 'red', `[${status}] ${error ?? ''}`.trimEnd())),
   }
 }
 
-/** The first lines of a tool's output, indented. */
-function summary(text: string): string {
+const colorOf = (text: string): Format => (text.startsWith('FAIL') ? 'red' : text.startsWith('ok') ? 'green' : 'dim')
+const shortened = (text: string): string => (text.length > 90 ? `${text.slice(0, 89)}…` : text)
+
+/** The first lines of what a tool returned. */
+function head(text: string): string[] {
   const lines = text.trimEnd().split('\n')
-  const shown = lines.slice(0, 6).map((line) => `  ${line.length > 110 ? `${line.slice(0, 109)}…` : line}`)
-  if (lines.length > 6) shown.push(`  … ${lines.length - 6} more lines`)
-  return shown.join('\n')
+  return lines.length > 9 ? [...lines.slice(0, 8), `… ${lines.length - 8} more lines`] : lines.map(shortened)
 }

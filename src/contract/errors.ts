@@ -8,7 +8,7 @@ const brand = Symbol.for('phi-core.error')
 /** What every error of this package carries beside its message. */
 export interface PhiErrorOptions {
   cause?: unknown
-  /** What to do next, when the message does not already say it. */
+  /** What to do next, when the message does not already say it. Default: where its code is explained. */
   hint?: string
 }
 
@@ -23,12 +23,13 @@ export interface PhiErrorOptions {
 export class PhiError<Code extends string = string> extends Error {
   override readonly name: string = 'PhiError'
   readonly code: Code
-  declare readonly hint?: string
+  /** What to do next, or the section of the documentation about the code. */
+  readonly hint: string
 
   constructor(code: Code, message: string, options: PhiErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    if (options.hint !== undefined) this.hint = options.hint
+    this.hint = options.hint ?? `See docs/concepts/errors.md#${code.toLowerCase()}.`
     Object.defineProperty(this, brand, { value: true })
   }
 

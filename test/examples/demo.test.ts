@@ -1,16 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { spawn } from 'node:child_process'
+import { expect, it } from 'vitest'
+
+const path = { PATH: process.env.PATH ?? '' }
 
 /** Runs the demo without any key; `onOutput` sees what has been printed so far. */
-function demo(
-  args: string[],
-  env: Record<string, string>,
-  onOutput: (printed: string, interrupt: () => void) => void = () => undefined,
-  flags: string[] = [],
-) {
+function demo(args: string[], preload = '', onOutput: (printed: string, interrupt: () => void) => void = () => undefined) {
   return new Promise<{ printed: string; code: number | null }>((resolve) => {
-    const child = spawn(process.execPath, [...flags, 'examples/demo/main.ts', ...args], { env: { NO_COLOR: '1', ...env } })
+    const flags = preload === '' ? [] : ['--import', `data:text/javascript,${encodeURIComponent(preload)}`]
+    const child = spawn(process.execPath, [...flags, 'examples/demo/main.ts', ...args], { env: { NO_COLOR: '1', ...path } })
     let printed = ''
     const collect = (chunk: Buffer) => {
       printed += chunk.toString()
@@ -22,78 +19,63 @@ function demo(
   })
 }
 
-const isHere = (program: string) => {
-  try {
-    execFileSync('sh', ['-c', `command -v ${program}`])
-    return true
-  } catch {
-    return false
+/** A local server in place of the scripted model; it wants `call`, and says `done` after it. */
+const serverThatCalls = (name: string, args: object) => `
+  const chunks = (choice) => 'data: ' + JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, ...choice }] }) + '\\n\\n'
+  const call = { index: 0, id: 'c1', function: { name: '${name}', arguments: ${JSON.stringify(JSON.stringify(args))} } }
+  let asked = 0
+  globalThis.fetch = async (url) => {
+    if (String(url).endsWith('/models')) return Response.json({ data: [{ id: 'm' }] })
+    const answer = asked++ === 0
+      ? chunks({ delta: { tool_calls: [call] } }) + chunks({ delta: {}, finish_reason: 'tool_calls' })
+      : chunks({ delta: { content: 'done \\u001b[2J\\u202e' } }) + chunks({ delta: {}, finish_reason: 'stop' })
+    return new Response(answer + 'data: [DONE]\\n\\n', { headers: { 'content-type': 'text/event-stream' } })
+  }`
+
+it('finds a bug, shows the change, asks, mends it, runs the tests, and shows cost and trace', async () => {
+  const { code, printed } = await demo([])
+  expect(code, printed).toBe(0)
+  expect(printed.split('\n')[0]).toMatch(/scripted/)
+  const story = [
+    'FAIL takes off 10 at 100',
+    '? edit_file total.js asks for your approval',
+    '  - return sum > 100 ?',
+    '  + return sum >= 100 ?',
+    'Nobody is here to be asked: it is the change of this script',
+    'ok   takes off 10 at 100',
+    'Mended: all 3 tests pass.',
+    '[completed]',
+    'run_tests',
+    'tokens, $',
+  ]
+  let at = 0
+  for (const part of story) {
+    const found = printed.indexOf(part, at)
+    expect(found, `${part} in\n${printed.slice(at)}`).toBeGreaterThan(-1)
+    at = found
   }
-}
+})
 
-const path = { PATH: process.env.PATH ?? '' }
-const tracked = isHere('git') ? execFileSync('git', ['ls-files', '*.ts', '*.tsx'], { encoding: 'utf8' }).trim().split('\n') : []
-const lines = (file: string) => readFileSync(file, 'utf8').split('\n').length - 1
+it('lets nothing be written that it did not write itself, when nobody can be asked, and no text move the cursor', async () => {
+  const { printed } = await demo([], serverThatCalls('write_file', { path: 'total.js', content: 'process.exit()' }))
+  expect(printed).toContain('Nobody is here to be asked: no.')
+  expect(printed).toContain('done \\u{1b}[2J\\u{202e}')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not come through
+  expect(printed).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/)
+})
 
-describe.skipIf(tracked.length === 0)('npm run demo', () => {
-  const most = Math.max(...tracked.map(lines))
+it('takes a prompt of your own, and does not pretend to understand it', async () => {
+  const { printed } = await demo(['What does normalise do?'])
+  expect(printed).toContain('do not understand "What does normalise do?"')
+})
 
-  it('says that its model is scripted, and answers with figures that are true of this checkout', async () => {
-    if (!isHere('bwrap')) console.warn('bubblewrap is missing: the demo is tested without its sandbox')
-    const { code, printed } = await demo([], path)
-    expect(code, printed).toBe(0)
-    expect(printed.split('\n')[0]).toMatch(/scripted/)
-    const [, count, largest, length] = /There are (\d+) TypeScript files .* The largest is (\S+) with (\d+) lines/.exec(printed) ?? []
-    if (isHere('bwrap')) expect(Number(count)).toBe(tracked.length)
-    expect(Number(length)).toBe(most)
-    expect(lines(largest ?? '')).toBe(most)
+it('ends cleanly on Ctrl-C', async () => {
+  let isInterrupted = false
+  const { code, printed } = await demo([], '', (text, interrupt) => {
+    if (isInterrupted || !text.includes('run_tests')) return
+    isInterrupted = true
+    interrupt()
   })
-
-  it('without a sandbox names the package to install and goes on', async () => {
-    // A processor for which there is no sandbox.
-    const preload = "Object.defineProperty(process, 'arch', { value: 'riscv64' })"
-    const { code, printed } = await demo([], path, undefined, ['--import', `data:text/javascript,${encodeURIComponent(preload)}`])
-    expect(code, printed).toBe(0)
-    expect(printed).toContain('apt-get install bubblewrap')
-    expect(printed).toContain(`with ${most} lines`)
-    expect(printed).not.toContain('tracked by git')
-  })
-
-  it('lets no command run that it did not write itself, when nobody can be asked', async () => {
-    // A local server in place of the scripted model, which wants another command than the script does.
-    const preload = `
-      const chunks = (choice) => 'data: ' + JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, ...choice }] }) + '\\n\\n'
-      const call = { index: 0, id: 'c1', function: { name: 'bash', arguments: JSON.stringify({ command: 'echo \\u001b]0;pwned\\u0007 ran' }) } }
-      let asked = 0
-      globalThis.fetch = async (url) => {
-        if (String(url).endsWith('/models')) return Response.json({ data: [{ id: 'm' }] })
-        const answer = asked++ === 0
-          ? chunks({ delta: { tool_calls: [call] } }) + chunks({ delta: {}, finish_reason: 'tool_calls' })
-          : chunks({ delta: { content: 'done \\u001b[2J\\u202e' } }) + chunks({ delta: {}, finish_reason: 'stop' })
-        return new Response(answer + 'data: [DONE]\\n\\n', { headers: { 'content-type': 'text/event-stream' } })
-      }`
-    const { printed } = await demo([], path, undefined, ['--import', `data:text/javascript,${encodeURIComponent(preload)}`])
-    expect(printed).toContain('asked for approval: not given')
-    expect(printed).not.toContain('Exit code')
-    expect(printed).toContain('done \\u{1b}[2J\\u{202e}')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not come through
-    expect(printed).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/)
-  })
-
-  it('takes a prompt of your own, and does not pretend to understand it', async () => {
-    const { printed } = await demo(['What does normalise do?'], path)
-    expect(printed).toMatch(/do not understand/)
-    expect(printed).toMatch(/"normalise" stands in src\//)
-  })
-
-  it('ends cleanly on Ctrl-C', async () => {
-    let isInterrupted = false
-    const { code, printed } = await demo([], path, (_, interrupt) => {
-      if (isInterrupted || !_.includes('list_files')) return
-      isInterrupted = true
-      interrupt()
-    })
-    expect(printed).toContain('[aborted]')
-    expect(code).toBe(130)
-  })
+  expect(printed).toContain('[aborted]')
+  expect(code).toBe(130)
 })

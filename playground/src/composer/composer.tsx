@@ -1,4 +1,3 @@
-import { isComposing } from '../palette/composing.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { Conversation } from '../state/session.ts'
 import { attach } from './attach.ts'
@@ -14,18 +13,35 @@ interface ComposerProps {
 
 /** Where a person writes: Enter sends, or steers while the agent runs; Alt+Enter asks for later; Escape stops (see `palette/keys.ts`). */
 export function Composer({ conversation, isRunning, isDisabled }: ComposerProps) {
-  const { draft, queued, withdraw, isSending } = conversation
-  const submit = (isLater: boolean) => void conversation.submit(isLater ? 'followUp' : 'steer')
+  const { draft, attached, refused, queued, withdraw } = conversation
+
+  function submit(isLater: boolean): void {
+    const text = draft.value.trim()
+    const media = attached.value
+    if (text === '' && media.length === 0) return
+    try {
+      if (isLater) conversation.followUp(text, media)
+      else conversation.send(text, media)
+    } catch (error) {
+      // Nothing was sent: a file is not what it says, or a run began meanwhile.
+      refused.value = [error instanceof Error ? error.message : String(error)]
+      return
+    }
+    draft.value = ''
+    attached.value = []
+    refused.value = []
+  }
 
   function onPaste(event: ClipboardEvent): void {
     const files = [...(event.clipboardData?.files ?? [])]
     if (files.length === 0) return
     event.preventDefault()
-    void attach(draft, files)
+    void attach(conversation, files)
   }
 
   function onKeyDown(event: KeyboardEvent): void {
-    if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return
+    // Enter that ends the composition of a character (Japanese, Chinese, …) is not a send.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
     event.preventDefault()
     submit(event.altKey)
   }
@@ -43,11 +59,13 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
         onEdit={
           withdraw &&
           (async (message) => {
-            if (await withdraw(message)) draft.giveBack(message.text, message.media)
+            if (!(await withdraw(message))) return
+            draft.value = message.text
+            attached.value = [...message.media, ...attached.value]
           })
         }
       />
-      <AttachedFiles draft={draft} />
+      <AttachedFiles conversation={conversation} />
       <div class="composer-box">
         <textarea
           rows={2}
@@ -56,20 +74,16 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
           placeholder={
             !isRunning ? 'Write to the agent…' : isDisabled ? 'Several answers are written at once…' : 'Steer the running agent…'
           }
-          value={draft.text.value}
+          value={draft.value}
           disabled={isDisabled}
-          readOnly={isSending.value}
-          aria-busy={isSending.value}
-          onInput={(event) => (draft.text.value = event.currentTarget.value)}
+          onInput={(event) => (draft.value = event.currentTarget.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
         <div class="composer-row">
-          <AttachButton isDisabled={isDisabled} onPick={(files) => void attach(draft, files)} />
+          <AttachButton isDisabled={isDisabled} onPick={(files) => void attach(conversation, files)} />
           <p class="keys">
-            {isSending.value ? (
-              'Sending…'
-            ) : isRunning && !isDisabled ? (
+            {isRunning && !isDisabled ? (
               <>
                 <kbd>Enter</kbd> steers · <kbd>Alt</kbd> <kbd>Enter</kbd> asks afterwards · <kbd>Esc</kbd> stops
               </>
@@ -92,7 +106,7 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
               </button>
             </>
           )}
-          <button type="submit" class="small primary" disabled={isDisabled || isSending.value}>
+          <button type="submit" class="small primary" disabled={isDisabled}>
             <Icon name="send" />
             {isRunning ? 'Steer' : 'Send'}
           </button>

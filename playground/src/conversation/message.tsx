@@ -8,7 +8,6 @@ import type { Decisions } from '../tools/decisions.ts'
 import { ServiceToolCard } from '../tools/service-tool-card.tsx'
 import { ToolCard } from '../tools/tool-card.tsx'
 import { EditMessage } from './edit-message.tsx'
-import { LongText } from './long-text.tsx'
 import { MessageFooter } from './message-footer.tsx'
 import { type Passage, passagesOf } from './passages.ts'
 import { type FindBlock, Sources, toSource } from './sources.tsx'
@@ -17,7 +16,7 @@ import { Thinking } from './thinking.tsx'
 /** What a person can do with a message. */
 export interface MessageActions extends Decisions {
   regenerate(): void
-  editAndResend(messageId: string, text: string): Promise<boolean>
+  editAndResend(messageId: string, text: string): void
 }
 
 export interface MessageProps {
@@ -63,7 +62,7 @@ export function Message(props: MessageProps) {
         <EditMessage
           text={textOf(message.content)}
           onCancel={() => (isEdited.value = false)}
-          onSend={async (text) => (await actions?.editAndResend(view.id, text)) ?? false}
+          onSend={(text) => actions?.editAndResend(view.id, text)}
         />
       ) : (
         // A block never changes its place in a message.
@@ -95,7 +94,7 @@ interface PassageProps extends MessageProps {
 function PassageView({ passage, view, tools, approvals, runs, actions, turn, onSelect }: PassageProps) {
   const isGrowing = passage.isLast && view.status === 'streaming'
   if (passage.type === 'text') {
-    if (view.role === 'user') return <LongText text={passage.text} />
+    if (view.role === 'user') return <p class="text plain">{passage.text}</p>
     return <LazyMarkdown text={passage.text} isGrowing={isGrowing} />
   }
   const { block } = passage

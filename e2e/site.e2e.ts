@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Listening, serve } from '../adapters/node/http/serve.ts'
+import { violations } from './axe.ts'
+import { expect, test } from './browser.ts'
+
+/** Some pages of the documentation, built as `npm run site` builds them. */
+const pages = ['index', 'getting-started', 'concepts/errors', 'reference/env', 'playground']
+const types: Record<string, string> = {
+  ...{ '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' },
+  ...{ '.json': 'application/json', '.webp': 'image/webp' },
+}
+
+let folder = ''
+let server: Listening | undefined
+const at = (path: string) => `${server?.url}/docs/${path}.html`
+
+test.beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'phi-site-'))
+  await promisify(execFile)(process.execPath, ['scripts/site.ts', '--only', pages.join(','), '--to', folder])
+  // Not at the root: the site may be put anywhere.
+  server = await serve(
+    async ({ url }) => {
+      const path = decodeURIComponent(new URL(url).pathname).replace(/^\/docs\//, '')
+      const body = await readFile(join(folder, path)).catch(() => undefined)
+      return new Response(body ?? 'none', {
+        status: body === undefined ? 404 : 200,
+        headers: { 'content-type': types[extname(path)] ?? '' },
+      })
+    },
+    { port: 0 },
+  )
+})
+test.afterAll(async () => {
+  await server?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+for (const path of pages.slice(0, 4)) {
+  test(`${path} has no fault that axe finds, in both themes, and fits a phone`, async ({ page }) => {
+    const errors: string[] = []
+    page.on('pageerror', ({ message }) => errors.push(message))
+    await page.goto(at(path))
+    expect(await violations(page)).toEqual([])
+    await page.setViewportSize({ width: 390, height: 800 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
+    expect(errors).toEqual([])
+  })
+}
+
+test('the search finds a section by keyboard, and leads there', async ({ page }) => {
+  await page.goto(at('index'))
+  await page.keyboard.press('/')
+  await page.keyboard.type('ratelimited')
+  await expect(page.getByRole('status')).toContainText('results')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/concepts\/errors\.html#ratelimited$/)
+  await expect(page.locator('#ratelimited')).toBeInViewport()
+  await page.keyboard.press('/')
+  await page.keyboard.type('qqqqqq')
+  await expect(page.getByRole('status')).toContainText('Nothing found')
+})
+
+test('somebody on a phone opens the list of pages, and the colours can be chosen', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.goto(at('getting-started'))
+  await expect(page.getByRole('navigation', { name: 'Pages', exact: true })).toBeHidden()
+  await page.getByRole('button', { name: 'Pages' }).click()
+  await expect(page.getByRole('navigation', { name: 'Pages', exact: true })).toBeVisible()
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  const light = await background()
+  const button = page.getByRole('button', { name: 'Change the colours' })
+  await button.click()
+  await button.click()
+  expect(await background()).not.toBe(light)
+  await page.reload()
+  expect(await background()).not.toBe(light)
+})

@@ -1,0 +1,112 @@
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { demoSetup } from '../demo/agent.ts'
+import type { Backend, ChatPort, ExportFormat, SessionFile, StoredSession } from '../state/chat-port.ts'
+import { type AgentSetup, openLocalBackend } from '../state/local-backend.ts'
+import { keepSettings, readSettings, type Settings } from './settings.ts'
+
+/** Hears of a conversation that another tab has begun, opened, closed or deleted. */
+type OnOtherTab = (sessionId: string) => void
+
+/** Opens what was chosen when the page was here last. */
+export async function openBackend(onOtherTab: OnOtherTab): Promise<SettableBackend> {
+  const settings = readSettings()
+  const places = new Places(onOtherTab)
+  try {
+    return new SettableBackend(await places.of(settings), settings, places)
+  } catch (error) {
+    // What was chosen stays chosen: the server may be there after a reload.
+    const here: Settings = { ...settings, place: 'tab', model: { ...settings.model, source: 'scripted' } }
+    const warning = `${error instanceof Error ? error.message : String(error)} The scripted model answers in this tab instead.`
+    return new SettableBackend(await places.of(here), here, places, warning)
+  }
+}
+
+/** Where conversations can be; what a place needs is loaded when it is first chosen. */
+class Places {
+  readonly #onOtherTab: OnOtherTab
+  #setUp: (() => AgentSetup) | undefined
+  #local: Promise<Backend> | undefined
+
+  constructor(onOtherTab: OnOtherTab) {
+    this.#onOtherTab = onOtherTab
+  }
+
+  async of(settings: Settings): Promise<Backend> {
+    if (settings.place === 'server') return (await import('../remote/remote-backend.ts')).openRemoteBackend(settings)
+    const setUp = await setUpFor(settings)
+    this.#setUp = setUp
+    this.#local ??= openLocalBackend(() => (this.#setUp ?? setUp)(), this.#onOtherTab)
+    return this.#local
+  }
+}
+
+async function setUpFor(settings: Settings): Promise<() => AgentSetup> {
+  if (settings.model.source !== 'scripted') return (await import('./agent-setup.ts')).agentSetup(settings)
+  return () => demoSetup(settings)
+}
+
+/** The conversations of the place that the settings name: the rest of the page does not know which. */
+export class SettableBackend implements Backend {
+  declare readonly warning?: string
+  readonly #settings: Signal<Settings>
+  readonly #places: Places
+  #backend: Backend
+
+  constructor(backend: Backend, settings: Settings, places: Places, warning = backend.warning) {
+    this.#backend = backend
+    this.#settings = signal(settings)
+    this.#places = places
+    if (warning !== undefined) this.warning = warning
+  }
+
+  get settings(): ReadonlySignal<Settings> {
+    return this.#settings
+  }
+
+  /** Conversations that are begun or opened from now on are as `settings` say. Close the one that is open first. */
+  async use(settings: Settings): Promise<void> {
+    this.#backend = await this.#places.of(settings)
+    this.#settings.value = settings
+    keepSettings(settings)
+  }
+
+  begin(sessionId?: string): ChatPort {
+    return this.#backend.begin(sessionId)
+  }
+
+  open(sessionId: string, loopId?: string): Promise<ChatPort> {
+    return this.#backend.open(sessionId, loopId)
+  }
+
+  list(): Promise<StoredSession[]> {
+    return this.#backend.list()
+  }
+
+  read(sessionId: string, options?: { events?: boolean }) {
+    return this.#backend.read(sessionId, options)
+  }
+
+  isOpen(sessionId: string): Promise<boolean> {
+    return this.#backend.isOpen(sessionId)
+  }
+
+  takeOver(sessionId: string): Promise<void> {
+    return this.#backend.takeOver(sessionId)
+  }
+
+  remove(sessionId: string): Promise<void> {
+    return this.#backend.remove(sessionId)
+  }
+
+  rename(sessionId: string, title: string): Promise<void> {
+    return this.#backend.rename(sessionId, title)
+  }
+
+  exportAs(sessionId: string, format: ExportFormat): Promise<SessionFile> {
+    return this.#backend.exportAs(sessionId, format)
+  }
+
+  importFrom(text: string, options?: { replace?: boolean }): Promise<string> {
+    return this.#backend.importFrom(text, options)
+  }
+}
