@@ -1,15 +1,21 @@
-import type { AgentRun } from '../../../src/index.ts'
-import { messagesWithBytes } from '../../../src/session/index.ts'
-import { type ChatRequest, readChatRequest, toUiMessages, uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
-import { readJsonObject } from '../access/body.ts'
-import { refuse } from '../access/problem.ts'
-import { beginForPerson } from '../live/begin-for-person.ts'
-import type { LiveSession } from '../live/live-session.ts'
-import { settle, untilResolved } from '../live/settle.ts'
-import { type IsSeen, turnFrames, uiMessageFrames } from '../stream/frame-writer.ts'
-import { eventStream, waitsForPerson } from '../stream/run-stream.ts'
-import { askedIn } from './client-settings.ts'
-import type { SessionApp, SessionRouteOptions } from './route-options.ts'
+import type { AgentRun } from '../../../../src/index.ts'
+import { messagesWithBytes } from '../../../../src/session/index.ts'
+import {
+  type ChatRequest,
+  readChatRequest,
+  toUiMessages,
+  uiMessageEncoder,
+  uiMessageStreamHeaders,
+} from '../../../../src/ui/ai-sdk/index.ts'
+import { readJsonObject } from '../../access/body.ts'
+import { refuse } from '../../access/problem.ts'
+import type { LiveSession } from '../../live/live-session.ts'
+import { type IsSeen, turnFrames, uiMessageFrames } from '../../stream/frame-writer.ts'
+import { eventStream, waitsForPerson } from '../../stream/run-stream.ts'
+import { askedIn } from '../client-settings.ts'
+import type { SessionApp, SessionRouteOptions } from '../route-options.ts'
+import { beginForPerson } from './begin-for-person.ts'
+import { settle, untilResolved } from './settle.ts'
 
 /**
  * What `useChat` of the AI SDK asks for: `POST /chat`, `GET /chat/stream` (204 when nothing is on), and `GET /chat` for the messages of a
