@@ -124,21 +124,25 @@ function writeTypes(): void {
   }
 }
 
-/** Writes a file for each optional peer, and has all others import the peer from there. Run after the code is written. */
+/**
+ * Writes a file for each module of an optional peer, and has all others import it from there. One for all of a peer would bring along what is for
+ * Node alone. Run after the code is written.
+ */
 function writePeers(): void {
   type Manifest = Record<'peerDependencies' | 'devDependencies', Record<string, string>>
   const { peerDependencies, devDependencies }: Manifest = JSON.parse(readFileSync('package.json', 'utf8'))
+  const files = globSync(`${folder}/**/*.js`)
   for (const peer of Object.keys(peerDependencies)) {
-    const target = join(folder, 'npm-install', `${peer}.js`)
-    const passedOn = new Set<string>()
+    const passedOn = new Map<string, Set<string>>()
     const specifier = `"(${peer}(?:/[^"]+)?)"`
-    for (const path of globSync(`${folder}/**/*.js`)) {
+    for (const path of files) {
       const code = readFileSync(path, 'utf8')
       const written = code.replace(
         new RegExp(`^(import (\\{[^}]+\\}|\\* as \\w+) from )${specifier};`, 'gm'),
         (_, head: string, names: string, from: string) => {
-          passedOn.add(`export ${names.startsWith('*') ? '*' : names.replaceAll(/ as \w+/g, '')} from "${from}";`)
-          return `${head}"${relative(dirname(path), target)
+          const lines = passedOn.get(from) ?? new Set()
+          passedOn.set(from, lines.add(`export ${names.startsWith('*') ? '*' : names.replaceAll(/ as \w+/g, '')} from "${from}";`))
+          return `${head}"${relative(dirname(path), peerFile(from))
             .replaceAll('\\', '/')
             .replace(/^(?!\.)/, './')}";`
         },
@@ -147,16 +151,19 @@ function writePeers(): void {
         throw new Error(`${path} imports ${peer} in a way that is not known here.`)
       if (written !== code) writeFileSync(path, written)
     }
-    mkdirSync(dirname(target), { recursive: true })
     // Where a name is missing in an older version, Node shows the line.
     const tried = ` // Tried with: npm install ${peer}@${devDependencies[peer]}`
-    writeFileSync(
-      target,
-      distinct(passedOn)
-        .map((line) => `${line}${tried}\n`)
-        .join(''),
-    )
+    for (const [from, lines] of passedOn) {
+      mkdirSync(dirname(peerFile(from)), { recursive: true })
+      const written = distinct(lines).map((line) => `${line}${tried}\n`)
+      writeFileSync(peerFile(from), written.join(''))
+    }
   }
+}
+
+/** The error of a missing peer names this file, and with it the command that installs the peer. */
+function peerFile(specifier: string): string {
+  return join(folder, 'npm-install', `${specifier.replace(/\.js$/, '')}.js`)
 }
 
 /** Each name once, however many files import it. */
