@@ -8,7 +8,8 @@ test('a screen reader is told of calls, approvals, the trace and the tree', asyn
   await expect(card(page)).toMatchAriaSnapshot(`
     - group:
       - code: write_file
-      - text: /needs your approval Arguments .*thursday.md/
+      - text: /needs your approval .*thursday.md/
+      - insertion: "+ Wind: east, force 3"
       - button "Approve"
       - button "Deny"
       - button "Inspect the call"

@@ -86,7 +86,7 @@ const expected: Record<string, string> = {
     JournalError SessionError assertSessionId checkSession childrenOf deleteAllSessions exportAllSessions exportSession exportSessionLines getLoop importSession logSessionStore loopChainTo
     messagesWithBytes memoryDriver openInTime parallelSiblings parseMessages parseSession parseSnapshot pruneSessions recordsOf replayEvents rootLoops salvageSession
     scopedSessionStore serializeMessages sessionJournal sessionOf snapshotOf queuedInputs RecordedInput totalUsage withEvents withTaskHooks
-    AgentSnapshot BegunCall BlobDriver CaughtUp ChildLoopRef CopiedSessionRecord DroppedLine EventKeeping ImportSessionOptions Journal
+    AgentSnapshot BegunCall BlobDriver CaughtUp ChildLoopRef CopiedSessionRecord DroppedLine EventKeeping EventStore ImportSessionOptions Journal
     JournalEntry JournalRecord JournaledConversation LogClaim LogDamage LogDriver LogLine LogQuery LoopEvent LoopPlace LoopRecord
     LoopStatus NewSessionRecord NodeTag ParallelGroupRecord PruneOptions ReplayOptions ResumableSnapshot ResumePoint RetentionOptions RetentionReport SalvagedSession Session
     SessionDigest SessionEntry SessionErrorCode SessionFormation SessionJournal SessionJournalOptions SessionListOptions SessionOpenOptions SessionPage

@@ -12,9 +12,12 @@ import { SessionsPane } from './sessions/sessions-pane.tsx'
 import type { Desk } from './state/desk.ts'
 import { type DialogName, isDrawerOpen, showPane } from './state/layout.ts'
 import { Announcer } from './status/announcer.tsx'
+import { RunStatus } from './status/run-status.tsx'
+import { nameTab } from './status/tab-title.ts'
 import { TopBar } from './status/top-bar.tsx'
 
 const SettingsDialog = lazy(async () => (await import('./settings/settings-dialog.tsx')).SettingsDialog)
+const StorageDialog = lazy(async () => (await import('./sessions/storage-dialog.tsx')).StorageDialog)
 const CompareDialog = lazy(async () => (await import('./compare/compare-dialog.tsx')).CompareDialog)
 
 /** The page: status on top, the stored conversations, the one that is shown, and what it is made of. */
@@ -31,11 +34,13 @@ export function App({ desk }: { desk: Desk }) {
     return () => removeEventListener('keydown', onKey)
   }, [desk])
 
+  useEffect(() => nameTab(desk), [desk])
+
   return (
     <div class="app">
       <TopBar
         state={state}
-        isRacing={conversation.race.value?.isRunning === true}
+        runStatus={<RunStatus desk={desk} onAway={() => showPane('sessions')} />}
         model={conversation.chat.model}
         isDrawerOpen={isDrawerOpen.value}
         onPalette={() => open('palette')}
@@ -47,16 +52,25 @@ export function App({ desk }: { desk: Desk }) {
         }}
       />
       <Panes
-        sessions={<SessionsPane desk={desk} />}
-        conversation={<ConversationPane key={conversation.sessionId} desk={desk} conversation={conversation} />}
+        sessions={<SessionsPane desk={desk} onStorage={() => open('storage')} />}
+        conversation={
+          <ConversationPane
+            key={conversation.sessionId}
+            desk={desk}
+            conversation={conversation}
+            onSettings={() => open('settings')}
+            onStorage={() => open('storage')}
+          />
+        }
         inspector={<Inspector key={conversation.sessionId} desk={desk} conversation={conversation} />}
       />
-      <Announcer state={state} />
+      <Announcer state={state} race={conversation.race.value} />
       {dialog.value === 'palette' && <Palette commands={commandsOf(desk, open)} onClose={close} />}
       {(dialog.value === 'settings' || dialog.value === 'code') && (
         <SettingsDialog desk={desk} tab={dialog.value === 'code' ? 'code' : 'model'} onClose={close} />
       )}
       {dialog.value === 'compare' && <CompareDialog desk={desk} onClose={close} />}
+      {dialog.value === 'storage' && <StorageDialog desk={desk} onClose={close} />}
       {dialog.value === 'keys' && <KeyHelp onClose={close} />}
     </div>
   )

@@ -1,7 +1,7 @@
 /// <reference types="vite/client" />
 import { render } from 'preact'
 import { App } from './app.tsx'
-import { openBackend } from './settings/settable-backend.ts'
+import { openBackend } from './settings/placed-backend.ts'
 import { createDesk } from './state/desk.ts'
 
 const root = document.getElementById('app')

@@ -58,7 +58,7 @@ export type {
 } from '../types/session/session-store.ts'
 export { sessionJournal } from './journal/session-journal.ts'
 export { type TaskHooks, withTaskHooks } from './journal/task-hooks.ts'
-export { type EventKeeping, withEvents } from './journal/with-events.ts'
+export { type EventKeeping, type EventStore, withEvents } from './journal/with-events.ts'
 export { assertSessionId, logSessionStore } from './log/log-session-store.ts'
 export { memoryDriver } from './log/memory-store.ts'
 export { openInTime } from './log/open-in-time.ts'

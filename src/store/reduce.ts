@@ -43,7 +43,7 @@ export function reduce(state: RunState, event: AgentEvent): RunState {
 }
 
 function beginRun(state: RunState, event: AgentEvent): RunState {
-  const { failure: _failure, rejection: _rejection, retry: _retry, ...kept } = state
+  const { failure: _failure, rejection: _rejection, limit: _limit, endedBy: _endedBy, retry: _retry, ...kept } = state
   return {
     ...kept,
     status: 'running',
@@ -137,6 +137,8 @@ function agentEnded(state: RunState, event: AgentEndEvent): RunState {
   }
   if (event.error !== undefined) next.failure = event.error
   if (event.rejection !== undefined) next.rejection = event.rejection
+  if (event.limit !== undefined) next.limit = event.limit
+  if (event.endedBy !== undefined) next.endedBy = event.endedBy
   return Object.keys(state.children).reduce(settleChild, next)
 }
 

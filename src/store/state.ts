@@ -4,7 +4,16 @@ import type { Citation, FileContent, ImageContent, OpaqueContent, ServiceToolCon
 import type { AgentMessage } from '../contract/message/message.ts'
 import { emptyUsage, type Usage } from '../contract/model/usage.ts'
 import type { AnnotatedRequest } from '../contract/run/request-capture.ts'
-import type { PendingApproval, PendingClientCall, PendingInput, RunFailure, RunStatus, TurnTrigger } from '../contract/run/run-facts.ts'
+import type {
+  EndedBy,
+  PendingApproval,
+  PendingClientCall,
+  PendingInput,
+  RunFailure,
+  RunStatus,
+  TurnTrigger,
+} from '../contract/run/run-facts.ts'
+import type { ReachedLimit } from '../contract/run/settings.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
 
 /** A block of a message on screen. A tool call holds only its id: what became of it is `RunState.tools[toolCallId]`. */
@@ -158,6 +167,10 @@ export interface RunState {
   failure?: RunFailure
   /** Why an input filter, or a hook, refused to go on. */
   rejection?: string
+  /** Which limit ended the run. */
+  limit?: ReachedLimit
+  /** What ended a completed run before the model had nothing more to do. */
+  endedBy?: EndedBy
   /** What the model was sent last, where the run captures it. */
   lastRequest?: AnnotatedRequest
   branches?: BranchesView

@@ -31,6 +31,13 @@ function manySettings(address: string): Settings[] {
     { ...defaultSettings, compaction: { isOn: false, maxContextTokens: 20_000, compactAt: 70, keepRecentTurns: 3 } },
     { ...defaultSettings, model: { ...model, source: 'proxy', address: `${address}/models/anthropic`, inputPrice: 3, outputPrice: 15 } },
     { ...defaultSettings, model: { ...model, source: 'local', modelId: nasty, address: `${address}/v1`, contextWindow: 8000 } },
+    {
+      ...defaultSettings,
+      request: {
+        ...{ maxTokens: 500, temperature: 0.5, stop: ['END', nasty], toolChoice: 'required' as const },
+        schema: '{"type":"object","properties":{"a-b":{"type":"string"}},"required":["a-b"]}',
+      },
+    },
     { ...defaultSettings, place: 'server', serverUrl: address },
   ]
 }

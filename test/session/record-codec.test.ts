@@ -217,3 +217,16 @@ describe('reading a line', () => {
     for (const [from, to] of wrong) expect(decodeLine(sealed(text.replace(from, to))), to).toMatchObject({ kind: 'corrupt' })
   })
 })
+
+it('the checksum is that of the whole line, wherever its pieces end', () => {
+  const encoder = new TextEncoder()
+  for (const sign of ['a', 'é', '好', '𝒳']) {
+    for (let shift = 0; shift < 4; shift++) {
+      const body = JSON.stringify({ text: 'x'.repeat(shift) + sign.repeat(20_000) })
+      const line = encodeLine(lineStart(place), place.seq, `"at":1,"loopId":"l","type":"hologram","body":${body}`)
+      const text = line.slice(0, line.lastIndexOf(',"crc"'))
+      const sum = crc32(encoder.encode(text), 0, encoder.encode(text).length).toString(16).padStart(8, '0')
+      expect(line.slice(text.length)).toBe(`,"crc":"${sum}"}`)
+    }
+  }
+})

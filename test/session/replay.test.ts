@@ -52,6 +52,45 @@ describe.each(Object.entries(stores))('events that are kept: %s', (_name, make) 
     expect(loop?.events.map(({ sequence }) => sequence)).toEqual(heard.map((_, index) => index))
   })
 
+  it('are there a second after they were heard, although the answer goes on', async () => {
+    const { store, elsewhere } = make()
+    const clock = vi.spyOn(Date, 'now')
+    let time = 1_800_000_000_000
+    clock.mockImplementation(() => time)
+    const model = scripted([{ text: 'One two three four five six seven.' }], { chunkSize: 4 })
+    const agent = new Agent({ model, sessionId: 's1', session: withEvents(store, { includeStreamingEvents: true }) })
+    agent.subscribe(({ type }) => {
+      if (type === 'messageUpdate') time += 400
+    })
+    await agent.prompt('Count.').result
+    const { records } = await elsewhere().tail('s1')
+    clock.mockRestore()
+    const kept = records.filter(({ entry }) => entry.type === 'events')
+    const withDeltas = kept.filter(
+      ({ entry }) => entry.type === 'events' && entry.events.some(({ event }) => event.type === 'messageUpdate'),
+    )
+    expect(withDeltas.length).toBeGreaterThan(2)
+    await agent.close()
+  })
+
+  it('are written at once for who is about to leave', async () => {
+    const { store, elsewhere } = make()
+    const kept = withEvents(store, { includeStreamingEvents: true })
+    const agent = new Agent({ model: scripted([{ text: 'One two three.', chunkSize: 4 }]), sessionId: 's1', session: kept })
+    let seen: AgentEvent[] = []
+    const run = agent.prompt('Count.')
+    for await (const event of run) {
+      if (event.type !== 'messageUpdate') continue
+      await kept.flushEvents()
+      seen = await replayed(elsewhere())
+      break
+    }
+    expect(seen.some(({ type }) => type === 'messageUpdate')).toBe(true)
+    await run.result
+    await agent.close()
+    await kept.flushEvents()
+  })
+
   it('leave out deltas unless they are asked for', async () => {
     const { store, elsewhere } = make()
     const { heard } = await play(withEvents(store))

@@ -81,6 +81,21 @@ describe('reduce: what was refused', () => {
   })
 })
 
+describe('reduce: why a run ended', () => {
+  it('keeps the limit that was reached, or what ended it, until the next run', () => {
+    const reached = { name: 'maxTurns', reason: 'Max turns reached (2/2)', max: 2, used: 2 } as const
+    const limited = stateOf({ ...agentEnd('limit'), limit: reached } as EventBody)
+    expect(limited).toMatchObject({ status: 'limit', limit: reached })
+    const ended = reduceAll(
+      asRun([agentStart, { ...agentEnd(), endedBy: { type: 'condition', name: 'enough' } } as EventBody], 'run-2'),
+      limited,
+    )
+    expect(ended).toMatchObject({ status: 'completed', endedBy: { type: 'condition', name: 'enough' } })
+    expect(ended.limit).toBeUndefined()
+    expect(reduceAll(asRun([agentStart], 'run-3'), ended).endedBy).toBeUndefined()
+  })
+})
+
 describe('reduce: requests and branches', () => {
   it('keeps the last request of a run', () => {
     const request = (systemPrompt: string): AnnotatedRequest => ({

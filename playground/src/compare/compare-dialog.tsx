@@ -17,7 +17,7 @@ export function CompareDialog({ desk, onClose }: { desk: Desk; onClose: () => vo
   const isScripted = settings.model.source === 'scripted'
   const entries = useSignal<readonly Entry[]>(firstEntries(settings))
   const judge = useSignal<JudgeName>('model')
-  const prompt = useSignal(draft.value.trim() || (isScripted ? 'Sum up the week in one sentence.' : ''))
+  const prompt = useSignal(draft.text.value.trim() || (isScripted ? 'Sum up the week in one sentence.' : ''))
   const change = (at: number, part: Partial<Entry>) => {
     entries.value = entries.value.map((entry, index) => (index === at ? { ...entry, ...part } : entry))
   }

@@ -1,12 +1,12 @@
 import { fileContent, imageContent } from '../../../src/index.ts'
 import type { Attachment } from '../state/attachments.ts'
-import type { Conversation } from '../state/session.ts'
+import type { Draft } from '../state/conversation/draft.ts'
 
 const picture = /^image\/(?:png|jpeg|gif|webp)$/
 const document = /^(?:application\/(?:pdf|json)|text\/)/
 
 /** Puts files to the draft, and says of each that cannot be sent why. */
-export async function attach({ attached, refused }: Conversation, files: Iterable<File>): Promise<void> {
+export async function attach({ attached, refused }: Draft, files: Iterable<File>): Promise<void> {
   refused.value = []
   for (const file of files) {
     try {

@@ -3,10 +3,10 @@ import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { mediaName, pictureUrl, sizeOf } from '../parts/media.tsx'
 import type { Attachment } from '../state/attachments.ts'
-import type { Conversation } from '../state/session.ts'
+import type { Draft } from '../state/conversation/draft.ts'
 
 /** What goes with the draft, each as a chip that can be taken away, and why other files do not. */
-export function AttachedFiles({ conversation: { attached, refused } }: { conversation: Conversation }) {
+export function AttachedFiles({ draft: { attached, refused } }: { draft: Draft }) {
   const remove = (block: Attachment) => (attached.value = attached.value.filter((other) => other !== block))
   return (
     <>

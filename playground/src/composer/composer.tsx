@@ -1,3 +1,4 @@
+import { isComposing } from '../palette/composing.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { Conversation } from '../state/session.ts'
 import { attach } from './attach.ts'
@@ -13,35 +14,18 @@ interface ComposerProps {
 
 /** Where a person writes: Enter sends, or steers while the agent runs; Alt+Enter asks for later; Escape stops (see `palette/keys.ts`). */
 export function Composer({ conversation, isRunning, isDisabled }: ComposerProps) {
-  const { draft, attached, refused, queued, withdraw } = conversation
-
-  function submit(isLater: boolean): void {
-    const text = draft.value.trim()
-    const media = attached.value
-    if (text === '' && media.length === 0) return
-    try {
-      if (isLater) conversation.followUp(text, media)
-      else conversation.send(text, media)
-    } catch (error) {
-      // Nothing was sent: a file is not what it says, or a run began meanwhile.
-      refused.value = [error instanceof Error ? error.message : String(error)]
-      return
-    }
-    draft.value = ''
-    attached.value = []
-    refused.value = []
-  }
+  const { draft, queued, withdraw, isSending } = conversation
+  const submit = (isLater: boolean) => void conversation.submit(isLater ? 'followUp' : 'steer')
 
   function onPaste(event: ClipboardEvent): void {
     const files = [...(event.clipboardData?.files ?? [])]
     if (files.length === 0) return
     event.preventDefault()
-    void attach(conversation, files)
+    void attach(draft, files)
   }
 
   function onKeyDown(event: KeyboardEvent): void {
-    // Enter that ends the composition of a character (Japanese, Chinese, …) is not a send.
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return
     event.preventDefault()
     submit(event.altKey)
   }
@@ -59,13 +43,11 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
         onEdit={
           withdraw &&
           (async (message) => {
-            if (!(await withdraw(message))) return
-            draft.value = message.text
-            attached.value = [...message.media, ...attached.value]
+            if (await withdraw(message)) draft.giveBack(message.text, message.media)
           })
         }
       />
-      <AttachedFiles conversation={conversation} />
+      <AttachedFiles draft={draft} />
       <div class="composer-box">
         <textarea
           rows={2}
@@ -74,16 +56,20 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
           placeholder={
             !isRunning ? 'Write to the agent…' : isDisabled ? 'Several answers are written at once…' : 'Steer the running agent…'
           }
-          value={draft.value}
+          value={draft.text.value}
           disabled={isDisabled}
-          onInput={(event) => (draft.value = event.currentTarget.value)}
+          readOnly={isSending.value}
+          aria-busy={isSending.value}
+          onInput={(event) => (draft.text.value = event.currentTarget.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
         <div class="composer-row">
-          <AttachButton isDisabled={isDisabled} onPick={(files) => void attach(conversation, files)} />
+          <AttachButton isDisabled={isDisabled} onPick={(files) => void attach(draft, files)} />
           <p class="keys">
-            {isRunning && !isDisabled ? (
+            {isSending.value ? (
+              'Sending…'
+            ) : isRunning && !isDisabled ? (
               <>
                 <kbd>Enter</kbd> steers · <kbd>Alt</kbd> <kbd>Enter</kbd> asks afterwards · <kbd>Esc</kbd> stops
               </>
@@ -106,7 +92,7 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
               </button>
             </>
           )}
-          <button type="submit" class="small primary" disabled={isDisabled}>
+          <button type="submit" class="small primary" disabled={isDisabled || isSending.value}>
             <Icon name="send" />
             {isRunning ? 'Steer' : 'Send'}
           </button>

@@ -1,6 +1,6 @@
 import { plural } from '../parts/figures.ts'
 import { IconButton } from '../parts/icon-button.tsx'
-import type { QueuedMessage } from '../state/session.ts'
+import type { QueuedMessage } from '../state/conversation/queue.ts'
 
 interface MessageQueueProps {
   queued: readonly QueuedMessage[]

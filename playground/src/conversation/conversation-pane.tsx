@@ -8,8 +8,10 @@ import { scenarios } from '../demo/scenarios/index.ts'
 import { loadMarkdown } from '../markdown/lazy-markdown.tsx'
 import { LinkQuestion } from '../markdown/link-question.tsx'
 import { KeyBanner } from '../models/key-banner.tsx'
+import { NoticeList } from '../notices/notice-list.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { InterferenceNotice } from '../sessions/interference-notice.tsx'
+import type { Remedy } from '../state/desk/remedies.ts'
 import type { Desk } from '../state/desk.ts'
 import type { Conversation } from '../state/session.ts'
 import { Transcript } from './transcript.tsx'
@@ -17,13 +19,19 @@ import { Welcome } from './welcome.tsx'
 
 const ReplayBar = lazy(async () => (await import('../replay/replay-bar.tsx')).ReplayBar)
 
+interface ConversationPaneProps {
+  desk: Desk
+  conversation: Conversation
+  onSettings: () => void
+  onStorage: () => void
+}
+
 /** The conversation that is shown, and where a person goes on with it. */
-export function ConversationPane({ desk, conversation }: { desk: Desk; conversation: Conversation }) {
+export function ConversationPane({ desk, conversation, onSettings, onStorage }: ConversationPaneProps) {
   const state = conversation.state.value
   const race = conversation.race.value
   const isRunning = state.status === 'running' || race?.isRunning === true
   const isElsewhere = desk.interference.value !== undefined || desk.isMoving.value
-  const { warning } = desk
   const { replay } = conversation
   useEffect(loadMarkdown, [])
   const isEmpty = state.messages.length === 0 && state.live === undefined && race === undefined
@@ -39,7 +47,22 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
     if (files.length === 0) return
     // Otherwise the browser leaves the page for the file.
     event.preventDefault()
-    if (!isMute) void attach(conversation, files)
+    if (!isMute) void attach(conversation.draft, files)
+  }
+
+  function act(remedy: Remedy, about = conversation.sessionId): void {
+    const acts: Record<Remedy, () => void> = {
+      retry: conversation.retry,
+      continue: conversation.goOn,
+      compactAndRetry: conversation.compactAndRetry,
+      settings: onSettings,
+      freeSpace: onStorage,
+      reload: () => location.reload(),
+      takeOver: () => void desk.takeOver(),
+      stop: conversation.abort,
+      open: () => void desk.open(about),
+    }
+    acts[remedy]()
   }
 
   return (
@@ -55,16 +78,14 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
           selection={desk.selection.value}
           actions={isElsewhere || replay !== undefined ? undefined : conversation}
           requests={conversation.log.requests}
+          modelUrl={modelUrlOf(conversation)}
+          onRemedy={isElsewhere || replay !== undefined ? undefined : act}
           onSelect={desk.select}
           onBranch={(loopId) => void desk.open(conversation.sessionId, loopId)}
         />
       </LinkQuestion>
       <footer class="dock">
-        {warning.value !== undefined && (
-          <p class="warning" role="alert">
-            {warning.value}
-          </p>
-        )}
+        <NoticeList desk={desk} act={act} />
         <InterferenceNotice desk={desk} />
         <KeyBanner />
         {replay === undefined ? (
@@ -83,4 +104,10 @@ export function ConversationPane({ desk, conversation }: { desk: Desk; conversat
 /** Without it, a browser lets nothing be dropped but text into a field. */
 function allowFiles(event: DragEvent): void {
   if (event.dataTransfer?.types.includes('Files')) event.preventDefault()
+}
+
+/** As its last run said it. */
+function modelUrlOf({ log }: Conversation): string | undefined {
+  const start = log.events.findLast((event) => event.type === 'agentStart')
+  return start?.configSnapshot.baseUrl
 }

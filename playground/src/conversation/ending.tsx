@@ -1,45 +1,69 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { escapeControls, type RunState } from '../../../src/store/index.ts'
+import { RemedyButton } from '../notices/remedy-button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import type { Remedy } from '../state/desk/remedies.ts'
+import { type NetworkCause, networkCause, networkCauses } from './network-cause.ts'
+import { whyEnded } from './why-ended.ts'
 
-/** How the last run ended, where that needs saying: what failed, and what can be done. */
-export function Ending({ state, onRetry }: { state: RunState; onRetry: (() => void) | undefined }) {
-  const { status, failure, rejection = '' } = state
-  if (status === 'running') return null
-  if (failure !== undefined) {
-    return (
-      <div class="failure" role="alert">
-        <p>
-          <strong>{failure.code}</strong> {escapeControls(failure.message)}
-        </p>
-        <span class="failure-actions">
-          {onRetry !== undefined && (
-            <button type="button" class="small" onClick={onRetry}>
-              Try again
-            </button>
-          )}
-          <CopyButton label="Copy the error" text={() => JSON.stringify(failure, undefined, 2)} />
-        </span>
-      </div>
-    )
-  }
-  if (status === 'rejected') {
-    return (
-      <p class="failure" role="alert" data-testid="rejection">
-        <strong>Rejected</strong> {escapeControls(rejection)}
+interface EndingProps {
+  state: RunState
+  /** Where the model was asked; absent where that is not known here. */
+  modelUrl: string | undefined
+  /** Absent where nothing can be said. */
+  onRemedy: ((remedy: Remedy) => void) | undefined
+}
+
+/** How the last run ended, where that needs saying: what failed, in the words of who refused, and what can be done. */
+export function Ending({ state, modelUrl, onRemedy }: EndingProps) {
+  const why = state.status === 'running' ? undefined : whyEnded(state)
+  if (why === undefined) return null
+  const { failure, retries } = state
+  const tries = failure !== undefined && retries > 0 ? ` It was tried ${retries + 1} times.` : ''
+  return (
+    <div class={why.isFailure ? 'failure' : 'notice'} role={why.isFailure ? 'alert' : undefined} data-testid={idOf(state)}>
+      <p>
+        <strong>{failure?.code ?? why.word}</strong> {escapeControls(why.text)}
+        {tries}
       </p>
-    )
-  }
-  if (status === 'limit') return <p class="notice">The run stopped at a limit. Send a message to go on.</p>
-  return status === 'aborted' ? <p class="notice">Stopped. Nothing is lost: go on with a new message.</p> : null
+      {failure !== undefined && <Cause failure={failure} modelUrl={modelUrl} />}
+      <span class="failure-actions">
+        {onRemedy && why.remedies.map((remedy) => <RemedyButton key={remedy} remedy={remedy} onClick={() => onRemedy(remedy)} />)}
+        {failure !== undefined && <CopyButton label="Copy the error" text={() => JSON.stringify(failure, undefined, 2)} />}
+      </span>
+    </div>
+  )
+}
+
+function idOf({ status }: RunState): string {
+  return status === 'rejected' ? 'rejection' : 'ending'
+}
+
+/** What the browser did not say of a request that never came back. */
+function Cause({ failure, modelUrl }: { failure: NonNullable<RunState['failure']>; modelUrl: string | undefined }) {
+  const cause = useSignal<NetworkCause | undefined>(undefined)
+  useEffect(() => {
+    if (failure.code !== 'network' || modelUrl === undefined || !/could not be reached/.test(failure.message)) return
+    let isLooking = true
+    void networkCause(modelUrl).then((found) => {
+      if (isLooking) cause.value = found
+    })
+    return () => {
+      isLooking = false
+    }
+  }, [failure, modelUrl])
+  return cause.value === undefined ? null : <p data-testid="network-cause">{networkCauses[cause.value]}</p>
 }
 
 /** A stored conversation whose last message still waits for an answer. */
-export function BrokenOff({ state: { runId, messages }, onGoOn }: { state: RunState; onGoOn: (() => void) | undefined }) {
-  const role = messages.at(-1)?.role
-  if (runId !== undefined || (role !== 'user' && role !== 'toolResult')) return null
+export function BrokenOff({ state: { runId, status, messages }, onGoOn }: { state: RunState; onGoOn: (() => void) | undefined }) {
+  const last = messages.at(-1)
+  const isUnanswered = last?.role === 'user' || last?.role === 'toolResult' || (last?.role === 'assistant' && last.message === undefined)
+  if (runId !== undefined || status !== 'idle' || !isUnanswered) return null
   return (
     <div class="notice broken-off" data-testid="broken-off">
-      <p>The page ended before the answer did. Everything up to here was kept.</p>
+      <p>The page ended before the answer did. What you see was kept.</p>
       {onGoOn !== undefined && (
         <button type="button" class="small" onClick={onGoOn}>
           Go on

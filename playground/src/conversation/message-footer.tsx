@@ -3,6 +3,7 @@ import type { MessageView } from '../../../src/store/index.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { duration, short } from '../parts/figures.ts'
 import { IconButton } from '../parts/icon-button.tsx'
+import { stopWord } from './why-ended.ts'
 
 interface MessageFooterProps {
   view: MessageView
@@ -19,10 +20,16 @@ export function MessageFooter({ view, isScripted, onSelect, onEdit, onRerun, onB
   const { message } = view
   if (message === undefined || message.role === 'extension') return null
   const text = textOf(message.content)
+  const stopped = stopWord(view)
   return (
     <footer class="message-footer">
       {message.role === 'assistant' && (
         <span class="message-facts">
+          {stopped !== undefined && (
+            <span class="badge" data-testid="stop-reason">
+              {stopped}
+            </span>
+          )}
           {[isScripted ? `${message.model} (scripted)` : message.model, ...pace(view), ...produced(message.usage.output)].join(' · ')}
         </span>
       )}

@@ -8,6 +8,7 @@ import type { Decisions } from '../tools/decisions.ts'
 import { ServiceToolCard } from '../tools/service-tool-card.tsx'
 import { ToolCard } from '../tools/tool-card.tsx'
 import { EditMessage } from './edit-message.tsx'
+import { LongText } from './long-text.tsx'
 import { MessageFooter } from './message-footer.tsx'
 import { type Passage, passagesOf } from './passages.ts'
 import { type FindBlock, Sources, toSource } from './sources.tsx'
@@ -16,7 +17,7 @@ import { Thinking } from './thinking.tsx'
 /** What a person can do with a message. */
 export interface MessageActions extends Decisions {
   regenerate(): void
-  editAndResend(messageId: string, text: string): void
+  editAndResend(messageId: string, text: string): Promise<boolean>
 }
 
 export interface MessageProps {
@@ -62,7 +63,7 @@ export function Message(props: MessageProps) {
         <EditMessage
           text={textOf(message.content)}
           onCancel={() => (isEdited.value = false)}
-          onSend={(text) => actions?.editAndResend(view.id, text)}
+          onSend={async (text) => (await actions?.editAndResend(view.id, text)) ?? false}
         />
       ) : (
         // A block never changes its place in a message.
@@ -94,7 +95,7 @@ interface PassageProps extends MessageProps {
 function PassageView({ passage, view, tools, approvals, runs, actions, turn, onSelect }: PassageProps) {
   const isGrowing = passage.isLast && view.status === 'streaming'
   if (passage.type === 'text') {
-    if (view.role === 'user') return <p class="text plain">{passage.text}</p>
+    if (view.role === 'user') return <LongText text={passage.text} />
     return <LazyMarkdown text={passage.text} isGrowing={isGrowing} />
   }
   const { block } = passage

@@ -6,6 +6,7 @@ import type { RunState } from '../../../src/store/index.ts'
 import { Icon } from '../parts/icon.tsx'
 import { scrollable } from '../parts/scrollable.ts'
 import { RaceCard } from '../race/race-card.tsx'
+import type { Remedy } from '../state/desk/remedies.ts'
 import type { CapturedTurn } from '../state/event-log.ts'
 import type { Race } from '../state/race/race.ts'
 import type { Selection } from '../state/selection.ts'
@@ -21,6 +22,10 @@ interface TranscriptProps {
   selection: Selection | undefined
   /** Absent where nothing can be said or decided. */
   actions: (MessageActions & { goOn(): void }) | undefined
+  /** Where the model was asked; absent where that is not known here. */
+  modelUrl: string | undefined
+  /** Absent as `actions`. */
+  onRemedy: ((remedy: Remedy) => void) | undefined
   requests: readonly CapturedTurn[]
   onSelect: (selection: Selection) => void
   onBranch: (loopId: string) => void
@@ -31,7 +36,7 @@ interface TranscriptProps {
 }
 
 /** The transcript. It follows the newest line until the reader scrolls up, and shows what is selected. */
-export function Transcript({ state, race, selection, actions, isEmpty, welcome, ...rest }: TranscriptProps) {
+export function Transcript({ state, race, selection, actions, modelUrl, onRemedy, isEmpty, welcome, ...rest }: TranscriptProps) {
   const box = useRef<HTMLElement>(null)
   const lines = useRef<HTMLDivElement>(null)
   const lastTop = useRef(0)
@@ -89,7 +94,7 @@ export function Transcript({ state, race, selection, actions, isEmpty, welcome, 
               Waiting for the model…
             </p>
           )}
-          <Ending state={state} onRetry={actions?.regenerate} />
+          <Ending state={state} modelUrl={modelUrl} onRemedy={onRemedy} />
           <BrokenOff state={state} onGoOn={actions?.goOn} />
         </div>
       </section>

@@ -5,6 +5,12 @@ import type { Scenario } from './scenario.ts'
 /** Asks what the scripted model has an answer for, with the files that belong to it. */
 export function play(desk: Desk, conversation: Conversation, { prompt, files, isRace }: Scenario): void {
   if (isRace) desk.race(prompt)
-  else if (files === undefined) conversation.send(prompt)
-  else files().then((found) => conversation.send(prompt, found), desk.warn)
+  else void send(desk, conversation, prompt, files)
+}
+
+async function send({ notices }: Desk, conversation: Conversation, prompt: string, files: Scenario['files']): Promise<void> {
+  const { sessionId } = conversation
+  const attempt = { topic: 'send', failure: 'The files of this scenario are not there', sessionId }
+  const found = await notices.attempt(attempt, async () => (await files?.()) ?? [])
+  if (found !== undefined) await conversation.send(prompt, found)
 }

@@ -51,7 +51,7 @@ export function commandsOf(desk: Desk, open: (dialog: DialogName) => void): Comm
         showPane('inspector')
       },
     })),
-    ...desk.stored.value.map(({ sessionId, title }) => ({
+    ...desk.stored.sessions.value.map(({ sessionId, title }) => ({
       id: `open ${sessionId}`,
       group: 'Open',
       name: title || 'Conversation',

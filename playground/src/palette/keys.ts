@@ -2,13 +2,15 @@ import { signal } from '@preact/signals'
 import type { Desk } from '../state/desk.ts'
 import { showPane } from '../state/layout.ts'
 import { type InspectorTab, inspectorTabs } from '../state/selection.ts'
+import { commandKey } from './command-key.ts'
+import { isComposing } from './composing.ts'
 
 /** Keys of one letter can be switched off: speech input types them by accident (WCAG 2.1.4). */
 export const areKeysOn = signal(true)
 
 /** All keys, as the help shows them. */
 export const keyTable: readonly (readonly [keys: string, what: string])[] = [
-  ['⌘K / Ctrl K', 'Commands'],
+  [`${commandKey}K`, 'Commands'],
   ['Enter', 'Send; while the agent runs: steer it'],
   ['Alt Enter', 'Ask when it would otherwise end'],
   ['Esc', 'Stop the run; close what is open'],
@@ -46,7 +48,8 @@ export function onKeysOf(desk: Desk, open: (dialog: 'palette' | 'keys') => void)
       return
     }
     if (event.key === 'Escape') {
-      conversation.abort()
+      // Of an input method, and of other fields, it belongs to them.
+      if (!isComposing(event) && !isInOtherField(event)) conversation.abort()
       return
     }
     const act = acts[event.key.toLowerCase()]
@@ -76,6 +79,11 @@ function moveTurn(desk: Desk, by: number): void {
   const found = requests.findLastIndex(({ loopId, turnIndex }) => loopId === now?.loopId && turnIndex === now.turnIndex)
   const next = requests[now === undefined ? requests.length - 1 : Math.min(requests.length - 1, Math.max(0, found + by))]
   if (next !== undefined) desk.select({ loopId: next.loopId, turnIndex: next.turnIndex })
+}
+
+/** Than the composer, which has no use for Escape. */
+function isInOtherField(event: KeyboardEvent): boolean {
+  return isInField(event) && !(event.target instanceof HTMLElement && event.target.id === 'composer')
 }
 
 function isInField({ target }: KeyboardEvent): boolean {

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
 import type { Command } from './commands.ts'
+import { isComposing } from './composing.ts'
 
 /** Commands by name: type a few letters of it. A combobox with a listbox, as APG has it. */
 export function Palette({ commands, onClose }: { commands: readonly Command[]; onClose: () => void }) {
@@ -20,7 +21,7 @@ export function Palette({ commands, onClose }: { commands: readonly Command[]; o
   function onKeyDown(event: KeyboardEvent): void {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (by !== undefined) chosen.value = (at + by + found.length) % Math.max(1, found.length)
-    else if (event.key === 'Enter' && !event.isComposing) run(found[at])
+    else if (event.key === 'Enter' && !isComposing(event)) run(found[at])
     else return
     event.preventDefault()
   }

@@ -14,6 +14,14 @@ export function short(value: number): string {
   return value < 999_950 ? `${(value / 1000).toFixed(1)}k` : `${(value / 1_000_000).toFixed(1)}M`
 }
 
+/** 812 bytes, 8.1 kB, 1.2 MB, 3.4 GB. */
+export function bytesOf(value: number): string {
+  if (value < 1000) return `${Math.round(value)} bytes`
+  const units = ['kB', 'MB', 'GB']
+  const power = Math.min(units.length, Math.floor(Math.log10(value) / 3))
+  return `${(value / 1000 ** power).toFixed(1)} ${units[power - 1]}`
+}
+
 /** 84 ms, 1.9 s, 2 min 5 s. */
 export function duration(ms: number): string {
   if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`

@@ -1,6 +1,7 @@
 import { escapeControls } from '../../../src/store/index.ts'
 import type { Race } from '../state/race/race.ts'
 import { RaceColumns } from './race-column.tsx'
+import { verdictText } from './verdict.ts'
 
 /** Several answers to one prompt beside each other, and which of them the judge chose. */
 export function RaceCard({ race }: { race: Race }) {
@@ -13,7 +14,17 @@ export function RaceCard({ race }: { race: Race }) {
       </article>
       <section class="race" aria-label="Branches" data-testid="race" data-status={race.isRunning ? 'running' : 'done'}>
         <RaceColumns entries={loopIds.map((loopId) => ({ loopId, run: runs[loopId], marks: marks[loopId] }))} chosen={selectedLoopId} />
-        {verdict !== undefined && <p class="verdict">Judge: {escapeControls(verdict)}</p>}
+        {verdict !== undefined && (
+          <p class="verdict">
+            Judge:{' '}
+            {escapeControls(
+              verdictText(
+                verdict,
+                loopIds.map((loopId) => marks[loopId]?.name),
+              ),
+            )}
+          </p>
+        )}
       </section>
     </>
   )

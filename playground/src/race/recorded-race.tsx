@@ -3,6 +3,7 @@ import { escapeControls, initialState, reduce } from '../../../src/store/index.t
 import { Icon } from '../parts/icon.tsx'
 import { RaceColumns, type RaceEntry } from './race-column.tsx'
 import { marked, type RaceMarks } from './race-marks.ts'
+import { verdictText } from './verdict.ts'
 
 /** The branches that were tried beside the one that the conversation went on with. */
 export function RecordedRace({ record, loop }: { record: Session; loop: LoopRecord }) {
@@ -15,7 +16,17 @@ export function RecordedRace({ record, loop }: { record: Session; loop: LoopReco
         {siblings.length} answers were tried at once; the conversation goes on with the one that was chosen.
       </summary>
       <RaceColumns entries={siblings.map(entryOf)} chosen={loop.loopId} />
-      {verdict !== undefined && <p class="verdict">Judge: {escapeControls(verdict)}</p>}
+      {verdict !== undefined && (
+        <p class="verdict">
+          Judge:{' '}
+          {escapeControls(
+            verdictText(
+              verdict,
+              siblings.map(({ config }) => config?.name),
+            ),
+          )}
+        </p>
+      )}
     </details>
   )
 }

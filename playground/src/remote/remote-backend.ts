@@ -74,10 +74,17 @@ class RemoteBackend implements Backend {
     }
   }
 
-  async list(): Promise<StoredSession[]> {
-    const page = Object(await this.#calls.json('/sessions?limit=100'))
-    const sessions: unknown = page.sessions
-    return Array.isArray(sessions) ? sessions.map(summaryFrom) : []
+  async list(most: number): Promise<StoredSession[]> {
+    const found: StoredSession[] = []
+    let cursor: unknown
+    do {
+      const next = typeof cursor === 'string' ? `&cursor=${encodeURIComponent(cursor)}` : ''
+      const { sessions, nextCursor } = Object(await this.#calls.json(`/sessions?limit=${Math.min(100, most - found.length)}${next}`))
+      if (!Array.isArray(sessions) || sessions.length === 0) break
+      found.push(...sessions.map(summaryFrom))
+      cursor = nextCursor
+    } while (typeof cursor === 'string' && found.length < most)
+    return found
   }
 
   async read(sessionId: string, { events = true }: { events?: boolean } = {}): Promise<Session> {

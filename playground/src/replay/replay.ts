@@ -3,6 +3,7 @@ import type { AgentEvent } from '../../../src/index.ts'
 import { recordsOf, type Session, snapshotOf } from '../../../src/session/index.ts'
 import { goesBack, initialState, type RunState, reduce, rewoundState } from '../../../src/store/index.ts'
 import type { ModelFacts } from '../state/chat-port.ts'
+import { draftOf } from '../state/conversation/draft.ts'
 import { EventLog } from '../state/event-log.ts'
 import type { Replay } from '../state/replay-controls.ts'
 import type { Conversation } from '../state/session.ts'
@@ -76,6 +77,7 @@ export function createReplay(session: Session, loopId: string | undefined, model
   }
 
   const nothing = () => undefined
+  const unheard = async () => false
   return {
     ...{ chat: silentPort(session.sessionId, model), sessionId: session.sessionId, loopId: shownLoop, state },
     get log() {
@@ -85,12 +87,21 @@ export function createReplay(session: Session, loopId: string | undefined, model
       record: signal(session),
       race: signal(undefined),
       queued: signal([]),
-      draft: signal(''),
-      attached: signal([]),
-      refused: signal([]),
+      // What is not said yet waits for the conversation itself.
+      draft: draftOf(session.sessionId),
+      isSending: signal(false),
     },
-    ...{ send: nothing, followUp: nothing, abort: pause, approve: nothing, deny: nothing, goOn: nothing, regenerate: nothing },
-    ...{ editAndResend: nothing, compact: nothing, startRace: () => Promise.reject(new Error('A replay asks nobody.')) },
+    ...{
+      abort: pause,
+      approve: nothing,
+      deny: nothing,
+      goOn: nothing,
+      regenerate: nothing,
+      retry: nothing,
+      compact: nothing,
+      compactAndRetry: nothing,
+    },
+    ...{ submit: unheard, send: unheard, editAndResend: unheard, startRace: async () => undefined },
     refresh: async () => undefined,
     stop: async () => pause(),
     close: async () => pause(),

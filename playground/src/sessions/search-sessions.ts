@@ -2,24 +2,29 @@ import { isLlmMessage } from '../../../src/context/index.ts'
 import { textOf } from '../../../src/index.ts'
 import type { Backend, StoredSession } from '../state/chat-port.ts'
 
-/** The conversations in which something was found, with the place where. */
-export type Found = ReadonlyMap<string, string | undefined>
+/** A conversation in which something was found, with the words around it; without where only its title says it. */
+export interface Hit {
+  session: StoredSession
+  excerpt?: string
+}
 
 /** What was said in conversations that were read already, by id, as of the time of their last record. */
 const texts = new Map<string, { at: number; text: string }>()
 const excerptLength = 80
 
-/** Looks for `query` in titles, and in what was said. */
-export async function searchSessions(backend: Backend, sessions: readonly StoredSession[], query: string): Promise<Found> {
+/** Looks for `query` in titles and in what was said, in all that is stored; gives what it has found so far each time there is more. */
+export async function* searchSessions(backend: Backend, query: string): AsyncGenerator<readonly Hit[]> {
   const wanted = query.trim().toLowerCase()
-  const found = new Map<string, string | undefined>()
-  for (const session of sessions) {
+  const hits: Hit[] = []
+  for (const session of await backend.list(Number.POSITIVE_INFINITY)) {
     const text = await textIn(backend, session)
     const at = text.toLowerCase().indexOf(wanted)
-    if (at >= 0) found.set(session.sessionId, text.slice(Math.max(0, at - excerptLength / 4), at + excerptLength).replace(/\s+/g, ' '))
-    else if (session.title.toLowerCase().includes(wanted)) found.set(session.sessionId, undefined)
+    if (at >= 0) hits.push({ session, excerpt: text.slice(Math.max(0, at - excerptLength / 4), at + excerptLength).replace(/\s+/g, ' ') })
+    else if (session.title.toLowerCase().includes(wanted)) hits.push({ session })
+    else continue
+    yield [...hits]
   }
-  return found
+  yield hits
 }
 
 async function textIn(backend: Backend, { sessionId, lastActiveAt }: StoredSession): Promise<string> {

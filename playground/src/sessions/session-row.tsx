@@ -3,52 +3,87 @@ import type { ComponentChildren } from 'preact'
 import { dateOf, plural } from '../parts/figures.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import type { StoredSession } from '../state/chat-port.ts'
+import type { Activity } from '../state/desk/open-conversations.ts'
+import { RenameSession } from './rename-session.tsx'
 
 interface SessionRowProps {
   session: StoredSession
   isCurrent: boolean
+  /** What it does, in this tab. */
+  activity: Activity | undefined
   /** Where a search found its words. */
   excerpt: string | undefined
+  /** Absent while none are chosen. */
+  chosen: { is: boolean; onChange: (is: boolean) => void } | undefined
   onOpen: () => void
+  onRename: (title: string) => void
   onDelete: () => void
   /** The loops of the conversation that is shown. */
   children?: ComponentChildren
 }
 
-/** One stored conversation: opens it, deletes it after a second question. */
-export function SessionRow({ session, isCurrent, excerpt, onOpen, onDelete, children }: SessionRowProps) {
+const doing: Record<Activity, string> = { running: 'running', needsYou: 'needs you', answered: 'answered', failed: 'ended' }
+
+/** One stored conversation: opens it, names it, deletes it after a second question. */
+export function SessionRow({ session, isCurrent, activity, excerpt, chosen, onOpen, onRename, onDelete, children }: SessionRowProps) {
   // The button that is pressed goes away: the one that takes its place gets the focus.
-  const question = useSignal<'unasked' | 'asked' | 'declined'>('unasked')
-  const { startedAt, isOpen, loops } = session
+  const asks = useSignal<'nothing' | 'delete' | 'name' | 'declined'>('nothing')
+  const { startedAt, isOpen, loops, status } = session
   const title = session.title || 'Conversation'
+  const isElsewhere = isOpen && !isCurrent && activity === undefined
   return (
-    <li data-testid="stored-session" class="session-row">
+    <li data-testid="stored-session" class="session-row" data-activity={activity}>
+      {chosen !== undefined && (
+        <input
+          type="checkbox"
+          class="choose"
+          aria-label={`Choose “${title}”`}
+          checked={chosen.is}
+          onChange={({ currentTarget }) => chosen.onChange(currentTarget.checked)}
+        />
+      )}
       <button type="button" class="quiet pick" aria-current={isCurrent ? 'page' : undefined} onClick={onOpen}>
         <span class="title">{title}</span>
         <span class="when">
           <time dateTime={new Date(startedAt).toISOString()}>{dateOf(startedAt)}</time>
           <span>{plural(loops, 'loop')}</span>
-          {isOpen && !isCurrent && <span class="badge">in another tab</span>}
+          {activity !== undefined && (
+            <span class="badge activity" data-activity={activity}>
+              {doing[activity]}
+            </span>
+          )}
+          {isElsewhere && <span class="badge">{status === 'running' ? 'running in another tab' : 'in another tab'}</span>}
         </span>
         {excerpt !== undefined && <span class="excerpt">{excerpt}</span>}
       </button>
-      {question.value === 'asked' ? (
+      {asks.value === 'name' && (
+        <RenameSession
+          title={session.title}
+          onRename={(name) => {
+            asks.value = 'declined'
+            onRename(name)
+          }}
+          onCancel={() => (asks.value = 'declined')}
+        />
+      )}
+      {asks.value === 'delete' ? (
         <fieldset class="sure">
           <legend class="visually-hidden">Delete “{title}”?</legend>
           <button type="button" class="small danger" ref={focus} onClick={onDelete}>
             Delete
           </button>
-          <button type="button" class="small" onClick={() => (question.value = 'declined')}>
+          <button type="button" class="small" onClick={() => (asks.value = 'declined')}>
             Keep
           </button>
         </fieldset>
       ) : (
-        <span class="remove">
+        <span class="row-actions">
+          <IconButton icon="edit" label={`Rename “${title}”`} onClick={() => (asks.value = 'name')} />
           <IconButton
             icon="trash"
             label={`Delete “${title}”`}
-            buttonRef={question.value === 'declined' ? focus : null}
-            onClick={() => (question.value = 'asked')}
+            buttonRef={asks.value === 'declined' ? focus : null}
+            onClick={() => (asks.value = 'delete')}
           />
         </span>
       )}

@@ -1,33 +1,50 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { Splitter } from '../layout/splitter.tsx'
+import { plural } from '../parts/figures.ts'
 import { Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
 import type { Desk } from '../state/desk.ts'
 import { showPane } from '../state/layout.ts'
 import { LoopTree } from '../tree/loop-tree.tsx'
-import { type Found, searchSessions } from './search-sessions.ts'
+import type { Hit } from './search-sessions.ts'
 import { SessionRow } from './session-row.tsx'
+import { SessionSearch } from './session-search.tsx'
 import { TransferButtons } from './transfer-buttons.tsx'
 
-/** The conversations of this browser, newest first: search, open, delete, begin, import and export; the tree of the one that is shown. */
-export function SessionsPane({ desk }: { desk: Desk }) {
-  const conversation = desk.current.value
+/** All conversations, newest first: search, open, name, delete, begin, import and export; the tree of the one that is shown. */
+export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () => void }) {
   const begin = useRef<HTMLButtonElement>(null)
-  const query = useSignal('')
-  const found = useSignal<Found | undefined>(undefined)
-  const shown = desk.stored.value.filter(({ sessionId }) => found.value === undefined || found.value.has(sessionId))
+  const hits = useSignal<readonly Hit[] | undefined>(undefined)
+  const chosen = useSignal<ReadonlySet<string> | undefined>(undefined)
+  const { stored } = desk
+  const shown: readonly Hit[] = hits.value ?? stored.sessions.value.map((session) => ({ session }))
 
-  async function search(text: string): Promise<void> {
-    query.value = text
-    const result = text.trim() === '' ? undefined : await searchSessions(desk.backend, desk.stored.value, text)
-    // Somebody may have typed on meanwhile.
-    if (query.value === text) found.value = result
+  function choose(sessionId: string, is: boolean): void {
+    const next = new Set(chosen.value)
+    if (is) next.add(sessionId)
+    else next.delete(sessionId)
+    chosen.value = next
+  }
+
+  function remove(sessionIds: readonly string[]): void {
+    chosen.value = undefined
+    void desk.remove(sessionIds)
+    begin.current?.focus()
   }
 
   return (
     <nav class="sessions" aria-label="Conversations">
       <header>
         <h2>Conversations</h2>
+        {stored.sessions.value.length > 0 && (
+          <IconButton
+            icon="check"
+            label="Choose conversations"
+            isPressed={chosen.value !== undefined}
+            onClick={() => (chosen.value = chosen.value === undefined ? new Set() : undefined)}
+          />
+        )}
         <button
           type="button"
           class="small"
@@ -41,45 +58,90 @@ export function SessionsPane({ desk }: { desk: Desk }) {
           New
         </button>
       </header>
-      <label class="search-field">
-        <Icon name="search" />
-        <span class="visually-hidden">Search conversations</span>
-        <input type="search" placeholder="Search" value={query.value} onInput={(event) => void search(event.currentTarget.value)} />
-      </label>
+      <SessionSearch desk={desk} hits={hits} />
       <ul>
-        {shown.length === 0 && <li class="nothing">{found.value === undefined ? 'Nothing is stored yet.' : 'Nothing was found.'}</li>}
-        {shown.map((session) => {
-          const isCurrent = session.sessionId === conversation.sessionId
-          return (
-            <SessionRow
-              key={session.sessionId}
-              session={session}
-              isCurrent={isCurrent}
-              excerpt={found.value?.get(session.sessionId)}
-              onOpen={() => {
-                void desk.open(session.sessionId)
-                showPane('conversation')
-              }}
-              onDelete={() => {
-                void desk.remove(session.sessionId)
-                begin.current?.focus()
-              }}
-            >
-              {isCurrent && conversation.record.value !== undefined && (
-                <LoopTree
-                  record={conversation.record.value}
-                  current={conversation.loopId.value}
-                  selected={desk.selection.value?.loopId}
-                  onSelect={(loopId) => desk.select({ loopId, turnIndex: 0 })}
-                  onOpen={(loopId) => void desk.open(session.sessionId, loopId)}
-                />
-              )}
-            </SessionRow>
-          )
-        })}
+        {shown.length === 0 && <li class="nothing">{hits.value === undefined ? 'Nothing is stored yet.' : 'Nothing was found.'}</li>}
+        {shown.map(row)}
+        {hits.value === undefined && stored.hasMore.value && (
+          <li>
+            <button type="button" class="small earlier" onClick={() => void stored.more()}>
+              Earlier conversations
+            </button>
+          </li>
+        )}
       </ul>
-      <TransferButtons desk={desk} />
+      {chosen.value !== undefined && (
+        <ChosenBar
+          count={chosen.value.size}
+          onAll={() => (chosen.value = new Set(shown.map(({ session }) => session.sessionId)))}
+          onDelete={() => remove([...(chosen.value ?? [])])}
+          onCancel={() => (chosen.value = undefined)}
+        />
+      )}
+      <TransferButtons desk={desk} onStorage={onStorage} />
       <Splitter pane="sessions" label="Width of the sessions" />
     </nav>
+  )
+
+  function row({ session, excerpt }: Hit) {
+    const { sessionId } = session
+    const conversation = desk.current.value
+    const isCurrent = sessionId === conversation.sessionId
+    const record = isCurrent ? conversation.record.value : undefined
+    return (
+      <SessionRow
+        key={sessionId}
+        session={session}
+        isCurrent={isCurrent}
+        activity={desk.activity.value.get(sessionId)}
+        excerpt={excerpt}
+        chosen={chosen.value && { is: chosen.value.has(sessionId), onChange: (is) => choose(sessionId, is) }}
+        onOpen={() => {
+          void desk.open(sessionId)
+          showPane('conversation')
+        }}
+        onRename={(title) => void stored.rename(sessionId, title)}
+        onDelete={() => remove([sessionId])}
+      >
+        {record !== undefined && (
+          <LoopTree
+            record={record}
+            current={conversation.loopId.value}
+            selected={desk.selection.value?.loopId}
+            onSelect={(loopId) => desk.select({ loopId, turnIndex: 0 })}
+            onOpen={(loopId) => void desk.open(sessionId, loopId)}
+          />
+        )}
+      </SessionRow>
+    )
+  }
+}
+
+interface ChosenBarProps {
+  count: number
+  onAll: () => void
+  onDelete: () => void
+  onCancel: () => void
+}
+
+/** What can be done with the conversations that were chosen. */
+function ChosenBar({ count, onAll, onDelete, onCancel }: ChosenBarProps) {
+  const isSure = useSignal(false)
+  const ask = () => {
+    if (isSure.value) onDelete()
+    isSure.value = true
+  }
+  return (
+    <div class="chosen" data-testid="chosen">
+      <button type="button" class="small" onClick={onAll}>
+        All
+      </button>
+      <button type="button" class="small danger" disabled={count === 0} onClick={ask}>
+        {isSure.value ? `Yes, delete ${plural(count, 'conversation')}` : `Delete ${count}`}
+      </button>
+      <button type="button" class="small" onClick={onCancel}>
+        Cancel
+      </button>
+    </div>
   )
 }

@@ -7,23 +7,21 @@ import type { Desk } from '../state/desk.ts'
 const formats: Record<ExportFormat, string> = { phi: 'Whole session (phi)', rust: 'Rust ledger', markdown: 'Markdown' }
 
 /** Imports a file, and gives the conversation that is shown as one. */
-export function TransferButtons({ desk }: { desk: Desk }) {
+export function TransferButtons({ desk, onStorage }: { desk: Desk; onStorage: () => void }) {
   const input = useRef<HTMLInputElement>(null)
   const conversation = desk.current.value
   const isEmpty = conversation.record.value === undefined
 
   async function take(file: File | undefined): Promise<void> {
-    if (file !== undefined) await desk.importFrom(await file.text())
+    if (file !== undefined) await desk.importFrom(file)
     if (input.current !== null) input.current.value = ''
   }
 
   async function give(format: ExportFormat): Promise<void> {
-    try {
+    await desk.notices.attempt({ topic: 'export', failure: 'Not exported' }, async () => {
       const { name, type, text } = await desk.backend.exportAs(conversation.sessionId, format)
       download({ name, type, content: text })
-    } catch (error) {
-      desk.warn(error)
-    }
+    })
   }
 
   return (
@@ -68,11 +66,23 @@ export function TransferButtons({ desk }: { desk: Desk }) {
         </select>
       </label>
       <p class="kept">
-        {desk.backend.settings.value.place === 'tab'
-          ? 'Kept in this browser only.'
-          : 'Kept on the server. To compare set-ups, take it home.'}
+        <Kept desk={desk} onStorage={onStorage} />
       </p>
     </footer>
+  )
+}
+
+/** Where conversations are kept, as far as that is known. */
+function Kept({ desk: { backend }, onStorage }: { desk: Desk; onStorage: () => void }) {
+  if (backend.settings.value.place === 'server') return <>Kept on the server. To compare set-ups, take it home.</>
+  if (backend.warning !== undefined) return <>Not kept: they end with this page.</>
+  return (
+    <>
+      In this browser only.{' '}
+      <button type="button" class="link" onClick={onStorage}>
+        Storage
+      </button>
+    </>
   )
 }
 

@@ -1,18 +1,43 @@
-import type { AgentOptions } from '../../../src/index.ts'
-import type { Settings } from './settings.ts'
+import type { AgentOptions, JsonObject } from '../../../src/index.ts'
+import type { RequestChoice, Settings } from './settings.ts'
 
 /** What `new Agent` takes besides model and tools: plain data, the same in the page and in the program that "view code" gives. */
-export type PlainOptions = Required<Pick<AgentOptions, 'systemPrompt' | 'thinking'>> & Pick<AgentOptions, 'limits' | 'contextConfig'>
+export type PlainOptions = Required<Pick<AgentOptions, 'systemPrompt' | 'thinking'>> &
+  Pick<AgentOptions, 'limits' | 'contextConfig' | 'maxTokens' | 'temperature' | 'stopSequences' | 'toolChoice' | 'responseFormat'>
 
-export function plainOptions({ systemPrompt, thinking, limits, compaction }: Settings): PlainOptions {
+export function plainOptions({ systemPrompt, thinking, limits, compaction, request }: Settings): PlainOptions {
   const { isOn, maxContextTokens, compactAt, keepRecentTurns } = compaction
   return {
     systemPrompt,
     thinking,
+    ...requestOptions(request),
     limits: { maxTurns: limits.maxTurns, maxTotalTokens: limits.maxTotalTokens, maxDurationMs: limits.maxMinutes * 60_000 },
     contextConfig: {
       ...(maxContextTokens > 0 && { maxContextTokens }),
       compaction: isOn ? { compactAtPct: compactAt / 100, keepRecentTurns } : false,
     },
   }
+}
+
+/** Only what was chosen: all else is the service's. Throws for a schema that is no JSON object. */
+function requestOptions({ maxTokens, temperature, stop, toolChoice, schema }: RequestChoice): Partial<PlainOptions> {
+  return {
+    ...(maxTokens > 0 && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(stop.length > 0 && { stopSequences: [...stop] }),
+    ...(toolChoice !== 'auto' && { toolChoice }),
+    ...(schema.trim() !== '' && { responseFormat: { type: 'jsonSchema', name: 'answer', schema: schemaFrom(schema) } as const }),
+  }
+}
+
+function schemaFrom(text: string): JsonObject {
+  let schema: unknown
+  try {
+    schema = JSON.parse(text)
+  } catch (error) {
+    throw new Error(`The schema of the answer is no JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+    throw new Error('The schema of the answer must be a JSON object.')
+  return schema as JsonObject // it was JSON
 }

@@ -1,6 +1,7 @@
 import { thinkingLevels } from '../../../src/index.ts'
 import { Check, Field, NumberField } from './fields.tsx'
 import type { TabProps } from './model-tab.tsx'
+import { RequestFields } from './request-fields.tsx'
 import { type Settings, toolNames } from './settings.ts'
 import { workspaceNote } from './workspace-note.ts'
 
@@ -71,6 +72,7 @@ export function AgentTab({ draft, onChange }: TabProps) {
           onChange={(maxTotalTokens) => change({ limits: { ...limits, maxTotalTokens } })}
         />
       </div>
+      {!isScripted && <RequestFields request={draft.request} onChange={(part) => change({ request: { ...draft.request, ...part } })} />}
       <fieldset class="choice" disabled={isScripted}>
         <legend class="field-label">Compaction</legend>
         <Check

@@ -3,6 +3,7 @@ import { KeyField } from '../models/key-field.tsx'
 import { type Service, type ServiceId, serviceIds, services } from '../models/services.ts'
 import { serverOwner, serverUrl } from '../remote/server-url.ts'
 import { Choice, Field, NumberField } from './fields.tsx'
+import { ModelName } from './model-name.tsx'
 import type { ModelChoice, Settings } from './settings.ts'
 
 export interface TabProps {
@@ -72,7 +73,7 @@ function ServerFields({ draft, onChange }: TabProps) {
 }
 
 function RealModelFields({ model, choose }: { model: ModelChoice; choose: (part: Partial<ModelChoice>) => void }) {
-  const { source, address, modelId } = model
+  const { source, address } = model
   const service: Service = services[model.service]
   const owner = keyOwnerOf(model)
   return (
@@ -95,9 +96,7 @@ function RealModelFields({ model, choose }: { model: ModelChoice; choose: (part:
             </select>
           </Field>
         )}
-        <Field label="Model">
-          <input type="text" spellcheck={false} value={modelId} onInput={({ currentTarget }) => choose({ modelId: currentTarget.value })} />
-        </Field>
+        <ModelName model={model} onChange={(modelId) => choose({ modelId })} />
       </div>
       <Field label="Address" hint={addressHints[source]}>
         <input

@@ -101,12 +101,18 @@ function reading(run: string): string[] {
 function literal(value: unknown, indent: number): string {
   if (typeof value === 'string') return quoted(value)
   if (typeof value !== 'object' || value === null) return String(value)
-  const fields = Object.entries(value).map(([name, part]) => `${name}: ${literal(part, indent + 2)}`)
+  if (Array.isArray(value)) return `[${value.map((part) => literal(part, indent)).join(', ')}]`
+  const fields = Object.entries(value).map(([name, part]) => `${nameOf(name)}: ${literal(part, indent + 2)}`)
   const line = `{ ${fields.join(', ')} }`
   if (fields.length === 0) return '{}'
   if (line.length + indent < 100) return line
   const pad = ' '.repeat(indent)
   return `{\n${fields.map((field) => `${pad}  ${field},\n`).join('')}${pad}}`
+}
+
+/** As people write it: in quotes where it is no identifier. */
+function nameOf(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)
 }
 
 function quoted(text: string): string {

@@ -1,7 +1,11 @@
-import { type ThinkingLevel, thinkingLevels } from '../../../src/index.ts'
+import { type ThinkingLevel, type ToolChoice, thinkingLevels } from '../../../src/index.ts'
 import { isServiceId, type ServiceId } from '../models/services.ts'
 
 export const modelSources = ['scripted', 'direct', 'proxy', 'local'] as const
+type ToolChoiceWord = Extract<ToolChoice, string>
+/** What a model may, or must, do about tools, as the dialog calls it. */
+export const toolChoices: Readonly<Record<ToolChoiceWord, string>> = { auto: 'as it likes', none: 'no tools', required: 'one at least' }
+export const toolChoiceWords = Object.keys(toolChoices) as ToolChoiceWord[] // the keys of the table above
 export const toolNames = ['list_files', 'read_file', 'search', 'write_file', 'edit_file', 'prun', 'revert'] as const
 export type ToolName = (typeof toolNames)[number]
 
@@ -19,6 +23,19 @@ export interface ModelChoice {
   outputPrice: number
 }
 
+/** What is asked of each request, beside the conversation. */
+export interface RequestChoice {
+  /** Tokens of an answer. 0: what the model's factory assumes. */
+  maxTokens: number
+  /** Undefined: the service's own. */
+  temperature?: number | undefined
+  /** Texts that end an answer. */
+  stop: readonly string[]
+  toolChoice: ToolChoiceWord
+  /** JSON Schema that an answer must fit, as text. Empty: none. */
+  schema: string
+}
+
 /** Everything a visitor can choose. Holds no secret: keys are in `models/key-vault.ts`. */
 export interface Settings {
   /** Where the agent runs. */
@@ -26,6 +43,7 @@ export interface Settings {
   /** Where `createAgentApp` is. Empty: where the page came from. */
   serverUrl: string
   model: ModelChoice
+  request: RequestChoice
   systemPrompt: string
   thinking: ThinkingLevel
   tools: readonly ToolName[]
@@ -49,6 +67,7 @@ export const defaultSettings: Settings = {
     ...{ source: 'scripted', service: 'anthropic', modelId: 'claude-sonnet-4-6', address: '' },
     ...{ contextWindow: 0, inputPrice: 0, outputPrice: 0 },
   },
+  request: { maxTokens: 0, stop: [], toolChoice: 'auto', schema: '' },
   systemPrompt: 'You are a helpful assistant. You may read and write the files of this workspace.',
   thinking: 'low',
   tools: ['list_files', 'read_file', 'search', 'write_file'],
@@ -75,6 +94,7 @@ export function settingsFrom(value: unknown): Settings {
       inputPrice: number(model.inputPrice, 0),
       outputPrice: number(model.outputPrice, 0),
     },
+    request: requestFrom(fieldsOf(given.request)),
     systemPrompt: typeof given.systemPrompt === 'string' ? given.systemPrompt : defaultSettings.systemPrompt,
     thinking: oneOf(given.thinking, thinkingLevels, defaultSettings.thinking),
     tools: asked === undefined ? defaultSettings.tools : toolNames.filter((name) => asked.includes(name)),
@@ -90,6 +110,18 @@ export function settingsFrom(value: unknown): Settings {
       compactAt: Math.min(100, whole(compaction.compactAt, compact.compactAt, 10)),
       keepRecentTurns: whole(compaction.keepRecentTurns, compact.keepRecentTurns),
     },
+  }
+}
+
+function requestFrom({ maxTokens, temperature, stop, toolChoice, schema }: Fields): RequestChoice {
+  const texts: unknown[] = Array.isArray(stop) ? stop : []
+  const isTemperature = typeof temperature === 'number' && temperature >= 0 && temperature <= 2
+  return {
+    maxTokens: whole(maxTokens, 0),
+    ...(isTemperature && { temperature }),
+    stop: texts.filter((each) => typeof each === 'string' && each !== '').slice(0, 4) as string[], // those that are
+    toolChoice: oneOf(toolChoice, toolChoiceWords, 'auto'),
+    schema: text(schema, ''),
   }
 }
 

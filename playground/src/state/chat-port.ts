@@ -1,6 +1,8 @@
+import type { ReadonlySignal } from '@preact/signals'
 import type { ChatAgent } from '../../../src/client/index.ts'
 import type { CostConfig, Receipt } from '../../../src/index.ts'
-import type { Session } from '../../../src/session/index.ts'
+import type { Session, SessionStatus } from '../../../src/session/index.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { Contest } from './race/local-race.ts'
 import type { RunRace } from './race/race.ts'
 
@@ -27,6 +29,8 @@ export interface ChatPort {
   recorded(): Promise<Session | undefined>
   /** What waited to be said before the page was here. Absent where nothing can. */
   readonly queued?: readonly QueuedInput[]
+  /** Has what was heard so far written down at once: the page is about to end. Absent where that is done elsewhere. */
+  flush?(): void
   /** Lets others write to the conversation. What runs in this tab is stopped; elsewhere it goes on. */
   close(): Promise<void>
   /** Has several configurations answer at once. Absent where that cannot be done: the agent and its models are elsewhere. */
@@ -52,6 +56,8 @@ export interface StoredSession {
   loops: number
   /** Somebody writes to it; perhaps this page. */
   isOpen: boolean
+  /** How its last run stands, where that is known. */
+  status?: SessionStatus
 }
 
 /** A file that a conversation becomes, or came from. */
@@ -63,16 +69,23 @@ export interface SessionFile {
 
 export type ExportFormat = 'phi' | 'rust' | 'markdown'
 
+/** A backend whose place, model and agent can be chosen. */
+export interface SettableBackend extends Backend {
+  readonly settings: ReadonlySignal<Settings>
+  /** Conversations that are begun or opened from now on are as `settings` say. Rejects, and changes nothing, where that cannot be. */
+  use(settings: Settings): Promise<void>
+}
+
 /** Where conversations are kept and their agents run. */
 export interface Backend {
   /** Why conversations end with the page. Absent where they are kept. */
-  readonly warning?: string
+  readonly warning?: string | undefined
   /** A conversation that has said nothing yet. */
   begin(sessionId?: string): ChatPort
   /** Goes on with a stored conversation, from its newest loop or from `loopId`. Rejects with `SessionError`. */
   open(sessionId: string, loopId?: string): Promise<ChatPort>
-  /** The most recently active first. */
-  list(): Promise<StoredSession[]>
+  /** The most recently active first, at most `most` of them. */
+  list(most: number): Promise<StoredSession[]>
   /** The tree of a conversation, read without the right to write; `events: false` for what was said alone, where the rest costs more. */
   read(sessionId: string, options?: { events?: boolean }): Promise<Session>
   isOpen(sessionId: string): Promise<boolean>

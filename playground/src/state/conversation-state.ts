@@ -17,13 +17,24 @@ export function openedState(agent: Said, loops: readonly LoopRecord[]): RunState
   const restored = restoredState(messages, agent.pendingApprovals())
   const replayed = loops.flatMap(({ events }) => events).reduce((state, { event }) => reduce(state, event), initialState())
   const views = new Map(replayed.messages.map((view) => [view.id, view]))
-  const seen = restored.messages.map((view) => withTimes(view, views.get(view.id)))
+  const seen = [...restored.messages.map((view) => withTimes(view, views.get(view.id))), ...cutOff(replayed)]
   // A call may have any id, also constructor.
   const tools: Record<string, ToolView> = Object.create(null)
   for (const [id, tool] of Object.entries(restored.tools)) tools[id] = withStory(tool, replayed.tools[id])
   const ids = new Set(seen.map(({ id }) => id))
   const notes = replayed.notes.filter(({ afterMessageId }) => afterMessageId === undefined || ids.has(afterMessageId))
-  return { ...restored, messages: seen, tools, notes, turns: replayed.turns }
+  return { ...restored, messages: seen, tools, notes, turns: replayed.turns, ...endOf(replayed) }
+}
+
+/** The answer that was being written when its page ended. It is in no history: the model is asked again. */
+function cutOff({ live }: RunState): MessageView[] {
+  return live === undefined || live.blocks.length === 0 ? [] : [{ ...live, status: 'done' }]
+}
+
+/** How the last run ended, where it did not do what it was asked. */
+function endOf({ status, failure, rejection, limit }: RunState): Partial<RunState> {
+  if (status === 'running' || status === 'completed' || status === 'paused') return {}
+  return { status, ...(failure && { failure }), ...(rejection !== undefined && { rejection }), ...(limit && { limit }) }
 }
 
 function namesMedia(message: AgentMessage): boolean {

@@ -1,6 +1,6 @@
 import { indexedDbSessionStore } from '../../../adapters/browser/index.ts'
 import { Agent, type AgentOptions, memorySessionStore, resumeAgent, type SessionStore } from '../../../src/index.ts'
-import { exportSession, importSession, SessionError, withEvents } from '../../../src/session/index.ts'
+import { type EventStore, exportSession, importSession, SessionError, type SessionSummary, withEvents } from '../../../src/session/index.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
 import { type Contest, localRace } from './race/local-race.ts'
 
@@ -12,7 +12,7 @@ export interface AgentSetup {
   race?: () => Promise<Contest>
 }
 
-/** At most so many conversations are listed. */
+/** Conversations that are asked for at once. */
 const listLimit = 100
 
 /**
@@ -33,7 +33,7 @@ export async function openLocalBackend(setUp: () => AgentSetup, onOtherTab: (ses
 /** Agents in this tab, recorded with all their events, so that every view is there again after a reload. */
 export class LocalBackend implements Backend {
   declare readonly warning?: string
-  readonly store: SessionStore
+  readonly store: SessionStore & EventStore
   readonly #setUp: () => AgentSetup
   readonly #openIds: () => Promise<string[]>
 
@@ -61,6 +61,7 @@ export class LocalBackend implements Backend {
       agent,
       model,
       recorded: () => this.read(agent.sessionId).catch(undefinedWhereUnknown),
+      flush: () => void this.store.flushEvents(),
       async close() {
         const run = agent.currentRun
         agent.abort('the conversation was closed')
@@ -72,14 +73,27 @@ export class LocalBackend implements Backend {
     }
   }
 
-  async list(): Promise<StoredSession[]> {
-    const [{ sessions }, open] = await Promise.all([this.store.list({ limit: listLimit }), this.#openIds()])
-    return sessions.map(({ sessionId, title = '', createdAt, lastActiveAt, loops, error }) => ({
+  async list(most: number): Promise<StoredSession[]> {
+    const [summaries, open] = await Promise.all([this.#summaries(most), this.#openIds()])
+    return summaries.map(({ sessionId, title = '', createdAt, lastActiveAt, loops, status, error }) => ({
       ...{ sessionId, lastActiveAt, loops },
       title: error === undefined ? title : 'This conversation cannot be read.',
       startedAt: createdAt,
       isOpen: open.includes(sessionId),
+      ...(status !== undefined && { status }),
     }))
+  }
+
+  async #summaries(most: number): Promise<SessionSummary[]> {
+    const found: SessionSummary[] = []
+    let cursor: string | undefined
+    do {
+      const limit = Math.min(listLimit, most - found.length)
+      const page = await this.store.list({ limit, ...(cursor !== undefined && { cursor }) })
+      found.push(...page.sessions)
+      cursor = page.nextCursor
+    } while (cursor !== undefined && found.length < most)
+    return found
   }
 
   read(sessionId: string) {

@@ -1,5 +1,6 @@
 import type { AgentEvent, Usage } from '../../../src/index.ts'
 import type { LoopRecord } from '../../../src/session/index.ts'
+import { stopWord } from '../conversation/why-ended.ts'
 import type { Selection } from './selection.ts'
 
 export type SpanKind = 'loop' | 'turn' | 'model' | 'tool' | 'approval' | 'retry' | 'compaction' | 'branches'
@@ -18,6 +19,8 @@ export interface Span {
   /** Epoch ms of the first token. */
   firstTokenAt?: number
   usage?: Usage
+  /** How it ended, where that was not as it should be. */
+  ending?: string
   /** What is selected by a click on it. */
   target?: Selection
   children: Span[]
@@ -106,7 +109,9 @@ export class Trace {
     this.#begin(into, 'loop', `${kind}${configSnapshot.name}`, at, { id: `loop ${loopId}`, target: { loopId, turnIndex: 0 } })
   }
 
-  #endLoop({ loopId, at, status, totalUsage, usage }: Extract<AgentEvent, { type: 'agentEnd' }>): void {
+  #endLoop({ loopId, at, status, limit, totalUsage, usage }: Extract<AgentEvent, { type: 'agentEnd' }>): void {
+    const loop = this.#open.get(`loop ${loopId}`)
+    if (loop !== undefined && status !== 'completed') loop.ending = limit?.reason ?? status
     const ended = status === 'completed' ? 'done' : status === 'paused' ? 'waiting' : status === 'aborted' ? 'stopped' : 'failed'
     for (const [id, open] of this.#open) {
       if (open.kind === 'loop' || open.kind === 'branches' || id.split(' ')[1] !== loopId) continue
@@ -146,8 +151,10 @@ export class Trace {
         break
       case 'messageEnd':
         if (event.message.role === 'assistant') {
-          const isFailed = event.message.stopReason === 'error'
-          this.#end(`model ${loopId}`, at, isFailed ? 'failed' : 'done', event.message.usage)
+          const { stopReason, usage } = event.message
+          const ending = stopWord(event)
+          if (model !== undefined && ending !== undefined) model.ending = ending
+          this.#end(`model ${loopId}`, at, stopReason === 'error' ? 'failed' : stopReason === 'aborted' ? 'stopped' : 'done', usage)
         }
         break
       case 'providerRetry':

@@ -1,14 +1,28 @@
+import { useRef } from 'preact/hooks'
 import { textOf } from '../../../src/index.ts'
 import { escapeControls, type RunState } from '../../../src/store/index.ts'
+import { whyEnded } from '../conversation/why-ended.ts'
 import { plural } from '../parts/figures.ts'
+import type { Race } from '../state/race/race.ts'
 
 /** Tells screen readers the milestones, never the tokens. Always in the page, or the first one would be missed. */
-export function Announcer({ state }: { state: RunState }) {
+export function Announcer({ state, race }: { state: RunState; race: Race | undefined }) {
+  // What came of a race is said although the conversation is opened anew at its end.
+  const ofLastRace = useRef('')
+  if (race !== undefined) ofLastRace.current = ofRace(race)
+  else if (state.runId !== undefined) ofLastRace.current = ''
   return (
     <p class="visually-hidden" role="status" data-testid="announcer">
-      {milestone(state)}
+      {ofLastRace.current || milestone(state)}
     </p>
   )
+}
+
+function ofRace({ isRunning, loopIds, selectedLoopId, marks, verdict = '' }: Race): string {
+  if (isRunning) return `${plural(loopIds.length, 'answer')} are written at once.`
+  if (selectedLoopId === undefined) return 'No answer was chosen.'
+  const name = marks[selectedLoopId]?.name ?? 'One of them'
+  return `${escapeControls(name)} was chosen. ${escapeControls(verdict)}`
 }
 
 function milestone(state: RunState): string {
@@ -21,8 +35,10 @@ function milestone(state: RunState): string {
   const failed = tools.findLast((tool) => tool.result !== undefined)
   if (state.status === 'running')
     return failed?.status === 'failed' ? `${escapeControls(failed.toolName)} failed.` : 'The assistant is working.'
-  if (state.status === 'completed') return `The assistant replied${sentences(state)}.`
-  return state.status === 'idle' ? '' : `The run ended: ${state.status}.`
+  if (state.runId === undefined) return ''
+  const why = whyEnded(state)
+  if (why !== undefined) return `${why.word}. ${escapeControls(why.text)}`
+  return state.status === 'completed' ? `The assistant replied${sentences(state)}.` : ''
 }
 
 function sentences({ messages }: RunState): string {

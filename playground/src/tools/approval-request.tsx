@@ -12,14 +12,20 @@ export function ApprovalRequestCard({ request, decisions }: { request: PendingAp
       )}
       {decisions !== undefined && (
         <div class="tool-actions">
-          <button type="button" class="primary" onClick={() => decisions.approve(request)}>
+          <button type="button" class="primary" onClick={(event) => answer(event, () => decisions.approve(request))}>
             Approve
           </button>
-          <button type="button" onClick={() => decisions.deny(request)}>
+          <button type="button" onClick={(event) => answer(event, () => decisions.deny(request))}>
             Deny
           </button>
         </div>
       )}
     </div>
   )
+}
+
+/** The buttons go away with the answer: the focus stays at the call. */
+function answer({ currentTarget }: { currentTarget: HTMLElement }, act: () => void): void {
+  currentTarget.closest('details')?.querySelector('summary')?.focus()
+  act()
 }

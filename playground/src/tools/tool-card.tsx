@@ -7,6 +7,7 @@ import { IconButton } from '../parts/icon-button.tsx'
 import { ApprovalRequestCard } from './approval-request.tsx'
 import { ChildRun } from './child-run.tsx'
 import type { Decisions } from './decisions.ts'
+import { changeOf, FileChange } from './file-change.tsx'
 import { Labelled, ResultView } from './result-view.tsx'
 
 interface ToolCardProps {
@@ -59,6 +60,7 @@ export function ToolCard({ tool, argumentsText, asked, child, decisions, onSelec
   const choice = useSignal<boolean | undefined>(undefined)
   const { status, toolName, durationMs, progress, reason, background } = tool
   const shown = tool.result ?? tool.partialResult
+  const change = changeOf(toolName, tool.args)
   const isBeside = background?.status === 'running'
   const isLively = status === 'pendingApproval' || status === 'running' || isBeside || asked.length > 0
   const isOpen = choice.value ?? isLively
@@ -76,7 +78,11 @@ export function ToolCard({ tool, argumentsText, asked, child, decisions, onSelec
         <span class="tool-hint">{escapeControls(argumentsText)}</span>
         <span class="tool-status">{background === undefined ? stateOf(status, durationMs) : besideOf(background)}</span>
       </summary>
-      <Labelled name="Arguments" text={tool.args === undefined ? argumentsText : JSON.stringify(tool.args, undefined, 2)} />
+      {change === undefined ? (
+        <Labelled name="Arguments" text={tool.args === undefined ? argumentsText : JSON.stringify(tool.args, undefined, 2)} />
+      ) : (
+        <FileChange change={change} />
+      )}
       {progress !== undefined && (status === 'running' || isBeside) && <p class="tool-progress">{escapeControls(progress)}</p>}
       {child !== undefined && <ChildRun run={child} />}
       {shown !== undefined && <ResultView name={tool.result === undefined ? 'So far' : 'Result'} result={shown} />}

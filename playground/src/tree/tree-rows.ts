@@ -20,15 +20,24 @@ export function treeRows(session: Session, current: string | undefined): TreeRow
   const path = new Set(loopChainTo(session, current ?? lastLoopOf(session) ?? ''))
   const rows: TreeRow[] = []
   const seen = new Set<string>()
+  const walked = new Set<string>()
 
   function walk(loop: LoopRecord, depth: number): void {
+    if (walked.has(loop.loopId)) return
+    walked.add(loop.loopId)
+    show(loop, depth)
+    const children = childrenOf(session, loop.loopId)
+    const main = children.find(({ loopId }) => path.has(loopId)) ?? children[0]
+    // Answers that were tried at once are a group, and the chosen one is in it: what it is gone on with stands beside the group again.
+    if (main?.parallelGroup !== undefined) for (const child of children) show(child, depth + 1)
+    for (const child of children) if (child !== main) walk(child, depth + 1)
+    if (main !== undefined) walk(main, depth)
+  }
+
+  function show(loop: LoopRecord, depth: number): void {
     if (seen.has(loop.loopId)) return
     seen.add(loop.loopId)
     rows.push(rowOf(loop, depth, path.has(loop.loopId)), ...subAgentRows(loop, depth + 1))
-    const children = childrenOf(session, loop.loopId)
-    const main = children.find(({ loopId }) => path.has(loopId)) ?? children[0]
-    for (const child of children) if (child !== main) walk(child, depth + 1)
-    if (main !== undefined) walk(main, depth)
   }
 
   const roots = rootLoops(session)

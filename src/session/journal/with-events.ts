@@ -14,15 +14,24 @@ export interface EventKeeping {
   includeStreamingEvents?: boolean
 }
 
+/** What a store that keeps events can do besides. */
+export interface EventStore {
+  /**
+   * Has what was reported so far written down at once: for a page that is about to end. Resolves when it is, and also where it was refused: whoever appends
+   * the next record hears of that.
+   */
+  flushEvents(): Promise<void>
+}
+
 const keepingOptions = optionsOf<EventKeeping>({ includeStreamingEvents: aFlag })
 
 /**
  * A store that also keeps the events of the runs that are recorded in it, for `replayEvents`; in everything else `store` itself.
  *
  * **Contract**
- * - Events are written with the records they belong to: they cost room, and no write of their own, except one per 256 deltas. Messages stand in
+ * - Events are written with the records they belong to: they cost room, and no write of their own, except one per 256 deltas, and one per second in which deltas come. Messages stand in
  *   several events, so a log becomes about four times as long.
- * - What was reported since the last record is lost with the process. A run never waits for its events, nor fails because of them.
+ * - What was reported since the last record is lost with the process, unless `flushEvents` is called before it ends. A run never waits for its events, nor fails because of them.
  * - `turnRequest` events are left out: where requests are captured they are records already.
  *
  * Source: docs/concepts/sessions.md
@@ -33,15 +42,22 @@ const keepingOptions = optionsOf<EventKeeping>({ includeStreamingEvents: aFlag }
  * const agent = new Agent({ model, session })
  * ```
  */
-export function withEvents<Store extends SessionStore>(store: Store, options: EventKeeping = {}): Store {
+export function withEvents<Store extends SessionStore>(store: Store, options: EventKeeping = {}): Store & EventStore {
   checkOptions(options, keepingOptions)
   const { includeStreamingEvents = false } = options
-  return withJournal(store, (settings) => new EventKeeper(store.journal(settings), includeStreamingEvents))
+  const open = new Set<EventKeeper>()
+  const flushEvents = async () => void (await Promise.all([...open].map((keeper) => keeper.flush())))
+  return withJournal(store, (settings) => new EventKeeper(store.journal(settings), includeStreamingEvents, open), { flushEvents })
 }
+
+/** Where deltas are kept, what was seen is written at the latest so many milliseconds after it was seen, as long as more comes. */
+const longestUnwrittenMs = 1000
 
 /** Events of one loop that are not written yet. */
 interface KeptLoop {
   sequence: number
+  /** When the oldest of them came, epoch ms. */
+  since: number
   events: LoopEvent[]
   /** The last record, which says where events belong. */
   place?: { record: JournalRecord; conversation: JournaledConversation }
@@ -51,10 +67,13 @@ class EventKeeper implements SessionJournal {
   readonly #journal: SessionJournal
   readonly #isStreaming: boolean
   readonly #loops = new Map<string, KeptLoop>()
+  /** Those that may have something to write. */
+  readonly #open: Set<EventKeeper>
 
-  constructor(journal: SessionJournal, isStreaming: boolean) {
+  constructor(journal: SessionJournal, isStreaming: boolean, open: Set<EventKeeper>) {
     this.#journal = journal
     this.#isStreaming = isStreaming
+    this.#open = open
   }
 
   event(event: AgentEvent): void {
@@ -62,8 +81,10 @@ class EventKeeper implements SessionJournal {
     const loop = this.#loopOf(event.loopId)
     const sequence = loop.sequence++
     if (event.type === 'turnRequest' || (event.type === 'messageUpdate' && !this.#isStreaming)) return
+    if (loop.events.length === 0) loop.since = event.at
     loop.events.push({ sequence, event: asItWas(event) })
-    if (loop.events.length >= eventsPerRecord) this.#write(loop)
+    const isLate = this.#isStreaming && event.at - loop.since >= longestUnwrittenMs
+    if (isLate || loop.events.length >= eventsPerRecord) this.#write(loop)
   }
 
   open(place: LoopPlace, conversation: JournaledConversation): Promise<CaughtUp | undefined> {
@@ -77,7 +98,7 @@ class EventKeeper implements SessionJournal {
     loop.place = { record, conversation }
     // It waits for the next record, and so do they.
     if (entry.type !== 'turnStart') this.#write(loop)
-    if (entry.type === 'loopEnd') this.#loops.delete(loopId)
+    if (entry.type === 'loopEnd') this.#forget(loopId)
     return written
   }
 
@@ -85,26 +106,38 @@ class EventKeeper implements SessionJournal {
     return this.#journal.media(...asked)
   }
 
+  async flush(): Promise<void> {
+    await Promise.all([...this.#loops.values()].map((loop) => this.#write(loop)))
+  }
+
   async close(): Promise<void> {
-    for (const loop of this.#loops.values()) this.#write(loop)
+    void this.flush()
+    this.#open.delete(this)
     await this.#journal.close()
   }
 
   #loopOf(loopId: string): KeptLoop {
     const known = this.#loops.get(loopId)
     if (known !== undefined) return known
-    const loop: KeptLoop = { sequence: 0, events: [] }
+    const loop: KeptLoop = { sequence: 0, since: 0, events: [] }
     this.#loops.set(loopId, loop)
+    this.#open.add(this)
     return loop
   }
 
-  #write(loop: KeptLoop): void {
+  #forget(loopId: string): void {
+    this.#loops.delete(loopId)
+    if (this.#loops.size === 0) this.#open.delete(this)
+  }
+
+  /** Never rejects. */
+  #write(loop: KeptLoop): Promise<void> | undefined {
     const { place, events } = loop
-    if (place === undefined || events.length === 0) return
+    if (place === undefined || events.length === 0) return undefined
     loop.events = []
     const record: JournalRecord = { ...place.record, at: now(), entry: { type: 'events', events } }
     // Whoever appends the next record hears of it.
-    this.#journal.append(record, place.conversation).catch(() => undefined)
+    return this.#journal.append(record, place.conversation).catch(() => undefined)
   }
 }
 

@@ -98,12 +98,20 @@ export function encodeLine(start: string, seq: number, encoded: string): string 
   return `${text}${checksumStart}${checksumOf(text)}"}`
 }
 
+/** Where a piece ends that fits into the buffer, whatever is in it: not between the two halves of a character. */
+function pieceEnd(text: string, at: number): number {
+  const end = at + Math.floor(bytes.length / 3)
+  const isHalf = end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800
+  return isHalf ? end - 1 : end
+}
+
 function checksumOf(text: string): string {
   let sum = 0
-  for (let rest = text; rest !== ''; ) {
-    const { read, written } = encoder.encodeInto(rest, bytes)
+  for (let at = 0; at < text.length; ) {
+    // A piece of its own: an engine copies all of the text that it is given, however little of that fits.
+    const { read, written } = encoder.encodeInto(text.slice(at, pieceEnd(text, at)), bytes)
     sum = crc32(bytes, 0, written, sum)
-    rest = rest.slice(read)
+    at += read
   }
   return sum.toString(16).padStart(8, '0')
 }

@@ -4,9 +4,10 @@ import {
   diffTurnRequests,
   estimateTokens,
   messageTokens,
+  type ProvenanceRole,
   type RequestDiff,
 } from '../../../../src/context/index.ts'
-import type { Message } from '../../../../src/index.ts'
+import { type Message, textOf } from '../../../../src/index.ts'
 
 /** A part of a request: where it came from, how long it is, and whether the request before began with it too. */
 export interface RequestBlock {
@@ -51,7 +52,7 @@ export function blocksOf(request: AnnotatedRequest, previous: AnnotatedRequest |
   if (systemPrompt !== '') {
     const broken = diff?.firstChange?.part === 'systemPrompt'
     blocks.push({
-      origin: 'systemPrompt',
+      origin: 'system prompt',
       detail: '',
       role: 'system',
       text: systemPrompt,
@@ -88,13 +89,37 @@ function messageBlock(message: Message, origin: BlockProvenance = { kind: 'unkno
 }
 
 function originOf(origin: BlockProvenance, message: Message): { origin: string; detail: string } {
-  if (origin.kind === 'loopTurn')
-    return { origin: `loopTurn · ${origin.role}`, detail: `turn ${origin.turnIndex}, message ${origin.messageIndex}` }
-  if (origin.kind === 'memoryTier') return { origin: `memoryTier · ${origin.tier}`, detail: origin.recordId }
-  if (origin.kind === 'identityBlock') return { origin: `identityBlock · ${origin.name}`, detail: `order ${origin.order}` }
-  if (origin.kind === 'unknown')
-    return { origin: 'unknown', detail: message.role === 'user' ? 'a summary, or made by a hook' : 'made on the way' }
-  return { origin: origin.kind, detail: '' }
+  switch (origin.kind) {
+    case 'loopTurn':
+      return { origin: roles[origin.role], detail: `turn ${origin.turnIndex}, message ${origin.messageIndex}` }
+    case 'memoryTier':
+      return { origin: `memory · ${origin.tier}`, detail: origin.recordId }
+    case 'identityBlock':
+      return { origin: `identity · ${origin.name}`, detail: `order ${origin.order}` }
+    case 'background':
+      return { origin: 'report', detail: `${origin.toolName}, in the background` }
+    case 'unknown':
+      return ofNoTurn(message)
+    default:
+      return { origin: kinds[origin.kind], detail: '' }
+  }
+}
+
+const roles: Record<ProvenanceRole, string> = {
+  userMessage: 'question',
+  assistantResponse: 'answer',
+  toolCallRequest: 'tool call',
+  toolCallResult: 'tool result',
+}
+const kinds = { systemPrompt: 'system prompt', steering: 'steering', followUp: 'follow-up' } as const
+
+/** What no turn has said: the SDK writes it into the place of what it leaves out, or to have an answer gone on with; otherwise a hook did. */
+function ofNoTurn(message: Message): { origin: string; detail: string } {
+  if (message.role !== 'user') return { origin: 'stand-in', detail: 'in the place of what is not sent any more' }
+  const isContinuation = textOf(message.content).trim() === 'Continue.'
+  return isContinuation
+    ? { origin: 'continuation', detail: 'asks the model to go on' }
+    : { origin: 'summary', detail: 'of what is not sent any more, or made by a hook' }
 }
 
 function textOfMessage({ content }: Message): string {

@@ -75,7 +75,7 @@ interface LineProps {
 
 function Line({ row, index, isSelected, isFolded, onSelect, onFold }: LineProps) {
   const { span, depth, from, length, firstToken, took, canFold } = row
-  const { kind, label, status, target, usage } = span
+  const { kind, label, status, target, usage, ending } = span
   const tokens = usage === undefined || usage.totalTokens === 0 ? '' : ` · ${short(usage.totalTokens)} tok`
   return (
     <tr class="span" data-testid="span" data-kind={kind} data-status={status} data-selected={isSelected} aria-rowindex={index}>
@@ -91,6 +91,7 @@ function Line({ row, index, isSelected, isFolded, onSelect, onFold }: LineProps)
           <button type="button" class="span-label" disabled={target === undefined} aria-pressed={isSelected} onClick={() => onSelect(span)}>
             <span class="span-kind" aria-hidden="true" />
             <span class="span-text">{escapeControls(label)}</span>
+            {ending !== undefined && <span class="badge">{escapeControls(ending)}</span>}
             <span class="visually-hidden">
               {kind}, {status}
             </span>

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { demoSetup } from '../demo/agent.ts'
-import type { Backend, ChatPort, ExportFormat, SessionFile, StoredSession } from '../state/chat-port.ts'
+import type { Backend, ChatPort, ExportFormat, SessionFile, SettableBackend, StoredSession } from '../state/chat-port.ts'
 import { type AgentSetup, openLocalBackend } from '../state/local-backend.ts'
 import { keepSettings, readSettings, type Settings } from './settings.ts'
 
@@ -8,16 +8,16 @@ import { keepSettings, readSettings, type Settings } from './settings.ts'
 type OnOtherTab = (sessionId: string) => void
 
 /** Opens what was chosen when the page was here last. */
-export async function openBackend(onOtherTab: OnOtherTab): Promise<SettableBackend> {
+export async function openBackend(onOtherTab: OnOtherTab): Promise<PlacedBackend> {
   const settings = readSettings()
   const places = new Places(onOtherTab)
   try {
-    return new SettableBackend(await places.of(settings), settings, places)
+    return new PlacedBackend(await places.of(settings), settings, places)
   } catch (error) {
     // What was chosen stays chosen: the server may be there after a reload.
     const here: Settings = { ...settings, place: 'tab', model: { ...settings.model, source: 'scripted' } }
     const warning = `${error instanceof Error ? error.message : String(error)} The scripted model answers in this tab instead.`
-    return new SettableBackend(await places.of(here), here, places, warning)
+    return new PlacedBackend(await places.of(here), here, places, warning)
   }
 }
 
@@ -46,17 +46,22 @@ async function setUpFor(settings: Settings): Promise<() => AgentSetup> {
 }
 
 /** The conversations of the place that the settings name: the rest of the page does not know which. */
-export class SettableBackend implements Backend {
-  declare readonly warning?: string
+export class PlacedBackend implements SettableBackend {
+  #warning: string | undefined
   readonly #settings: Signal<Settings>
   readonly #places: Places
   #backend: Backend
 
-  constructor(backend: Backend, settings: Settings, places: Places, warning = backend.warning) {
+  /** `warning`: why it is not the place that was chosen. */
+  constructor(backend: Backend, settings: Settings, places: Places, warning?: string) {
     this.#backend = backend
     this.#settings = signal(settings)
     this.#places = places
-    if (warning !== undefined) this.warning = warning
+    this.#warning = warning
+  }
+
+  get warning(): string | undefined {
+    return this.#warning ?? this.#backend.warning
   }
 
   get settings(): ReadonlySignal<Settings> {
@@ -66,6 +71,7 @@ export class SettableBackend implements Backend {
   /** Conversations that are begun or opened from now on are as `settings` say. Close the one that is open first. */
   async use(settings: Settings): Promise<void> {
     this.#backend = await this.#places.of(settings)
+    this.#warning = undefined
     this.#settings.value = settings
     keepSettings(settings)
   }
@@ -78,8 +84,8 @@ export class SettableBackend implements Backend {
     return this.#backend.open(sessionId, loopId)
   }
 
-  list(): Promise<StoredSession[]> {
-    return this.#backend.list()
+  list(most: number): Promise<StoredSession[]> {
+    return this.#backend.list(most)
   }
 
   read(sessionId: string, options?: { events?: boolean }) {

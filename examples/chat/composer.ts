@@ -1,0 +1,67 @@
+import type { Chat, ChatState } from 'phi-core/store'
+import { button } from './transcript.ts'
+
+/** The parts of the page that say something about a conversation, or to it. */
+export interface ComposerElements {
+  form: HTMLFormElement
+  field: HTMLTextAreaElement
+  stop: HTMLButtonElement
+  status: HTMLElement
+}
+
+/** Lets a person talk in `chat`. Returns how to stop. */
+export function attachComposer(chat: Chat, { form, field, stop, status }: ComposerElements): () => void {
+  const listening = new AbortController()
+  const { signal } = listening
+
+  async function say(): Promise<void> {
+    const text = field.value.trim()
+    if (text === '' || field.readOnly) return
+    field.readOnly = true
+    // The words stay where they are until they are in the conversation, or in its queue.
+    const isHeard = await chat.actions.send(text)
+    field.readOnly = false
+    if (isHeard && field.value.trim() === text) field.value = ''
+  }
+
+  function draw(): void {
+    const state = chat.getSnapshot()
+    stop.hidden = state.status !== 'running'
+    status.replaceChildren(textOf(state))
+    if (state.error !== undefined)
+      status.append(
+        ' ',
+        button('Try again', () => void (field.value.trim() === '' ? chat.actions.proceed() : say())),
+      )
+  }
+
+  const onSubmit = (event: SubmitEvent) => {
+    event.preventDefault()
+    void say()
+  }
+  const onKey = (event: KeyboardEvent) => {
+    // Enter may end the composition of a character (Japanese, Chinese, …): WebKit says so by the code alone.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return
+    event.preventDefault()
+    void say()
+  }
+  form.addEventListener('submit', onSubmit, { signal })
+  field.addEventListener('keydown', onKey, { signal })
+  stop.addEventListener('click', chat.actions.stop, { signal })
+  field.disabled = false
+  draw()
+  const leave = chat.subscribe(draw)
+  return () => {
+    leave()
+    listening.abort()
+  }
+}
+
+/** How the conversation stands; what failed, in the words of who refused. */
+function textOf({ status, approvals, error, queue, run }: ChatState): string {
+  if (error !== undefined) return error.message
+  if (approvals.length > 0) return 'A call waits for you.'
+  if (run.retry !== undefined) return `Trying again (${run.retry.attempt} of ${run.retry.maxRetries})…`
+  if (queue.length > 0) return `${queue.length} waiting to be said.`
+  return { running: 'Answering…', aborted: 'Stopped.', limit: 'The run stopped at a limit.', loading: 'Loading…' }[String(status)] ?? ''
+}

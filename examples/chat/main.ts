@@ -1,0 +1,59 @@
+import { indexedDbSessionStore } from 'phi-core/adapters/browser'
+import type { Chat } from 'phi-core/store'
+import { attachComposer } from './composer.ts'
+import { Conversations } from './conversations.ts'
+import { button, element, showTranscript } from './transcript.ts'
+
+function find<Kind extends HTMLElement>(selector: string, kind: new () => Kind): Kind {
+  const found = document.querySelector(selector)
+  if (!(found instanceof kind)) throw new Error(`This program needs ${selector} of examples/chat/index.html.`)
+  return found
+}
+
+const transcript = find('#transcript', HTMLElement)
+const list = find('#conversations', HTMLElement)
+const field = find('#composer textarea', HTMLTextAreaElement)
+const status = find('#status', HTMLElement)
+const places = { form: find('#composer', HTMLFormElement), field, stop: find('#stop', HTMLButtonElement), status }
+
+// Of two tabs, the one that speaks goes on; the other one says so.
+const store = indexedDbSessionStore({
+  name: 'phi-chat',
+  onTakenOver: (sessionId) => void (conversations.lose(sessionId) && status.replaceChildren('This conversation goes on in another tab.')),
+  onChange: () => attempt(drawList),
+})
+let leave: (() => void)[] = []
+/** Nothing fails unheard. */
+const attempt = (act: () => Promise<unknown>) => void act().catch((error: unknown) => status.replaceChildren(String(error)))
+const conversations = new Conversations(store, show)
+
+function show(chat: Chat): void {
+  for (const stop of leave) stop()
+  let last = ''
+  const onChange = () => {
+    const { status: now } = chat.getSnapshot()
+    if (now !== last) attempt(drawList)
+    last = now
+  }
+  leave = [showTranscript(chat, transcript), attachComposer(chat, places), chat.subscribe(onChange)]
+  attempt(drawList)
+}
+
+async function drawList(): Promise<void> {
+  const rows = (await conversations.list()).map(({ sessionId, title, isRunning }) => {
+    const row = element('li')
+    const open = button(isRunning ? `${title} (running)` : title, () => attempt(() => conversations.show(sessionId)))
+    if (sessionId === conversations.currentId) open.setAttribute('aria-current', 'page')
+    row.append(open)
+    return row
+  })
+  list.replaceChildren(...rows)
+}
+
+find('#new', HTMLButtonElement).addEventListener('click', () => attempt(() => conversations.show()))
+
+// A reload goes on where it was: what was said, what is being decided, what was begun and not ended.
+attempt(async () => {
+  const [latest] = (await store.list({ limit: 1 })).sessions
+  await conversations.show(latest?.sessionId)
+})

@@ -1,0 +1,75 @@
+import type { Chat, ChatMessage, ChatPart, ToolPart } from 'phi-core/store'
+
+/** Shows the messages of `chat` in `list`, and each change of them. Returns how to stop. */
+export function showTranscript(chat: Chat, list: HTMLElement): () => void {
+  const rows = new Map<string, { of: ChatMessage; row: HTMLElement }>()
+  list.replaceChildren()
+
+  function draw(): void {
+    const { messages } = chat.getSnapshot()
+    const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40
+    for (const message of messages) {
+      const known = rows.get(message.id)
+      // The same object says the same: while an answer is written, one row is drawn.
+      if (known?.of === message) continue
+      const row = drawMessage(message, chat)
+      if (known === undefined) list.append(row)
+      else known.row.replaceWith(row)
+      rows.set(message.id, { of: message, row })
+    }
+    for (const [id, { row }] of rows) {
+      if (messages.some((message) => message.id === id)) continue
+      row.remove()
+      rows.delete(id)
+    }
+    if (isAtEnd) list.scrollTop = list.scrollHeight
+  }
+
+  draw()
+  return chat.subscribe(draw)
+}
+
+function drawMessage(message: ChatMessage, chat: Chat): HTMLElement {
+  const row = element('li')
+  row.dataset.role = message.role
+  row.append(...message.parts.map((part) => drawPart(part, chat)))
+  return row
+}
+
+/** What a model or a tool says is text, and never HTML. */
+function drawPart(part: ChatPart, chat: Chat): HTMLElement {
+  if (part.type === 'tool') return drawCall(part, chat)
+  if (part.type === 'text') return element('p', part.text)
+  if (part.type !== 'thinking') return element('p', `(${part.type})`)
+  const details = element('details')
+  details.append(element('summary', 'Thinking'), element('p', part.text))
+  return details
+}
+
+/** A call, and the question whether it may run. */
+function drawCall({ toolName, status, inputText, result, approval }: ToolPart, { actions }: Chat): HTMLElement {
+  const section = element('section')
+  section.setAttribute('aria-label', toolName)
+  section.dataset.status = status
+  section.append(element('p', `${toolName} ${inputText} (${status})`))
+  for (const block of result?.content ?? []) if (block.type === 'text') section.append(element('p', block.text))
+  if (approval === undefined) return section
+  // The answer is bound to what was shown: to these arguments and no others.
+  const allow = button('Allow', () => actions.approve(approval))
+  const refuse = button('Refuse', () => actions.deny(approval, 'The person said no.'))
+  section.append(allow, refuse)
+  return section
+}
+
+export function button(label: string, act: () => unknown): HTMLButtonElement {
+  const made = element('button', label)
+  made.type = 'button'
+  made.addEventListener('click', act)
+  return made
+}
+
+export function element<Name extends keyof HTMLElementTagNameMap>(name: Name, text = ''): HTMLElementTagNameMap[Name] {
+  const made = document.createElement(name)
+  made.textContent = text
+  return made
+}

@@ -1,0 +1,20 @@
+import { useSignal } from '@preact/signals'
+import { count } from '../parts/figures.ts'
+
+/** Characters from which on a text is folded, and how many of them are shown then. */
+const foldedFrom = 2400
+const shownLength = 1200
+
+/** What a person said, as it was written; a long text is folded. */
+export function LongText({ text }: { text: string }) {
+  const isOpen = useSignal(false)
+  if (text.length <= foldedFrom) return <p class="text plain">{text}</p>
+  return (
+    <>
+      <p class="text plain">{isOpen.value ? text : `${text.slice(0, shownLength)}…`}</p>
+      <button type="button" class="link" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+        {isOpen.value ? 'Show less' : `Show all ${count(text.length)} characters`}
+      </button>
+    </>
+  )
+}

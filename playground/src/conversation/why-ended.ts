@@ -1,0 +1,80 @@
+import type { StopReason, textOf } from '../../../src/index.ts'
+import type { MessageView, RunState } from '../../../src/store/index.ts'
+import { type Remedy, remediesFor } from '../state/desk/remedies.ts'
+
+/** Why nothing more comes. */
+export interface Why {
+  /** For the status of the page, the trace and the announcer. */
+  word: string
+  text: string
+  isFailure: boolean
+  remedies: readonly Remedy[]
+}
+
+/** Of an answer that is no whole one. `stop` and `toolUse` say nothing: they are as it should be. */
+const words: Partial<Record<StopReason, string>> = {
+  length: 'Cut off',
+  guardRail: 'Refused',
+  error: 'Failed',
+  aborted: 'Stopped',
+  maxTurns: 'Limit reached',
+}
+
+/** The word for how an answer ended, where it is no whole one. */
+export function stopWord({ message }: { message?: MessageView['message'] | undefined }): string | undefined {
+  if (message?.role !== 'assistant') return undefined
+  return words[message.stopReason] ?? (isEmpty(message) ? 'Empty' : undefined)
+}
+
+/** Why the last run ended, where that needs saying. `undefined` while one is on, and where the model has said all it wanted to. */
+export function whyEnded(state: RunState): Why | undefined {
+  const { status, failure, rejection = '', limit, runId } = state
+  if (status === 'error' || failure !== undefined) {
+    const { message = 'It is not known why.' } = failure ?? {}
+    const found = failure === undefined ? [] : remediesFor(failure)
+    return { word: 'Failed', text: message, isFailure: true, remedies: found.includes('compactAndRetry') ? found : withRetry(found) }
+  }
+  if (status === 'rejected') {
+    return {
+      word: 'Rejected',
+      text: runId === undefined ? rejection : `${rejection} What you wrote is in the composer again.`,
+      isFailure: true,
+      remedies: [],
+    }
+  }
+  if (status === 'limit') {
+    const reason = limit === undefined ? 'a limit of the settings' : limit.reason
+    return { word: 'Limit reached', text: `The run stopped at a limit: ${reason}.`, isFailure: false, remedies: ['continue', 'settings'] }
+  }
+  if (status === 'aborted') {
+    return { word: 'Stopped', text: 'You stopped this run.', isFailure: false, remedies: ['continue'] }
+  }
+  return status === 'completed' || status === 'idle' ? whyAnswerEnded(state) : undefined
+}
+
+function whyAnswerEnded({ messages, endedBy }: RunState): Why | undefined {
+  const last = messages.findLast(({ role }) => role === 'assistant' || role === 'user')
+  const message = last?.message?.role === 'assistant' ? last.message : undefined
+  if (message?.stopReason === 'length') {
+    const text = `The answer was cut off after ${message.usage.output} tokens, at its output limit.`
+    return { word: 'Cut off', text, isFailure: false, remedies: ['continue', 'settings'] }
+  }
+  if (message?.stopReason === 'guardRail') {
+    const text = message.refusal ?? 'The service, or the model, refused to answer this.'
+    return { word: 'Refused', text: `${text} Say it otherwise: edit your message.`, isFailure: false, remedies: [] }
+  }
+  if (message !== undefined && message.stopReason !== 'toolUse' && isEmpty(message)) {
+    return { word: 'Empty', text: 'The model answered without a word.', isFailure: false, remedies: ['retry'] }
+  }
+  if (endedBy === undefined) return undefined
+  const by = endedBy.type === 'tool' ? `the tool ${endedBy.toolName}` : `the condition ${endedBy.name}`
+  return { word: 'Done', text: `The run was ended by ${by}.`, isFailure: false, remedies: [] }
+}
+
+function isEmpty({ content }: { content: Parameters<typeof textOf>[0] }): boolean {
+  return content.every((block) => block.type === 'thinking' || (block.type === 'text' && block.text.trim() === ''))
+}
+
+function withRetry(remedies: readonly Remedy[]): readonly Remedy[] {
+  return remedies.includes('retry') ? remedies : ['retry', ...remedies]
+}

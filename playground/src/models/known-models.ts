@@ -1,0 +1,11 @@
+import { catalogue } from '../../../src/models/index.ts'
+import type { ModelChoice } from '../settings/settings.ts'
+import { factoryCall } from './factory-call.ts'
+
+/** The models of a service that the catalogue of the SDK knows. */
+export function knownModels(choice: ModelChoice): readonly string[] {
+  if (choice.source === 'local' || choice.source === 'scripted') return []
+  const { factory, options } = factoryCall(choice)
+  const provider = factory === 'openaiCompatible' ? (options.backend ?? '') : factory === 'openaiResponses' ? 'openai' : factory
+  return catalogue.list(provider).map(({ id }) => id)
+}

@@ -1,0 +1,37 @@
+import { escapeControls } from '../../../src/store/index.ts'
+import { IconButton } from '../parts/icon-button.tsx'
+import type { Remedy } from '../state/desk/remedies.ts'
+import type { Desk } from '../state/desk.ts'
+import { RemedyButton } from './remedy-button.tsx'
+
+/** What the page has to say, with what can be done about it; of conversations only what concerns the one that is shown, or needs a person. */
+export function NoticeList({ desk, act }: { desk: Desk; act: (remedy: Remedy, sessionId?: string) => void }) {
+  const { sessionId } = desk.current.value
+  const shown = desk.notices.list.value.filter((notice) => notice.topic === 'away' || (notice.sessionId ?? sessionId) === sessionId)
+  if (shown.length === 0) return null
+  return (
+    <ul class="notices" aria-label="Notices">
+      {shown.map(({ topic, sessionId: about, kind, text, remedies }) => {
+        const dismiss = () => desk.notices.dismiss(topic, about)
+        return (
+          <li key={`${topic} ${about}`} class="notice-row" data-kind={kind} data-testid="notice">
+            <p role={kind === 'failure' ? 'alert' : 'status'}>{escapeControls(text)}</p>
+            <span class="notice-actions">
+              {remedies.map((remedy) => (
+                <RemedyButton
+                  key={remedy}
+                  remedy={remedy}
+                  onClick={() => {
+                    dismiss()
+                    act(remedy, about)
+                  }}
+                />
+              ))}
+              <IconButton icon="close" label="Dismiss" onClick={dismiss} />
+            </span>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

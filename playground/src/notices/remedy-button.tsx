@@ -1,0 +1,22 @@
+import type { Remedy } from '../state/desk/remedies.ts'
+
+const labels: Record<Remedy, string> = {
+  retry: 'Try again',
+  continue: 'Continue',
+  compactAndRetry: 'Compact and try again',
+  settings: 'Open settings',
+  freeSpace: 'Free space',
+  reload: 'Reload the page',
+  takeOver: 'Go on here',
+  stop: 'Stop it',
+  open: 'Open it',
+}
+
+/** What a person can do about a failure. */
+export function RemedyButton({ remedy, onClick }: { remedy: Remedy; onClick: () => void }) {
+  return (
+    <button type="button" class="small" onClick={onClick}>
+      {labels[remedy]}
+    </button>
+  )
+}

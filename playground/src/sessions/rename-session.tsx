@@ -1,0 +1,39 @@
+import { useSignal } from '@preact/signals'
+import { isComposing } from '../palette/composing.ts'
+
+interface RenameSessionProps {
+  title: string
+  onRename: (title: string) => void
+  onCancel: () => void
+}
+
+/** Gives a conversation another name. */
+export function RenameSession({ title, onRename, onCancel }: RenameSessionProps) {
+  const name = useSignal(title)
+  return (
+    <form
+      class="rename"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (name.value.trim() !== '') onRename(name.value.trim())
+      }}
+    >
+      <input
+        type="text"
+        aria-label="Name of the conversation"
+        maxLength={100}
+        value={name.value}
+        ref={(field) => field?.focus()}
+        onInput={(event) => (name.value = event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape' || isComposing(event)) return
+          event.stopPropagation()
+          onCancel()
+        }}
+      />
+      <button type="submit" class="small">
+        Rename
+      </button>
+    </form>
+  )
+}

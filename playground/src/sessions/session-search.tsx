@@ -1,0 +1,32 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { Icon } from '../parts/icon.tsx'
+import type { Desk } from '../state/desk.ts'
+import { type Hit, searchSessions } from './search-sessions.ts'
+
+/** Looks for words in all conversations; `hits` is undefined while nothing is looked for. */
+export function SessionSearch({ desk, hits }: { desk: Desk; hits: Signal<readonly Hit[] | undefined> }) {
+  const query = useSignal('')
+
+  async function search(text: string): Promise<void> {
+    query.value = text
+    if (text.trim() === '') {
+      hits.value = undefined
+      return
+    }
+    await desk.notices.attempt({ topic: 'search', failure: 'The conversations cannot be searched' }, async () => {
+      for await (const found of searchSessions(desk.backend, text)) {
+        // Somebody may have typed on meanwhile.
+        if (query.value !== text) return
+        hits.value = found
+      }
+    })
+  }
+
+  return (
+    <label class="search-field">
+      <Icon name="search" />
+      <span class="visually-hidden">Search conversations</span>
+      <input type="search" placeholder="Search" value={query.value} onInput={(event) => void search(event.currentTarget.value)} />
+    </label>
+  )
+}

@@ -1,0 +1,18 @@
+/** What the browser keeps for this page, in bytes; absent where it does not say. */
+export interface StorageFigures {
+  used?: number
+  allowed?: number
+  /** Whether the browser has promised not to clear it on its own. */
+  isPersistent: boolean
+}
+
+export async function storageFigures(): Promise<StorageFigures> {
+  const { usage, quota } = (await navigator.storage?.estimate?.().catch(() => undefined)) ?? {}
+  const isPersistent = (await navigator.storage?.persisted?.().catch(() => false)) ?? false
+  return { isPersistent, ...(usage !== undefined && { used: usage }), ...(quota !== undefined && { allowed: quota }) }
+}
+
+/** Asks the browser not to clear it on its own. Resolves with whether it promised. */
+export async function askToPersist(): Promise<boolean> {
+  return (await navigator.storage?.persist?.().catch(() => false)) ?? false
+}

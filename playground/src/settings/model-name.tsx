@@ -1,0 +1,60 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { ModelList } from '../models/list-models.ts'
+import { plural } from '../parts/figures.ts'
+import { Field } from './fields.tsx'
+import type { ModelChoice } from './settings.ts'
+
+interface ModelNameProps {
+  model: ModelChoice
+  onChange: (modelId: string) => void
+}
+
+/** The name of the model, with those that are known: of the catalogue of the SDK, and of the service, which also says whether the key works. */
+export function ModelName({ model, onChange }: ModelNameProps) {
+  const known = useSignal<readonly string[]>([])
+  const asked = useSignal<ModelList | 'asking' | undefined>(undefined)
+  const { source, service, address } = model
+
+  useEffect(() => {
+    asked.value = undefined
+    void import('../models/known-models.ts').then(({ knownModels }) => {
+      known.value = knownModels(model)
+    })
+  }, [source, service, address])
+
+  async function ask(): Promise<void> {
+    asked.value = 'asking'
+    const { listModels } = await import('../models/list-models.ts')
+    asked.value = await listModels(model)
+    if (asked.value.isThere) known.value = asked.value.ids
+  }
+
+  return (
+    <div class="model-name-field">
+      <Field label="Model" hint={<span data-testid="model-list">{said(asked.value)}</span>}>
+        <input
+          type="text"
+          spellcheck={false}
+          list="known-models"
+          value={model.modelId}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      </Field>
+      <datalist id="known-models">
+        {known.value.map((id) => (
+          <option key={id} value={id} />
+        ))}
+      </datalist>
+      <button type="button" class="small" disabled={asked.value === 'asking'} onClick={() => void ask()}>
+        Ask the service
+      </button>
+    </div>
+  )
+}
+
+function said(asked: ModelList | 'asking' | undefined): string {
+  if (asked === undefined) return 'Asking the service for its models tests the key, and costs no token.'
+  if (asked === 'asking') return 'Asking…'
+  return asked.isThere ? `It works: ${plural(asked.ids.length, 'model')}.` : asked.why
+}

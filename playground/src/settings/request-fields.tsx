@@ -1,0 +1,63 @@
+import { Field, NumberField } from './fields.tsx'
+import { type RequestChoice, toolChoices, toolChoiceWords } from './settings.ts'
+
+interface RequestFieldsProps {
+  request: RequestChoice
+  onChange: (part: Partial<RequestChoice>) => void
+}
+
+/** What is asked of each request: what the model does not take is left out, and the page says so. */
+export function RequestFields({ request, onChange }: RequestFieldsProps) {
+  const { maxTokens, temperature, stop, toolChoice, schema } = request
+  return (
+    <fieldset class="choice">
+      <legend class="field-label">Each request</legend>
+      <div class="field-row three">
+        <NumberField
+          label="Output limit, tokens"
+          hint="0: the model's"
+          value={maxTokens}
+          onChange={(next) => onChange({ maxTokens: next })}
+        />
+        <Field label="Temperature" hint="Empty: the service's">
+          <input
+            type="number"
+            inputMode="decimal"
+            min={0}
+            max={2}
+            step="any"
+            value={temperature ?? ''}
+            onInput={({ currentTarget }) => {
+              if (currentTarget.validity.valid)
+                onChange({ temperature: currentTarget.value === '' ? undefined : currentTarget.valueAsNumber })
+            }}
+          />
+        </Field>
+        <Field label="Tool choice">
+          <select
+            value={toolChoice}
+            onChange={({ currentTarget }) =>
+              onChange({ toolChoice: toolChoiceWords.find((name) => name === currentTarget.value) ?? 'auto' })
+            }
+          >
+            {toolChoiceWords.map((name) => (
+              <option key={name} value={name}>
+                {toolChoices[name]}
+              </option>
+            ))}
+          </select>
+        </Field>
+      </div>
+      <Field label="Texts that end an answer" hint="One a line, at most four">
+        <textarea
+          rows={2}
+          value={stop.join('\n')}
+          onInput={({ currentTarget }) => onChange({ stop: currentTarget.value.split('\n').filter(Boolean).slice(0, 4) })}
+        />
+      </Field>
+      <Field label="Schema of the answer" hint="JSON Schema; empty: text. Where the service cannot promise it, a tool takes the answer.">
+        <textarea rows={3} spellcheck={false} value={schema} onInput={({ currentTarget }) => onChange({ schema: currentTarget.value })} />
+      </Field>
+    </fieldset>
+  )
+}

@@ -1,0 +1,14 @@
+/** Calls `act` once per frame, however often it is asked for. Frames stop in a hidden tab; the agent does not. */
+export function everyFrame(act: () => void): () => void {
+  let isAsked = false
+  const now = () => {
+    isAsked = false
+    act()
+  }
+  return () => {
+    if (isAsked) return
+    isAsked = true
+    if (document.visibilityState === 'hidden') setTimeout(now, 250)
+    else requestAnimationFrame(now)
+  }
+}

@@ -1,0 +1,47 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { Receipt } from '../../../../src/index.ts'
+import type { Attachment } from '../attachments.ts'
+import type { Draft } from './draft.ts'
+
+/** A message that waits for the run to take it. */
+export interface QueuedMessage {
+  id: string
+  kind: 'steer' | 'followUp'
+  text: string
+  media: readonly Attachment[]
+  receipt: Receipt
+}
+
+/** What waits to be said. What the run gives back is put into the draft again. */
+export interface Queue {
+  waiting: ReadonlySignal<readonly QueuedMessage[]>
+  add(message: Omit<QueuedMessage, 'id'>): void
+  /** Takes a message out, as long as nobody has heard it; says whether that came in time. */
+  withdraw(message: QueuedMessage): Promise<boolean>
+}
+
+export function createQueue(draft: Draft): Queue {
+  const waiting = signal<readonly QueuedMessage[]>([])
+  const withdrawn = new Set<string>()
+
+  async function follow(message: QueuedMessage): Promise<void> {
+    const outcome = await message.receipt.settled
+    waiting.value = waiting.value.filter((other) => other !== message)
+    if (outcome === 'returned' && !withdrawn.delete(message.id)) draft.giveBack(message.text, message.media)
+  }
+
+  return {
+    waiting,
+    add(message) {
+      const queued = { ...message, id: message.receipt.message.id }
+      waiting.value = [...waiting.value, queued]
+      // It never rejects: a receipt settles.
+      void follow(queued)
+    },
+    async withdraw({ id, receipt }) {
+      withdrawn.add(id)
+      receipt.withdraw()
+      return (await receipt.settled) === 'returned'
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { Backend } from '../chat-port.ts'
+import type { Conversation } from '../session.ts'
+import type { Notices } from './notices.ts'
+import { isBusy } from './open-conversations.ts'
+import type { StoredList } from './stored-list.ts'
+
+/** What another tab did to the conversation that is shown here. */
+export type Interference = 'continued' | 'deleted'
+
+/** What other tabs do to the conversations of this one. */
+export interface TabWatch {
+  /** Set while what is shown is not what is stored. */
+  interference: ReadonlySignal<Interference | undefined>
+  /** Another tab is at work on this conversation. */
+  heard(sessionId: string): Promise<void>
+  /** Finds out whether another tab writes to it. */
+  look(conversation: Conversation): Promise<void>
+  clear(): void
+}
+
+interface Watched {
+  backend: Backend
+  notices: Notices
+  current: ReadonlySignal<Conversation>
+  stored: StoredList
+  hidden(sessionId: string): Conversation | undefined
+  drop(sessionId: string): void
+}
+
+export function createTabWatch({ backend, notices, current, stored, hidden, drop }: Watched): TabWatch {
+  const interference = signal<Interference | undefined>(undefined)
+
+  /** A page that is reloaded takes a moment to let go; another tab that writes keeps on. */
+  async function isOpenElsewhere(sessionId: string): Promise<boolean> {
+    for (let look = 0; look < 5; look++) {
+      if (!(await isOpen(sessionId))) return false
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    return true
+  }
+
+  async function isOpen(sessionId: string): Promise<boolean> {
+    const attempt = { topic: 'tabs', failure: 'Nobody knows whether another tab writes to this conversation', sessionId }
+    return (await notices.attempt(attempt, () => backend.isOpen(sessionId))) ?? false
+  }
+
+  async function heard(sessionId: string): Promise<void> {
+    const conversation = hidden(sessionId)
+    if (conversation !== undefined) {
+      conversation.abort()
+      drop(sessionId)
+      await conversation.close()
+    }
+    await stored.refresh()
+    if (current.value.sessionId !== sessionId) return
+    current.value.abort()
+    const isThere = stored.has(sessionId) || (await isOpen(sessionId))
+    interference.value = isThere ? 'continued' : 'deleted'
+  }
+
+  async function look(conversation: Conversation): Promise<void> {
+    const isElsewhere = await isOpenElsewhere(conversation.sessionId)
+    if (isElsewhere && current.value === conversation && !isBusy(conversation) && conversation.state.value.runId === undefined) {
+      interference.value = 'continued'
+    }
+  }
+
+  return {
+    interference,
+    heard,
+    look,
+    clear() {
+      interference.value = undefined
+    },
+  }
+}

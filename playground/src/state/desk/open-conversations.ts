@@ -1,0 +1,73 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import type { Settings } from '../../settings/settings.ts'
+import type { Conversation } from '../session.ts'
+
+/** What a conversation does while another one is shown. `answered` and `failed`: since it was shown last. */
+export type Activity = 'running' | 'needsYou' | 'answered' | 'failed'
+
+/** A conversation that runs out of sight, and where that is. */
+export interface Hidden {
+  conversation: Conversation
+  settings: Settings
+}
+
+/** What runs belongs to its conversation, not to the view: those that are busy stay open when another one is shown. */
+export interface OpenConversations {
+  /** By session; also of the one that is shown. */
+  activity: ReadonlySignal<ReadonlyMap<string, Activity>>
+  hidden(sessionId: string): Hidden | undefined
+  hide(hidden: Hidden): void
+  /** It is shown again, or is over. */
+  take(sessionId: string): void
+  /** How its run ended, where nobody saw that. */
+  ended(sessionId: string, how: 'answered' | 'failed'): void
+  seen(sessionId: string): void
+  hiddenOnes(): Conversation[]
+}
+
+export function openConversations(current: ReadonlySignal<Conversation>): OpenConversations {
+  const hidden = signal<ReadonlyMap<string, Hidden>>(new Map())
+  const unseen = signal<ReadonlyMap<string, 'answered' | 'failed'>>(new Map())
+
+  const activity = computed(() => {
+    const all = new Map<string, Activity>(unseen.value)
+    for (const conversation of [current.value, ...[...hidden.value.values()].map((one) => one.conversation)]) {
+      const doing = activityOf(conversation)
+      if (doing !== undefined) all.set(conversation.sessionId, doing)
+    }
+    return all
+  })
+
+  return {
+    activity,
+    hidden: (sessionId) => hidden.value.get(sessionId),
+    hide(one) {
+      hidden.value = new Map([...hidden.value, [one.conversation.sessionId, one]])
+    },
+    take(sessionId) {
+      hidden.value = without(hidden.value, sessionId)
+    },
+    ended(sessionId, how) {
+      unseen.value = new Map([...unseen.value, [sessionId, how]])
+    },
+    seen(sessionId) {
+      unseen.value = without(unseen.value, sessionId)
+    },
+    hiddenOnes: () => [...hidden.value.values()].map(({ conversation }) => conversation),
+  }
+}
+
+/** Whether something runs in it, or waits for a person. */
+export function isBusy({ chat, race, isSending }: Conversation): boolean {
+  return chat.agent.currentRun !== undefined || race.value?.isRunning === true || isSending.value
+}
+
+function activityOf({ state, race }: Conversation): Activity | undefined {
+  const { status, approvals, inputs } = state.value
+  if (approvals.length > 0 || inputs.length > 0) return 'needsYou'
+  return status === 'running' || race.value?.isRunning === true ? 'running' : undefined
+}
+
+function without<Value>(map: ReadonlyMap<string, Value>, key: string): ReadonlyMap<string, Value> {
+  return map.has(key) ? new Map([...map].filter(([other]) => other !== key)) : map
+}

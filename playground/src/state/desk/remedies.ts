@@ -1,0 +1,24 @@
+/** What a person can do about a failure, by name: who shows it knows how. */
+export type Remedy = 'retry' | 'compactAndRetry' | 'continue' | 'settings' | 'freeSpace' | 'reload' | 'takeOver' | 'stop' | 'open'
+
+/** By the code of an error, of the SDK or of its cause. */
+const remedies: Readonly<Record<string, readonly Remedy[]>> = {
+  auth: ['settings'],
+  unauthorized: ['settings'],
+  contextOverflow: ['compactAndRetry', 'settings'],
+  rateLimited: ['retry'],
+  overloaded: ['retry'],
+  network: ['retry', 'settings'],
+  connectionLost: ['retry'],
+  quota: ['freeSpace'],
+  conflict: ['takeOver'],
+  newerSchema: ['reload'],
+  blocked: ['reload'],
+}
+
+/** What helps against an error, or against the failure of a run. */
+export function remediesFor(error: unknown): readonly Remedy[] {
+  const { code, cause } = Object(error)
+  const inner: unknown = Object(cause).code
+  return remedies[String(inner)] ?? remedies[String(code)] ?? []
+}

@@ -1,0 +1,46 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { Backend, StoredSession } from '../chat-port.ts'
+import type { Notices } from './notices.ts'
+
+/** Conversations that are listed at first, and how many more come at once. */
+const shownAtOnce = 100
+
+/** What is stored, the most recently active first. */
+export interface StoredList {
+  sessions: ReadonlySignal<readonly StoredSession[]>
+  /** Whether there are more than are listed. */
+  hasMore: ReadonlySignal<boolean>
+  has(sessionId: string): boolean
+  refresh(): Promise<void>
+  more(): Promise<void>
+  rename(sessionId: string, title: string): Promise<void>
+}
+
+export function createStoredList(backend: Backend, notices: Notices): StoredList {
+  const sessions = signal<readonly StoredSession[]>([])
+  const hasMore = signal(false)
+  let wanted = shownAtOnce
+
+  async function refresh(): Promise<void> {
+    await notices.attempt({ topic: 'list', failure: 'The list of conversations cannot be read', remedies: ['reload'] }, async () => {
+      const page = await backend.list(wanted + 1)
+      hasMore.value = page.length > wanted
+      sessions.value = page.slice(0, wanted)
+    })
+  }
+
+  return {
+    sessions,
+    hasMore,
+    has: (sessionId) => sessions.value.some((session) => session.sessionId === sessionId),
+    refresh,
+    async more() {
+      wanted += shownAtOnce
+      await refresh()
+    },
+    async rename(sessionId, title) {
+      await notices.attempt({ topic: 'rename', failure: 'Not renamed' }, () => backend.rename(sessionId, title))
+      await refresh()
+    },
+  }
+}

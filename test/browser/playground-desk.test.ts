@@ -1,0 +1,245 @@
+import { signal } from '@preact/signals'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { defaultSettings, type Settings } from '../../playground/src/settings/settings.ts'
+import type { SettableBackend } from '../../playground/src/state/chat-port.ts'
+import { createDesk, type Desk } from '../../playground/src/state/desk.ts'
+import { LocalBackend } from '../../playground/src/state/local-backend.ts'
+import { memorySessionStore, type SessionStore } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { memoryWorkspace, writeFileTool } from '../../src/tools/index.ts'
+
+const facts = { name: 'test', isScripted: true, contextTokens: 1000, compactsAt: 900 }
+const cost = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
+
+/** Lets every call of what is awaited through but the one with this number. */
+class Faults {
+  calls = 0
+  at = 0
+  hit: string | undefined
+
+  pass(name: string): void {
+    this.calls += 1
+    if (this.calls !== this.at) return
+    this.hit = name
+    throw new Error(`fault ${this.at} in ${name}`)
+  }
+
+  /** `target`, each of whose methods of these names may fail before it does anything. */
+  in<Target extends object>(target: Target, names: readonly string[], wrap: (value: unknown) => unknown = (value) => value): Target {
+    return new Proxy(target, {
+      get: (own, name) => {
+        const value: unknown = Reflect.get(own, name, own)
+        if (typeof value !== 'function') return value
+        if (!names.includes(String(name))) return value.bind(own)
+        return (...args: unknown[]) => {
+          if (name === 'begin') return wrap(value.apply(own, args))
+          const act = async () => {
+            this.pass(String(name))
+            return wrap(await value.apply(own, args))
+          }
+          return act()
+        }
+      },
+    })
+  }
+}
+
+/** Says what it was told, or asks before it writes. */
+function answering(): ReturnType<typeof scripted> {
+  return scripted((request) => {
+    const last = request.messages.at(-1)
+    const text = last?.content.map((block) => (block.type === 'text' ? block.text : '')).join('') ?? ''
+    if (last?.role === 'user' && text.startsWith('write'))
+      return { toolCalls: [{ name: 'write_file', arguments: { path: 'a', content: 'b' } }] }
+    return { text: `You said: ${text}` }
+  })
+}
+
+async function open(faults = new Faults(), kept: SessionStore = memorySessionStore()): Promise<Desk> {
+  const store = faults.in(kept, ['load', 'list', 'rename', 'delete'])
+  const workspace = memoryWorkspace()
+  const tools = [{ ...writeFileTool({ workspace }), needsApproval: true }]
+  const local = new LocalBackend(
+    store,
+    () => ({ options: { model: answering(), tools, workspace }, model: { ...facts, cost } }),
+    async () => [],
+  )
+  const settings = signal<Settings>(defaultSettings)
+  const ofDesk = ['begin', 'open', 'list', 'read', 'isOpen', 'takeOver', 'remove', 'rename', 'exportAs', 'importFrom', 'use']
+  const port = (value: unknown) =>
+    typeof value === 'object' && value !== null && 'agent' in value ? faults.in(value, ['recorded', 'close']) : value
+  const backend: SettableBackend = Object.assign(Object.create(faults.in(local, ofDesk, port)), {
+    settings,
+    async use(next: Settings) {
+      faults.pass('use')
+      settings.value = next
+    },
+  })
+  return createDesk(async () => backend)
+}
+
+const rejections: string[] = []
+const onRejection = (event: PromiseRejectionEvent) => rejections.push(String(event.reason))
+beforeEach(() => {
+  history.replaceState(undefined, '', '#')
+  sessionStorage.clear()
+  rejections.length = 0
+  addEventListener('unhandledrejection', onRejection)
+})
+afterEach(() => removeEventListener('unhandledrejection', onRejection))
+
+const idle = async (desk: Desk) => void (await desk.current.value.chat.agent.currentRun?.result)
+
+async function say(desk: Desk, text: string): Promise<void> {
+  desk.current.value.draft.text.value = text
+  await desk.current.value.submit('steer')
+  await idle(desk)
+}
+
+/** Everything that a person wrote and that is still somewhere: said, waiting, or in a draft. */
+function wordsIn(desk: Desk, conversations: ReadonlySet<Desk['current']['value']>): string {
+  return [...conversations, desk.current.value]
+    .flatMap(({ chat, draft, queued }) => [
+      draft.text.value,
+      ...queued.value.map(({ text }) => text),
+      ...chat.agent.messages.map((message) => JSON.stringify(message)),
+    ])
+    .join('\n')
+}
+
+/** What a person does in a day. */
+async function story(desk: Desk, file: string): Promise<Set<Desk['current']['value']>> {
+  const seen = new Set<Desk['current']['value']>()
+  const step = async (act: () => unknown) => {
+    seen.add(desk.current.value)
+    await act()
+    seen.add(desk.current.value)
+  }
+  await step(() => say(desk, 'first words'))
+  const { sessionId } = desk.current.value
+  await step(() => desk.stored.rename(sessionId, 'A name'))
+  await step(() => desk.create())
+  await step(() => say(desk, 'second words'))
+  await step(() => desk.open(sessionId))
+  await step(() => say(desk, 'third words'))
+  await step(() => desk.configure({ ...desk.backend.settings.value, thinking: 'high' }))
+  await step(() => say(desk, 'fourth words'))
+  await step(() => desk.takeOver())
+  await step(() => desk.replay())
+  await step(() => desk.open(sessionId))
+  await step(() => desk.importFrom(new Blob([file])))
+  await step(() => desk.handOver(desk.backend.settings.value))
+  await step(() => desk.remove(['nobody']))
+  await step(() => desk.stored.more())
+  return seen
+}
+
+it('a fault at any await of the desk is told, loses no word, and leaves no promise alone', async () => {
+  const other = await open()
+  await say(other, 'of another day')
+  const { text: file } = await other.backend.exportAs(other.current.value.sessionId, 'phi')
+  const silent: string[] = []
+  let at = 0
+  for (let isThrough = false; !isThrough; ) {
+    const faults = new Faults()
+    faults.at = ++at
+    history.replaceState(undefined, '', '#')
+    const told = new Set<string>()
+    const desk = await open(faults)
+    const stop = desk.notices.list.subscribe((list) => {
+      for (const { text } of list) told.add(text)
+    })
+    const seen = await story(desk, file)
+    await new Promise((resolve) => setTimeout(resolve))
+    stop()
+    isThrough = faults.hit === undefined
+    const words = wordsIn(desk, seen)
+    for (const said of ['first words', 'second words', 'third words', 'fourth words'])
+      expect([faults.hit, words]).toEqual([faults.hit, expect.stringContaining(said)])
+    if (!isThrough && ![...told].some((text) => text.includes(`fault ${at} `))) silent.push(`${faults.hit} (${at})`)
+  }
+  expect(at).toBeGreaterThan(60)
+  expect(silent).toEqual([])
+  expect(rejections).toEqual([])
+}, 120_000)
+
+it('what the store does not take stays in the composer, and can be said again once it does', async () => {
+  const kept = memorySessionStore()
+  let isFull = true
+  const full = new Proxy(kept, {
+    get(own, name) {
+      const value: unknown = Reflect.get(own, name, own)
+      if (name !== 'journal' || typeof value !== 'function') return typeof value === 'function' ? value.bind(own) : value
+      return (...args: unknown[]) => {
+        const journal = value.apply(own, args)
+        const append = journal.append.bind(journal)
+        return Object.assign(journal, {
+          append: async (...given: unknown[]) => {
+            if (isFull) throw Object.assign(new Error('No room.'), { code: 'quota' })
+            return append(...given)
+          },
+        })
+      }
+    },
+  })
+  const desk = await open(new Faults(), full)
+  await say(desk, 'words that matter')
+  const conversation = desk.current.value
+  expect(conversation.draft.text.value).toBe('words that matter')
+  await expect.poll(() => conversation.state.value.status).toBe('error')
+  isFull = false
+  conversation.retry()
+  await expect.poll(() => conversation.draft.text.value).toBe('')
+  await idle(desk)
+  const said = conversation.chat.agent.messages.filter(({ role }) => role === 'user')
+  expect(said).toHaveLength(1)
+  expect(rejections).toEqual([])
+})
+
+it('a run goes on when another conversation is shown, and its approval is decided by nobody but a person', async () => {
+  const desk = await open()
+  const first = desk.current.value
+  first.draft.text.value = 'write it'
+  await first.submit('steer')
+  await expect.poll(() => desk.activity.value.get(first.sessionId)).toBe('needsYou')
+  desk.create()
+  await say(desk, 'something else')
+  expect(desk.activity.value.get(first.sessionId)).toBe('needsYou')
+  await desk.configure({ ...defaultSettings, thinking: 'high' })
+  await desk.open(first.sessionId)
+  expect(desk.current.value).toBe(first)
+  const [request] = first.state.value.approvals
+  if (request !== undefined) first.approve(request)
+  await idle(desk)
+  await expect.poll(() => first.state.value.status).toBe('completed')
+  expect(first.chat.agent.messages.some((message) => message.role === 'toolResult' && !message.isError)).toBe(true)
+})
+
+it('a run that ends out of sight is said to have answered, until somebody looks', async () => {
+  const desk = await open()
+  const first = desk.current.value
+  first.draft.text.value = 'hello'
+  const sent = first.submit('steer')
+  desk.create()
+  await sent
+  await expect.poll(() => desk.activity.value.get(first.sessionId)).toBe('answered')
+  await desk.open(first.sessionId)
+  expect(desk.activity.value.get(first.sessionId)).toBe(undefined)
+  expect(desk.current.value.state.value.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+})
+
+it('a draft waits for its conversation, and the notice of a failed import goes with the next one', async () => {
+  const desk = await open()
+  await say(desk, 'hello')
+  const { sessionId } = desk.current.value
+  desk.current.value.draft.text.value = 'half a thought'
+  desk.create()
+  expect(desk.current.value.draft.text.value).toBe('')
+  await desk.open(sessionId)
+  expect(desk.current.value.draft.text.value).toBe('half a thought')
+  const { text } = await desk.backend.exportAs(sessionId, 'phi')
+  await desk.importFrom(new Blob(['{"no": "session"}']))
+  expect(desk.notices.list.value.map(({ topic }) => topic)).toEqual(['import'])
+  await desk.importFrom(new Blob([text]))
+  expect(desk.notices.list.value).toEqual([])
+})
