@@ -25,7 +25,7 @@ test('a model behind a proxy answers with the key of the server, which the page 
   })
   const choose = async (part: { model?: string; token?: string }) => {
     await page.getByTestId('model-button').click()
-    if (part.model !== undefined) await page.getByRole('textbox', { name: 'Model', exact: true }).fill(part.model)
+    if (part.model !== undefined) await page.getByRole('combobox', { name: 'Model', exact: true }).fill(part.model)
     if (part.token !== undefined) await page.getByLabel('Token for the proxy').fill(part.token)
     await page.getByRole('button', { name: 'Apply' }).click()
     await expect(page.getByRole('dialog')).toHaveCount(0)

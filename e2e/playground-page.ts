@@ -46,7 +46,7 @@ export async function command(page: Page, name: string): Promise<void> {
 export async function chooseLocalServer(page: Page, { address, model }: { address: string; model: string }): Promise<void> {
   await page.getByTestId('model-button').click()
   await page.getByText('Local server').click()
-  await page.getByRole('textbox', { name: 'Model' }).fill(model)
+  await page.getByRole('combobox', { name: 'Model' }).fill(model)
   await page.getByRole('textbox', { name: 'Address' }).fill(address)
   await page.getByRole('button', { name: 'Apply' }).click()
   await expect(page.getByTestId('model-button')).toContainText(model)

@@ -28,6 +28,22 @@ test('says that the model is scripted, and has the landmarks a screen reader nee
   `)
 })
 
+test('a scenario can be picked before the agent is there, and is played once it is', async ({ page }) => {
+  let picked = (): void => undefined
+  const isPicked = new Promise<void>((resolve) => {
+    picked = resolve
+  })
+  await page.route('**/assets/agent-*', async (route) => {
+    await isPicked
+    await route.continue()
+  })
+  await page.goto('/?pace=0', { waitUntil: 'commit' })
+  await pick(page, 'Text')
+  picked()
+  await expect(page.getByText('She stands in Oslo today')).toBeVisible()
+  await expect(page.getByTestId('message-user')).toHaveCount(1)
+})
+
 test('streams an answer into the page while it is written', everywhere, async ({ page }) => {
   await noteStates(page)
   await pick(page, 'Text')

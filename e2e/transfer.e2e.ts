@@ -55,6 +55,20 @@ test('as Markdown it is there to be read, and only that', async ({ page }) => {
   }
 })
 
+test('as a page it is read anywhere, without a network and without scripts, and comes back whole', async ({ page, browser }) => {
+  await take(page, files.phi?.text)
+  await expect(answer(page)).toBeVisible()
+  const shared = await exported(page, 'page')
+  const elsewhere = await browser.newContext({ offline: true, javaScriptEnabled: false })
+  const reader = await elsewhere.newPage()
+  await reader.setContent(shared.text)
+  await expect(answer(reader)).toBeVisible()
+  await elsewhere.close()
+  await page.getByLabel('File to import').setInputFiles({ name: 'x.html', mimeType: 'text/html', buffer: Buffer.from(shared.text) })
+  await expect(stored(page)).toHaveCount(2)
+  await expect(answer(page)).toBeVisible()
+})
+
 test('conversations are found by what was said in them', async ({ page }) => {
   await take(page, files.phi?.text)
   await expect(answer(page)).toBeVisible()

@@ -1,13 +1,36 @@
 /// <reference types="vite/client" />
 import { render } from 'preact'
-import { App } from './app.tsx'
-import { openBackend } from './settings/placed-backend.ts'
-import { createDesk } from './state/desk.ts'
+import type { Scenario } from './demo/scenario.ts'
+import { Opening } from './opening.tsx'
+import { settingsKey } from './settings/settings-key.ts'
 
 const root = document.getElementById('app')
 if (root === null) throw new Error('index.html has no element #app.')
+/** What was picked before there was an agent to play it. */
+let picked: Scenario | undefined
+
 // No top-level `await`: parts that are loaded meanwhile import this file's chunk, and would wait for it for ever.
-createDesk(openBackend).then((desk) => render(<App desk={desk} />, root))
+const starting = import('./start.tsx')
+if (isFirstVisit()) {
+  render(
+    <Opening
+      onPick={(scenario) => {
+        picked = scenario
+      }}
+    />,
+    root,
+  )
+}
+starting.then(({ start }) => start(root, () => picked))
 
 // Offline after the first load, where the page was built and came over https or from this machine.
 if (import.meta.env.PROD && 'serviceWorker' in navigator) navigator.serviceWorker.register('offline.js').catch(() => undefined)
+
+/** Whether what comes is known: the scripted model, in a new conversation. */
+function isFirstVisit(): boolean {
+  try {
+    return location.hash.length < 2 && localStorage.getItem(settingsKey) === null
+  } catch {
+    return false
+  }
+}

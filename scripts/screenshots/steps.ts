@@ -100,7 +100,7 @@ export async function settings(page: Page): Promise<void> {
 export async function useLocalServer(page: Page, address: string): Promise<void> {
   await settings(page)
   await click(page.getByText('Local server'))
-  await page.getByRole('textbox', { name: 'Model', exact: true }).fill('llama-3.3')
+  await page.getByRole('combobox', { name: 'Model', exact: true }).fill('llama-3.3')
   await page.getByLabel('Address').fill(address)
   await press(page, 'Apply')
 }

@@ -68,7 +68,9 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
           <AttachButton isDisabled={isDisabled} onPick={(files) => void attach(draft, files)} />
           <p class="keys">
             {isSending.value ? (
-              'Sending…'
+              <>
+                Sending… <kbd>Esc</kbd> takes it back
+              </>
             ) : isRunning && !isDisabled ? (
               <>
                 <kbd>Enter</kbd> steers · <kbd>Alt</kbd> <kbd>Enter</kbd> asks afterwards · <kbd>Esc</kbd> stops

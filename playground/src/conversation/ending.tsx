@@ -57,10 +57,8 @@ function Cause({ failure, modelUrl }: { failure: NonNullable<RunState['failure']
 }
 
 /** A stored conversation whose last message still waits for an answer. */
-export function BrokenOff({ state: { runId, status, messages }, onGoOn }: { state: RunState; onGoOn: (() => void) | undefined }) {
-  const last = messages.at(-1)
-  const isUnanswered = last?.role === 'user' || last?.role === 'toolResult' || (last?.role === 'assistant' && last.message === undefined)
-  if (runId !== undefined || status !== 'idle' || !isUnanswered) return null
+export function BrokenOff({ state, onGoOn }: { state: RunState; onGoOn: (() => void) | undefined }) {
+  if (state.runId !== undefined || state.status !== 'idle' || !isUnanswered(state)) return null
   return (
     <div class="notice broken-off" data-testid="broken-off">
       <p>The page ended before the answer did. What you see was kept.</p>
@@ -71,4 +69,12 @@ export function BrokenOff({ state: { runId, status, messages }, onGoOn }: { stat
       )}
     </div>
   )
+}
+
+/** Whether the model has something to say: to a question, to results, to calls that nobody is asked about, or to the end of what it was saying. */
+function isUnanswered({ messages, approvals }: RunState): boolean {
+  const last = messages.at(-1)
+  if (last?.role === 'user' || last?.role === 'toolResult') return true
+  if (last?.role !== 'assistant') return false
+  return last.message?.role !== 'assistant' || (last.message.stopReason === 'toolUse' && approvals.length === 0)
 }

@@ -16,6 +16,13 @@ export async function sessionFile({ sessionId, format, log, read }: Source): Pro
     const { sessionMarkdown } = await import('../tree/session-markdown.ts')
     return { name: `${sessionId}.md`, type: 'text/markdown', text: sessionMarkdown(await read()) }
   }
+  if (format === 'page') {
+    const [{ sessionMarkdown }, { sessionPage }] = await Promise.all([
+      import('../tree/session-markdown.ts'),
+      import('../tree/session-page.ts'),
+    ])
+    return { name: `${sessionId}.html`, type: 'text/html', text: sessionPage(sessionMarkdown(await read()), await log()) }
+  }
   // The schemas, and zod with them, only for who wants them.
   const { sessionToSpecJson } = await import('../../../src/rust/index.ts')
   return { name: `${sessionId}.json`, type: 'application/json', text: sessionToSpecJson(await read()) }

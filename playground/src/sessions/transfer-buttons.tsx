@@ -4,7 +4,12 @@ import { Icon } from '../parts/icon.tsx'
 import type { ExportFormat } from '../state/chat-port.ts'
 import type { Desk } from '../state/desk.ts'
 
-const formats: Record<ExportFormat, string> = { phi: 'Whole session (phi)', rust: 'Rust ledger', markdown: 'Markdown' }
+const formats: Record<ExportFormat, string> = {
+  phi: 'Whole session (phi)',
+  page: 'Page to share (HTML)',
+  rust: 'Rust ledger',
+  markdown: 'Markdown',
+}
 
 /** Imports a file, and gives the conversation that is shown as one. */
 export function TransferButtons({ desk, onStorage }: { desk: Desk; onStorage: () => void }) {
@@ -40,7 +45,7 @@ export function TransferButtons({ desk, onStorage }: { desk: Desk; onStorage: ()
         type="file"
         tabIndex={-1}
         aria-label="File to import"
-        accept=".json,.jsonl,application/json"
+        accept=".json,.jsonl,.html,application/json"
         ref={input}
         onChange={(event) => void take(event.currentTarget.files?.[0])}
       />

@@ -32,7 +32,7 @@ export function ModelName({ model, onChange }: ModelNameProps) {
 
   return (
     <div class="model-name-field">
-      <Field label="Model" hint={<span data-testid="model-list">{said(asked.value)}</span>}>
+      <Field label="Model">
         <input
           type="text"
           spellcheck={false}
@@ -49,6 +49,9 @@ export function ModelName({ model, onChange }: ModelNameProps) {
       <button type="button" class="small" disabled={asked.value === 'asking'} onClick={() => void ask()}>
         Ask the service
       </button>
+      <p class="field-hint" data-testid="model-list">
+        {said(asked.value)}
+      </p>
     </div>
   )
 }

@@ -1,5 +1,6 @@
 import { type ThinkingLevel, type ToolChoice, thinkingLevels } from '../../../src/index.ts'
 import { isServiceId, type ServiceId } from '../models/services.ts'
+import { settingsKey } from './settings-key.ts'
 
 export const modelSources = ['scripted', 'direct', 'proxy', 'local'] as const
 type ToolChoiceWord = Extract<ToolChoice, string>
@@ -125,12 +126,10 @@ function requestFrom({ maxTokens, temperature, stop, toolChoice, schema }: Field
   }
 }
 
-const place = 'phi-playground-settings'
-
 /** What was chosen when the page was here last. */
 export function readSettings(): Settings {
   try {
-    return settingsFrom(JSON.parse(localStorage.getItem(place) ?? '{}'))
+    return settingsFrom(JSON.parse(localStorage.getItem(settingsKey) ?? '{}'))
   } catch {
     return defaultSettings
   }
@@ -138,7 +137,7 @@ export function readSettings(): Settings {
 
 export function keepSettings(settings: Settings): void {
   try {
-    localStorage.setItem(place, JSON.stringify(settings))
+    localStorage.setItem(settingsKey, JSON.stringify(settings))
   } catch {
     // A browser without storage begins with the defaults again.
   }

@@ -67,7 +67,7 @@ export interface SessionFile {
   text: string
 }
 
-export type ExportFormat = 'phi' | 'rust' | 'markdown'
+export type ExportFormat = 'phi' | 'rust' | 'markdown' | 'page'
 
 /** A backend whose place, model and agent can be chosen. */
 export interface SettableBackend extends Backend {

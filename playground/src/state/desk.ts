@@ -3,6 +3,7 @@ import type { RunStatus } from '../../../src/index.ts'
 import { SessionError } from '../../../src/session/index.ts'
 import { serverUrl } from '../remote/server-url.ts'
 import type { Settings } from '../settings/settings.ts'
+import { sessionIn } from '../tree/shared-page.ts'
 import type { SettableBackend } from './chat-port.ts'
 import { dropDraft } from './conversation/draft.ts'
 import { createTabWatch, type Interference } from './desk/interference.ts'
@@ -68,7 +69,13 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   /** Why the place that was chosen is not there, or keeps nothing. */
   function tellOfPlace(): void {
     if (backend.warning === undefined) notices.dismiss('place')
-    else notices.tell({ topic: 'place', kind: 'failure', text: backend.warning, remedies: ['settings'] })
+    else
+      notices.tell({
+        topic: 'place',
+        kind: 'failure',
+        text: backend.warning,
+        remedies: backend.settings.value.place === 'tab' && backend.settings.value.model.source === 'scripted' ? [] : ['settings'],
+      })
   }
 
   async function read(sessionId: string | undefined, loopId?: string): Promise<Conversation> {
@@ -216,7 +223,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
 
   async function importFrom(file: Blob): Promise<void> {
     const attempt = { topic: 'import', failure: 'The file cannot be imported' }
-    const sessionId = await notices.attempt(attempt, async () => backend.importFrom(await file.text()))
+    const sessionId = await notices.attempt(attempt, async () => backend.importFrom(sessionIn(await file.text())))
     if (sessionId !== undefined) await open(sessionId)
   }
 

@@ -1,0 +1,35 @@
+import { Welcome } from './conversation/welcome.tsx'
+import type { Scenario } from './demo/scenario.ts'
+import { scenarios } from './demo/scenarios/index.ts'
+import { Panes } from './layout/panes.tsx'
+
+/** What a visitor who comes for the first time sees while the agent is still on its way: the scenarios, of which one can be picked already. */
+export function Opening({ onPick }: { onPick: (scenario: Scenario) => void }) {
+  return (
+    <div class="app" aria-busy="true">
+      <header class="top-bar">
+        <h1 class="brand">
+          <span class="brand-mark" aria-hidden="true">
+            φ
+          </span>
+          phi <span class="brand-sub">playground</span>
+        </h1>
+      </header>
+      <Panes
+        sessions={<nav class="sessions" aria-label="Conversations" />}
+        conversation={
+          <main class="conversation-pane">
+            <div class="transcript-frame">
+              <section class="transcript" aria-label="Scenarios">
+                <div class="lines" data-empty="true">
+                  <Welcome scenarios={scenarios} isDisabled={false} onPick={onPick} />
+                </div>
+              </section>
+            </div>
+          </main>
+        }
+        inspector={<aside class="inspector" aria-label="Inspector" />}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,2 @@
+/** Where the browser keeps what was chosen. */
+export const settingsKey = 'phi-playground-settings'
