@@ -76,6 +76,16 @@ describe('media of a session that is resumed', () => {
     expect(bodies.at(-1)?.split(data)).toHaveLength(2)
   })
 
+  it('cost a run none of the events that others may still ask for', async () => {
+    const large = `${btoa('%PDF-1.7 xyz')}${'AAAA'.repeat(2_000_000)}`
+    const agent = new Agent({ model: scripted([{ text: 'Read.' }]) })
+    const run = agent.prompt({ role: 'user', content: [{ type: 'file', mimeType: 'application/pdf', data: large }] })
+    await run.result
+    const types: string[] = []
+    for await (const { type } of run.events({ after: 0 })) types.push(type)
+    expect([types[0], types.at(-1)]).toEqual(['agentStart', 'agentEnd'])
+  })
+
   it('are read for a script too, and where a message is said otherwise with the same file', async () => {
     const store = memorySessionStore()
     await asked(store)
