@@ -25,7 +25,7 @@ function events(...all: object[]): Response {
 async function choose(page: Page, service: string, address: string, model?: string): Promise<void> {
   await page.getByTestId('model-button').click()
   await page.getByText('Your own key').click()
-  await page.getByRole('combobox', { name: 'Service' }).selectOption(service)
+  await page.locator('select', { has: page.locator('option[value="anthropic"]') }).selectOption(service)
   if (model !== undefined) await page.getByRole('textbox', { name: 'Model', exact: true }).fill(model)
   await page.getByLabel('Address').fill(address)
   await page.getByLabel('Key', { exact: true }).fill('key-of-the-visitor-0123456789')
