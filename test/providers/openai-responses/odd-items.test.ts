@@ -148,6 +148,18 @@ describe('arguments', () => {
     'with a delta that got lost': [added(call()), args('"q":1}'), done(call({ arguments: '{"q":1}' }))],
     'of a call that is opened twice': [added(call()), added(call()), args('{"q":1}'), done(call({ arguments: '{"q":1}' }))],
     'of a call that is opened again under another index': [added(call()), added(call(), 1), args('{"q":1}'), done(call())],
+    'of a call that nothing but the response ends': [added(call()), args('{"q":1}')],
+    'of a call that ends twice under two ids': [
+      added(call()),
+      done(call({ arguments: '{"q":1}' })),
+      done(call({ id: 'fc_2', arguments: '{"q":1}' }), 1),
+    ],
+    'of a call that ends twice, once without them': [
+      added(call()),
+      args('{"q":1}'),
+      done(call({ arguments: '{"q":1}' })),
+      done(call({ id: 'fc_2' }), 1),
+    ],
     'of a call that only the finished response ends': [added(call()), completed([call({ arguments: '{"q":1}' })])],
   }
   it.each(Object.entries(kept))('%s are kept', async (_name, events) => {
@@ -157,13 +169,28 @@ describe('arguments', () => {
   const refused: Record<string, Event[]> = {
     'no end and no arguments': [added(call())],
     'a placeholder and no end': [added(call({ arguments: '{}' }))],
-    'deltas and no end': [added(call()), args('{"q":1}')],
+    'deltas that were cut, and no end': [added(call()), args('{"q":')],
     'arguments that are no object': [added(call()), done(call({ arguments: 5 }))],
   }
   it.each(Object.entries(refused))('a call with %s is not run', async (_name, events) => {
     const [only, ...others] = calls(await answered(...events, completed()))
     expect(others).toEqual([])
     expect(only?.invalid).toBeTypeOf('string')
+  })
+})
+
+describe('an id of a call that two have', () => {
+  it('loses none of them, and each has its own', async () => {
+    const [first, second] = [call({ arguments: '{"q":1}' }), call({ id: 'fc_2', arguments: '{"q":2}' })]
+    for (const events of [
+      [done(first), done(second, 1), completed()],
+      [done(first), done(second, 1), completed([first, second])],
+      [added(call()), args('{"q":1}'), done(first), added(call({ id: 'fc_2' }), 1), done(second, 1), completed()],
+    ]) {
+      const answer = await answered(...events)
+      expect(calls(answer).map(({ args: found }) => found)).toEqual([{ q: 1 }, { q: 2 }])
+      expect(new Set(answer.content.map((block) => block.type === 'toolCall' && block.id)).size).toBe(2)
+    }
   })
 })
 

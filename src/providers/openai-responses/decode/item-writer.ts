@@ -129,7 +129,7 @@ export class ItemWriter {
     const kind = kindOf(item.type)
     const index = indexIn(event.output_index)
     this.progress++
-    const found = this.#items.find(kind, index, item.id) ?? this.#items.findUnnamed(kind, callIdOf(item))
+    const found = this.#items.find(kind, index, item.id) ?? this.#items.findUnnamed(kind, callIdOf(item), textOfArguments(item.arguments))
     const isIt = found?.kind === kind && (kind !== 'other' || (found.type === item.type && !found.isDone))
     this.#complete(isIt ? found : this.#items.open(kind, index, item.id), item)
   }
@@ -152,13 +152,16 @@ export class ItemWriter {
     })
   }
 
-  /** The response is over: a call that began and never ended is not to be run. `isWaiting`: the service goes on once our calls are answered. */
+  /**
+   * The response is over: a call that never ended is whole where its arguments are, and not to be run where none came. `isWaiting`: the service goes on once
+   * our calls are answered.
+   */
   end(isWaiting: boolean): void {
     for (const open of this.#services.end(isWaiting)) this.#forgetReasoning(open)
     for (const open of this.#items.list) for (const key of open.annotations?.keys() ?? []) this.#citations.complete(open, key, [])
-    for (const { kind, isDone, isImplied, opening, raw, key } of this.#items.list) {
-      if (kind !== 'call' || isDone || (isImplied && raw !== '')) continue
-      const came = raw === '' ? textOfArguments(opening) : ''
+    for (const { kind, isDone, opening, raw, key } of this.#items.list) {
+      if (kind !== 'call' || isDone || raw !== '') continue
+      const came = textOfArguments(opening)
       if (came !== '' && came !== '{}') this.#builder.toolArguments(key, came)
       else this.#builder.cutCall(key)
     }
@@ -344,7 +347,10 @@ export class ItemWriter {
   #wholeArguments(open: OutputItem, whole: unknown): void {
     const text = textOfArguments(whole) || (open.raw === '' ? textOfArguments(open.opening) : '')
     if (text.startsWith(open.raw)) this.#arguments(open, text.slice(open.raw.length))
-    else if (text !== '') this.#builder.replaceArguments(open.key, text)
+    else if (text !== '') {
+      open.raw = text
+      this.#builder.replaceArguments(open.key, text)
+    }
   }
 
   #idOf({ id }: OutputItem): ReplayPayload {

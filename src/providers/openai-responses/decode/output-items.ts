@@ -116,9 +116,13 @@ export class OutputItems {
     return there === undefined ? this.#byIndex.size === 0 && item.position === index : there === item
   }
 
-  /** A call that is known by `callId`, else an item of this kind that was opened by its deltas alone and has not ended. */
-  findUnnamed(kind: ItemKind, callId: string): OutputItem | undefined {
-    const call = callId === '' ? undefined : this.list.find((item) => item.kind === kind && item.callId === callId)
+  /**
+   * A call that is known by `callId`, else an item of this kind that was opened by its deltas alone and has not ended. A call that has ended is another one
+   * where it had other arguments: services have given one id to two.
+   */
+  findUnnamed(kind: ItemKind, callId: string, text: string): OutputItem | undefined {
+    const isIt = (item: OutputItem) => item.kind === kind && item.callId === callId && (!item.isDone || text === '' || item.raw === text)
+    const call = callId === '' ? undefined : this.list.find(isIt)
     return call ?? this.list.find((item) => item.kind === kind && item.isImplied && !item.isDone)
   }
 
