@@ -18,7 +18,7 @@ export abstract class ChatElement extends ElementBase {
   #owner: ChatOwner | undefined
 
   connectedCallback(): void {
-    const owner = ownerOf(this)
+    const owner = chatAround(this)
     this.#owner = owner
     this.#stop = owner?.watch(() => this.#look())
     this.#look()
@@ -37,14 +37,15 @@ export abstract class ChatElement extends ElementBase {
   protected abstract show(chat: Chat, said: Words): void
 }
 
-function ownerOf(element: Element): ChatOwner | undefined {
+/** The `<phi-chat>` around an element. */
+export function chatAround(element: Element): (Element & ChatOwner) | undefined {
   const near = element.closest('phi-chat')
   const root = element.getRootNode()
   const owner = near ?? (root instanceof ShadowRoot ? root.host : undefined)
   if (owner === undefined) return undefined
-  return isOwner(owner) ? owner : ownerOf(owner)
+  return isOwner(owner) ? owner : chatAround(owner)
 }
 
-function isOwner(element: object): element is ChatOwner {
+function isOwner(element: Element): element is Element & ChatOwner {
   return 'watch' in element && 'said' in element
 }

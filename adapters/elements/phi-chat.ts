@@ -1,4 +1,4 @@
-import { remoteSession } from '../../src/client/index.ts'
+import { type ClientTools, type RemoteSession, remoteSession, runClientTools } from '../../src/client/index.ts'
 import { type Chat, type ChatSource, chatOf } from '../../src/store/index.ts'
 import { type ChatOwner, ElementBase } from './chat-element.ts'
 import { arrange, make } from './dom.ts'
@@ -16,6 +16,8 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
   readonly #list = make('ol', 'messages')
   #agent: ChatSource | undefined
   #words: Partial<Words> = {}
+  #tools: ClientTools | undefined
+  #stopTools: (() => void) | undefined
   #chat: Chat | undefined
   #stop: (() => void) | undefined
   #shown: readonly string[] = []
@@ -41,6 +43,15 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
   set agent(agent: ChatSource | undefined) {
     this.#agent = agent
     if (this.isConnected) this.#begin()
+  }
+
+  get tools(): ClientTools | undefined {
+    return this.#tools
+  }
+
+  set tools(tools: ClientTools | undefined) {
+    this.#tools = tools
+    this.#runTools()
   }
 
   get words(): Partial<Words> {
@@ -70,7 +81,7 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
 
   connectedCallback(): void {
     // What the page said before the element was defined.
-    for (const name of ['agent', 'words'] as const) {
+    for (const name of ['tools', 'agent', 'words'] as const) {
       if (!Object.hasOwn(this, name)) continue
       const early = { [name]: this[name] }
       Reflect.deleteProperty(this, name)
@@ -82,6 +93,8 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
   disconnectedCallback(): void {
     this.#stop?.()
     this.#stop = undefined
+    this.#stopTools?.()
+    this.#stopTools = undefined
   }
 
   attributeChangedCallback(): void {
@@ -99,7 +112,17 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
     this.#list.replaceChildren()
     this.#shown = []
     this.#stop = this.#chat?.subscribe(() => this.#look())
+    this.#runTools()
     this.#look()
+  }
+
+  /** Runs the tools of the page for whatever agent is shown. */
+  #runTools(): void {
+    this.#stopTools?.()
+    this.#stopTools = undefined
+    const agent = this.#chat?.agent
+    if (this.#tools === undefined || agent === undefined || !this.isConnected) return
+    this.#stopTools = isRemote(agent) ? agent.tools(this.#tools) : runClientTools(agent, this.#tools)
   }
 
   #sessionId(endpoint: string): string {
@@ -130,6 +153,10 @@ export class PhiChatElement extends ElementBase implements PhiChat, ChatOwner {
     }
     for (const look of [...this.#watchers]) look()
   }
+}
+
+function isRemote(agent: object): agent is RemoteSession {
+  return 'tools' in agent && typeof agent.tools === 'function'
 }
 
 function messageElement(id: string): HTMLElement {

@@ -1,12 +1,15 @@
 import type { Chat, ChatState, QueuedMessage } from '../../src/store/index.ts'
-import { ChatElement } from './chat-element.ts'
+import { ChatElement, chatAround } from './chat-element.ts'
 import { arrange, button, make } from './dom.ts'
+import { messageOf } from './files.ts'
 import type { Words } from './words.ts'
 
 /** Where one writes. Enter sends, Shift and Enter begins a line. The words stay until they are in the conversation. */
 export class PhiComposerElement extends ChatElement {
   readonly #input = make('textarea', 'write', { rows: '1' })
   readonly #queue = make('ul', 'queue')
+  readonly #models = make('select', 'models')
+  readonly #files = make('input', 'files', { type: 'file', multiple: '' })
   #said: Words | undefined
   #stop: HTMLElement | undefined
   #alert: HTMLElement | undefined
@@ -37,7 +40,7 @@ export class PhiComposerElement extends ChatElement {
     this.#stop = button('stop', said.stop, () => chat.actions.stop())
     this.#alert = make('p', 'error', { role: 'alert' })
     const form = make('form', 'form', {}, make('label', 'label', {}, `${said.message} `, this.#input))
-    form.append(make('button', 'send', { type: 'submit' }, said.send), this.#stop)
+    form.append(...this.#choices(said), make('button', 'send', { type: 'submit' }, said.send), this.#stop)
     form.addEventListener('submit', (event) => {
       event.preventDefault()
       void this.#say(chat)
@@ -52,11 +55,39 @@ export class PhiComposerElement extends ChatElement {
     this.replaceChildren(this.#queue, form, this.#alert)
   }
 
+  /** What a message can have besides words, where the page says so at its `<phi-chat>`. */
+  #choices(said: Words): HTMLElement[] {
+    const [models, files] = ['models', 'files'].map((name) => chatAround(this)?.getAttribute(name) ?? undefined)
+    const choices: HTMLElement[] = []
+    if (files !== undefined) {
+      this.#files.accept = files
+      this.#files.setAttribute('aria-label', said.files)
+      choices.push(this.#files)
+    }
+    if (models !== undefined) {
+      this.#models.setAttribute('aria-label', said.choice)
+      this.#models.replaceChildren(...models.split(/\s+/).map((name) => make('option', 'model', {}, name)))
+      choices.push(this.#models)
+    }
+    return choices
+  }
+
   async #say(chat: Chat): Promise<void> {
     const words = this.#input.value
-    if (words.trim() === '') return
-    const isSaid = await chat.actions.send(words)
-    if (isSaid && this.#input.value === words) this.#input.value = ''
+    const files = [...(this.#files.files ?? [])]
+    if (words.trim() === '' && files.length === 0) return
+    // The first is the agent's own.
+    const model = this.#models.selectedIndex > 0 ? { model: this.#models.value } : {}
+    const input = files.length === 0 ? words : await messageOf(words, files).catch((error: unknown) => this.#refuse(error))
+    const isSaid = input !== undefined && (await chat.actions.send(input, model))
+    if (!isSaid) return
+    if (this.#input.value === words) this.#input.value = ''
+    this.#files.value = ''
+  }
+
+  /** A file that cannot be read: what was written stays. */
+  #refuse(error: unknown): undefined {
+    this.#alert?.replaceChildren(error instanceof Error ? error.message : String(error))
   }
 }
 

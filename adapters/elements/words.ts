@@ -11,6 +11,9 @@ export interface Words {
   refuse: string
   decline: string
   takeBack: string
+  /** Names the list of models, and the place for files. */
+  choice: string
+  files: string
   /** What stands in place of something that cannot be shown, such as a sound. */
   hidden: string
 }
@@ -28,5 +31,7 @@ export const english: Words = {
   refuse: 'Refuse',
   decline: 'Decline',
   takeBack: 'Take back',
+  choice: 'Model',
+  files: 'Picture',
   hidden: 'not shown here',
 }

@@ -1,6 +1,7 @@
-import { defineTool, type InferTools, memorySessionStore } from 'phi-core'
+import { defineTool, type InferTools, memorySessionStore, textOf } from 'phi-core'
 import { createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
 import { type ScriptedStep, scripted } from 'phi-core/providers/scripted'
+import { clientTool } from 'phi-core/tools'
 import { z } from 'zod'
 
 const weather = defineTool({
@@ -11,22 +12,42 @@ const weather = defineTool({
   execute: ({ city }) => ({ city, rain: 0.8 }),
 })
 
-/** What the pages know of the agent: the types of its tools, and nothing that runs. */
-export type Tools = InferTools<readonly [typeof weather]>
+/** The page runs this one. */
+const setTheme = clientTool({
+  name: 'set_theme',
+  description: 'Sets the colours of the page.',
+  parameters: z.object({ theme: z.enum(['light', 'dark']) }),
+  output: z.object({ applied: z.string() }),
+  timeoutMs: 60_000,
+})
 
-/** Looks the weather up, unless it is asked for a story: that takes long, so that there is something to stop. */
-const model = scripted(
+/** What the pages know of the agent: the types of its tools, and nothing that runs. */
+export type Tools = InferTools<readonly [typeof weather, typeof setTheme]>
+
+const picture = {
+  type: 'image',
+  mimeType: 'image/png',
+  data: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+} as const
+
+/** Looks the weather up, unless it is asked for something else. A story takes long, so that there is something to stop. */
+const fast = scripted(
   ({ messages }): ScriptedStep => {
-    const asked = JSON.stringify(messages.at(-1)?.content)
-    if (messages.at(-1)?.role === 'toolResult') return { text: 'Take an umbrella, says a scripted model.' }
+    const last = messages.at(-1)
+    if (last?.role === 'toolResult')
+      return { text: last.toolName === 'weather' ? 'Take an umbrella, says a scripted model.' : 'It is dark now.' }
+    const asked = last === undefined ? '' : textOf(last.content)
+    if (last?.content.some(({ type }) => type === 'image')) return { text: 'A picture! Here is another one.', blocks: [picture] }
+    if (asked.includes('dark')) return { toolCalls: [{ name: 'set_theme', arguments: { theme: 'dark' } }] }
     if (asked.includes('story')) return { text: `Once upon a time${' and then'.repeat(5000)} it ended.` }
     return { text: 'Let me see.', toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }
   },
   { delayMs: 10 },
 )
+const deep = scripted(() => ({ text: 'That takes a deep thought.' }), { id: 'deep' })
 
 /** The endpoint of all pages: sessions that go on when a page is closed. On this machine only. */
 export function weatherApp() {
-  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model, tools: [weather] }) })
-  return createAgentApp({ sessions, authorize: 'loopbackOnly' })
+  const agent = () => ({ model: fast, tools: [weather, setTheme], choices: { models: { deep } } })
+  return createAgentApp({ sessions: memoryLiveSessions({ store: memorySessionStore(), agent }), authorize: 'loopbackOnly' })
 }

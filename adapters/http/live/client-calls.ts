@@ -21,12 +21,14 @@ export interface ClientResult extends ClientCallRef {
 /** How long a run that goes on has to ask for a call that it has left open, in ms. */
 const askAgainMs = 5000
 
-/** Says that this client runs the call. Refuses with 404 `notFound` where it does not wait, 409 `argumentsChanged`, 409 `claimedElsewhere`. */
-export async function claimClientCall(live: LiveSession, ref: ClientCallRef & { clientId: string }): Promise<AgentRun> {
+/** Says that this client runs the call, and whether it may. Refuses with 404 `notFound` where it does not wait, 409 `argumentsChanged`. */
+export async function claimClientCall(
+  live: LiveSession,
+  ref: ClientCallRef & { clientId: string },
+): Promise<{ loopId: string; claimed: boolean }> {
   const run = await runWithCall(live, ref)
   const pending = await askedIn(run, ref)
-  if (await run.claimCall(refOf(ref, pending), ref.clientId)) return run
-  refuse(409, 'claimedElsewhere', 'Another page runs this call, and has said so first.')
+  return { loopId: run.loopId, claimed: await run.claimCall(refOf(ref, pending), ref.clientId) }
 }
 
 /**

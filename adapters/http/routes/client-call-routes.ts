@@ -18,8 +18,8 @@ export function addClientCallRoutes(app: SessionApp, options: SessionRouteOption
     const ref = refIn(c.req.param('toolCallId'), await readJsonObject(c, options.body))
     const { clientId } = ref
     if (clientId === undefined) refuse(400, 'invalidBody', 'clientId must be a text of 8 to 100 characters that names this page.')
-    const run = await claimClientCall(c.env.live, { ...ref, clientId })
-    return c.json({ loopId: run.loopId })
+    // A page that is not the first has done nothing wrong.
+    return c.json(await claimClientCall(c.env.live, { ...ref, clientId }))
   })
   app.post('/client-calls/:toolCallId', async (c) => {
     const body = await readJsonObject(c, options.body)

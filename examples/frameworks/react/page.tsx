@@ -1,66 +1,60 @@
 /** @jsxImportSource react */
 import { useAgent, useMessage, usePart } from 'phi-core/react'
 import { chatOf } from 'phi-core/store'
-import { memo, useState } from 'react'
+import { type FormEvent, memo } from 'react'
 import { createRoot } from 'react-dom/client'
 import type { Tools } from '../agent.ts'
-import { session } from '../session.ts'
+import { addressOf, said, session } from '../session.ts'
 
 const { send, stop, approve, deny } = chatOf(session).actions
+
+function Button({ label, act }: { label: string; act: () => unknown }) {
+  return <button {...{ type: 'button', onClick: act }}>{label}</button>
+}
 
 /** While an answer is written, this is all that is rendered. */
 const Part = memo(({ id, index }: { id: string; index: number }) => {
   const part = usePart<Tools>(session, id, index)
   if (part?.type === 'text') return <p>{part.text}</p>
+  if (part?.type === 'image') return <img alt="of the conversation" src={addressOf(part)} />
   if (part?.type !== 'tool') return null
-  const { approval, input, output, status } = part
+  const { approval, status } = part
   return (
     <section aria-label={part.toolName} data-status={status}>
-      <p>The weather in {input?.city}</p>
-      {approval && (
-        <button type="button" onClick={() => approve(approval)}>
-          Allow
-        </button>
-      )}
-      {approval && (
-        <button type="button" onClick={() => deny(approval, 'not now')}>
-          Refuse
-        </button>
-      )}
-      {output && <p>Rain: {output.rain * 100} %</p>}
+      {part.toolName === 'weather' ? <p>The weather in {part.input?.city}</p> : <p>The page turns {part.input?.theme}</p>}
+      {approval && <Button label="Allow" act={() => approve(approval)} />}
+      {approval && <Button label="Refuse" act={() => deny(approval, 'not now')} />}
+      {part.toolName === 'weather' && part.output && <p>Rain: {part.output.rain * 100} %</p>}
     </section>
   )
 })
 
 const Message = memo(({ id }: { id: string }) => {
   const message = useMessage(session, id)
-  return (
-    <li data-role={message?.role}>
-      {message?.parts.map((_, index) => (
-        <Part key={String(index)} id={id} index={index} />
-      ))}
-    </li>
-  )
+  const parts = message?.parts.map((_, index) => <Part key={String(index)} id={id} index={index} />)
+  return <li data-role={message?.role}>{parts}</li>
 })
 
 function Composer() {
   const status = useAgent(session, (state) => state.status)
   const error = useAgent(session, (state) => state.error)
-  const [draft, write] = useState('')
-  const say = async () => {
+  const say = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = event.currentTarget
     // The words stay until they are in the conversation.
-    if (await send(draft)) write('')
+    if (await send(...(await said(new FormData(form))))) form.reset()
   }
   return (
-    <form action={say} data-status={status}>
-      <label>
-        Message <input value={draft} onChange={({ target }) => write(target.value)} />
-      </label>
-      {status === 'running' && (
-        <button type="button" onClick={stop}>
-          Stop
-        </button>
-      )}
+    <form onSubmit={say} data-status={status}>
+      <input name="message" aria-label="Message" />
+      <input name="picture" aria-label="Picture" type="file" accept="image/*" />
+      <select name="model" aria-label="Model">
+        {['fast', 'deep'].map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+      <button type="submit">Send</button>
+      {status === 'running' && <Button label="Stop" act={stop} />}
       {error && <p role="alert">{error.message}</p>}
     </form>
   )
@@ -68,8 +62,14 @@ function Composer() {
 
 function Page() {
   const ids = useAgent(session, (state) => state.messageIds)
-  const messages = ids.map((id) => <Message key={id} id={id} />)
-  return [<ol key="messages">{messages}</ol>, <Composer key="composer" />]
+  return [
+    <ol key="messages">
+      {ids.map((id) => (
+        <Message key={id} id={id} />
+      ))}
+    </ol>,
+    <Composer key="composer" />,
+  ]
 }
 
 createRoot(document.querySelector('main') ?? document.body).render(<Page />)

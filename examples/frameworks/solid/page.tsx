@@ -1,28 +1,27 @@
 /** @jsxImportSource solid-js */
 import { useAgent, useMessage, usePart } from 'phi-core/solid'
 import { chatOf, type ToolPart } from 'phi-core/store'
-import { createSignal, For, Index, Show } from 'solid-js'
+import { For, Index, Show } from 'solid-js'
 import { render } from 'solid-js/web'
 import type { Tools } from '../agent.ts'
-import { session } from '../session.ts'
+import { addressOf, said, session } from '../session.ts'
 
 const { send, stop, approve, deny } = chatOf(session).actions
 
+function Button(props: { label: string; act: () => unknown }) {
+  return <button {...{ type: 'button', onClick: () => props.act() }}>{props.label}</button>
+}
+
 function Call(props: { part: ToolPart<Tools> }) {
+  const weather = () => (props.part.toolName === 'weather' ? props.part : undefined)
+  const words = () =>
+    props.part.toolName === 'weather' ? `The weather in ${props.part.input?.city}` : `The page turns ${props.part.input?.theme}`
   return (
     <section aria-label={props.part.toolName} data-status={props.part.status}>
-      <p>The weather in {props.part.input?.city}</p>
-      <Show when={props.part.approval}>
-        {(approval) => [
-          <button type="button" onClick={() => approve(approval())}>
-            Allow
-          </button>,
-          <button type="button" onClick={() => deny(approval(), 'not now')}>
-            Refuse
-          </button>,
-        ]}
-      </Show>
-      <Show when={props.part.output}>{(output) => <p>Rain: {output().rain * 100} %</p>}</Show>
+      <p>{words()}</p>
+      <Show when={props.part.approval}>{(approval) => <Button label="Allow" act={() => approve(approval())} />}</Show>
+      <Show when={props.part.approval}>{(approval) => <Button label="Refuse" act={() => deny(approval(), 'not now')} />}</Show>
+      <Show when={weather()?.output}>{(output) => <p>Rain: {output().rain * 100} %</p>}</Show>
     </section>
   )
 }
@@ -30,15 +29,15 @@ function Call(props: { part: ToolPart<Tools> }) {
 /** While an answer is written, this is all that changes. */
 function Part(props: { id: string; index: number }) {
   const part = usePart<Tools>(session, props.id, props.index)
-  const call = () => {
+  const of = <Type extends string>(type: Type) => {
     const shown = part()
-    return shown?.type === 'tool' ? shown : undefined
+    return shown?.type === type ? (shown as Extract<typeof shown, { type: Type }>) : undefined
   }
-  const text = () => {
-    const shown = part()
-    return shown?.type === 'text' ? shown : undefined
-  }
-  return [<Show when={text()}>{(shown) => <p>{shown().text}</p>}</Show>, <Show when={call()}>{(shown) => <Call part={shown()} />}</Show>]
+  return [
+    <Show when={of('text')}>{(shown) => <p>{shown().text}</p>}</Show>,
+    <Show when={of('image')}>{(shown) => <img alt="of the conversation" src={addressOf(shown())} />}</Show>,
+    <Show when={of('tool')}>{(shown) => <Call part={shown()} />}</Show>,
+  ]
 }
 
 function Message(props: { id: string }) {
@@ -52,24 +51,25 @@ function Message(props: { id: string }) {
 
 function Page() {
   const chat = useAgent(session)
-  const [draft, write] = createSignal('')
-  const say = async (event: SubmitEvent) => {
+  const say = async (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault()
+    const form = event.currentTarget
     // The words stay until they are in the conversation.
-    if (await send(draft())) write('')
+    if (await send(...(await said(new FormData(form))))) form.reset()
   }
   return [
     <ol>
       <For each={chat().messageIds}>{(id) => <Message id={id} />}</For>
     </ol>,
     <form onSubmit={say} data-status={chat().status}>
-      <label>
-        Message <input value={draft()} onInput={({ currentTarget }) => write(currentTarget.value)} />
-      </label>
+      <input name="message" aria-label="Message" />
+      <input name="picture" aria-label="Picture" type="file" accept="image/*" />
+      <select name="model" aria-label="Model">
+        <For each={['fast', 'deep']}>{(name) => <option>{name}</option>}</For>
+      </select>
+      <button type="submit">Send</button>
       <Show when={chat().status === 'running'}>
-        <button type="button" onClick={stop}>
-          Stop
-        </button>
+        <Button label="Stop" act={stop} />
       </Show>
       <Show when={chat().error}>{(error) => <p role="alert">{error().message}</p>}</Show>
     </form>,

@@ -5,13 +5,9 @@ import type { Wire } from '../wire/wire.ts'
 
 /** Asks the server for a call that a page is to run. Resolves with false where another client has it; rejects with `RemoteError`. */
 export async function claimCall(wire: Wire, { toolCallId, argumentsHash }: ApprovalRef, clientId: string): Promise<boolean> {
-  try {
-    await wire.json({ method: 'POST', path: `${pathOf(toolCallId)}/claim`, body: { argumentsHash, clientId } })
-    return true
-  } catch (error) {
-    if (codeOf(error) === 'claimedElsewhere') return false
-    throw error
-  }
+  const answer = await wire.json({ method: 'POST', path: `${pathOf(toolCallId)}/claim`, body: { argumentsHash, clientId } })
+  const { claimed }: { claimed?: unknown } = Object(answer)
+  return claimed === true
 }
 
 /** Sends what came of a call until the server has recorded it. Resolves with the loop that goes on; rejects with `RemoteError`. */
