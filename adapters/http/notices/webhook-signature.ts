@@ -11,23 +11,29 @@ const toleranceSeconds = 300
 
 const limits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.bodyTimeoutMs }
 
+type AskedCall = Pick<WaitingNotice['approvals'][number], 'toolCallId' | 'toolName' | 'argumentsHash' | 'subAgent'>
+
 /** A notice as it is sent: who asks to be answered, and not with what. Arguments and questions are read from the session, by whoever may. */
 export type WebhookNotice =
   | EndNotice
-  | (Omit<WaitingNotice, 'approvals' | 'inputs'> & {
-      approvals: Pick<WaitingNotice['approvals'][number], 'toolCallId' | 'toolName' | 'argumentsHash' | 'subAgent'>[]
+  | (Omit<WaitingNotice, 'approvals' | 'inputs' | 'clientCalls'> & {
+      approvals: AskedCall[]
+      clientCalls: AskedCall[]
       inputs: Pick<WaitingNotice['inputs'][number], 'inputId' | 'toolCallId' | 'toolName' | 'subAgent'>[]
     })
 
 /** What is sent of a notice. */
 export function webhookBody(notice: SessionNotice): string {
   if (notice.type === 'end') return JSON.stringify(notice)
-  const approvals = notice.approvals.map(({ arguments: _, ...approval }) => approval)
+  const named = ({ toolCallId, toolName, argumentsHash, subAgent }: AskedCall): AskedCall => {
+    return { toolCallId, toolName, argumentsHash, ...(subAgent !== undefined && { subAgent }) }
+  }
+  const [approvals, clientCalls] = [notice.approvals.map(named), notice.clientCalls.map(named)]
   const inputs = notice.inputs.map(({ inputId, toolCallId, toolName, subAgent }) => ({
     ...{ inputId, toolCallId, toolName },
     ...(subAgent !== undefined && { subAgent }),
   }))
-  return JSON.stringify({ ...notice, approvals, inputs } satisfies WebhookNotice)
+  return JSON.stringify({ ...notice, approvals, inputs, clientCalls } satisfies WebhookNotice)
 }
 
 /** The header for a body that is sent now. */

@@ -160,6 +160,28 @@ describe('a page runs tools for a session on a server', () => {
     expect(ran).toBe(1)
   })
 
+  it('with tools that it brings along, also over a kill', async () => {
+    const script = () =>
+      scripted(({ messages, tools }) => {
+        const last = messages.at(-1)
+        if (last?.role === 'toolResult') return { text: textOf(last.content) }
+        return { toolCalls: tools.map(({ name }) => ({ name, arguments: {} })) }
+      })
+    const server = host({ agent: () => ({ model: script(), choices: { clientTools: ['locate'] } }) })
+    const session = server.open()
+    const parameters = { type: 'object', properties: {} }
+    session.tools({
+      locate: {
+        ...{ description: 'Where the page is.', parameters },
+        run: () => {
+          server.kill()
+          return { city: 'Oslo' }
+        },
+      },
+    })
+    expect((await session.prompt('go').result).text).toBe('{"city":"Oslo"}')
+  })
+
   it('what it cannot tell becomes an error for the model', async () => {
     const session = host().open()
     session.tools({ set_theme: () => 'x'.repeat(300_000) })

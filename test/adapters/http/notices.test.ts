@@ -10,7 +10,7 @@ const waiting: SessionNotice = {
   ...{ type: 'waiting', id: 'l:waiting:c', at: 1, sessionId: 's', loopId: 'l' },
   approvals: [{ toolCallId: 'c', toolName: 'pay', arguments: { iban: 'private' }, argumentsHash: 'h' }],
   inputs: [{ inputId: 'i', toolCallId: 'c', toolName: 'pay', message: 'your private question' }],
-  clientCalls: [],
+  clientCalls: [{ toolCallId: 'd', toolName: 'fill_in', arguments: { iban: 'private' }, argumentsHash: 'h2' }],
 }
 
 /** A receiver that answers with these, the last one again and again. */
