@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { marked } from 'marked'
 import { type Listening, serve } from '../adapters/node/http/serve.ts'
 import { violations } from './axe.ts'
 import { expect, test } from './browser.ts'
@@ -50,6 +51,20 @@ for (const path of pages.slice(0, 4)) {
     expect(errors).toEqual([])
   })
 }
+
+test('README fits one screen of 1280 × 1400', async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 1400 })
+  // As code hosts show it: a column of 980 px, without their bars.
+  const style = `body { max-width: 980px; margin: 0 auto; padding: 24px 32px; font: 16px/1.5 sans-serif } h2 { margin: 24px 0 16px }
+    p, ul, table, pre { margin: 0 0 16px } pre { padding: 16px; font-size: 85%; overflow: auto } table { border-collapse: collapse }
+    td, th { padding: 6px 13px; border: 1px solid }`
+  const image = async (path: string) => `data:image/webp;base64,${(await readFile(path)).toString('base64')}`
+  let html = await marked.parse(await readFile('README.md', 'utf8'))
+  for (const [, path = ''] of html.matchAll(/src="([^"]+)"/g)) html = html.replace(path, await image(path))
+  await page.setContent(`<style>${style}</style>${html}`)
+  await page.evaluate(() => Promise.all(Array.from(document.images, (shown) => shown.decode())))
+  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(1400)
+})
 
 test('the search finds a section by keyboard, and leads there', async ({ page }) => {
   await page.goto(at('index'))

@@ -86,6 +86,14 @@ describe.each(pages())('%s', (page) => {
   })
 
   it('links only to what is there', () => expect(brokenLinks(page)).toEqual([]))
+
+  it.skipIf(page === 'CONTRIBUTING.md')('links to nothing that only the repository has', () => {
+    const links = Array.from(withoutCode(read(page)).matchAll(/\]\(([^)\s#]+)/g), ([, link = '']) => link).filter(
+      (link) => !/^https?:/.test(link),
+    )
+    const shipped = /^(?:(?:docs|examples)(?:\/|$)|(?:README|CHANGELOG|SECURITY)\.md$|LICENSE$)/
+    expect(links.filter((link) => !shipped.test(join(dirname(page), link)))).toEqual([])
+  })
 })
 
 it.each(['SECURITY.md', 'CHANGELOG.md', 'examples/README.md', 'test/divergences.md'])('%s links only to what is there', (page) => {
@@ -213,6 +221,8 @@ it('test/divergences.md names only tests that exist', () => {
   expect(named.length).toBeGreaterThan(40)
   const wrong = named.filter(([, path = '', title = '']) => !existsSync(path) || !read(path).includes(title))
   expect(wrong.map(([whole]) => whole)).toEqual([])
+  // Nor papers that this repository does not hold.
+  expect(read('test/divergences.md')).not.toMatch(/§|ARCHITECTURE|\breference `|\bspec\//)
 })
 
 it('the table of members tells every member of an agent, and why it is there', () => {

@@ -1,0 +1,57 @@
+import { Agent, ConfigError, type Model, resumeAgent, type SessionStore } from 'phi-core'
+
+// #region titles
+/** Names a chat after its first exchange. A small model is enough. */
+export async function nameChat(agent: Agent, small: Model): Promise<string> {
+  const namer = new Agent({ model: small, systemPrompt: 'Name this conversation in at most five words.', messages: agent.messages })
+  const title = (await namer.prompt('The name:').text()).trim().slice(0, 100)
+  await agent.rename(title)
+  return title
+}
+// #endregion titles
+
+// #region again
+/** The last answer once more. With a session, the old answer stays in its tree. */
+export const again = (agent: Agent): Promise<string> => agent.regenerate().text()
+
+/** What a person wrote, changed. Everything after it is answered anew. */
+export const changed = (agent: Agent, messageId: string, text: string): Promise<string> => agent.editAndResend(messageId, text).text()
+// #endregion again
+
+// #region approvals
+/** After a reload: the calls that still wait, and how the run goes on once they are decided. */
+export async function afterReload(
+  store: SessionStore,
+  sessionId: string,
+  model: Model,
+  decide: (tool: string) => boolean,
+): Promise<string> {
+  const agent = await resumeAgent(store, sessionId, { model })
+  const run = agent.continueLoop()
+  for await (const event of run) {
+    if (event.type !== 'approvalRequested') continue
+    if (decide(event.toolName)) run.approve(event)
+    else run.deny(event, 'Not this time.')
+  }
+  return run.text()
+}
+// #endregion approvals
+
+// #region cost
+/** At most so many dollars for one question. The model needs prices: the catalogue has them. */
+export async function askFor(model: Model, question: string, dollars: number): Promise<string> {
+  const run = new Agent({ model, limits: { maxCost: dollars } }).prompt(question)
+  const { status, text, limit } = await run.result
+  return status === 'limit' ? `Stopped: ${limit?.reason}` : text
+}
+// #endregion cost
+
+// #region model
+/** A person chooses the model of the next question. The history goes along. */
+export function askWith(agent: Agent, models: Record<string, Model>, name: string, question: string) {
+  const model = models[name]
+  if (model === undefined) throw new ConfigError('invalidOption', `There is no model ${JSON.stringify(name)}.`)
+  agent.configure({ model })
+  return agent.send(question)
+}
+// #endregion model

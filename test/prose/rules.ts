@@ -1,0 +1,62 @@
+/** A sentence of a page that a reader may have to read twice. */
+export interface Finding {
+  line: number
+  rule: string
+  text: string
+}
+
+/** Longest sentence, in words; a piece of code is one. */
+const maxWords = 32
+
+const farNoun = 'it, far from its noun'
+
+/** What a sentence is not to do. Words of the field that look like it are in `accepted`. */
+const rules: readonly { name: string; pattern: RegExp }[] = [
+  // "What a variable completes counts as leading anywhere."
+  { name: 'what-clause as the subject', pattern: /^What (?!is |are |to |happens |each |it |they |you |does |do )[^?]+\.$/ },
+  // "Of one that was stopped the text is sent."
+  { name: 'inverted clause', pattern: /^(?:Of (?:a|an|one|what|several|them)\b|Nor\b|Neither does\b|So (?:it is|does|is)\b)/ },
+  // A paragraph or item that begins with a word for something before it.
+  { name: farNoun, pattern: /^(?:Its|Theirs) / },
+  // "Absent is absent."
+  { name: 'aphorism', pattern: /^(?:\w+ is \w+|[A-Z]\w+ has its \w+|Every \w+ has its \w+)\.$/ },
+  { name: 'old or odd word', pattern: /\b(?:anew|whoever|by whom|thereof|wherein|hitherto|a yes|a no)\b/i },
+]
+
+/** Short sentences that look like an aphorism and say something. */
+const accepted = new Set(['Order is kept.', 'Nothing is collected.'])
+
+/** Everything in a page that a person reads as a sentence, with its line. */
+function* sentencesOf(markdown: string): Generator<{ line: number; text: string }> {
+  let isCode = false
+  for (const [at, raw] of markdown.split('\n').entries()) {
+    if (raw.startsWith('```')) isCode = !isCode
+    if (isCode || /^(?:```|#|<|\s*\|[-| ]+\|$)/.test(raw)) continue
+    const cells = raw.startsWith('|') ? raw.split('|') : [raw]
+    for (const cell of cells) {
+      const plain = cell
+        .replace(/^\s*(?:[-*>]|\d+\.)\s+(?:\[.\]\s+)?/, '')
+        .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .replace(/`[^`]*`/g, 'code')
+        .replace(/\*\*/g, '')
+        .trim()
+      for (const [sentence] of plain.matchAll(/[^.!?]+(?:[.!?](?!\s|$)[^.!?]*)*(?:[.!?](?=\s|$)|$)/g))
+        yield { line: at + 1, text: sentence.trim() }
+    }
+  }
+}
+
+/** What a page has that a reader should not meet. */
+export function findingsIn(markdown: string): Finding[] {
+  const found: Finding[] = []
+  for (const { line, text } of sentencesOf(markdown)) {
+    if (accepted.has(text)) continue
+    const isCell = markdown.split('\n')[line - 1]?.startsWith('|') === true
+    for (const { name, pattern } of rules) {
+      if (pattern.test(text) && !(isCell && name === farNoun)) found.push({ line, rule: name, text })
+    }
+    const words = text.split(/\s+/).filter((word) => /\w/.test(word)).length
+    if (words > maxWords && !/ · /.test(text)) found.push({ line, rule: `${words} words`, text })
+  }
+  return found
+}
