@@ -87,14 +87,14 @@ export class CallQuestion implements Question {
     for (const line of lines) screen.line(paint('bold', `  ${line}`))
     const rows = lines.reduce((sum, line) => sum + Math.ceil((widthOf(line) + 2) / screen.width), 0)
     // Its end may be made to look like all of it.
-    if (rows > screen.height - 4) screen.line(paint('yellow', `  These were ${rows} rows, more than you see: scroll up to read them all.`))
+    if (rows > screen.height - 4) screen.say('yellow', `  These were ${rows} rows, more than you see: scroll up to read them all.`)
   }
 
   protected showKeys(): void {
     const rule = ruleFor(this.event)
     if (rule === undefined) return
     const { screen, permissions } = this.desk
-    const keep = permissions.canKeep ? ', f always in this folder' : ''
-    screen.line(screen.paint.paint('dim', `  y once, a always in this session${keep}: ${wordsOf(rule)}`))
+    const keep = permissions.canKeep ? ', f in this folder' : ''
+    screen.say('dim', `  y once, a always in this session${keep}: ${wordsOf(rule)}`)
   }
 }

@@ -54,7 +54,7 @@ export class ChangeQuestion extends CallQuestion {
   protected override showKeys(): void {
     super.showKeys()
     const { screen, editText } = this.#desk
-    if (editText !== undefined) screen.line(screen.paint.paint('dim', '  e edits it first; n, or words why not'))
+    if (editText !== undefined) screen.say('dim', '  e edits it first; n, or words why not')
   }
 
   async #edit(editText: NonNullable<ChangeDesk['editText']>): Promise<void> {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { type AgentRun, ConfigError, type PromptInput, type RunStatus } from '../../../../src/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import { OneShots } from '../assistant/one-shots.ts'
@@ -10,6 +11,7 @@ import { editedLines, type LineListener, type LineSource, type NamedKey, plainLi
 import { LineHistory } from '../terminal/line-history.ts'
 import { joined, type Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
+import { wrapWords } from '../terminal/text-width.ts'
 import { completionOf } from './completion.ts'
 import { errorLine } from './error-line.ts'
 import { editText } from './external-editor.ts'
@@ -22,6 +24,9 @@ import { runTyped } from './typed-command.ts'
 
 /** How often the part that changes is drawn, in ms. */
 const frameMs = 80
+
+/** After so many ms without a key a person may look elsewhere. */
+const awayMs = 10_000
 
 const takenOver = (sessionId: string) =>
   `This session was taken over elsewhere. /resume ${sessionId} goes on with it as it is there now; /clear begins another one.`
@@ -59,6 +64,8 @@ class Repl implements LineListener, CommandHost {
   /** What was being typed when a question came. */
   #draft: string | undefined
   #frames: NodeJS.Timeout | undefined
+  /** When a person last did something, by `performance.now()`. */
+  #lastKeyAt = performance.now()
 
   constructor({ assistant, screen, isDemo }: ReplOptions) {
     this.assistant = assistant
@@ -95,6 +102,7 @@ class Repl implements LineListener, CommandHost {
       process.off('SIGINT', interrupt).off('SIGTERM', stop).off('SIGHUP', stop)
       clearInterval(this.#frames)
       this.#lines.close()
+      this.screen.title('')
       this.screen.close()
     }
   }
@@ -107,7 +115,8 @@ class Repl implements LineListener, CommandHost {
     const { paint } = this.screen.paint
     const { agent, root, notes } = this.assistant
     this.screen.line(joined(paint('bold', 'phi'), paint('dim', `  ${agent.settings.model.config.name} · ${root} · /help`)))
-    for (const note of notes) this.screen.line(paint('yellow', note))
+    for (const note of notes) this.screen.say('yellow', note)
+    this.screen.title(`phi · ${basename(root)}`)
     this.meter.begin(agent)
     if (agent.messages.length > 0) {
       showPast(agent.messages, this.screen)
@@ -152,6 +161,7 @@ class Repl implements LineListener, CommandHost {
   }
 
   change(): void {
+    this.#lastKeyAt = performance.now()
     this.#draw()
   }
 
@@ -183,7 +193,7 @@ class Repl implements LineListener, CommandHost {
   }
 
   note(text: string): void {
-    this.screen.line(this.screen.paint.paint('yellow', text))
+    this.screen.say('yellow', text)
   }
 
   escape(): void {
@@ -229,7 +239,7 @@ class Repl implements LineListener, CommandHost {
   }
 
   fail(error: unknown): void {
-    this.screen.line(this.screen.paint.paint('red', errorLine(error)))
+    this.screen.say('red', errorLine(error))
     this.#draw()
   }
 
@@ -295,12 +305,19 @@ class Repl implements LineListener, CommandHost {
     this.#run = undefined
     clearInterval(this.#frames)
     this.#frames = undefined
+    this.#callAway('phi is done')
     this.#draw()
+  }
+
+  /** Whoever has done nothing for a while may look elsewhere. */
+  #callAway(text: string): void {
+    if (performance.now() - this.#lastKeyAt > awayMs) this.screen.call(text)
   }
 
   #questionShown(): void {
     // A yes must have been typed after the question was seen.
     this.#draft ??= this.#lines.take()
+    this.#callAway('phi asks you something')
     if (!this.screen.isLive) this.note(this.#promptText())
     this.#draw()
   }
@@ -341,6 +358,6 @@ class Repl implements LineListener, CommandHost {
     const { paint, plain } = this.screen.paint
     const lines = text.split('\n')
     const shown = lines.length > 12 ? `${lines.slice(0, 10).join('\n')}\n… ${lines.length - 10} more lines` : text
-    this.screen.line(joined(paint('green', prompt), plain(shown.slice(0, 4000))))
+    this.screen.line(wrapWords(joined(paint('green', prompt), plain(shown.slice(0, 4000))), this.screen.width, '  '))
   }
 }

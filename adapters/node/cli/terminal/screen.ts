@@ -1,5 +1,5 @@
-import { joined, linesOf, type Painted, type Painter, painterFor } from './paint.ts'
-import { cutTo, rowsOf, widthOf } from './text-width.ts'
+import { joined, linesOf, type Painted, type Painter, painterFor, type Style } from './paint.ts'
+import { cutTo, rowsOf, widthOf, wrapWords } from './text-width.ts'
 
 /** A line that a person is typing. */
 export interface InputView {
@@ -80,6 +80,21 @@ export class Screen {
     const whole = `${text}\n` as Painted // with a line break of ours
     if (this.isLive) this.#above(this.#streams.err, whole)
     else this.#write(this.#streams.err, whole)
+  }
+
+  /** Writes what phi itself says: lines that are too long are broken between words. */
+  say(style: Style, text: string): void {
+    this.line(wrapWords(this.paint.paint(style, text), this.width, '  '))
+  }
+
+  /** Names the window; nothing where that cannot be. */
+  title(text: string): void {
+    if (this.isLive) this.#write(this.#streams.err, `\x1b]0;${this.paint.plain(text.replaceAll('\n', ' ').slice(0, 100))}\x07`)
+  }
+
+  /** Calls a person who may look elsewhere: the bell, and a notification where the terminal has them. */
+  call(text: string): void {
+    if (this.isLive) this.#write(this.#streams.err, `\x07\x1b]9;${this.paint.plain(text.replaceAll('\n', ' ').slice(0, 100))}\x07`)
   }
 
   /** Replaces the part that changes. */

@@ -161,7 +161,7 @@ describe.skipIf(pty === undefined)('what runs without a question', () => {
     const phi = inTerminal(args, { env: environmentOf, ...shared })
     await phi.shows('› ')
     phi.type(`go${enter}`)
-    await phi.shows('f always in this folder: bash echo one')
+    await phi.shows('f in this folder: bash echo one')
     phi.type(`f echo *${enter}`)
     await phi.shows('✓ bash echo two')
     await phi.shows('wants to run:\n  echo three; touch evil')

@@ -1,8 +1,12 @@
 import { rowsOf, widthOf } from '../../../../adapters/node/cli/terminal/text-width.ts'
 
-/** The sequences that the command is known to write: colours, up, right, clear to the end, paste mode, keys in full. */
+/** The sequences that the command is known to write: colours, up, right, clear to the end, paste mode, keys in full, the title of the window, a notification with a bell. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a terminal reads
-const known = /\x1b\[(?:(\d*)([AC])|(J)|([\d;]*m)|\?2004[hl]|>1u|<u)/y
+const known = /\x1b\[(?:(\d*)([AC])|(J)|([\d;]*m)|\?2004[hl]|>1u|<u)|\x1b\][09];[^\x07\x1b]*\x07/y
+
+/** The beginning of a title. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a terminal reads
+const unfinished = /^\x1b\][09];[^\x07\x1b]{0,200}$/
 
 /**
  * A small terminal: what a person would see. It throws on any sequence that the command does not write on purpose, so that every test that looks at a
@@ -42,7 +46,7 @@ export class VirtualTerminal {
         known.lastIndex = at
         const found = known.exec(text)
         if (found === null) {
-          if (text.length - at < 12) {
+          if (text.length - at < 12 || unfinished.test(text.slice(at))) {
             this.#held = text.slice(at)
             return
           }
