@@ -75,6 +75,11 @@ export const defaultModels: Readonly<Record<string, string>> = {
 /** Variables that hold the keys of services with protocols of their own. */
 export const keyVariables: readonly string[] = [...new Set(Object.values(services).flatMap(({ keys }) => keys))]
 
+/** Services whose models the catalogue lists: the variables that may hold their key, and what the catalogue calls them. */
+export const keysOfServices: Readonly<Record<string, { keys: readonly string[]; listedAs: string }>> = Object.fromEntries(
+  Object.entries(services).map(([name, { keys, listedAs = name }]) => [name, { keys, listedAs }]),
+)
+
 /** The model to use when nothing names one; undefined where there is no key. */
 export function defaultName(env: Environment): string | undefined {
   return env.get('PHI_MODEL') ?? Object.keys(defaultModels).find((name) => services[name]?.keys.some((variable) => env.get(variable)))

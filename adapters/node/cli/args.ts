@@ -17,6 +17,10 @@ import { type PermissionMode, permissionModes } from './permissions/permissions.
 export interface CliArguments {
   /** What is to be done in place of a conversation. */
   command?: Subcommand
+  /** Which models are meant. */
+  filter?: string
+  /** Where `serve` listens. */
+  port?: string
   /** Asked at once, instead of opening a prompt. */
   print?: string
   /** Sent with what is asked. */
@@ -41,6 +45,9 @@ export interface CliArguments {
 
 /** What `phi` does beside talking, with the options that go with it. */
 const subcommands = {
+  models: ['filter'],
+  doctor: ['sandbox'],
+  serve: ['port', 'config', 'model', 'thinking', 'trust', 'sandbox'],
   acp: ['config', 'model', 'thinking', 'trust', 'sandbox', 'mode', 'yes'],
 } as const satisfies Record<string, readonly (keyof CliArguments)[]>
 
@@ -58,6 +65,7 @@ const takes: Readonly<Record<string, Takes>> = {
   '--thinking': 'text',
   '--demo': 'nothing',
   '--resume': 'perhaps a text',
+  '--port': 'text',
   '--mode': 'text',
   '--yes': 'nothing',
   '--trust': 'nothing',
@@ -92,6 +100,9 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
   phi -p "…"                 asks, prints the answer, and ends
   git diff | phi -p "…"      with what is piped in as context
   phi --demo                 shows what it does, without a key
+  phi models [TEXT]          lists the models that can be asked here, with window and prices
+  phi doctor                 says what is there for phi, and what is not
+  phi serve [--port N]       serves the agent of this directory with a page, on this machine
   phi acp                    serves an editor that speaks the Agent Client Protocol
 
   -p, --print TEXT     ask TEXT, print the answer on standard output, and end
@@ -119,9 +130,11 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 export function parseArguments(words: readonly string[]): CliArguments {
   const [first = ''] = words
   const command = isSubcommand(first) ? first : undefined
-  const given = read(command === undefined ? words : words.slice(1))
+  const [, word = ''] = words
+  const filter = command === 'models' && !word.startsWith('-') && word !== '' ? word : undefined
+  const given = read(words.slice(command === undefined ? 0 : filter === undefined ? 1 : 2))
   checkOptions(given, optionsOf(table))
-  const found: Record<string, unknown> = command === undefined ? {} : { command }
+  const found: Record<string, unknown> = { ...(command !== undefined && { command }), ...(filter !== undefined && { filter }) }
   for (const [name, value] of Object.entries(given)) {
     if (name === '--no-sandbox') found.sandbox = false
     else found[name.slice(2)] = value
@@ -138,9 +151,14 @@ function isSubcommand(word: string): word is Subcommand {
 
 /** Help is there for each; what does not go with a command is no option of it. */
 function checkSubcommand({ command, help: _help, ...others }: CliArguments): void {
-  if (command === undefined) return
+  if (command === undefined) {
+    if (others.port !== undefined) throw misuse('--port goes with phi serve.')
+    return
+  }
   const taken: readonly string[] = subcommands[command]
   const other = Object.keys(others).find((name) => !taken.includes(name))
+  const { port } = others
+  if (port !== undefined && !/^\d{1,5}$/.test(port)) throw misuse(`--port is ${JSON.stringify(port.slice(0, 20))}; it must be a number.`)
   if (other !== undefined) throw misuse(`phi ${command} takes no --${other === 'sandbox' ? 'no-sandbox' : other}.`)
 }
 

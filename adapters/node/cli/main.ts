@@ -47,10 +47,7 @@ async function guarded(words: readonly string[], screen: Screen, onGone: (stop: 
 }
 
 async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => void) => void): Promise<number> {
-  if (args.command === 'acp') {
-    const { serveAcp } = await import('./acp/serve-acp.ts').catch(missingSdk)
-    return serveAcp({ args, logger: loggerOn(screen), version: version() })
-  }
+  if (args.command !== undefined) return subcommand(args, screen)
   const isTalk = args.print === undefined && args.json !== true && process.stdin.isTTY === true
   if (args.json === true && args.print === undefined && process.stdin.isTTY === true)
     throw new ConfigError('invalidOption', '--json needs something to ask: -p "…", or piped input.')
@@ -68,6 +65,19 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
   } finally {
     await assistant.close()
   }
+}
+
+async function subcommand(args: CliArguments, screen: Screen): Promise<number> {
+  if (args.command === 'models') return (await import('./models/list-models.ts')).listModels(args.filter, screen)
+  if (args.command === 'doctor') return (await import('./doctor/doctor.ts')).doctor(args, screen, version())
+  if (args.command === 'serve') return (await import('./serve/run-server.ts').catch(missingHono)).runServer(args, screen, loggerOn(screen))
+  const { serveAcp } = await import('./acp/serve-acp.ts').catch(missingSdk)
+  return serveAcp({ args, logger: loggerOn(screen), version: version() })
+}
+
+function missingHono(error: unknown): never {
+  if (!(error instanceof Error) || !/package 'hono'/.test(error.message)) throw error
+  throw new ConfigError('invalidOption', 'phi serve needs hono, which is not installed here. Say npm install hono.', { cause: error })
 }
 
 /** The SDK is for who has such an editor, so the package does not bring it. */

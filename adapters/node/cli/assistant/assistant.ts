@@ -20,6 +20,7 @@ import { demoModel } from '../demo/demo-model.ts'
 import { demoProject } from '../demo/demo-project.ts'
 import { KeptRules } from '../permissions/kept-rules.ts'
 import { type PermissionMode, Permissions } from '../permissions/permissions.ts'
+import type { ServedAgent } from '../serve/served-agent.ts'
 import { type ListedSession, latestSessions } from './latest-sessions.ts'
 import { localTools } from './local-tools.ts'
 import { OpenSessions } from './open-sessions.ts'
@@ -42,6 +43,8 @@ export interface Assistant {
   readonly snapshots: FileSnapshots
   /** Where this place keeps more than sessions; undefined where nothing is kept. */
   readonly project: Project | undefined
+  /** Where a page goes on with sessions of this assistant, once somebody has asked for it. Closed with the assistant. */
+  served: ServedAgent | undefined
   /** Goes on with another session of the store: `agent` is another one then. Resolves with what the person should know about it. */
   reopen(sessionId: string): Promise<string[]>
   /** Begins a new session; the one before is kept. */
@@ -104,6 +107,7 @@ class OpenAssistant implements Assistant {
   readonly files: EditedFiles
   readonly snapshots: FileSnapshots
   readonly project: Project | undefined
+  served: ServedAgent | undefined
   readonly #open: OpenSessions | undefined
   readonly #remove: (() => void) | undefined
   readonly #opened: Agent[]
@@ -151,6 +155,7 @@ class OpenAssistant implements Assistant {
   async close(): Promise<void> {
     try {
       for (const agent of this.#opened) agent.abort()
+      await this.served?.close()
       await Promise.all(this.#opened.map((agent) => agent.close()))
     } finally {
       this.#open?.leave()

@@ -3,6 +3,7 @@ import { ConfigError } from '../../../../src/index.ts'
 import { hasRates } from '../../../../src/internal.ts'
 import { modelFromEnv } from '../../../env/index.ts'
 import { isLevel, levels } from '../assistant/assistant.ts'
+import { type KnownModel, knownModels } from '../models/known-models.ts'
 import { shortCount } from '../render/figures.ts'
 import { cutTo } from '../terminal/text-width.ts'
 import type { Command } from './command.ts'
@@ -10,15 +11,55 @@ import type { Command } from './command.ts'
 /** `/model`: which one is asked, or another one from now on. */
 export const model: Command = {
   argument: '[MODEL]',
-  help: 'the model, or another one: provider/model',
+  help: 'the model, or another one: its name, its number in /models, or a part of its name',
   isAnytime: false,
-  async run({ assistant: { agent }, screen }, name) {
-    if (name !== '') agent.configure({ model: await modelFromEnv(name) })
+  async run({ assistant: { agent }, screen }, wanted) {
+    if (wanted !== '') agent.configure({ model: await modelFromEnv(await nameOf(wanted)) })
     const { config } = agent.settings.model
     const { provider, id, contextWindow, cost } = config
     const prices = hasRates(config) ? `$${cost.inputPerMillion} in, $${cost.outputPerMillion} out per million tokens` : 'prices unknown'
     screen.line(screen.paint.plain(`  ${provider}/${id}, ${shortCount(contextWindow)} tokens of context, ${prices}`))
   },
+}
+
+/** What `/models` has listed last. */
+let listed: readonly KnownModel[] = []
+
+/** Models that are listed at a time. */
+const mostModels = 30
+
+/** `/models`: those that can be asked here. */
+export const models: Command = {
+  argument: '[TEXT]',
+  help: 'models that can be asked here, with window and prices',
+  isAnytime: true,
+  async run({ screen }, filter) {
+    listed = await knownModels(filter)
+    const { plain } = screen.paint
+    for (const [at, { name, facts }] of listed.slice(0, mostModels).entries()) {
+      screen.line(cutTo(plain(`  ${String(at + 1).padStart(3)}  ${name.padEnd(40)} ${facts}`), screen.width))
+    }
+    if (listed.length > mostModels)
+      screen.say('dim', `  … ${listed.length - mostModels} more; /models TEXT lists those with TEXT in their name`)
+    if (listed.length === 0) screen.say('dim', '  none; phi doctor says what is there')
+  },
+}
+
+/** A name as it is, that of a number in the list, or the one name that has `wanted` in it. */
+async function nameOf(wanted: string): Promise<string> {
+  if (/^\d{1,3}$/.test(wanted)) {
+    const found = listed[Number(wanted) - 1]
+    if (found === undefined) throw new ConfigError('invalidOption', `There is no model ${wanted} in the list; /models shows it.`)
+    return found.name
+  }
+  if (wanted.includes('/')) return wanted
+  const found = await knownModels(wanted)
+  const [first, ...others] = found
+  if (first === undefined) return wanted
+  const exact = found.find(({ name }) => name.endsWith(`/${wanted}`))
+  if (exact === undefined && others.length > 0)
+    throw new ConfigError('invalidOption', `${found.length} models have "${wanted}" in their name; /models ${wanted} lists them.`)
+  return (exact ?? first).name
 }
 
 /** `/thinking`: how deep the model thinks. */

@@ -1,7 +1,8 @@
 import { ConfigError } from '../../../../src/index.ts'
-import { compact, mcp, model, skills, thinking, tools, usage } from './agent-commands.ts'
+import { compact, mcp, model, models, skills, thinking, tools, usage } from './agent-commands.ts'
 import { diff, undo } from './change-commands.ts'
 import type { Command, CommandHost } from './command.ts'
+import { open } from './open.ts'
 import { permissions } from './permission-commands.ts'
 import { save } from './save.ts'
 import { clear, exportTo, resume, session, tree } from './session-commands.ts'
@@ -9,6 +10,7 @@ import { clear, exportTo, resume, session, tree } from './session-commands.ts'
 const commands: Readonly<Record<string, Command>> = {
   help: { argument: '', help: 'this list', isAnytime: true, run: (host) => listCommands(host) },
   model,
+  models,
   thinking,
   tools,
   skills,
@@ -23,6 +25,7 @@ const commands: Readonly<Record<string, Command>> = {
   resume,
   tree,
   export: exportTo,
+  open,
   save,
   quit: { argument: '', help: 'leave; also /exit, Ctrl-D, Ctrl-C', isAnytime: true, run: (host) => host.leave() },
 }

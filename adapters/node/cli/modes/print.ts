@@ -8,6 +8,7 @@ import { editedLines, type LineSource } from '../terminal/line-editor.ts'
 import type { Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { Questions } from './questions.ts'
+import { codeOf, stopSignals } from './stop-signals.ts'
 
 /** How one question is asked. */
 export interface PrintOptions {
@@ -24,12 +25,12 @@ export async function printAnswer({ assistant, screen, prompt, isJson }: PrintOp
     new OneShots(assistant.project.oneShots).add(assistant.agent.sessionId)
   const run = assistant.agent.send(prompt)
   let signalled = 0
-  const stop = (signal: NodeJS.Signals) => {
+  const stop = (signal: (typeof stopSignals)[number]) => {
     if (signalled > 0) process.exit(signalled)
-    signalled = codes[signal] ?? 130
+    signalled = codeOf[signal]
     run.abort()
   }
-  for (const signal of signals) process.on(signal, stop)
+  for (const signal of stopSignals) process.on(signal, stop)
   for (const note of assistant.notes) screen.line(screen.paint.paint('yellow', note))
   const view = isJson ? undefined : new RunView(screen)
   const frames = view !== undefined && screen.isLive ? setInterval(() => desk.draw(view.live(Date.now())), 80) : undefined
@@ -47,12 +48,9 @@ export async function printAnswer({ assistant, screen, prompt, isJson }: PrintOp
     clearInterval(frames)
     desk.close()
     screen.close()
-    for (const signal of signals) process.off(signal, stop)
+    for (const signal of stopSignals) process.off(signal, stop)
   }
 }
-
-const codes: { readonly [signal: string]: number } = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 function answerOf({ text }: RunResult, { paintData }: Screen): Painted {
   return paintData.plain(text === '' || text.endsWith('\n') ? text : `${text}\n`)

@@ -50,6 +50,8 @@ it('the page names every command', () => {
     'permissions',
     'diff',
     'undo',
+    'models',
+    'open',
     'skills',
     'mcp',
   ]

@@ -1,0 +1,58 @@
+import { type CatalogueEntry, catalogue } from '../../../../src/models/index.ts'
+import { type Backend, compatPresets } from '../../../../src/providers/openai/index.ts'
+import { keysOfServices } from '../../../env/internal.ts'
+import { shortCount } from '../render/figures.ts'
+
+/** A model that can be named, and what is known of it. */
+export interface KnownModel {
+  /** As `--model` takes it. */
+  name: string
+  /** Its window and prices, in words. */
+  facts: string
+}
+
+/** Servers of this machine, where they listen unless somebody says otherwise. */
+const localServers = Object.entries<Backend>(compatPresets).filter(([, { isLocal }]) => isLocal === true)
+
+/** How long a local server may take to answer, in ms. */
+const localMs = 800
+
+/** Models that can be asked here, of services whose key is set and of local servers that answer: those whose name has `filter` in it. */
+export async function knownModels(filter = '', env: NodeJS.ProcessEnv = process.env): Promise<KnownModel[]> {
+  const ofServices = Object.entries(keysOfServices).flatMap(([service, { keys, listedAs }]) =>
+    keys.some((variable) => env[variable])
+      ? catalogue.list(listedAs).map((entry) => ({ name: `${service}/${entry.id}`, facts: factsOf(entry) }))
+      : [],
+  )
+  const local = await localModels(env)
+  return [...local, ...ofServices].filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()))
+}
+
+function factsOf({ contextWindow, cost, reasoning, takesPictures }: CatalogueEntry): string {
+  const prices = `$${cost.inputPerMillion} in, $${cost.outputPerMillion} out`
+  return [`${shortCount(contextWindow)} tokens`, prices, ...(reasoning ? ['thinks'] : []), ...(takesPictures ? ['pictures'] : [])].join(
+    ', ',
+  )
+}
+
+/** What local servers say that they have; one that does not answer has none. */
+export async function localModels(env: NodeJS.ProcessEnv = process.env): Promise<KnownModel[]> {
+  const found = await Promise.all(
+    localServers.map(async ([name, { baseUrl }]) => {
+      const ids = await idsAt(env[`${name.toUpperCase()}_BASE_URL`] || baseUrl)
+      return ids.map((id) => ({ name: `${name}/${id}`, facts: `local, at ${new URL(baseUrl).host}` }))
+    }),
+  )
+  return found.flat()
+}
+
+async function idsAt(baseUrl: string): Promise<string[]> {
+  try {
+    const response = await fetch(`${baseUrl.replace(/\/$/, '')}/models`, { signal: AbortSignal.timeout(localMs), redirect: 'error' })
+    const { data }: { data?: unknown } = Object(response.ok ? await response.json() : {})
+    const ids = Array.isArray(data) ? data.map((each) => Object(each).id) : []
+    return ids.filter((id): id is string => typeof id === 'string').slice(0, 100)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { directory, environment, piped, program } from './command.ts'
+import { modelServer } from './model-server.ts'
+import { inTerminal, pty } from './terminal.ts'
+
+const args = ['--model', 'openai/test', '--no-sandbox']
+
+/** `phi serve`, and the link that it prints. */
+async function served(shared: { env: Record<string, string>; cwd: string }) {
+  const child = spawn(process.execPath, [program, 'serve', ...args], { ...shared, stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const link = await new Promise<string>((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString().trim())))
+  return { child, ...placeOf(link) }
+}
+
+function placeOf(link: string) {
+  const url = new URL(link)
+  const fields = new URLSearchParams(url.hash.slice(1))
+  return { origin: url.origin, token: fields.get('token') ?? '', session: fields.get('session') ?? '' }
+}
+
+describe('phi serve', () => {
+  it('serves a page and the sessions of the directory to whoever has the token, and to nobody else', async () => {
+    const shared = { env: environment((await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))).env), cwd: directory() }
+    await piped([...args, '-p', 'said in a terminal'], shared)
+    const { child, origin, token } = await served(shared)
+    const page = await fetch(origin)
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(await page.text()).toContain('<script type="module" src="/phi.js">')
+    expect((await fetch(`${origin}/phi.js`)).status).toBe(200)
+    expect((await fetch(`${origin}/agent/sessions`)).status).toBe(401)
+    expect((await fetch(`${origin}/agent/sessions`, { headers: { authorization: `Bearer ${token.slice(1)}x` } })).status).toBe(401)
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const { sessions }: { sessions: { sessionId: string; title: string }[] } = await (
+      await fetch(`${origin}/agent/sessions`, { headers })
+    ).json()
+    expect(sessions.map(({ title }) => title)).toEqual(['said in a terminal'])
+    const prompted = await fetch(`${origin}/agent/sessions/${sessions[0]?.sessionId}/send`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ prompt: 'said in a page' }),
+    })
+    expect(await prompted.text()).toContain('Answer 2.')
+    expect((await fetch(`${origin}/agent/sessions`, { headers: { ...headers, origin: 'https://evil.test' } })).status).toBe(403)
+    const ended = new Promise((done) => child.on('exit', done))
+    child.kill('SIGTERM')
+    expect(await ended).toBe(143)
+    const back = await piped([...args, '--resume', sessions[0]?.sessionId ?? '', '-p', 'and again in a terminal'], shared)
+    expect(back.stdout).toBe('Answer 3.\n')
+  })
+
+  it.skipIf(pty === undefined)('is handed the session that is on, and gives it back', async () => {
+    const { env } = await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))
+    const phi = inTerminal(args, { env: environment(env), cwd: directory(), columns: 200 })
+    await phi.shows('› ')
+    phi.type('first\r')
+    await phi.shows('[done')
+    phi.type('/open\r')
+    await phi.shows(/http:\/\/127\.0\.0\.1:\d+\/#token=\S+&session=\S+\n[\s\S]*› $/)
+    const { origin, token, session } = placeOf(/http:\S+/.exec(phi.screen.text)?.[0] ?? '')
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const answer = await fetch(`${origin}/agent/sessions/${session}/send`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ prompt: 'second' }),
+    })
+    expect(await answer.text()).toContain('Answer 2.')
+    phi.type(`/resume ${session}\r`)
+    await phi.shows(/› second\nAnswer 2\.\n┄ this is where it stands/)
+    phi.type('\x04')
+    expect(await phi.ended).toBe(0)
+  })
+})
+
+describe('phi models and phi doctor', () => {
+  it('name what can be asked, local servers among it, and never a key', async () => {
+    const server = createServer((_request, response) => void response.end(JSON.stringify({ data: [{ id: 'llama-test' }] })))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const env = environment({
+      ANTHROPIC_API_KEY: 'sk-secret-1',
+      OLLAMA_BASE_URL: `http://127.0.0.1:${port}/v1`,
+      HTTPS_PROXY: 'http://user:pass@proxy.test',
+    })
+    const models = await piped(['models'], { env })
+    expect(models.stdout).toMatch(/^ollama\/llama-test +local/m)
+    expect(models.stdout).toMatch(/^anthropic\/claude-sonnet-4-6 +1\.0M tokens, \$3 in, \$15 out/m)
+    expect((await piped(['models', 'sonnet-4-6'], { env })).stdout.trim().split('\n')).toHaveLength(1)
+    const { code, stderr } = await piped(['doctor'], { env })
+    expect(code).toBe(0)
+    expect(stderr).toContain('ANTHROPIC_API_KEY is set')
+    expect(stderr).toContain('such as ollama/llama-test')
+    expect(stderr).toContain('HTTPS_PROXY set')
+    expect(stderr).not.toMatch(/sk-secret|user:pass/)
+    expect((await piped(['doctor'])).code).toBe(1)
+    expect((await piped(['serve', '--port', 'x'])).stderr).toContain('--port is "x"; it must be a number.')
+  })
+
+  it.skipIf(pty === undefined)('pick a model by its number', async () => {
+    const phi = inTerminal(args, { env: environment({ OPENAI_API_KEY: 'k', OLLAMA_BASE_URL: 'http://127.0.0.1:9/v1' }), cwd: directory() })
+    await phi.shows('› ')
+    phi.type('/models gpt-4.1\r')
+    await phi.shows(/ {3}1 {2}openai\/gpt-4\.1 +1\.0M/)
+    phi.type('/model 2\r')
+    await phi.shows(/openai\/gpt-4\.1-mini, 1\.0M tokens of context/)
+    phi.type('/model gpt\r')
+    await phi.shows(/\d+ models have "gpt" in their name/)
+  })
+})
