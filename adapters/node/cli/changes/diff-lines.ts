@@ -8,7 +8,7 @@ const patience = { timeout: 300, maxEditLength: 4000 }
 const longestCompared = 500
 const mostCompared = 40
 /** Longer lines are cut. */
-const longestLine = 2000
+const longestLine = 400
 
 /** How many lines a change adds and takes away. */
 interface Size {

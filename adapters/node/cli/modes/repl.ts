@@ -1,4 +1,5 @@
-import { basename } from 'node:path'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { type AgentRun, ConfigError, type PromptInput, type RunStatus } from '../../../../src/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import { OneShots } from '../assistant/one-shots.ts'
@@ -12,6 +13,7 @@ import { LineHistory } from '../terminal/line-history.ts'
 import { joined, type Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { wrapWords } from '../terminal/text-width.ts'
+import { pastedImage } from './clipboard-image.ts'
 import { completionOf } from './completion.ts'
 import { errorLine } from './error-line.ts'
 import { editText } from './external-editor.ts'
@@ -168,8 +170,18 @@ class Repl implements LineListener, CommandHost {
   named(key: NamedKey): void {
     if (key === 'shiftTab') this.assistant.permissions.turn()
     else if (key === 'open') this.#view.open()
+    else if (key === 'pasteImage') void this.#pasteImage()
     else if (key === 'editor' && !this.#questions.isAsking) void this.#editLine()
     this.#draw()
+  }
+
+  async #pasteImage(): Promise<void> {
+    try {
+      const path = await pastedImage(join(dirname(this.assistant.project?.history ?? join(tmpdir(), 'phi')), 'pasted'))
+      this.#lines.insert(`@"${path}" `)
+    } catch (error) {
+      this.fail(error)
+    }
   }
 
   async #editLine(): Promise<void> {

@@ -19,9 +19,10 @@ export class EditBuffer {
     return this.#cursor
   }
 
-  set(text: string, cursor = text.length): void {
+  /** The cursor is behind it. */
+  set(text: string): void {
     this.#text = text
-    this.#cursor = cursor
+    this.#cursor = text.length
   }
 
   insert(text: string): void {
@@ -42,12 +43,12 @@ export class EditBuffer {
   }
 
   wordLeft(): void {
-    this.#cursor = this.#wordBefore()
+    this.#cursor = this.#edge(this.#wordBefore(), 'before')
   }
 
   wordRight(): void {
     const [whole = ''] = /^[^\p{L}\p{N}_]*[\p{L}\p{N}_]*/u.exec(this.#text.slice(this.#cursor, this.#cursor + farthest)) ?? []
-    this.#cursor += whole.length
+    this.#cursor = this.#edge(this.#cursor + whole.length, 'behind')
   }
 
   lineBegin(): void {
@@ -66,13 +67,13 @@ export class EditBuffer {
     if (step === -1) {
       if (begin === 0) return false
       const above = this.#lineAt(begin - 1)
-      this.#cursor = this.#whole(Math.min(above + place, begin - 1))
+      this.#cursor = this.#edge(Math.min(above + place, begin - 1), 'before')
       return true
     }
     const end = this.#text.indexOf('\n', this.#cursor)
     if (end === -1) return false
     const next = this.#text.indexOf('\n', end + 1)
-    this.#cursor = this.#whole(Math.min(end + 1 + place, next === -1 ? this.#text.length : next))
+    this.#cursor = this.#edge(Math.min(end + 1 + place, next === -1 ? this.#text.length : next), 'before')
     return true
   }
 
@@ -116,7 +117,8 @@ export class EditBuffer {
 
   #replace(from: number, to: number, text: string): void {
     this.#text = this.#text.slice(0, from) + text + this.#text.slice(to)
-    this.#cursor = from + text.length
+    // What stands behind it may have become a part of its last character.
+    this.#cursor = this.#edge(from + text.length, 'behind')
   }
 
   /** Where the line begins that `place` is in. */
@@ -141,13 +143,14 @@ export class EditBuffer {
     return this.#cursor - whole.length
   }
 
-  /** `place`, or the beginning of the character that it is in. */
-  #whole(place: number): number {
-    const begin = this.#lineAt(place)
+  /** `place`, or an edge of the character that it is in. */
+  #edge(place: number, side: 'before' | 'behind'): number {
+    const begin = Math.max(this.#lineAt(place), place - farthest)
     let at = begin
-    for (const { segment } of graphemes.segment(this.#text.slice(begin, place + 50))) {
-      if (at + segment.length > place) break
+    for (const { segment } of graphemes.segment(this.#text.slice(begin, place + farthest))) {
+      if (at === place || (side === 'before' && at + segment.length > place)) return at
       at += segment.length
+      if (at > place) return at
     }
     return at
   }
