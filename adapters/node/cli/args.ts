@@ -25,6 +25,8 @@ export interface CliArguments {
   print?: string
   /** Sent with what is asked. */
   file?: readonly string[]
+  /** Pictures that are sent with it. */
+  image?: readonly string[]
   json?: boolean
   config?: string
   model?: string
@@ -59,6 +61,7 @@ type Takes = 'nothing' | 'text' | 'texts' | 'perhaps a text'
 const takes: Readonly<Record<string, Takes>> = {
   '--print': 'text',
   '--file': 'texts',
+  '--image': 'texts',
   '--json': 'nothing',
   '--config': 'text',
   '--model': 'text',
@@ -107,6 +110,7 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
 
   -p, --print TEXT     ask TEXT, print the answer on standard output, and end
   -f, --file FILE      send a file with it: a picture, a PDF, text …; again for more
+      --image FILE     the same for a picture alone
       --json           every event as a line of JSON (with -p, or piped input)
   -m, --model MODEL    provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3; the key is taken from the environment
       --thinking LEVEL ${thinkingLevel.words.join(', ')}

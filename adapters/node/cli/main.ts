@@ -51,8 +51,8 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
   const isTalk = args.print === undefined && args.json !== true && process.stdin.isTTY === true
   if (args.json === true && args.print === undefined && process.stdin.isTTY === true)
     throw new ConfigError('invalidOption', '--json needs something to ask: -p "…", or piped input.')
-  if (isTalk && args.file !== undefined)
-    throw new ConfigError('invalidOption', '--file goes with -p, or with piped input. At the prompt, name a file as @report.pdf.')
+  if (isTalk && (args.file !== undefined || args.image !== undefined))
+    throw new ConfigError('invalidOption', '--file and --image go with -p, or with piped input. At the prompt, name a file as @report.pdf.')
   const { openAssistant } = await import('./assistant/assistant.ts')
   const prompt = isTalk ? '' : await promptFrom(args, screen)
   const choose = isTalk && screen.isLive ? (await import('./modes/choose-session.ts')).chooseSession : undefined
@@ -101,15 +101,16 @@ function loggerOn(screen: Screen): Logger {
 }
 
 /** What is asked: the text of `-p` with what is piped in, or that alone. The demo knows its own question. */
-async function promptFrom({ print, demo, file }: CliArguments, screen: Screen): Promise<PromptInput> {
+async function promptFrom({ print, demo, file = [], image = [] }: CliArguments, screen: Screen): Promise<PromptInput> {
   const { pipedInput, promptOf } = await import('./modes/piped-input.ts')
   const piped = process.stdin.isTTY === true ? { text: '', isDamaged: false } : await pipedInput(process.stdin)
   if (piped.isDamaged) screen.line(screen.paint.paint('yellow', 'Standard input is not UTF-8; what could not be read stands as \ufffd.'))
   const prompt = promptOf(print, piped.text)
   if (prompt.trim() !== '') {
-    const { withFiles } = await import('./modes/prompt-files.ts')
+    const { checkPictures, withFiles } = await import('./modes/prompt-files.ts')
+    checkPictures(image)
     // What was piped in names no files.
-    return withFiles(prompt, process.cwd(), { paths: file, said: print ?? '' })
+    return withFiles(prompt, process.cwd(), { paths: [...file, ...image], said: print ?? '' })
   }
   if (demo === true) return (await import('./demo/demo-model.ts')).openingPrompt
   throw new ConfigError(

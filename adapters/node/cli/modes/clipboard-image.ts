@@ -21,7 +21,7 @@ const readers: Readonly<Record<string, readonly ClipboardReader[]>> = {
 }
 
 /** How long a clipboard may take, in ms. */
-const longestMs = 5000
+const readingMs = 5000
 
 /** The picture of the clipboard as a file in `directory`, and its path. Rejects with `ConfigError` where there is none, or nothing that reads it. */
 export async function pastedImage(directory: string, platform: NodeJS.Platform = process.platform): Promise<string> {
@@ -42,7 +42,7 @@ export async function pastedImage(directory: string, platform: NodeJS.Platform =
 }
 
 async function outputOf({ command, args }: ClipboardReader): Promise<Buffer> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'], timeout: longestMs })
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'], timeout: readingMs })
   const failed = new Promise<Buffer>((resolve) => child.on('error', () => resolve(Buffer.alloc(0))))
   return Promise.race([buffer(child.stdout), failed])
 }

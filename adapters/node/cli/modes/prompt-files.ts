@@ -28,6 +28,13 @@ export async function withFiles(text: string, root: string, { paths = [], said =
   return { role: 'user', content: [...files, { type: 'text', text }], timestamp: Date.now() }
 }
 
+/** Throws `ConfigError` for a path whose name is not that of a picture. */
+export function checkPictures(paths: readonly string[]): void {
+  const other = paths.find((path) => typeByName(basename(path))?.startsWith('image/') !== true)
+  if (other !== undefined)
+    throw new ConfigError('invalidOption', `${JSON.stringify(other)} is no picture by its name. --file sends other files.`)
+}
+
 /** `text` as it is mentioned, where it is nothing but the path of a file that can be sent: what a terminal pastes for a file that is dropped on it. */
 export function mentionOf(text: string): string | undefined {
   const path = pastedPath(text.trim())

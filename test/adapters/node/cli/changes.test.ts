@@ -1,5 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { directory, environment, piped } from './command.ts'
 import { calling, modelServer, saidIn } from './model-server.ts'
@@ -181,6 +182,33 @@ describe.skipIf(pty === undefined)('what runs without a question', () => {
     next.type('\x04')
     await next.ended
     expect(readFileSync(findRules(home), 'utf8')).not.toContain('echo')
+  })
+
+  it('counts for no agent file that a stranger brought along, however its tools are called', async () => {
+    const cwd = directory()
+    const env = environment((await playing(['bash', { command: 'touch ran' }])).env)
+    const kept = {
+      phi: [
+        { tool: 'bash', begins: '' },
+        { tool: 'bash', is: 'touch ran' },
+      ],
+    }
+    await piped(['--demo', '--version'], { env, cwd })
+    const place = join(
+      env.PHI_HOME ?? '',
+      'projects',
+      `${basename(cwd)}-${createHash('sha256').update(realpathSync(cwd)).digest('hex').slice(0, 16)}`,
+    )
+    mkdirSync(place, { recursive: true })
+    writeFileSync(join(place, 'permissions.json'), JSON.stringify(kept))
+    const provider = `[provider]\nmodel = "test"\napi = "openai_completions"\nbase_url = "${env.OPENAI_BASE_URL}"\napi_key = "k"\n`
+    writeFileSync(join(cwd, 'agent.toml'), `${provider}[tools]\nenabled = ["bash"]\n`)
+    const strange = await piped(['--config', 'agent.toml', '--trust', '--no-sandbox', '-p', 'go'], { env, cwd })
+    expect(strange.stderr).toContain('Nobody can be asked here')
+    expect(existsSync(join(cwd, 'ran'))).toBe(false)
+    const again = environment({ ...(await playing(['bash', { command: 'touch ran' }])).env, PHI_HOME: env.PHI_HOME ?? '' })
+    await piped([...args, '-p', 'go'], { env: again, cwd })
+    expect(existsSync(join(cwd, 'ran'))).toBe(true)
   })
 
   it('is never what a file of the workspace says', async () => {

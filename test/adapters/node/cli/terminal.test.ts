@@ -142,7 +142,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     const resumed = inTerminal([...args, '--resume'], shared)
     await resumed.shows(/Going on with session \S+, \d+ messages\./)
     resumed.type(`Well?${enter}`)
-    await resumed.shows('It was 42.')
+    await resumed.shows(/It was 42\.\n\[done/)
     resumed.type(`/tree${enter}`)
     await resumed.shows(/completed {2}1 turn .* The number is 42\.\n {2}interrupted .* What was it\?/)
     resumed.type(`/resume${enter}`)

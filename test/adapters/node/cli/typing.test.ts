@@ -89,6 +89,17 @@ describe.skipIf(pty === undefined)('what is typed', () => {
     expect(again.said()).toEqual(['the first'])
   })
 
+  it('stays in its place while the window changes again and again', async () => {
+    const { phi, said } = await opened()
+    phi.type('one two three\nfour')
+    await phi.shows(/› one two three\n {2}four$/)
+    for (let at = 0; at < 120; at += 1) phi.resize(20 + ((at * 37) % 180), 5 + ((at * 13) % 40))
+    phi.resize(100, 40)
+    phi.type(' five\r')
+    await phi.shows('ok')
+    expect(said()).toEqual(['one two three\nfour five'])
+  })
+
   it('runs a command after !, and the model is told what came of it', async () => {
     const { phi, said } = await opened()
     phi.type(`!echo typed; exit 3${enter}`)
