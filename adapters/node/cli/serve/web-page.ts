@@ -35,6 +35,11 @@ document.querySelector('main').append(chat)
 export const pageStyles = `:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
 body { margin: 0; }
 main { max-width: 48rem; margin: 0 auto; padding: 1rem; }
+phi-chat::part(messages) { list-style: none; margin: 0; padding: 0; }
+phi-chat::part(message), phi-chat::part(tool), phi-chat::part(approval), phi-chat::part(composer) { display: block; margin-block: 0.75rem; }
+phi-chat::part(author) { font-size: 0.8rem; opacity: 0.7; }
+phi-chat::part(text) { margin: 0; }
+phi-chat::part(tool), phi-chat::part(approval) { padding: 0.5rem 0.75rem; border: 1px solid color-mix(in srgb, CanvasText 25%, Canvas); border-radius: 0.5rem; }
 phi-chat::part(message-user) { margin-inline-start: 20%; padding: 0.5rem 0.75rem; border-radius: 0.5rem; background: color-mix(in srgb, CanvasText 8%, Canvas); }
 phi-chat::part(input), phi-chat::part(output) { overflow-x: auto; font-size: 0.85rem; }
 phi-chat::part(text) { white-space: pre-wrap; overflow-wrap: anywhere; }
