@@ -145,6 +145,8 @@ class OpenAssistant implements Assistant {
   /** Says that the session is open here; gives what the person should know about others who have it open. */
   async enter(): Promise<string[]> {
     const { agent } = this
+    // What was allowed for a session ends with it.
+    this.permissions.forget()
     await this.snapshots.enter(agent.sessionId, () => agent.messages.length)
     const others = this.#open?.enter(this.agent.sessionId) ?? []
     if (others.length === 0) return []

@@ -172,6 +172,8 @@ describe.skipIf(pty === undefined)('what runs without a question', () => {
     await phi.shows('[done')
     phi.type(`/permissions${enter}`)
     await phi.shows('1  bash echo three; touch evil  (this session)\n   2  bash echo *  (this folder)')
+    phi.type(`/clear${enter}/permissions${enter}`)
+    await phi.shows(/new session[\s\S]*\n {3}1 {2}bash echo \* {2}\(this folder\)/)
     phi.type('\x04')
     await phi.ended
 
