@@ -121,9 +121,10 @@ describe('any keys', () => {
   })
 })
 
-/** The program that a shell waits for; `undefined` where it has ended. */
+/** The program that a shell waits for; `undefined` where it has ended, or the shell has. */
 function childOf(pid: number): number | undefined {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  const list = `/proc/${pid}/task/${pid}/children`
+  const children = existsSync(list) ? readFileSync(list, 'utf8').trim() : ''
   return children === '' ? undefined : Number(children.split(' ')[0])
 }
 
