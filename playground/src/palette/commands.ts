@@ -60,6 +60,7 @@ export function commandsOf(desk: Desk, open: (dialog: DialogName) => void): Comm
     { id: 'settings', group: 'Page', name: 'Model and settings', run: () => open('settings') },
     { id: 'code', group: 'Page', name: 'View code: these settings as a program', run: () => open('code') },
     ...placeCommands(desk),
+    { id: 'storage', group: 'Page', name: 'Storage: what this browser keeps', run: () => open('storage') },
     { id: 'theme', group: 'Page', name: 'Light or dark', run: toggleTheme },
     {
       id: 'letters',

@@ -49,6 +49,14 @@ export const dialogs: readonly View[] = [
     },
   },
   { name: 'keys', make: (page) => command(page, 'all keys') },
+  {
+    name: 'storage',
+    async make(page) {
+      await finish(page, 'Text')
+      await command(page, 'storage')
+      await settle(page, 100)
+    },
+  },
 ]
 
 /** What goes wrong. */
@@ -78,7 +86,7 @@ export const troubles: readonly View[] = [
       await page
         .getByLabel('File to import')
         .setInputFiles({ name: 'x.json', mimeType: 'application/json', buffer: Buffer.from('{"loops": 5}') })
-      await until(page, '.warning')
+      await until(page, '.notice-row')
     },
   },
   {
@@ -86,7 +94,7 @@ export const troubles: readonly View[] = [
     async make(page) {
       await finish(page, 'Text')
       await press(page, 'To server')
-      await until(page, '.warning')
+      await until(page, '.notice-row')
     },
   },
   {

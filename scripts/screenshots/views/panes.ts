@@ -73,6 +73,21 @@ export const inspector: readonly View[] = [
 /** The left pane, and what it leads to. */
 export const sessions: readonly View[] = [
   {
+    name: 'needs-you-elsewhere',
+    async make(page) {
+      await play(page, 'Approval', '[data-status=pendingApproval]')
+      await command(page, 'new conversation')
+    },
+  },
+  {
+    name: 'choose-conversations',
+    pane: 'sessions',
+    async make(page) {
+      await finish(page, 'Text')
+      await press(page, 'Choose conversations')
+    },
+  },
+  {
     name: 'tree',
     pane: 'sessions',
     async make(page) {
