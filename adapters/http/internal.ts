@@ -4,7 +4,7 @@
  * @module
  */
 
-export { answerProblems, newApp, problemOf } from './access/answer-problems.ts'
+export { answerProblems, newApp, problemOf, storeAgainMs } from './access/answer-problems.ts'
 export { type Caller, callerOf, shareOf, shareOfNamed } from './access/authorize.ts'
 export { assertJson, type BodyLimits, readSharedText, readText } from './access/body.ts'
 export { isHost } from './access/loopback.ts'

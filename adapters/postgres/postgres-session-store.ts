@@ -1,5 +1,5 @@
 import type { SessionStore } from '../../src/index.ts'
-import { aText, checkOptions, type OptionTable, options as optionsOf, required } from '../../src/internal.ts'
+import { aText, checkOptions, type OptionTable, options as optionsOf, required, wholeFrom } from '../../src/internal.ts'
 import { logSessionStore } from '../../src/session/index.ts'
 import { postgresLogDriver } from './postgres-log-driver.ts'
 import { aPool, placeOf } from './schema.ts'
@@ -13,6 +13,8 @@ export interface PostgresSessionStoreOptions {
   schema?: string
   /** Whose sessions these are: those of others are out of reach. At most 200 characters. Default: nobody's in particular. */
   tenant?: string
+  /** Milliseconds in which a statement must be answered, the wait for a connection among them; then it has failed. Default 30,000. */
+  statementTimeoutMs?: number
 }
 
 /** What they may be. */
@@ -20,6 +22,7 @@ export const storeOptionTable: OptionTable<PostgresSessionStoreOptions> = {
   pool: required(aPool),
   schema: aText,
   tenant: aText,
+  statementTimeoutMs: wholeFrom(1),
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../src/index.ts'
 import { aFlag, aText, checkOptions, options as optionsOf, withMethods } from '../../src/internal.ts'
-import type { PostgresPlace, SqlPool } from './sql-pool.ts'
+import { answeringIn, type PostgresPlace, type SqlPool } from './sql-pool.ts'
 
 /** What `query` is asked of. */
 export const aPool = withMethods('a pool', 'query')
@@ -30,11 +30,18 @@ function assertSchemaName(schema: string): void {
   )
 }
 
+interface PlaceOptions {
+  pool: SqlPool
+  schema?: string
+  tenant?: string
+  statementTimeoutMs?: number
+}
+
 /** Whose sessions are kept, and where, as options say it. Throws `ConfigError` `invalidOption`. */
-export function placeOf({ pool, schema = 'phi', tenant = '' }: { pool: SqlPool; schema?: string; tenant?: string }): PostgresPlace {
+export function placeOf({ pool, schema = 'phi', tenant = '', statementTimeoutMs = 30_000 }: PlaceOptions): PostgresPlace {
   assertSchemaName(schema)
   if (tenant.length > 200) throw new ConfigError('invalidOption', 'tenant has more than 200 characters. Use a shorter name, or its hash.')
-  return { pool, schema, tenant }
+  return { pool: answeringIn(statementTimeoutMs, pool), schema, tenant }
 }
 
 /** How ids of one owner begin: `scopedSessionStore` puts so many characters before them. */

@@ -1,3 +1,4 @@
+import { startTimer } from '../../src/internal.ts'
 import { SessionError } from '../../src/session/index.ts'
 
 /**
@@ -11,6 +12,19 @@ import { SessionError } from '../../src/session/index.ts'
  */
 export interface SqlPool {
   query(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
+}
+
+/** Where a statement has no answer in time it has failed: a database that stands still, or a pool without a free connection, holds nobody up for ever. */
+export function answeringIn(statementTimeoutMs: number, pool: SqlPool): SqlPool {
+  return {
+    query: (text, values) =>
+      new Promise((resolve, reject) => {
+        const stopTimer = startTimer(statementTimeoutMs, () =>
+          reject(new Error(`The database has not answered in ${statementTimeoutMs} ms.`)),
+        )
+        pool.query(text, values).finally(stopTimer).then(resolve, reject)
+      }),
+  }
 }
 
 /** Whose sessions are kept, and where. */

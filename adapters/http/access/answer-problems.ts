@@ -32,8 +32,14 @@ export function problemOf(error: Error, logger: Logger | false | undefined): Pro
   logWarning(logger, 'agentFailed', { message: error.message })
   // Our own errors say what to do and hold no secret; nobody knows what others say, so it goes to the logger only.
   const detail = PhiError.isInstance(error) ? error.message : 'The agent could not be started; the reason went to the logger of the server.'
+  // Nobody knows what became of it, and another try may find the store well: a disk, a database, another writer that does not answer.
+  if (SessionError.isInstance(error) && (error.code === 'io' || error.code === 'blocked'))
+    return { status: 503, code: 'storeFailed', detail, retryAfterMs: storeAgainMs }
   return { status: 500, code: SessionError.isInstance(error) ? 'storeFailed' : 'agentFailed', detail }
 }
+
+/** Milliseconds after which a store that failed is asked again. */
+export const storeAgainMs = 5000
 
 type ClientFault = { status: 400 | 403 | 404 | 409; code: Problem['code'] }
 

@@ -14,6 +14,7 @@ import {
   routeDefaults,
   SessionsHere,
   soonMs,
+  storeAgainMs,
   takeUpAll,
 } from '../../http/internal.ts'
 import { postgresLogDriver } from '../postgres-log-driver.ts'
@@ -41,8 +42,6 @@ const moving = 'The session moves from one process to another. Ask again.'
 const maxMoves = 5
 /** Milliseconds that answers for other processes have to end when this one does. */
 const lastAnswersMs = 2000
-/** Milliseconds after which to ask again where the database does not answer. */
-const unreachableMs = 5000
 /** Milliseconds between two looks where notifications say that there is something: one may be lost with its connection. */
 const listeningPollMs = 1000
 
@@ -73,7 +72,17 @@ export class SharedSessions implements PostgresLiveSessions {
 
   constructor(options: PostgresLiveSessionsOptions) {
     this.#options = options
-    const { pool: _pool, schema: _schema, tenant: _tenant, listen, pollMs, leaseMs = 10_000, store, ...shared } = options
+    const {
+      pool: _pool,
+      schema: _schema,
+      tenant: _tenant,
+      statementTimeoutMs: _statementTimeoutMs,
+      listen,
+      pollMs,
+      leaseMs = 10_000,
+      store,
+      ...shared
+    } = options
     const place = { ...placeOf(options), processId: this.#processId }
     this.#leaseMs = leaseMs
     this.#store = store ?? logSessionStore(postgresLogDriver(place))
@@ -226,10 +235,10 @@ export class SharedSessions implements PostgresLiveSessions {
   /** Nobody else has taken what this process has. Refuses while that is not known. */
   async #assertCertain(): Promise<void> {
     if (this.#isCertain) return
-    if (!this.#closed.signal.aborted) await this.#rhythms.pulse.wake()
+    if (!this.#closed.signal.aborted) await soon(this.#rhythms.pulse.wake())
     if (this.#isCertain) return
     if (this.#closed.signal.aborted) refuse(503, 'unavailable', 'This server has ended. Ask again: another one answers.', soonMs)
-    refuse(503, 'storeFailed', 'The database in which the sessions are does not answer. Ask again.', unreachableMs)
+    refuse(503, 'storeFailed', 'The database in which the sessions are does not answer. Ask again.', storeAgainMs)
   }
 
   get #isCertain(): boolean {
@@ -241,6 +250,7 @@ export class SharedSessions implements PostgresLiveSessions {
     const at = performance.now()
     const isFirst = this.#certainUntil === undefined
     const hasLivedOn = await this.#leases.beat()
+    this.#isSilent = false
     if (!isFirst && !hasLivedOn) await this.#abandonTaken()
     this.#certainUntil = at + this.#leaseMs
     await this.#forwarding.tellLost()
@@ -311,11 +321,10 @@ export class SharedSessions implements PostgresLiveSessions {
     return stop
   }
 
-  /** Does something with the database. What fails is told once, until something works again: whoever asks all the time would fill a log. */
+  /** Does something with the database. What fails is told once, until this process can say again that it lives: whoever asks all the time would fill a log. */
   async #told(act: () => Promise<void>): Promise<void> {
     try {
       await act()
-      this.#isSilent = false
     } catch (error) {
       if (!this.#isSilent) logWarning(this.#options.logger, 'sessionsUnreachable', { message: errorText(error) })
       this.#isSilent = true
@@ -330,6 +339,14 @@ async function assertTaken(answer: Response): Promise<void> {
   const detail = `The process that has the session has refused what was due, with ${answer.status}.`
   if (answer.status === 429 || answer.status === 503) refuse(answer.status, 'unavailable', detail, soonMs)
   throw new Error(detail)
+}
+
+/** Resolves when `work` does, or after `storeAgainMs`: who asks is answered in any case. */
+function soon(work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const stopTimer = startTimer(storeAgainMs, resolve)
+    void work.finally(stopTimer).then(resolve)
+  })
 }
 
 function keyOf({ identity = '', sessionId }: SessionAddress): LeaseKey {

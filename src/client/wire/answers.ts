@@ -14,7 +14,7 @@ export async function refusalOf(response: Response, method: string): Promise<Rem
   const { code, detail, loopId, continuedBy } = await problemIn(response)
   if (code === undefined) return unexpectedAnswer(response, 'a problem')
   // What began nothing may be asked again; a run that the server cannot begin is better told at once.
-  const isRetryable = passingProblems.has(code) || (status === 500 && method === 'GET')
+  const isRetryable = passingProblems.has(code) || ((status === 500 || status === 503) && method === 'GET')
   return new RemoteError(code, detail ?? `The server refused with ${status} ${code}.`, {
     ...known(response),
     isRetryable,

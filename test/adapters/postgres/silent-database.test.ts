@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createAgentApp } from '../../../adapters/http/index.ts'
+import { migrate, postgresSessionStore, type SqlPool } from '../../../adapters/postgres/index.ts'
+import { postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { patient } from '../../support/patience.ts'
+import { type Database, postgresPrograms, startPostgres } from './server.ts'
+
+const programs = postgresPrograms()
+if (programs === undefined)
+  console.log('NOT RUN: a database that does not answer: there is no PostgreSQL on this machine (apt-get install postgresql)')
+
+describe.skipIf(programs === undefined)('a database that takes a statement and does not answer', () => {
+  let database: Database
+  beforeAll(async () => {
+    database = await startPostgres(programs ?? '')
+    await migrate(database.pool)
+  }, 60_000)
+  afterAll(() => database?.stop())
+
+  /** A pool whose statements are lost while it is silent, as those of one without a free connection are. */
+  function lossyPool() {
+    let isSilent = false
+    const pool: SqlPool = {
+      query: (text, values) => (isSilent ? new Promise(() => undefined) : database.pool.query(text, values)),
+    }
+    return {
+      pool,
+      silence: (silent: boolean) => {
+        isSilent = silent
+      },
+    }
+  }
+
+  it('fails each call with io in time, and goes on when it answers again', async () => {
+    const { pool, silence } = lossyPool()
+    const store = postgresSessionStore({ pool, statementTimeoutMs: 1000 })
+    const writer = await store.open('s', { agentId: 'a' })
+    const start = {
+      type: 'sessionStart' as const,
+      agentId: 'a',
+      formation: { type: 'firstLoop' as const, at: 0 },
+      scope: 'persistent' as const,
+    }
+    await writer.append([{ entry: start }])
+    silence(true)
+    const io = { code: 'io' }
+    await expect(store.tail('s')).rejects.toMatchObject(io)
+    await expect(store.list()).rejects.toMatchObject(io)
+    await expect(writer.append([{ entry: start }])).rejects.toMatchObject(io)
+    silence(false)
+    expect((await store.tail('s')).records).toHaveLength(1)
+  })
+
+  it('is answered for with 503, and the run that it held up is taken up and completed', async () => {
+    const { pool, silence } = lossyPool()
+    const model = scripted(() => ({ text: Array.from({ length: 20 }, (_, at) => `${at} `) }), { delayMs: 5 })
+    const warnings: string[] = []
+    const logger = { warn: (event: string) => void warnings.push(event) }
+    const sessions = postgresLiveSessions({ pool, statementTimeoutMs: 1000, leaseMs: 1000, pollMs: 20, agent: () => ({ model }), logger })
+    onTestFinished(() => {
+      silence(false)
+      return sessions.close()
+    })
+    const app = createAgentApp({ sessions, authorize: () => true })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"prompt":"Go."}' }
+    const begun = (await app.request('/sessions/held/runs', init)).body?.getReader()
+    // From here on the run is in the log.
+    for (let text = ''; begun !== undefined && !text.includes('delta'); ) text += new TextDecoder().decode((await begun.read()).value)
+    silence(true)
+    const answers: unknown[] = []
+    await expect.poll(() => warnings.includes('sessionsUnreachable'), patient).toBe(true)
+    for (let at = 0; at < 3; at++) {
+      const answer = await app.request('/sessions/other/history')
+      answers.push([answer.status, (await answer.json()).code, answer.headers.get('retry-after')])
+    }
+    expect(answers).toEqual(Array(3).fill([503, 'storeFailed', '5']))
+    // Once more where it had just been asked whether it is there.
+    expect(warnings.filter((event) => event === 'sessionsUnreachable').length).toBeLessThanOrEqual(2)
+    silence(false)
+    const statuses = async () => {
+      const { records } = await postgresSessionStore({ pool: database.pool }).tail('held')
+      return records.flatMap(({ entry }) => (entry.type === 'loopEnd' ? [entry.status] : []))
+    }
+    await expect.poll(async () => (await statuses()).at(-1), patient).toBe('completed')
+  })
+})
