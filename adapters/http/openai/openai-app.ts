@@ -14,7 +14,7 @@ import {
   withMethods,
 } from '../../../src/internal.ts'
 import { type CallerRequest, type InstructionsPlace, readCompletionRequest, readResponseRequest } from '../../../src/ui/openai/index.ts'
-import { answerProblems, newApp, problemOf } from '../access/answer-problems.ts'
+import { newApp, problemOf } from '../access/answer-problems.ts'
 import { type Authorize, type Caller, callerOf } from '../access/authorize.ts'
 import { readJsonObject } from '../access/body.ts'
 import { originGuard } from '../access/origin.ts'
@@ -35,7 +35,7 @@ export interface ServedAgent<E extends Env = Env> {
   /** Answers requests that bring their whole conversation. */
   agent?: MakeAgent<E>
   /** Where conversations are kept: for requests that go on with one. */
-  sessions?: LiveSessions
+  sessions?: LiveSessions | ((c: Context<E>) => LiveSessions)
 }
 
 /** What `createOpenAiApp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
@@ -59,7 +59,7 @@ export interface OpenAiAppOptions<E extends Env = Env> extends Omit<RouteOptions
 }
 
 const { turnRequests: _shown, imports: _taken, ...ofRoutes } = routeTable
-const servedAgent = optionsOf<ServedAgent>({ agent: aFunction, sessions: withMethods('live sessions', 'fetch', 'list') })
+const servedAgent = optionsOf<ServedAgent>({ agent: aFunction, sessions: either(withMethods('live sessions', 'fetch', 'list'), aFunction) })
 const openAiAppOptions = optionsOf<OpenAiAppOptions>({
   authorize: required(either(oneOf('loopbackOnly'), aFunction)),
   agents: required(recordOf(either(aFunction, servedAgent))),
@@ -93,7 +93,7 @@ export function createOpenAiApp<E extends Env = Env>(options: OpenAiAppOptions<E
   const agents = new Map(Object.entries(given).map(([name, served]) => [name, servedBy(name, served)]))
   const routes = resolvedRoutes(others)
   const app = newApp<E>()
-  answerProblems(app, options.logger)
+  app.notFound(() => problemAsError(unknownRoute))
   app.onError((error) => (error instanceof OpenAiRefusal ? refusalResponse(error) : problemAsError(problemOf(error, options.logger))))
   app.use('/v1/*', originGuard({ allowed: cors, methods: ['GET', 'POST'], exposed: ['retry-after', sessionHeader] }))
   const ready: ReadyApp<E> = {
@@ -107,6 +107,12 @@ export function createOpenAiApp<E extends Env = Env>(options: OpenAiAppOptions<E
   addModels(app, ready)
   addAnswers(app, ready)
   return app
+}
+
+const unknownRoute: Problem = {
+  status: 404,
+  code: 'notFound',
+  detail: 'There is no such route. Agents answer /v1/chat/completions and /v1/responses, and /v1/models lists them.',
 }
 
 /** The options, as requests need them. */
@@ -167,7 +173,8 @@ function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
       refuseCaller({ message: 'This agent keeps no conversations. Send the whole conversation with each request.' })
     const { headers, signal } = c.req.raw
     const request = new Request(new URL(path, c.req.url), { method: 'POST', headers, signal, body: JSON.stringify(body) })
-    return inTheirWords(await sessions.fetch({ ...caller, sessionId }, request, session))
+    const hosted = typeof sessions === 'function' ? sessions(c) : sessions
+    return inTheirWords(await hosted.fetch({ ...caller, sessionId }, request, session))
   }
   app.post('/v1/chat/completions', async (c) => {
     const caller = await access(c)

@@ -59,6 +59,25 @@ describe('who asks', () => {
     open.controller.abort()
   })
 
+  it('is told of routes that there are not, and is answered by sessions that are made for the request', async () => {
+    const { client, app, sessions } = served([{ text: 'hi' }, { text: 'again' }])
+    expect(await refusal(client.embeddings.create({ model, input: 'hi' }))).toMatchObject({ status: 404, code: 'not_found' })
+    const asked: string[] = []
+    const agents = {
+      helper: {
+        sessions: (c: { req: { path: string } }) => {
+          asked.push(c.req.path)
+          return sessions
+        },
+      },
+    }
+    const other = served([], {}, { agents })
+    expect((await other.client.responses.create({ model, input: 'hi' })).output_text).toBe('hi')
+    expect(asked).toEqual(['/v1/responses'])
+    expect(await refusal(other.client.chat.completions.create({ model, messages: user }))).toMatchObject({ status: 400 })
+    expect((await app.request('/v1/models')).status).toBe(401)
+  })
+
   it('reaches no response, conversation or question of somebody else', async () => {
     const { deploy, done } = deployTool()
     const call = { toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] }
