@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { defaultSettings, type Settings } from '../../playground/src/settings/settings.ts'
 import type { SettableBackend } from '../../playground/src/state/chat-port.ts'
 import { createDesk, type Desk } from '../../playground/src/state/desk.ts'
@@ -81,12 +81,16 @@ async function open(faults = new Faults(), kept: SessionStore = memorySessionSto
 const rejections: string[] = []
 const onRejection = (event: PromiseRejectionEvent) => rejections.push(String(event.reason))
 beforeEach(() => {
-  history.replaceState(undefined, '', '#')
+  // WebKit lets a page change its address a hundred times in ten seconds, and each of these pages is a new one.
+  for (const how of ['pushState', 'replaceState'] as const) vi.spyOn(history, how).mockImplementation(() => undefined)
   sessionStorage.clear()
   rejections.length = 0
   addEventListener('unhandledrejection', onRejection)
 })
-afterEach(() => removeEventListener('unhandledrejection', onRejection))
+afterEach(() => {
+  vi.restoreAllMocks()
+  removeEventListener('unhandledrejection', onRejection)
+})
 
 const idle = async (desk: Desk) => void (await desk.current.value.chat.agent.currentRun?.result)
 
@@ -143,7 +147,6 @@ it('a fault at any await of the desk is told, loses no word, and leaves no promi
   for (let isThrough = false; !isThrough; ) {
     const faults = new Faults()
     faults.at = ++at
-    history.replaceState(undefined, '', '#')
     const told = new Set<string>()
     const desk = await open(faults)
     const stop = desk.notices.list.subscribe((list) => {

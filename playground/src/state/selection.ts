@@ -42,6 +42,15 @@ function writeAddress({ sessionId = '', selection, tab }: Address): string {
   return `#${encodeURIComponent(sessionId)}${query === '' ? '' : `?${query}`}`
 }
 
+/** WebKit refuses a page that changes its address a hundred times in ten seconds: then it says what it said before. */
+function writeTo(how: 'pushState' | 'replaceState', address: Address): void {
+  try {
+    history[how](undefined, '', writeAddress(address))
+  } catch {
+    // The next change says all of it.
+  }
+}
+
 function isTab(name: string | undefined): name is InspectorTab {
   return inspectorTabs.some((tab) => tab === name)
 }
@@ -76,7 +85,7 @@ export function createSelection(onSession: (sessionId: string) => void): Selecti
   function replace(): void {
     address = { ...(address.sessionId !== undefined && { sessionId: address.sessionId }), tab: tab.value }
     if (selection.value !== undefined) address.selection = selection.value
-    history.replaceState(undefined, '', writeAddress(address))
+    writeTo('replaceState', address)
   }
 
   addEventListener('hashchange', () => {
@@ -105,8 +114,7 @@ export function createSelection(onSession: (sessionId: string) => void): Selecti
       const isFirst = address.sessionId === undefined
       address = { sessionId, tab: tab.value }
       selection.value = undefined
-      if (isFirst) history.replaceState(undefined, '', writeAddress(address))
-      else history.pushState(undefined, '', writeAddress(address))
+      writeTo(isFirst ? 'replaceState' : 'pushState', address)
     },
   }
 }
