@@ -9,7 +9,7 @@ export { type Caller, callerOf, shareOf, shareOfNamed } from './access/authorize
 export { assertJson, type BodyLimits, readSharedText, readText } from './access/body.ts'
 export { isHost } from './access/loopback.ts'
 export { originGuard } from './access/origin.ts'
-export { ProblemError, refuse, soonMs } from './access/problem.ts'
+export { ProblemError, problemResponse, refuse, soonMs } from './access/problem.ts'
 export { listOfAll, takeUpAll } from './live/left-sessions.ts'
 export { maxAttempts } from './live/live-session-host.ts'
 export { type ListPage, requestHeaders } from './live/live-sessions.ts'

@@ -1,7 +1,7 @@
 import type { SessionStore } from '../../../src/index.ts'
 import { checkOptions, errorText, logWarning, startTimer } from '../../../src/internal.ts'
 import { assertSessionId, logSessionStore } from '../../../src/session/index.ts'
-import { type Caller, problemResponse, type SessionAddress, type SessionFigures, type SessionRoutes } from '../../http/index.ts'
+import type { Caller, SessionAddress, SessionFigures, SessionRoutes } from '../../http/index.ts'
 import {
   type BodyLimits,
   type CloseOptions,
@@ -10,6 +10,7 @@ import {
   type ListPage,
   listOfAll,
   problemOf,
+  problemResponse,
   refuse,
   routeDefaults,
   SessionsHere,
