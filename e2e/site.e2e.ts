@@ -58,7 +58,8 @@ test('README fits one screen of 1280 × 1400', async ({ page }) => {
   const style = `body { max-width: 980px; margin: 0 auto; padding: 24px 32px; font: 16px/1.5 sans-serif } h2 { margin: 24px 0 16px }
     p, ul, table, pre { margin: 0 0 16px } pre { padding: 16px; font-size: 85%; overflow: auto } table { border-collapse: collapse }
     td, th { padding: 6px 13px; border: 1px solid }`
-  const image = async (path: string) => `data:image/webp;base64,${(await readFile(path)).toString('base64')}`
+  const image = async (path: string) =>
+    `data:image/${path.endsWith('.svg') ? 'svg+xml' : 'webp'};base64,${(await readFile(path)).toString('base64')}`
   let html = await marked.parse(await readFile('README.md', 'utf8'))
   for (const [, path = ''] of html.matchAll(/src="([^"]+)"/g)) html = html.replace(path, await image(path))
   await page.setContent(`<style>${style}</style>${html}`)
