@@ -35,15 +35,16 @@ export function askCaller(run: AgentRun, asking: Asking): void {
 }
 
 async function decide(run: AgentRun, pending: PendingApproval, asking: Asking): Promise<void> {
+  // Somebody here has decided already.
+  if (!isPending(run, pending)) return
   const refused = await refusalOf(pending, asking)
-  if (
-    !run
-      .pendingApprovals()
-      .some(({ argumentsHash, toolCallId }) => argumentsHash === pending.argumentsHash && toolCallId === pending.toolCallId)
-  )
-    return
+  if (!isPending(run, pending)) return
   if (refused === undefined) run.approve(pending)
   else run.deny(pending, refused)
+}
+
+function isPending(run: AgentRun, { toolCallId, argumentsHash }: PendingApproval): boolean {
+  return run.pendingApprovals().some((each) => each.toolCallId === toolCallId && each.argumentsHash === argumentsHash)
 }
 
 /** Why a call may not run; `undefined` where it may. */

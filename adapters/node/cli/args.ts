@@ -45,12 +45,16 @@ export interface CliArguments {
   version?: boolean
 }
 
+/** What goes with serving the agent to another program. */
+const ofServing = ['config', 'model', 'thinking', 'trust', 'sandbox', 'mode', 'yes'] as const
+
 /** What `phi` does beside talking, with the options that go with it. */
 const subcommands = {
   models: ['filter'],
   doctor: ['sandbox'],
   serve: ['port', 'config', 'model', 'thinking', 'trust', 'sandbox'],
-  acp: ['config', 'model', 'thinking', 'trust', 'sandbox', 'mode', 'yes'],
+  acp: ofServing,
+  mcp: ofServing,
 } as const satisfies Record<string, readonly (keyof CliArguments)[]>
 
 export type Subcommand = keyof typeof subcommands
@@ -107,6 +111,7 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
   phi doctor                 says what is there for phi, and what is not
   phi serve [--port N]       serves the agent of this directory with a page, on this machine
   phi acp                    serves an editor that speaks the Agent Client Protocol
+  phi mcp                    serves the agent of this directory as a tool of MCP clients
 
   -p, --print TEXT     ask TEXT, print the answer on standard output, and end
   -f, --file FILE      send a file with it: a picture, a PDF, text …; again for more

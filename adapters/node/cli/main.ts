@@ -71,8 +71,10 @@ async function subcommand(args: CliArguments, screen: Screen): Promise<number> {
   if (args.command === 'models') return (await import('./models/list-models.ts')).listModels(args.filter, screen)
   if (args.command === 'doctor') return (await import('./doctor/doctor.ts')).doctor(args, screen, version())
   if (args.command === 'serve') return (await import('./serve/run-server.ts').catch(missingHono)).runServer(args, screen, loggerOn(screen))
+  const served = { args, logger: loggerOn(screen), version: version() }
+  if (args.command === 'mcp') return (await import('./mcp/serve-as-mcp.ts').catch(missingMcp)).serveAsMcp(served)
   const { serveAcp } = await import('./acp/serve-acp.ts').catch(missingSdk)
-  return serveAcp({ args, logger: loggerOn(screen), version: version() })
+  return serveAcp(served)
 }
 
 function missingHono(error: unknown): never {
@@ -85,6 +87,14 @@ function missingSdk(error: unknown): never {
   if (!(error instanceof Error) || !/package '(?:@agentclientprotocol\/sdk|zod)'/.test(error.message)) throw error
   const advice = 'Say npm install @agentclientprotocol/sdk zod.'
   throw new ConfigError('invalidOption', `phi acp needs @agentclientprotocol/sdk, which is not installed here. ${advice}`, { cause: error })
+}
+
+function missingMcp(error: unknown): never {
+  if (!(error instanceof Error) || !/package '(?:@modelcontextprotocol\/sdk|zod)/.test(error.message)) throw error
+  const advice = 'Say npm install @modelcontextprotocol/sdk.'
+  throw new ConfigError('invalidOption', `phi mcp needs @modelcontextprotocol/sdk, which is not installed here. ${advice}`, {
+    cause: error,
+  })
 }
 
 /** Characters. */

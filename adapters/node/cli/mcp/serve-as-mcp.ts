@@ -1,0 +1,45 @@
+import type { Logger } from '../../../../src/index.ts'
+import { serveMcpStdio } from '../../mcp/serve-mcp-stdio.ts'
+import type { CliArguments } from '../args.ts'
+import { openAssistant } from '../assistant/assistant.ts'
+
+/** What an agent is served with. */
+interface McpServingOptions {
+  args: CliArguments
+  logger: Logger
+  version: string
+}
+
+/**
+ * Serves the agent of this directory as an MCP server over standard input and output, until the client leaves. Resolves with the exit code.
+ *
+ * **Contract**
+ * - Each call is a conversation of its own. What needs approval asks the user of the client, unless it is allowed here: by `--mode`, or for good.
+ * - Nothing else may write to standard output meanwhile.
+ */
+export async function serveAsMcp({ args, logger, version }: McpServingOptions): Promise<number> {
+  const assistant = await openAssistant(args, { isLive: false, logger })
+  const { permissions, root } = assistant
+  const callee = () => {
+    const agent = assistant.agent.with({ messages: [] })
+    agent.subscribe((event) => {
+      if (event.type === 'approvalRequested' && permissions.allows(event)) agent.currentRun?.approve(event)
+    })
+    return agent
+  }
+  const description = `An assistant that works on the files of ${root}: it reads, changes and runs them. Say what it is to do, with all that it has to know.`
+  let code = 0
+  try {
+    const connection = await serveMcpStdio({ name: 'phi', version, agents: { phi: { title: 'phi', description, agent: callee } }, logger })
+    const stop = (signal: NodeJS.Signals) => {
+      code = signal === 'SIGINT' ? 130 : 143
+      void connection.close()
+    }
+    process.on('SIGINT', stop).on('SIGTERM', stop)
+    await connection.ended
+    process.off('SIGINT', stop).off('SIGTERM', stop)
+    return code
+  } finally {
+    await assistant.close()
+  }
+}
