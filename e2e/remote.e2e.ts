@@ -64,7 +64,7 @@ test('talks to the agent on the worker, through a cut connection and a reload, a
   // What is said now would stay behind.
   await expect(composer).toBeDisabled()
   release()
-  await expect(page.getByText('Kept in this browser only.')).toBeVisible()
+  await expect(page.getByText('In this browser only.')).toBeVisible()
   await expect(page.getByText('the whole loop runs in this Worker.')).toBeVisible()
   await composer.fill('And here?')
   await composer.press('Enter')
