@@ -1,4 +1,6 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
@@ -7,37 +9,50 @@ import OpenAI from 'openai'
 import { expect, it, onTestFinished } from 'vitest'
 import { createOpenAiApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { serveMcp } from '../../adapters/mcp/server/index.ts'
+import { loadConfigFile } from '../../adapters/node/config/index.ts'
 import { toNodeHandler } from '../../adapters/node/index.ts'
-import { agentFromConfig, parseConfig } from '../../src/config/index.ts'
-import { memorySessionStore } from '../../src/index.ts'
-import { scripted } from '../../src/providers/scripted/index.ts'
-import { deployTool } from './http/openai/served.ts'
+import { agentFromConfig } from '../../src/config/index.ts'
+import { Agent, memorySessionStore } from '../../src/index.ts'
+import { directory, environment } from './node/cli/command.ts'
+import { editorWith, on, text } from './node/cli/editor.ts'
+import { calling, modelServer } from './node/cli/model-server.ts'
 
-const file = `
-[provider]
-model = "claude-sonnet-5"
-api_key = "\${ANTHROPIC_API_KEY}"
-
-[agent]
-system_prompt = "You deploy."
+it('a client of OpenAI, one of MCP and an editor each finish a run with a tool and an approval against the same agent file', async () => {
+  const model = await modelServer(({ messages }) =>
+    messages.at(-1)?.role === 'tool' ? { text: ['It is written.'] } : calling('write_file', { path: 'a.txt', content: 'x' }),
+  )
+  const root = directory()
+  const written = join(root, 'a.txt')
+  const path = join(root, 'agent.toml')
+  writeFileSync(
+    path,
+    `[provider]
+model = "test"
+api = "openai_completions"
+base_url = "${model.env.OPENAI_BASE_URL}"
+api_key = "k"
 
 [tools]
-enabled = ["deploy"]
-`
-
-it('a client of OpenAI and one of MCP each finish a run with a tool and an approval against the same agent file', async () => {
-  const { deploy, done } = deployTool()
-  const { config } = await parseConfig(file, 'toml')
-  const createModel = () =>
-    scripted(({ messages, systemPrompt }) =>
-      messages.at(-1)?.role === 'toolResult' ? { text: systemPrompt } : { toolCalls: [{ name: 'deploy', arguments: { version: '2' } }] },
-    )
-  const load = () => agentFromConfig(config, { tools: [deploy], createModel, env: { ANTHROPIC_API_KEY: 'a key' } })
+enabled = ["write_file"]
+`,
+  )
+  /** What was written since this was asked. */
+  const taken = (): string => {
+    const found = readFileSync(written, 'utf8')
+    rmSync(written)
+    return found
+  }
+  const { config, host } = await loadConfigFile(path, { root, trust: () => true })
+  /** As `phi` does it, a person is asked before a file is written. */
+  const load = async (): Promise<Agent> => {
+    const { settings } = await agentFromConfig(config, host)
+    return new Agent({ ...settings, tools: (settings.tools ?? []).map((tool) => ({ ...tool, needsApproval: true })) })
+  }
   const { settings } = await load()
   const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => settings })
   const app = new Hono()
-    .route('/', createOpenAiApp({ agents: { deployer: { agent: load, sessions } }, authorize: 'loopbackOnly' }))
-    .route('/', serveMcp({ agents: { deployer: { description: 'Deploys.', agent: load } }, authorize: 'loopbackOnly' }))
+    .route('/', createOpenAiApp({ agents: { writer: { agent: load, sessions } }, authorize: 'loopbackOnly' }))
+    .route('/', serveMcp({ agents: { writer: { description: 'Writes.', agent: load } }, authorize: 'loopbackOnly' }))
   const server = createServer(toNodeHandler(app.fetch))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
@@ -48,19 +63,29 @@ it('a client of OpenAI and one of MCP each finish a run with a tool and an appro
   const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
 
   const openai = new OpenAI({ apiKey: 'any', baseURL: `${url}/v1` })
-  const first = await openai.responses.create({ model: 'deployer', input: 'Deploy 2.' })
+  const first = await openai.responses.create({ model: 'writer', input: 'Write it.' })
   const asked = first.output.find((item) => item.type === 'mcp_approval_request')
-  expect([asked?.name, done]).toEqual(['deploy', []])
+  expect(asked?.name).toBe('write_file')
+  expect(taken).toThrow('ENOENT')
   const input = [{ type: 'mcp_approval_response' as const, approval_request_id: asked?.id ?? '', approve: true }]
-  const second = await openai.responses.create({ model: 'deployer', previous_response_id: first.id, input })
-  expect([second.output_text, done]).toEqual(['You deploy.', ['2']])
+  const second = await openai.responses.create({ model: 'writer', previous_response_id: first.id, input })
+  expect([second.output_text, taken()]).toEqual(['It is written.', 'x'])
 
   const mcp = new Client({ name: 'test', version: '1' }, { capabilities: { elicitation: {} } })
-  mcp.setRequestHandler(ElicitRequestSchema, () => ({ action: 'accept', content: { approve: true } }))
+  let questions = 0
+  mcp.setRequestHandler(ElicitRequestSchema, () => {
+    questions += 1
+    return { action: 'accept', content: { approve: true } }
+  })
   const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`))
   // The class says of itself that its session may be undefined, which its own interface does not.
   await mcp.connect(transport as Parameters<typeof mcp.connect>[0])
-  const result = await mcp.callTool({ name: 'deployer', arguments: { prompt: 'Deploy 2.' } })
-  expect([result.content, done]).toEqual([[{ type: 'text', text: 'You deploy.' }], ['2', '2']])
+  const result = await mcp.callTool({ name: 'writer', arguments: { prompt: 'Write it.' } })
+  expect([result.content, questions, taken()]).toEqual([[{ type: 'text', text: 'It is written.' }], 1, 'x'])
   await mcp.close()
+
+  const editor = await editorWith({ env: environment(), cwd: root, args: ['--config', 'agent.toml', '--trust'] })
+  const { sessionId } = await editor.connection.agent.request(on.session.new, { cwd: root, mcpServers: [] })
+  const { stopReason } = await editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('Write it.') })
+  expect([stopReason, editor.asked.length, taken()]).toEqual(['end_turn', 1, 'x'])
 })

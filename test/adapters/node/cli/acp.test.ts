@@ -1,76 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Readable, Writable } from 'node:stream'
-import {
-  type ClientConnection,
-  type ContentBlock,
-  client,
-  type McpServer,
-  methods,
-  ndJsonStream,
-  PROTOCOL_VERSION,
-  type RequestPermissionRequest,
-  type SessionUpdate,
-} from '@agentclientprotocol/sdk'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { McpServer, SessionUpdate } from '@agentclientprotocol/sdk'
+import { describe, expect, it, vi } from 'vitest'
 import { patient } from '../../../support/patience.ts'
-import { directory, environment, piped, program } from './command.ts'
+import { directory, environment, piped } from './command.ts'
+import { editorWith, on, text } from './editor.ts'
 import { calling, modelServer, saidIn } from './model-server.ts'
 
-const { agent: on, client: ofClient } = methods
-
-/** An editor that the official library drives, with `phi acp` as its agent. */
-interface Editor {
-  connection: ClientConnection
-  child: ChildProcess
-  updates: SessionUpdate[]
-  asked: RequestPermissionRequest[]
-  /** Unsaved texts, by path. */
-  open: Map<string, string>
-}
-
-interface EditorOptions {
-  args?: readonly string[]
-  env: Record<string, string>
-  cwd: string
-  /** The option that the person takes; `undefined`: nobody answers. */
-  answer?: (request: RequestPermissionRequest) => string | undefined
-}
-
-async function editorWith({
-  args = ['--model', 'openai/test', '--no-sandbox'],
-  env,
-  cwd,
-  answer = () => 'once',
-}: EditorOptions): Promise<Editor> {
-  const child = spawn(process.execPath, [program, 'acp', ...args], { env, cwd, stdio: ['pipe', 'pipe', 'inherit'] })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const editor = { child, updates: [] as SessionUpdate[], asked: [] as RequestPermissionRequest[], open: new Map<string, string>() }
-  const app = client({ name: 'test editor' })
-    .onNotification(ofClient.session.update, ({ params }) => void editor.updates.push(params.update))
-    .onRequest(ofClient.session.requestPermission, async ({ params, signal }) => {
-      editor.asked.push(params)
-      const optionId = answer(params)
-      if (optionId !== undefined) return { outcome: { outcome: 'selected' as const, optionId } }
-      await new Promise((done) => signal.addEventListener('abort', done))
-      return { outcome: { outcome: 'cancelled' as const } }
-    })
-    .onRequest(ofClient.fs.readTextFile, ({ params: { path } }) => ({ content: editor.open.get(path) ?? readFileSync(path, 'utf8') }))
-    .onRequest(ofClient.fs.writeTextFile, ({ params: { path, content } }) => {
-      editor.open.set(path, content)
-      return {}
-    })
-  const input = Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>
-  const connection = app.connect(ndJsonStream(Writable.toWeb(child.stdin), input))
-  await connection.agent.request(on.initialize, {
-    protocolVersion: PROTOCOL_VERSION,
-    clientCapabilities: { fs: { readTextFile: true, writeTextFile: true } },
-  })
-  return { ...editor, connection }
-}
-
-const text = (words: string): ContentBlock[] => [{ type: 'text', text: words }]
 const textIn = (updates: readonly SessionUpdate[]): string =>
   updates
     .map((update) => (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? update.content.text : ''))
