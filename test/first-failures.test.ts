@@ -35,7 +35,7 @@ describe('a mistake in the program is told where it is made', () => {
     [
       'no key',
       () => agentWith({ model: anthropic('claude-sonnet-4-6') }).prompt('hi'),
-      'The key of model "claude-sonnet-4-6" is missing, or empty: pass it as apiKey. This package reads no environment: in Node, apiKey: process.env.ANTHROPIC_API_KEY.',
+      'The key of model "claude-sonnet-4-6" is missing, or empty: pass it as apiKey. In Node, apiKey: process.env.ANTHROPIC_API_KEY; phi-core/env reads it everywhere.',
     ],
     ['a key in quotes', () => anthropic('m', { apiKey: '"sk-x"' }), 'apiKey has quotes around it. Pass the key alone'],
     [
@@ -52,6 +52,11 @@ describe('a mistake in the program is told where it is made', () => {
       'the id of a model in place of a model',
       () => agentWith({ model: 'claude-sonnet-4-6' }),
       'model is "claude-sonnet-4-6"; it must be what a factory makes',
+    ],
+    [
+      'a model that nobody has waited for',
+      () => agentWith({ model: Promise.resolve(model) }),
+      'model is a promise (await it first); it must be what a factory makes',
     ],
     [
       'the id of a model in a list of models',

@@ -55,4 +55,16 @@ describe('with exactOptionalPropertyTypes, undefined is as good as absent', () =
     })
     expect(compiled(`${helpers}\n${checks.join('\n')}\n`)).toBe('')
   })
+
+  it('and the types of tools reach a page', () => {
+    const program = `import { Agent, defineTool, type InferTools } from 'phi-core'
+const parameters = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] } as const
+const add = defineTool({ name: 'add', description: 'Adds.', parameters, execute: ({ a }: { a: number }) => ({ sum: a }) })
+declare const agent: Agent<unknown, readonly [typeof add]>
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
+export const ofList: Same<InferTools<readonly [typeof add]>['add']['output'], { sum: number }> = true
+export const ofAgent: Same<InferTools<typeof agent>['add']['output'], { sum: number }> = true
+`
+    expect(compiled(program)).toBe('')
+  })
 })

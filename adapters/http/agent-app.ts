@@ -47,7 +47,7 @@ type AnyAppOptions<E extends Env> = Omit<AgentAppOptions<E>, 'authorize'> & { au
 const agentAppOptions = optionsOf<AnyAppOptions<Env>>({
   authorize: either(oneOf('loopbackOnly'), aFunction),
   dev: aFlag,
-  sessions: either(withMethods('live sessions', 'fetch', 'list'), aFunction),
+  sessions: either(withMethods('live sessions, as memoryLiveSessions({ store, agent }) gives them,', 'fetch', 'list'), aFunction),
   agent: aFunction,
   authorizeOperator: either(oneOf('loopbackOnly'), aFunction),
   observers: listOf(optionsOf<AppObserver>({ request: aFunction, begin: aFunction }, true)),

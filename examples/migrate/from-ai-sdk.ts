@@ -1,4 +1,5 @@
 import { Agent, defineTool, type Model } from 'phi-core'
+import { turnCount } from 'phi-core/loop'
 import { z } from 'zod'
 
 const weather = defineTool({
@@ -9,7 +10,7 @@ const weather = defineTool({
 })
 
 export async function ask(model: Model, prompt: string, write: (text: string) => void): Promise<number | undefined> {
-  const run = new Agent({ model, tools: [weather], limits: { maxTurns: 5 } }).prompt(prompt)
+  const run = new Agent({ model, tools: [weather], stopWhen: turnCount(5) }).prompt(prompt)
   for await (const text of run.textStream) write(text)
   return (await run.result).usage.totalTokens
 }

@@ -59,7 +59,10 @@ export interface OpenAiAppOptions<E extends Env = Env> extends Omit<RouteOptions
 }
 
 const { turnRequests: _shown, imports: _taken, ...ofRoutes } = routeTable
-const servedAgent = optionsOf<ServedAgent>({ agent: aFunction, sessions: either(withMethods('live sessions', 'fetch', 'list'), aFunction) })
+const servedAgent = optionsOf<ServedAgent>({
+  agent: aFunction,
+  sessions: either(withMethods('live sessions, as memoryLiveSessions({ store, agent }) gives them,', 'fetch', 'list'), aFunction),
+})
 const openAiAppOptions = optionsOf<OpenAiAppOptions>({
   authorize: required(either(oneOf('loopbackOnly'), aFunction)),
   agents: required(recordOf(either(aFunction, servedAgent))),

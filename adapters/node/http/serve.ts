@@ -31,7 +31,7 @@ export interface Listening extends AsyncDisposable {
 }
 
 const serveOptions = optionsOf<ServeOptions>({ port: wholeFrom(0), hostname: aText })
-const anApp = required(either(aFunction, withMethods('an app with a fetch method, or a function', 'fetch')))
+const anApp = required(either(aFunction, withMethods('an app', 'fetch')))
 
 /**
  * Serves an app, such as that of `createAgentApp`, in Node, Deno and Bun.

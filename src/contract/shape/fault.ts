@@ -29,6 +29,8 @@ function faultInForm(form: Form, shape: Shape, value: unknown, reading: Reading)
     case 'word':
       return typeof value === 'string' && form.words.includes(value) ? undefined : misfit(shape, value)
     case 'object':
+      // Somebody has forgotten to await it: what it lacks would say nothing of that.
+      if (reading === 'given' && value instanceof Promise) return misfit(shape, value)
       return isObject(value) ? faultInObject(form, shape, value, reading) : misfit(shape, value)
     case 'tagged':
       return isObject(value) ? faultInTagged(form, value, reading) : misfit(shape, value)

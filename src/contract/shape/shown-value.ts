@@ -10,6 +10,7 @@ export function isSecretName(name: string): boolean {
 
 /** `value` as a message shows it, cut, and without what its name says is a secret. */
 export function shown(value: unknown, name: string): string {
+  if (value instanceof Promise) return 'a promise (await it first)'
   if (typeof value === 'string') return isSecretName(name) ? 'a text' : JSON.stringify(value.slice(0, 60))
   return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint' ? String(value) : kindOf(value)
 }

@@ -102,7 +102,7 @@ function whyUnusable(id: string, given: Pick<ProviderOptions, 'apiKey' | 'fetch'
   const { apiKey, fetch, headers = {} } = given
   const isGiven = typeof apiKey === 'string' ? apiKey.trim() !== '' : apiKey !== undefined
   if (isGiven || fetch !== undefined || Object.keys(headers).some((name) => keyHeader.test(name))) return undefined
-  return `The key of model "${id}" is missing, or empty: pass it as apiKey. This package reads no environment: in Node, apiKey: process.env.${variable}. No key is needed with a baseUrl (of a proxy that adds it) or a fetch of your own.`
+  return `The key of model "${id}" is missing, or empty: pass it as apiKey. In Node, apiKey: process.env.${variable}; phi-core/env reads it everywhere. No key is needed with a baseUrl (of a proxy that adds it) or a fetch of your own.`
 }
 
 /** `apiKey` as a credential provider; `undefined` where none was given. Each key that code gives is looked at before its first use. */

@@ -177,7 +177,10 @@ async function eachLine(
 }
 
 function notFound(sessionId: string): SessionError {
-  return new SessionError('notFound', `There is no session ${sessionId}. Use an id of listIds(), or open it to begin one.`)
+  return new SessionError(
+    'notFound',
+    `There is no session ${sessionId}. Use an id of listIds(), or begin it: open(), or create: true of resumeAgent.`,
+  )
 }
 
 /** A writer for a session, which knows what it found. */

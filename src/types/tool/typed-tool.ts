@@ -29,7 +29,7 @@ export type OutputOf<Returned> = Returned extends ToolResult
 
 /** The types of these tools by name. */
 export type TypesOfTools<Tool extends AgentTool> = {
-  [T in Tool as T['name']]: T extends { readonly '~types'?: infer Types extends ToolTypes } ? Types : ToolTypes
+  [T in Tool as T['name']]: T extends { readonly '~types'?: (infer Types extends ToolTypes) | undefined } ? Types : ToolTypes
 }
 
 /**
@@ -40,6 +40,6 @@ export type TypesOfTools<Tool extends AgentTool> = {
  */
 export type InferTools<Source> = Source extends readonly (infer Tool extends AgentTool)[]
   ? TypesOfTools<Tool>
-  : Source extends { readonly '~tools'?: infer Types extends ToolTypesByName }
+  : Source extends { readonly '~tools'?: (infer Types extends ToolTypesByName) | undefined }
     ? Types
     : ToolTypesByName

@@ -48,7 +48,11 @@ async function modelFindings(): Promise<Finding[]> {
   const local = await localModels()
   const servers =
     local.length === 0 ? [] : [{ isFine: true, what: 'local servers', found: `${local.length} models, such as ${local[0]?.name}` }]
-  const none = { isFine: false, what: 'models', found: 'no key is set and no local server answers; phi --demo needs neither' }
+  const none = {
+    isFine: false,
+    what: 'models',
+    found: 'no key is set (such as ANTHROPIC_API_KEY) and no local server answers; phi --demo needs neither',
+  }
   return named.length + servers.length === 0 ? [none] : [...named, ...servers]
 }
 
@@ -64,7 +68,7 @@ function peerFinding([name, what]: [string, string]): Finding {
     import.meta.resolve(name)
     return { isFine: true, what: name, found: `is there, for ${what}` }
   } catch {
-    return { isFine: false, what: name, found: `is not installed; ${what} need it: npm install ${name}` }
+    return { isFine: false, what: name, found: `is not installed; ${what} needs it: npm install ${name}` }
   }
 }
 
