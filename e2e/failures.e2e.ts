@@ -167,6 +167,8 @@ for (const [name, { address, says }] of Object.entries(silences)) {
     await page.clock.install()
     await chooseLocalServer(page, { address: `${await address(page)}/v1`, model: 'test-model' })
     await say(page, words)
+    // Before it is stored, five seconds without an answer of the store end the run.
+    await expect(page.getByTestId('message-user')).toContainText(words)
     await expect
       .poll(async () => {
         await page.clock.runFor(5000)

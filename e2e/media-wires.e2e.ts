@@ -26,7 +26,7 @@ async function choose(page: Page, service: string, address: string, model?: stri
   await page.getByTestId('model-button').click()
   await page.getByText('Your own key').click()
   await page.locator('select', { has: page.locator('option[value="anthropic"]') }).selectOption(service)
-  if (model !== undefined) await page.getByRole('textbox', { name: 'Model', exact: true }).fill(model)
+  if (model !== undefined) await page.getByRole('combobox', { name: 'Model', exact: true }).fill(model)
   await page.getByLabel('Address').fill(address)
   await page.getByLabel('Key', { exact: true }).fill('key-of-the-visitor-0123456789')
   await page.getByRole('button', { name: 'Apply' }).click()

@@ -34,7 +34,7 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     alert: '[role=alert]',
     article: 'article,[role=article]',
     button: 'button,[role=button]',
-    combobox: '[role=combobox]',
+    combobox: '[role=combobox],input[list]',
     complementary: 'aside,[role=complementary]',
     dialog: 'dialog,[role=dialog]',
     list: 'ul,ol,[role=list]',
@@ -43,7 +43,7 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     searchbox: 'input[type=search]',
     slider: 'input[type=range],[role=slider]',
     tab: '[role=tab]',
-    textbox: 'textarea,input:not([type]),input[type=text],input[type=url],[role=textbox]',
+    textbox: 'textarea,input:not([type],[list]),input[type=text]:not([list]),input[type=url],[role=textbox]',
   }
   const tidy = (text: string | null | undefined): string => (text ?? '').replace(/\s+/g, ' ').trim()
   const isShown = (element: Element): boolean => element.checkVisibility({ visibilityProperty: true })
