@@ -7,11 +7,16 @@ export const quickPage = '/?pace=0'
 
 /** How the tests speak of the page. */
 export const status = (page: Page): Locator => page.getByTestId('run-status')
-export const pick = (page: Page, scenario: string): Promise<void> => page.getByRole('button', { name: scenario, exact: true }).click()
 export const tab = (page: Page, name: string): Promise<void> => page.getByRole('tab', { name, exact: true }).click()
 export const composer = (page: Page): Locator => page.getByRole('textbox', { name: 'Message', exact: true })
 /** Of the newest call. */
 export const card = (page: Page): Locator => page.getByTestId('tool-card').last()
+
+export async function pick(page: Page, scenario: string): Promise<void> {
+  // What is shown until the agent is there moves when it comes, under a click that is on its way.
+  await expect(page.locator('.app[aria-busy="true"]')).toHaveCount(0)
+  await page.getByRole('button', { name: scenario, exact: true }).click()
+}
 
 export async function finish(page: Page, scenario: string): Promise<void> {
   await ran(page, () => pick(page, scenario))

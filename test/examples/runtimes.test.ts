@@ -84,7 +84,7 @@ it('the pages of each framework are served beside their endpoint', async () => {
   for (const name of ['react', 'vue', 'svelte', 'solid']) {
     expect(await (await at(`/${name}/`)).text()).toMatch(new RegExp(`chat with ${name}`, 'i'))
   }
-  expect(await (await at('/elements/')).text()).toContain('<phi-chat endpoint="/agent">')
+  expect(await (await at('/elements/')).text()).toContain('<phi-chat endpoint="/agent"')
   expect((await at('/phi-elements.js')).headers.get('content-type')).toBe('text/javascript')
   expect(await (await at('/agent/sessions/s/history')).json()).toMatchObject({ messages: [] })
 })

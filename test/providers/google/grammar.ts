@@ -62,15 +62,20 @@ function isSigned({ thoughtSignature }: Part): boolean {
 }
 
 function partFaults(part: Part, role: string, rules: GrammarRules): string[] {
-  const kinds = ['text', 'inlineData', 'functionCall', 'functionResponse'].filter((kind) => kind in part)
+  const kinds = ['text', 'inlineData', 'fileData', 'functionCall', 'functionResponse'].filter((kind) => kind in part)
   const [kind] = kinds
   if (kind === undefined || kinds.length > 1) return [`part with ${kinds}`]
-  const allowed = role === 'user' ? ['text', 'inlineData', 'functionResponse'] : ['text', 'functionCall']
+  const allowed = role === 'user' ? ['text', 'inlineData', 'fileData', 'functionResponse'] : ['text', 'functionCall']
   if (!allowed.includes(kind)) return [`${kind} from ${role}`]
   if (role === 'user' && ('thought' in part || 'thoughtSignature' in part)) return ['thoughts from a user']
   if (kind === 'text') return isSigned(part) || String(part.text).trim() !== '' ? [] : ['blank text']
+  if (kind === 'fileData') return fileFaults(part.fileData as Part)
   if (kind === 'functionCall') return callFaults(part.functionCall as Part, rules)
   return kind === 'functionResponse' ? resultFaults(part.functionResponse as Part, rules) : []
+}
+
+function fileFaults({ mimeType, fileUri }: Part): string[] {
+  return typeof mimeType === 'string' && /^https:\/\/\S+$/.test(String(fileUri)) ? [] : [`no file: ${mimeType} at ${fileUri}`]
 }
 
 function callFaults(call: Part, { isModern }: GrammarRules): string[] {
@@ -85,7 +90,7 @@ function resultFaults(result: Part, { isModern }: GrammarRules): string[] {
   const faults = said.length === 1 && Object.keys(more).length === 0 ? [] : ['a response is one of output and error']
   const parts = (result.parts ?? []) as Part[]
   if (parts.length > 0 && !isModern) faults.push('media in a result')
-  if (parts.some((part) => !('inlineData' in part))) faults.push('a result may hold media only')
+  if (parts.some((part) => !('inlineData' in part || 'fileData' in part))) faults.push('a result may hold media only')
   return [...faults, ...nameFaults(result, isModern)]
 }
 
