@@ -61,7 +61,9 @@ describe('what nobody would see is told once on the console', () => {
   it('an answer that was cut', async () => {
     const warn = told()
     await new Agent({ model: scripted([{ text: 'A long answ', stopReason: 'length', usage: { output: 3217 } }]) }).prompt('hi').text()
-    expect(warn.mock.calls.flat().join(' ')).toMatch(/The answer was cut after 3217 tokens.*Raise maxTokens of the agent, or ask the model to go on\./)
+    expect(warn.mock.calls.flat().join(' ')).toMatch(
+      /The answer was cut after 3217 tokens.*Raise maxTokens of the agent, or ask the model to go on\./,
+    )
   })
 
   it('a question that nobody hears ends the run, paused', async () => {
