@@ -14,7 +14,9 @@ import {
 import { onTestFinished } from 'vitest'
 import { program } from './command.ts'
 
-export const { agent: on, client: ofClient } = methods
+const { agent: on, client: ofClient } = methods
+
+export { on }
 
 /** An editor that the official library drives, with `phi acp` as its agent. */
 export interface Editor {
