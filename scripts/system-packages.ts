@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import { findFirefox, findMiniBrowser, findWebKitDriver, findXvfb } from './browsers/find.ts'
 
 /** As apt-get calls them. */
-export type PackageName = 'bubblewrap' | 'ripgrep' | 'firefox-esr' | 'webkit2gtk-driver' | 'xvfb'
+export type PackageName = 'bubblewrap' | 'ripgrep' | 'postgresql' | 'firefox-esr' | 'webkit2gtk-driver' | 'xvfb'
 
 export interface SystemPackage {
   name: PackageName
@@ -22,6 +22,7 @@ export interface SystemPackage {
 const systemPackages: readonly SystemPackage[] = [
   { name: 'bubblewrap', isThere: () => isInSystem('bwrap'), neededFor: 'tests of the bash sandbox' },
   { name: 'ripgrep', isThere: () => isInSystem('rg'), neededFor: 'tests of search with ripgrep' },
+  { name: 'postgresql', isThere: () => existsSync('/usr/lib/postgresql'), neededFor: 'tests of sessions in PostgreSQL', isLarge: true },
   { name: 'firefox-esr', isThere: () => findFirefox() !== undefined, neededFor: 'tests in Firefox', isLarge: true },
   {
     name: 'webkit2gtk-driver',

@@ -1,11 +1,11 @@
 import type { Context, Env, Hono } from 'hono'
 import { type Agent, ConfigError } from '../../src/index.ts'
-import { aFlag, aFunction, aText, checkOptions, either, listOf, oneOf, options as optionsOf, withMethods } from '../../src/internal.ts'
+import { aFlag, aFunction, aText, checkOptions, either, listOf, oneOf, options as optionsOf } from '../../src/internal.ts'
 import { answerProblems, newApp } from './access/answer-problems.ts'
 import { type Authorize, type Caller, callerOf } from './access/authorize.ts'
 import { originGuard } from './access/origin.ts'
 import type { Problem } from './access/problem.ts'
-import { type LiveSessions, requestHeaders } from './live/live-sessions.ts'
+import { type LiveSessions, liveSessions, requestHeaders } from './live/live-sessions.ts'
 import { addHealth } from './operator/health.ts'
 import { type AppObserver, observeApp } from './operator/observer.ts'
 import { addOperator } from './operator/operator-routes.ts'
@@ -47,7 +47,7 @@ type AnyAppOptions<E extends Env> = Omit<AgentAppOptions<E>, 'authorize'> & { au
 const agentAppOptions = optionsOf<AnyAppOptions<Env>>({
   authorize: either(oneOf('loopbackOnly'), aFunction),
   dev: aFlag,
-  sessions: either(withMethods('live sessions, as memoryLiveSessions({ store, agent }) gives them,', 'fetch', 'list'), aFunction),
+  sessions: either(liveSessions, aFunction),
   agent: aFunction,
   authorizeOperator: either(oneOf('loopbackOnly'), aFunction),
   observers: listOf(optionsOf<AppObserver>({ request: aFunction, begin: aFunction }, true)),

@@ -1,3 +1,4 @@
+import { type Shape, withMethods } from '../../../src/internal.ts'
 import type { SessionListOptions, SessionPage } from '../../../src/session/index.ts'
 import type { Caller, SessionAddress } from '../access/authorize.ts'
 import type { BodyLimits } from '../access/body.ts'
@@ -29,6 +30,9 @@ export interface LiveSessions {
   /** What goes on in this process, where that can be told. */
   figures?(): SessionFigures
 }
+
+/** What an option that takes live sessions is told to be. */
+export const liveSessions: Shape = withMethods('live sessions, as memoryLiveSessions({ store, agent }) gives them,', 'fetch', 'list')
 
 /** Which part of a list. */
 export type ListPage = Pick<SessionListOptions, 'cursor' | 'status'> & { limit: number }

@@ -11,7 +11,6 @@ import {
   options as optionsOf,
   recordOf,
   required,
-  withMethods,
 } from '../../../src/internal.ts'
 import { type CallerRequest, type InstructionsPlace, readCompletionRequest, readResponseRequest } from '../../../src/ui/openai/index.ts'
 import { newApp, problemOf } from '../access/answer-problems.ts'
@@ -19,7 +18,7 @@ import { type Authorize, type Caller, callerOf } from '../access/authorize.ts'
 import { readJsonObject } from '../access/body.ts'
 import { originGuard } from '../access/origin.ts'
 import { type Problem, ProblemError } from '../access/problem.ts'
-import type { LiveSessions } from '../live/live-sessions.ts'
+import { type LiveSessions, liveSessions } from '../live/live-sessions.ts'
 import { type RouteOptions, resolvedRoutes, routeTable, type SessionRouteOptions } from '../routes/route-options.ts'
 import { sessionRoutes } from '../routes/session-routes.ts'
 import { accepted, callerSettings } from './caller-request.ts'
@@ -61,7 +60,7 @@ export interface OpenAiAppOptions<E extends Env = Env> extends Omit<RouteOptions
 const { turnRequests: _shown, imports: _taken, ...ofRoutes } = routeTable
 const servedAgent = optionsOf<ServedAgent>({
   agent: aFunction,
-  sessions: either(withMethods('live sessions, as memoryLiveSessions({ store, agent }) gives them,', 'fetch', 'list'), aFunction),
+  sessions: either(liveSessions, aFunction),
 })
 const openAiAppOptions = optionsOf<OpenAiAppOptions>({
   authorize: required(either(oneOf('loopbackOnly'), aFunction)),
