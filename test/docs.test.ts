@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../src/agent/agent.ts'
+import { agentTable } from '../src/agent/agent-options.ts'
 import { misuseCode, providerErrorCode, sessionErrorCode, toolErrorCode, workspaceErrorCode } from '../src/contract/errors.ts'
 import { agentEvent } from '../src/contract/run/event.ts'
 import { tagsOf } from '../src/contract/shape/shape.ts'
@@ -232,6 +233,11 @@ it('the table of members tells every member of an agent, and why it is there', (
   )
   const members = Object.getOwnPropertyNames(Agent.prototype).filter((name) => name !== 'constructor')
   expect(members.filter((name) => !told.includes(name))).toEqual([])
+})
+
+it('the table of options tells every option of an agent', () => {
+  const page = read('docs/concepts/agent-and-run.md')
+  expect(Object.keys(agentTable).filter((name) => !page.includes(`\`${name}\``))).toEqual([])
 })
 
 describe('this test can fail', () => {

@@ -9,17 +9,18 @@ export interface Finding {
 const maxWords = 32
 
 const farNoun = 'it, far from its noun'
+const whatClause = 'what-clause as the subject'
 
 /** What a sentence is not to do. Words of the field that look like it are in `accepted`. */
 const rules: readonly { name: string; pattern: RegExp }[] = [
   // "What a variable completes counts as leading anywhere."
-  { name: 'what-clause as the subject', pattern: /^What (?!is |are |to |happens |each |it |they |you |does |do )[^?]+\.$/ },
+  { name: whatClause, pattern: /^What (?!is |are |to |happens |each |it |they |you |does |do )[^?]+\.$/ },
   // "Of one that was stopped the text is sent."
   { name: 'inverted clause', pattern: /^(?:Of (?:a|an|one|what|several|them)\b|Nor\b|Neither does\b|So (?:it is|does|is)\b)/ },
   // A paragraph or item that begins with a word for something before it.
   { name: farNoun, pattern: /^(?:Its|Theirs) / },
   // "Absent is absent."
-  { name: 'aphorism', pattern: /^(?:\w+ is \w+|[A-Z]\w+ has its \w+|Every \w+ has its \w+)\.$/ },
+  { name: 'aphorism', pattern: /^(?!.*\bcode\b)(?:\w+ is \w+|[A-Z]\w+ has its \w+|Every \w+ has its \w+)\.$/ },
   { name: 'old or odd word', pattern: /\b(?:anew|whoever|by whom|thereof|wherein|hitherto|a yes|a no)\b/i },
 ]
 
@@ -59,4 +60,20 @@ export function findingsIn(markdown: string): Finding[] {
     if (words > maxWords && !/ · /.test(text)) found.push({ line, rule: `${words} words`, text })
   }
   return found
+}
+
+/** The same for a comment of the code. Its first sentence may be a phrase that says what a name stands for: "What a run came to." */
+export function findingsInComment(comment: string): Finding[] {
+  const joined = comment.replace(/([^\n])\n(?!\n|[-*|`#>]|\d+\. )/g, '$1 ')
+  const first = joined.split(/\.(?:\s|$)/)[0] ?? ''
+  return findingsIn(joined).filter(({ rule, text }) => rule !== whatClause || text.replace(/\.$/, '') !== first.replace(/`[^`]*`/g, 'code'))
+}
+
+/** The sentences that code says to people: texts of three words and more that end as a sentence does. */
+export function messagesIn(code: string): string[] {
+  const withoutComments = code.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+  const literals = withoutComments.matchAll(/'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g)
+  return Array.from(literals, ([, plain, template]) => (plain ?? template ?? '').replace(/\$\{[^}]*\}/g, 'code')).filter((text) =>
+    /^\S+ \S+ \S+[\s\S]*[.!?]$/.test(text),
+  )
 }

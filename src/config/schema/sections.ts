@@ -174,7 +174,7 @@ const compactionSettings = {
   compaction_scope: wholeOrWord(1, ['token_budget'], 'Loops that are summarised.', { aliases: ['scope'], fallback: compacted.scope.count }),
   ...kept,
   max_summary_tokens: whole(1, 'Tokens of all summaries.', { fallback: compacted.maxSummaryTokens }),
-  focus_message: text('What a summary keeps above all. With it, the model writes the summary.'),
+  focus_message: text('The subject that a summary keeps above all. With it, the model writes the summary.'),
 }
 
 /** What a compaction can be told. */
@@ -238,7 +238,7 @@ const execution = {
 export interface ExecutionSection extends FieldsOf<typeof execution> {}
 
 const subAgent = {
-  name: required(text('What the model calls it.')),
+  name: required(text('The name by which the model calls it.')),
   id: text('Its name in the namespace `sub_agent`, as `{{name}}`.', { fallback: '`name`' }),
   description: required(text('What it is good at, for the model that calls it.')),
   system_prompt: text(promptForms),
@@ -253,7 +253,7 @@ const subAgent = {
   skills: texts('Names of its skills, out of those that are loaded. It needs a tool that reads them.', { fallback: 'none' }),
   tools: texts('Names of its tools; no sub-agents.', { fallback: 'none' }),
   background: flag('Whether its tasks go on beside the run, which is told when they have ended.', { fallback: '`false`' }),
-  on_run_end: word(onRunEnd.words, 'What a run with nothing else to do does about tasks in the background.', {
+  on_run_end: word(onRunEnd.words, 'Whether a run with nothing else to do waits for tasks in the background, or stops them.', {
     fallback: `\`${defaultBackground.onRunEnd}\``,
   }),
   max_running: whole(1, 'Tasks in the background at a time.', { fallback: defaultBackground.maxRunning }),
