@@ -73,7 +73,7 @@ describe.each(pages())('%s', (page) => {
     for (const { language, code, source, line } of blocks) {
       if (!program.test(language)) continue
       expect(source, `${page}:${line} has no <!-- snippet: file --> comment`).toBeDefined()
-      expect(code, `${page}:${line} differs; run: npm exec -- node test/docs/snippets.ts`).toBe(snippet(source ?? ''))
+      expect(code, `${page}:${line} differs; run: npm exec -- node test/docs/snippets.ts`).toBe(snippet(source ?? '', read(page)))
     }
   })
 

@@ -1,14 +1,13 @@
 // node examples/node/express.ts     (in this repository, after `npm run build`); no key needed, the model is scripted
 import express from 'express'
+import { memorySessionStore } from 'phi-core'
+import { bearer, createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
 import { toNodeHandler } from 'phi-core/adapters/node'
 import { scripted } from 'phi-core/providers/scripted'
-import { sessionsApp } from '../recipes/http-sessions.ts'
 
-const agents = sessionsApp(
-  scripted(() => ({ text: 'Hello from Express.' })),
-  [],
-  process.env.ACCESS_TOKEN,
-)
+const model = scripted(() => ({ text: 'Hello from Express.' }))
+const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })
+const agents = createAgentApp({ sessions, authorize: bearer(process.env.ACCESS_TOKEN) })
 const app = express()
 app.use('/api', toNodeHandler(agents.fetch)) // before express.json(): it reads bodies itself
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => console.log(JSON.stringify(server.address())))

@@ -1,15 +1,14 @@
 // node examples/node/fastify.ts     (in this repository, after `npm run build`); no key needed, the model is scripted
 import fastify from 'fastify'
 import { Hono } from 'hono'
+import { memorySessionStore } from 'phi-core'
+import { bearer, createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
 import { toNodeHandler } from 'phi-core/adapters/node'
 import { scripted } from 'phi-core/providers/scripted'
-import { sessionsApp } from '../recipes/http-sessions.ts'
 
-const agents = sessionsApp(
-  scripted(() => ({ text: 'Hello from Fastify.' })),
-  [],
-  process.env.ACCESS_TOKEN,
-)
+const model = scripted(() => ({ text: 'Hello from Fastify.' }))
+const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })
+const agents = createAgentApp({ sessions, authorize: bearer(process.env.ACCESS_TOKEN) })
 const handler = toNodeHandler(new Hono().route('/api', agents).fetch)
 const app = fastify({ forceCloseConnections: true })
 app.register(async (api) => {

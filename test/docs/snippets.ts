@@ -22,21 +22,54 @@ export function blocksOf(markdown: string): Block[] {
   })
 }
 
-/** What a block must show: a file without its region marks, or one region of it. Throws when there is no such file or region. */
-export function snippet(source: string): string {
+const lineOf = (names: string[], from: string): string =>
+  [`import { ${names.join(', ')} } from '${from}'`, `import {\n${names.map((name) => `  ${name},`).join('\n')}\n} from '${from}'`].find(
+    (line, index) => index > 0 || line.length <= 140,
+  ) ?? ''
+
+/** The imports of a file, less the names that a part of it does not use. */
+function importsFor(part: string, code: string): string {
+  const lines = Array.from(
+    code.matchAll(/^import (type )?(?:\{([^}]*)\}|(\w+)) from '([^']+)'$/gm),
+    ([whole, type, list, single = '', from = '']) => {
+      const isUsed = (name: string) => new RegExp(`\\b${name}\\b`).test(part)
+      if (list === undefined) return isUsed(single) ? whole : ''
+      const names = list
+        .split(',')
+        .flatMap((each) => (isUsed(each.trim().replace(/^type /, '')) && each.trim() !== '' ? [each.trim()] : []))
+      if (names.length === 0) return ''
+      if (type !== undefined || names.every((name) => name.startsWith('type ')))
+        return lineOf(
+          names.map((name) => name.replace(/^type /, '')),
+          from,
+        ).replace('import', 'import type')
+      return lineOf(names, from)
+    },
+  ).filter((line) => line !== '')
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n\n`
+}
+
+/**
+ * What a block must show: a file without its region marks, or one region of it with the imports that the region uses. A page that shows
+ * `file#imports` shows them there alone. Throws when there is no such file or region.
+ */
+export function snippet(source: string, page = ''): string {
   const [path = '', region] = source.split('#')
-  const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+  const code = readFileSync(path, 'utf8')
+  const lines = code.trimEnd().split('\n')
   const from = region === undefined ? 0 : lines.indexOf(`// #region ${region}`) + 1
   const to = region === undefined ? lines.length : lines.indexOf(`// #endregion ${region}`)
   if (region !== undefined && (from === 0 || to < from)) throw new Error(`${path} has no region "${region}".`)
   const shown = lines.slice(from, to).filter((line) => !/^\/\/ #(end)?region /.test(line))
-  return `${shown.join('\n').trimEnd()}\n`
+  const part = `${shown.join('\n').trimEnd()}\n`
+  const isPart = region !== undefined && region !== 'imports' && !page.includes(`<!-- snippet: ${path}#imports -->`)
+  return isPart && !/^import /m.test(part) ? `${importsFor(part, code)}${part}` : part
 }
 
 /** The page with every snippet as its file has it now. */
 function withCurrentSnippets(markdown: string): string {
   return markdown.replace(fence, (text: string, source: string | undefined, language: string) =>
-    source === undefined ? text : `<!-- snippet: ${source} -->\n\`\`\`${language}\n${snippet(source)}\`\`\``,
+    source === undefined ? text : `<!-- snippet: ${source} -->\n\`\`\`${language}\n${snippet(source, markdown)}\`\`\``,
   )
 }
 
