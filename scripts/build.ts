@@ -4,6 +4,7 @@
  * - `npm-install/`: passes an optional peer on, under its name. Where it is missing, Node and bundlers say "Cannot find package 'hono' imported from
  *   …/npm-install/hono.js": no code of ours runs then that could say what to do;
  * - `late/`: what `lateChunk` and the registry load when it is first needed, one named file each;
+ * - `playground/`: the page of `phi serve`;
  * - `elements/page.js`: the web components and all that they need in one file, for a page without a bundler;
  * - `cli.js`: the command `phi`, which `bin` of package.json names;
  * - `config/schema.json`: the JSON Schema of agent files, for editors;
@@ -18,6 +19,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { type PluginContext, rolldown } from 'rolldown'
+import { build } from 'vite'
 import { configJsonSchema } from '../src/config/index.ts'
 import { builtFile, publicEntries } from '../test/harness/public-entries.ts'
 import { importsOf } from '../test/harness/source.ts'
@@ -102,6 +104,12 @@ async function writePage(): Promise<void> {
   } finally {
     await bundle.close()
   }
+}
+
+/** The page that `phi serve` shows: it is kept by no service worker, so what that needs stays out. */
+async function writePlayground(): Promise<void> {
+  const outDir = resolve(folder, 'playground')
+  await build({ root: 'playground', configFile: 'vite.config.ts', logLevel: 'warn', publicDir: false, build: { outDir, manifest: false } })
 }
 
 /** Writes all declarations, then takes away those that no public one leads to. */
@@ -190,5 +198,6 @@ await writeCode()
 markPureCalls()
 writePeers()
 await writePage()
+await writePlayground()
 writeConfigSchema()
 if (readFileSync('jsr.json', 'utf8') !== jsrText()) writeFileSync('jsr.json', jsrText())

@@ -2,6 +2,7 @@
 import { render } from 'preact'
 import type { Scenario } from './demo/scenario.ts'
 import { Opening } from './opening.tsx'
+import { endpoint } from './remote/endpoint.ts'
 import { settingsKey } from './settings/settings-key.ts'
 
 const root = document.getElementById('app')
@@ -23,13 +24,14 @@ if (isFirstVisit()) {
 }
 starting.then(({ start }) => start(root, () => picked))
 
-// Offline after the first load, where the page was built and came over https or from this machine.
-if (import.meta.env.PROD && 'serviceWorker' in navigator) navigator.serviceWorker.register('offline.js').catch(() => undefined)
+// Offline after the first load, where the page was built and came over https or from this machine; a page of a server ends with it.
+if (import.meta.env.PROD && endpoint === undefined && 'serviceWorker' in navigator)
+  navigator.serviceWorker.register('offline.js').catch(() => undefined)
 
 /** Whether what comes is known: the scripted model, in a new conversation. */
 function isFirstVisit(): boolean {
   try {
-    return location.hash.length < 2 && localStorage.getItem(settingsKey) === null
+    return endpoint === undefined && location.hash.length < 2 && localStorage.getItem(settingsKey) === null
   } catch {
     return false
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Meter } from '../../adapters/node/cli/modes/meter.ts'
+import { Meter } from '../../adapters/node/cli/repl/meter.ts'
 import { SubAgentTool } from '../../src/agent/index.ts'
 import { Agent, type CostConfig, type Model } from '../../src/index.ts'
 import { fallback, route } from '../../src/providers/compose/index.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Meter } from '../../adapters/node/cli/modes/meter.ts'
+import { Meter } from '../../adapters/node/cli/repl/meter.ts'
 import { promptTokens } from '../../playground/src/state/prompt-tokens.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'

@@ -1,4 +1,4 @@
-import type { AgentOptions, Logger, SessionStore } from '../../../src/index.ts'
+import type { Agent, AgentOptions, Logger, SessionStore } from '../../../src/index.ts'
 import type { SessionRecord } from '../../../src/session/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import type { Problem } from '../access/problem.ts'
@@ -25,6 +25,8 @@ export interface LiveSessionHost extends NoticeHandlers {
   readonly store: SessionStore
   readonly logger?: Logger | false | undefined
   agentOptions(): LiveAgentOptions | Promise<LiveAgentOptions>
+  /** Another agent goes on with the session from now on: for who talks with it in this process too. */
+  onAgent?(agent: Agent): void
   /** Who else holds the right to write, where the host can tell. */
   otherHolder?(): string | undefined
   /** The runs of a host are counted, and its process is kept for them. */

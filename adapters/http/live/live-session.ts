@@ -93,6 +93,11 @@ export class LiveSession {
     return this.#agent.opened()
   }
 
+  /** Goes on with an agent of this process, which others use as well. */
+  adopt(agent: Agent): Promise<void> {
+    return this.#inTurn(async () => this.#agent.adopt(agent))
+  }
+
   /** Whether a run is on, as far as this process knows. */
   async isRunning(): Promise<boolean> {
     return (await this.#agent.inMemory())?.isStreaming === true

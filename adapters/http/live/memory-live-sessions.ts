@@ -1,4 +1,4 @@
-import { ConfigError, type SessionStore } from '../../../src/index.ts'
+import { type Agent, ConfigError, type SessionStore } from '../../../src/index.ts'
 import { checkOptions, logWarning, options as optionsOf, startTimer, timerMs } from '../../../src/internal.ts'
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
 import { type Caller, type SessionAddress, shareOf } from '../access/authorize.ts'
@@ -62,6 +62,8 @@ interface SessionsHereHooks {
   onCutOff?(address: SessionAddress): void
   /** Says something that is due, wherever the session is. Default: here. */
   say?(address: SessionAddress, text: string, key: string): Promise<void>
+  /** Another agent goes on with this session. */
+  onAgent?(address: SessionAddress, agent: Agent): void
   /** One has left the memory, and writes nothing any more: nobody comes in again before this is settled. It never rejects. */
   onLeft?(address: SessionAddress): Promise<void>
 }
@@ -116,6 +118,22 @@ export class SessionsHere implements MemoryLiveSessions {
   /** Says something once for each `key`, in this process. */
   say(address: SessionAddress, text: string, key: string): Promise<void> {
     return this.#within(address, (live) => live.say(text, key))
+  }
+
+  /** As requests do, but for as long as somebody in this process talks with its agent: until `letGo` is called, the session stays in memory. */
+  async hold<Value>(address: SessionAddress, act: (live: LiveSession) => Promise<Value>): Promise<{ value: Value; letGo: () => void }> {
+    let letGo: () => void = () => undefined
+    const isHeld = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    const value = await new Promise<Value>((resolve, reject) => {
+      const holding = this.#within(address, async (live) => {
+        resolve(await act(live))
+        await isHeld
+      })
+      holding.catch(reject)
+    })
+    return { value, letGo }
   }
 
   async recover(options: RecoverOptions = {}): Promise<number> {
@@ -253,6 +271,7 @@ export class SessionsHere implements MemoryLiveSessions {
       ...(onEnd !== undefined && { onEnd }),
       ...(this.#schedule !== undefined && { schedules: this.#schedule.of(address) }),
       agentOptions: () => agent(address),
+      onAgent: (made) => this.#hooks.onAgent?.(address, made),
       runs: this.#runs.of(ownerOf(address), shareOf(address, this.#options.maxOpenRuns)),
       moves: this.#hooks.onEnter !== undefined,
       cutOff: () => this.#hooks.onCutOff?.(address),

@@ -1,4 +1,4 @@
-import { Agent, type AgentEvent, type AgentRun, resumeAgent, type SessionStore } from '../../../src/index.ts'
+import { Agent, type AgentEvent, type AgentRun, ConfigError, resumeAgent, type SessionStore } from '../../../src/index.ts'
 import { queuedInputs, type RecordedInput } from '../../../src/session/index.ts'
 import type { LiveSessionHost } from './live-session-host.ts'
 import type { QueuedInputs } from './queued-inputs.ts'
@@ -61,6 +61,17 @@ export class SessionAgent {
   /** The agent, if one was made. */
   async inMemory(): Promise<Agent | undefined> {
     return this.#agent?.catch(() => undefined)
+  }
+
+  /** Goes on with an agent that somebody in this process talks with: runs of both sides are runs of it. Throws where there is one already. */
+  adopt(agent: Agent): void {
+    if (this.#agent !== undefined) throw new ConfigError('invalidOption', `Session ${agent.sessionId} has an agent here already.`)
+    this.#agent = Promise.resolve(agent)
+    this.#listenTo(agent)
+    const run = this.note(agent)
+    if (run === undefined) return
+    this.#parts.host.runs.keep()
+    this.#parts.onBegin(run)
   }
 
   /** Goes on from the end of this loop. What it resolves with goes back to where it was. Throws as `assertLoop`. */
@@ -134,13 +145,20 @@ export class SessionAgent {
 
   /** An agent for the session as it is in the log; without `known`, for one in which nothing was said. */
   async #make(known?: { loopId?: string }): Promise<Agent> {
-    const { host, store, onBegin, onEvent } = this.#parts
+    const { host, store } = this.#parts
     const { sessionId } = host
     const options = await host.agentOptions()
     const agent =
       known === undefined
         ? new Agent({ ...options, sessionId, session: store })
         : await resumeAgent(store, sessionId, { ...options, ...known })
+    this.#listenTo(agent)
+    host.onAgent?.(agent)
+    return agent
+  }
+
+  #listenTo(agent: Agent): void {
+    const { host, onBegin, onEvent } = this.#parts
     agent.subscribe((event) => {
       if (event.type === 'agentStart') onBegin(this.note(agent))
       onEvent(event)
@@ -148,7 +166,6 @@ export class SessionAgent {
       // What it has in memory is not what is in the log; the next run begins from there.
       if (event.type === 'agentEnd' && event.error?.code === 'journal') void this.#dropAgent(agent).then(() => host.cutOff?.())
     })
-    return agent
   }
 
   async #dropAgent(agent: Agent): Promise<void> {

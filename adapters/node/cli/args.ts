@@ -48,11 +48,15 @@ export interface CliArguments {
 /** What goes with serving the agent to another program. */
 const ofServing = ['config', 'model', 'thinking', 'trust', 'sandbox', 'mode', 'yes'] as const
 
+/** What goes with a page. */
+const ofPages = ['port', 'config', 'model', 'thinking', 'trust', 'sandbox'] as const
+
 /** What `phi` does beside talking, with the options that go with it. */
 const subcommands = {
   models: ['filter'],
   doctor: ['sandbox'],
-  serve: ['port', 'config', 'model', 'thinking', 'trust', 'sandbox'],
+  serve: ofPages,
+  open: [...ofPages, 'resume'],
   acp: ofServing,
   mcp: ofServing,
 } as const satisfies Record<string, readonly (keyof CliArguments)[]>
@@ -110,6 +114,7 @@ export const usage = `phi: an agent in your terminal, with tools over this direc
   phi models [TEXT]          lists the models that can be asked here, with window and prices
   phi doctor                 says what is there for phi, and what is not
   phi serve [--port N]       serves the agent of this directory with a page, on this machine
+  phi open [--resume ID]     the same, in the last session of this directory
   phi acp                    serves an editor that speaks the Agent Client Protocol
   phi mcp                    serves the agent of this directory as a tool of MCP clients
 
@@ -161,7 +166,7 @@ function isSubcommand(word: string): word is Subcommand {
 /** Help is there for each; what does not go with a command is no option of it. */
 function checkSubcommand({ command, help: _help, ...others }: CliArguments): void {
   if (command === undefined) {
-    if (others.port !== undefined) throw misuse('--port goes with phi serve.')
+    if (others.port !== undefined) throw misuse('--port goes with phi serve and phi open.')
     return
   }
   const taken: readonly string[] = subcommands[command]

@@ -60,7 +60,7 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
   onGone(() => assistant.agent.abort())
   const shared = { assistant, screen }
   try {
-    if (isTalk) return await (await import('./modes/repl.ts')).talk({ ...shared, isDemo: args.demo === true })
+    if (isTalk) return await (await import('./repl/repl.ts')).talk({ ...shared, isDemo: args.demo === true })
     return await (await import('./modes/print.ts')).printAnswer({ ...shared, prompt, isJson: args.json === true })
   } finally {
     await assistant.close()
@@ -70,7 +70,8 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
 async function subcommand(args: CliArguments, screen: Screen): Promise<number> {
   if (args.command === 'models') return (await import('./models/list-models.ts')).listModels(args.filter, screen)
   if (args.command === 'doctor') return (await import('./doctor/doctor.ts')).doctor(args, screen, version())
-  if (args.command === 'serve') return (await import('./serve/run-server.ts').catch(missingHono)).runServer(args, screen, loggerOn(screen))
+  if (args.command === 'serve' || args.command === 'open')
+    return (await import('./serve/run-server.ts').catch(missingHono)).runServer(args, screen, loggerOn(screen))
   const served = { args, logger: loggerOn(screen), version: version() }
   if (args.command === 'mcp') return (await import('./mcp/serve-as-mcp.ts').catch(missingMcp)).serveAsMcp(served)
   const { serveAcp } = await import('./acp/serve-acp.ts').catch(missingSdk)

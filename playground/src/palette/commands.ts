@@ -1,5 +1,6 @@
 import { play } from '../demo/play.ts'
 import { scenarios } from '../demo/scenarios/index.ts'
+import { endpoint } from '../remote/endpoint.ts'
 import type { Desk } from '../state/desk.ts'
 import { type DialogName, showPane } from '../state/layout.ts'
 import { inspectorTabs } from '../state/selection.ts'
@@ -79,6 +80,6 @@ function placeCommands(desk: Desk): Command[] {
   const settings = desk.backend.settings.value
   const next = { ...settings, place: settings.place === 'tab' ? 'server' : 'tab' } as const
   const name = next.place === 'server' ? 'Hand the conversation to the server' : 'Take the conversation into this tab'
-  if (desk.current.value.record.value === undefined) return []
+  if (endpoint !== undefined || desk.current.value.record.value === undefined) return []
   return [{ id: 'handover', group: 'Conversation', name, run: () => void desk.handOver(next) }]
 }

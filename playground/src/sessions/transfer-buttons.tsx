@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks'
 import { download } from '../parts/download.ts'
 import { Icon } from '../parts/icon.tsx'
+import { endpoint } from '../remote/endpoint.ts'
 import type { ExportFormat } from '../state/chat-port.ts'
 import type { Desk } from '../state/desk.ts'
 
@@ -79,7 +80,8 @@ export function TransferButtons({ desk, onStorage }: { desk: Desk; onStorage: ()
 
 /** Where conversations are kept, as far as that is known. */
 function Kept({ desk: { backend }, onStorage }: { desk: Desk; onStorage: () => void }) {
-  if (backend.settings.value.place === 'server') return <>Kept on the server. To compare set-ups, take it home.</>
+  if (backend.settings.value.place === 'server')
+    return endpoint === undefined ? <>Kept on the server. To compare set-ups, take it home.</> : <>Kept by phi, on this machine.</>
   if (backend.warning !== undefined) return <>Not kept: they end with this page.</>
   return (
     <>
@@ -96,6 +98,7 @@ function HandOverButton({ desk }: { desk: Desk }) {
   const settings = desk.backend.settings.value
   const isHere = settings.place === 'tab'
   const conversation = desk.current.value
+  if (endpoint !== undefined) return null
   const isReady = conversation.record.value !== undefined && conversation.replay === undefined
   return (
     <button

@@ -1,6 +1,7 @@
 import { keyOwnerOf } from '../models/factory-call.ts'
 import { KeyField } from '../models/key-field.tsx'
 import { type Service, type ServiceId, serviceIds, services } from '../models/services.ts'
+import { endpoint } from '../remote/endpoint.ts'
 import { serverOwner, serverUrl } from '../remote/server-url.ts'
 import { Choice, Field, NumberField } from './fields.tsx'
 import { ModelName } from './model-name.tsx'
@@ -29,7 +30,9 @@ export function ModelTab({ draft, onChange }: TabProps) {
   const { place, model } = draft
   return (
     <>
-      <Choice label="Agent" options={places} value={place} onChange={(next) => onChange({ ...draft, place: next })} />
+      {endpoint === undefined && (
+        <Choice label="Agent" options={places} value={place} onChange={(next) => onChange({ ...draft, place: next })} />
+      )}
       {place === 'server' ? (
         <ServerFields draft={draft} onChange={onChange} />
       ) : (

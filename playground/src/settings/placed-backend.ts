@@ -1,5 +1,6 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { demoSetup } from '../demo/agent.ts'
+import { endpoint } from '../remote/endpoint.ts'
 import type { Backend, ChatPort, ExportFormat, SessionFile, SettableBackend, StoredSession } from '../state/chat-port.ts'
 import { type AgentSetup, openLocalBackend } from '../state/local-backend.ts'
 import { keepSettings, readSettings, type Settings } from './settings.ts'
@@ -9,7 +10,7 @@ type OnOtherTab = (sessionId: string) => void
 
 /** Opens what was chosen when the page was here last. */
 export async function openBackend(onOtherTab: OnOtherTab): Promise<PlacedBackend> {
-  const settings = readSettings()
+  const settings = endpoint === undefined ? readSettings() : (await import('../remote/page-of-server.ts')).settingsOfServer(endpoint)
   const places = new Places(onOtherTab)
   try {
     return new PlacedBackend(await places.of(settings), settings, places)
@@ -73,7 +74,8 @@ export class PlacedBackend implements SettableBackend {
     this.#backend = await this.#places.of(settings)
     this.#warning = undefined
     this.#settings.value = settings
-    keepSettings(settings)
+    // The next server on this port is another one.
+    if (endpoint === undefined) keepSettings(settings)
   }
 
   begin(sessionId?: string): ChatPort {

@@ -29,7 +29,7 @@ import { withUserSkills } from './user-skills.ts'
 
 /** The agent of a command line, and what it lives in. */
 export interface Assistant {
-  agent: Agent
+  readonly agent: Agent
   readonly store: SessionStore
   /** Where sessions are kept; undefined where they are gone with the process. */
   readonly sessions: string | undefined
@@ -45,6 +45,12 @@ export interface Assistant {
   readonly project: Project | undefined
   /** Where a page goes on with sessions of this assistant, once somebody has asked for it. Closed with the assistant. */
   served: ServedAgent | undefined
+  /** Other processes that had the session open when it was opened here. */
+  readonly others: readonly number[]
+  /** Called when `agent` has become another one. */
+  onAgent: (() => void) | undefined
+  /** The session goes on with this agent, which the page has made of it; one of another session is left alone. */
+  goOnWith(agent: Agent): void
   /** Goes on with another session of the store: `agent` is another one then. Resolves with what the person should know about it. */
   reopen(sessionId: string): Promise<string[]>
   /** Begins a new session; the one before is kept. */
@@ -108,9 +114,11 @@ class OpenAssistant implements Assistant {
   readonly snapshots: FileSnapshots
   readonly project: Project | undefined
   served: ServedAgent | undefined
+  others: readonly number[] = []
+  onAgent: (() => void) | undefined
   readonly #open: OpenSessions | undefined
   readonly #remove: (() => void) | undefined
-  readonly #opened: Agent[]
+  readonly #opened: Set<Agent>
 
   constructor({ agent, store, sessions, root, notes, servers, permissions, files, snapshots, project, open, remove }: Beginning) {
     this.agent = agent
@@ -125,30 +133,42 @@ class OpenAssistant implements Assistant {
     this.project = project
     this.#open = open
     this.#remove = remove
-    this.#opened = [agent]
+    this.#opened = new Set([agent])
   }
 
   async reopen(sessionId: string): Promise<string[]> {
     const { session: _same, journal: _none, ...settings } = this.agent.settings
-    const next = await resumeAgent(this.store, sessionId, settings)
-    this.agent = next
-    this.#opened.push(next)
+    this.#become(await (this.served?.open(sessionId) ?? resumeAgent(this.store, sessionId, settings)))
     return this.enter()
   }
 
   async renew(): Promise<void> {
-    this.agent.reset()
-    this.agent.newSession()
+    // A page may go on with the one before.
+    const next = this.agent.with({ messages: [] })
+    await this.served?.share(next)
+    this.#become(next)
     await this.enter()
+  }
+
+  goOnWith(agent: Agent): void {
+    if (agent.sessionId === this.agent.sessionId) this.#become(agent)
+  }
+
+  #become(agent: Agent): void {
+    if (agent === this.agent) return
+    this.agent = agent
+    this.#opened.add(agent)
+    this.onAgent?.()
   }
 
   /** Says that the session is open here; gives what the person should know about others who have it open. */
   async enter(): Promise<string[]> {
-    const { agent } = this
+    const { sessionId } = this.agent
     // What was allowed for a session ends with it.
     this.permissions.forget()
-    await this.snapshots.enter(agent.sessionId, () => agent.messages.length)
-    const others = this.#open?.enter(this.agent.sessionId) ?? []
+    await this.snapshots.enter(sessionId, () => this.agent.messages.length)
+    const others = this.#open?.enter(sessionId) ?? []
+    this.others = others
     if (others.length === 0) return []
     const which = others.length === 1 ? `another phi, process ${others[0]}` : `other phis, processes ${others.join(', ')}`
     return [`This session is open in ${which}. With the first thing you say it is yours; there, nothing more can be said in it.`]
@@ -158,7 +178,7 @@ class OpenAssistant implements Assistant {
     try {
       for (const agent of this.#opened) agent.abort()
       await this.served?.close()
-      await Promise.all(this.#opened.map((agent) => agent.close()))
+      await Promise.all(Array.from(this.#opened, (agent) => agent.close()))
     } finally {
       this.#open?.leave()
       this.#remove?.()

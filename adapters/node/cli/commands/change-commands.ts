@@ -1,6 +1,6 @@
 import { ConfigError, textOf } from '../../../../src/index.ts'
 import { lastSaidAt } from '../../../../src/internal.ts'
-import { mostLines, showChange } from '../modes/change-question.ts'
+import { mostLines, showChange } from '../questions/change-question.ts'
 import type { Command } from './command.ts'
 
 /** `/diff`: what tools have changed in this session. */

@@ -1,6 +1,6 @@
 import type { AgentRun } from '../../../../src/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
-import type { Meter } from '../modes/meter.ts'
+import type { Meter } from '../repl/meter.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 /** What a command may use of the REPL. */

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ConfigError, type FileContent, fileContent, type ImageContent, imageContent, type PromptInput } from '../../../../src/index.ts'
+import { ConfigError, type FileContent, fileContent, type ImageContent, imageContent, type MessageInput } from '../../../../src/index.ts'
 import { defaultMaxMediaBytes, isTextType, typeByName } from '../../../../src/internal.ts'
 
 /** `@report.pdf`, `@"the report.pdf"`. */
@@ -19,7 +19,7 @@ interface Named {
  * What a person says, with the files that it names: those of `paths`, and `@name` of a picture, a PDF, sound, video or office file. Files of text are
  * left to the tools, as every other word with an `@`. Rejects with `ConfigError` for a file that is not there, is none, is empty or too large.
  */
-export async function withFiles(text: string, root: string, { paths = [], said = text }: Named = {}): Promise<PromptInput> {
+export async function withFiles(text: string, root: string, { paths = [], said = text }: Named = {}): Promise<string | MessageInput> {
   const named = Array.from(said.matchAll(mention), ([, quoted, word = '']) => quoted ?? word.replace(/[.,;:!?)]+$/, ''))
   const wanted = [...paths, ...named.filter(isMediaName)]
   if (wanted.length === 0) return text

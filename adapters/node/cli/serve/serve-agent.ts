@@ -1,50 +1,42 @@
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { contextLimitOf } from '../../../../src/context/index.ts'
 import { type Agent, ConfigError, type Logger, type SessionStore } from '../../../../src/index.ts'
-import { bearer, createAgentApp, memoryLiveSessions } from '../../../http/index.ts'
+import { bearer, createAgentApp } from '../../../http/index.ts'
+import { SessionsHere } from '../../../http/internal.ts'
 import { toNodeHandler } from '../../http/to-node-handler.ts'
+import { playgroundFiles } from './playground-files.ts'
 import type { ServedAgent } from './served-agent.ts'
-import { pageHtml, pageScript, pageStyles } from './web-page.ts'
 
-/** Pages may load nothing from elsewhere, and no other page may show this one. */
-const headers = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src data: blob:; frame-ancestors 'none'",
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
+/** Where the page finds its agent. */
+const endpoint = '/agent'
+
+/** Whose agent is served. */
+export interface AgentHome {
+  /** The one of now: what is made for other sessions is made like it. */
+  readonly agent: Agent
+  readonly store: SessionStore
+  /** The page goes on with a session that both use, with another agent: from an earlier place, say. */
+  goOnWith(agent: Agent): void
 }
 
 /**
- * Serves the agent of an assistant on 127.0.0.1, and a page to talk to it. Sessions are those of the assistant: what is said in the page is there in a
- * terminal, and the other way round. Only whoever has the token gets in.
+ * Serves the agent of an assistant on 127.0.0.1, and the playground to talk to it. Sessions are those of the assistant: what is said in the page is there in
+ * a terminal, and the other way round. Only whoever has the token gets in.
  */
-export async function serveAgent(
-  { agent, store }: { agent: Agent; store: SessionStore },
-  { port, logger }: { port: number; logger: Logger },
-): Promise<ServedAgent> {
+export async function serveAgent(home: AgentHome, { port, logger }: { port: number; logger: Logger }): Promise<ServedAgent> {
   const token = randomBytes(24).toString('base64url')
-  const { session: _store, journal: _none, ...settings } = agent.settings
-  const sessions = memoryLiveSessions({ store, agent: () => settings, logger })
-  const app = createAgentApp({ sessions, authorize: bearer(token) })
-  const elements = await readElements()
-  const files: Readonly<Record<string, { type: string; body: string }>> = {
-    '/': { type: 'text/html; charset=utf-8', body: pageHtml },
-    '/phi.js': { type: 'text/javascript', body: pageScript },
-    '/phi.css': { type: 'text/css', body: pageStyles },
-    '/phi-elements.js': { type: 'text/javascript', body: elements },
-  }
-  const handler = toNodeHandler((request, env) => {
-    const url = new URL(request.url)
-    if (url.pathname.startsWith('/agent/'))
-      return app.fetch(new Request(new URL(url.pathname.slice('/agent'.length) + url.search, url), request), env)
-    const file = request.method === 'GET' && Object.hasOwn(files, url.pathname) ? files[url.pathname] : undefined
-    return file === undefined
-      ? new Response('Not found', { status: 404 })
-      : new Response(file.body, { headers: { ...headers, 'content-type': file.type } })
-  })
-  const server = createServer(handler)
+  const sessions = sessionsOf(home, logger)
+  const fetchAgent = endpointOf(home, sessions, token)
+  const file = await playgroundFiles(endpoint)
+  const server = createServer(
+    toNodeHandler(async (request, env) => {
+      const { pathname } = new URL(request.url)
+      if (pathname.startsWith(`${endpoint}/`)) return fetchAgent(request, env)
+      const found = request.method === 'GET' ? await file(pathname) : undefined
+      return found ?? new Response('Not found', { status: 404 })
+    }),
+  )
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(new ConfigError('invalidOption', `Port ${port} cannot be listened on: ${error.code}. Take another --port.`, { cause: error }))
@@ -53,9 +45,22 @@ export async function serveAgent(
   })
   const address = server.address()
   const origin = `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : port}`
+  let letGo = (): void => undefined
   return {
     link: (sessionId) => `${origin}/#token=${token}${sessionId === undefined ? '' : `&session=${encodeURIComponent(sessionId)}`}`,
-    close: async () => {
+    async open(sessionId) {
+      const held = await sessions.hold({ sessionId }, (live) => live.agent())
+      letGo()
+      letGo = held.letGo
+      return held.value
+    },
+    async share(agent) {
+      const held = await sessions.hold({ sessionId: agent.sessionId }, (live) => live.adopt(agent))
+      letGo()
+      letGo = held.letGo
+    },
+    async close() {
+      letGo()
       await sessions.close()
       server.closeAllConnections()
       await new Promise<void>((resolve) => server.close(() => resolve()))
@@ -63,12 +68,25 @@ export async function serveAgent(
   }
 }
 
-/** The web components in one file, as the package has them. */
-async function readElements(): Promise<string> {
-  // Beside the built file, and in what the sources were built to.
-  for (const place of ['./elements/page.js', '../elements/page.js', '../../../../dist/elements/page.js']) {
-    const text = await readFile(new URL(place, import.meta.url), 'utf8').catch(() => undefined)
-    if (text !== undefined) return text
+function sessionsOf(home: AgentHome, logger: Logger): SessionsHere {
+  const agent = () => {
+    const { session: _store, journal: _none, ...settings } = home.agent.settings
+    return settings
   }
-  throw new ConfigError('invalidOption', 'The page of phi serve is not built here. Say npm run build.')
+  return new SessionsHere({ store: home.store, agent, logger }, { onAgent: (_address, made) => home.goOnWith(made) })
+}
+
+/** The routes of the agent, and what the page says of its model before it has asked it anything. */
+function endpointOf(home: AgentHome, sessions: SessionsHere, token: string) {
+  const isLetIn = bearer(token)
+  const app = createAgentApp({ sessions, authorize: isLetIn })
+  app.get('/about', async (c) => {
+    if (!(await isLetIn(c))) return c.json({}, 401)
+    const { config } = home.agent.settings.model
+    return c.json({ model: config.name, isScripted: config.provider === 'scripted', contextTokens: contextLimitOf(config) })
+  })
+  return (request: Request, env: object): Response | Promise<Response> => {
+    const url = new URL(request.url)
+    return app.fetch(new Request(new URL(url.pathname.slice(endpoint.length) + url.search, url), request), env)
+  }
 }

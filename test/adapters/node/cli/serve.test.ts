@@ -3,22 +3,17 @@ import { createServer } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { directory, environment, piped, program } from './command.ts'
 import { modelServer } from './model-server.ts'
+import { placeOf } from './served-place.ts'
 import { inTerminal, pty } from './terminal.ts'
 
 const args = ['--model', 'openai/test', '--no-sandbox']
 
 /** `phi serve`, and the link that it prints. */
-async function served(shared: { env: Record<string, string>; cwd: string }) {
-  const child = spawn(process.execPath, [program, 'serve', ...args], { ...shared, stdio: ['ignore', 'pipe', 'inherit'] })
+async function served(shared: { env: Record<string, string>; cwd: string }, command = 'serve') {
+  const child = spawn(process.execPath, [program, command, ...args], { ...shared, stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   const link = await new Promise<string>((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString().trim())))
   return { child, ...placeOf(link) }
-}
-
-function placeOf(link: string) {
-  const url = new URL(link)
-  const fields = new URLSearchParams(url.hash.slice(1))
-  return { origin: url.origin, token: fields.get('token') ?? '', session: fields.get('session') ?? '' }
 }
 
 describe('phi serve', () => {
@@ -27,9 +22,11 @@ describe('phi serve', () => {
     await piped([...args, '-p', 'said in a terminal'], shared)
     const { child, origin, token } = await served(shared)
     const page = await fetch(origin)
-    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
-    expect(await page.text()).toContain('<script type="module" src="/phi.js">')
-    expect((await fetch(`${origin}/phi.js`)).status).toBe(200)
+    expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'.*connect-src 'self';.*frame-ancestors 'none'/)
+    expect(await page.text()).toContain('<meta name="phi-endpoint" content="/agent" />')
+    for (const path of ['/assets/../index.html', '/assets/%2e%2e/%2e%2e/cli.js', '/assets/', '/files.json', '/offline.js'])
+      expect((await fetch(`${origin}${path}`)).status, path).toBe(404)
+    expect((await fetch(`${origin}/agent/about`)).status).toBe(401)
     expect((await fetch(`${origin}/agent/sessions`)).status).toBe(401)
     expect((await fetch(`${origin}/agent/sessions`, { headers: { authorization: `Bearer ${token.slice(1)}x` } })).status).toBe(401)
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
@@ -51,26 +48,19 @@ describe('phi serve', () => {
     expect(back.stdout).toBe('Answer 3.\n')
   })
 
-  it.skipIf(pty === undefined)('is handed the session that is on, and gives it back', async () => {
-    const { env } = await modelServer(({ attempt }) => ({ text: [`Answer ${attempt}.`] }))
-    const phi = inTerminal(args, { env: environment(env), cwd: directory(), columns: 200 })
-    await phi.shows('› ')
-    phi.type('first\r')
-    await phi.shows('[done')
-    phi.type('/open\r')
-    await phi.shows(/http:\/\/127\.0\.0\.1:\d+\/#token=\S+&session=\S+\n[\s\S]*› $/)
-    const { origin, token, session } = placeOf(/http:\S+/.exec(phi.screen.text)?.[0] ?? '')
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const answer = await fetch(`${origin}/agent/sessions/${session}/send`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ prompt: 'second' }),
-    })
-    expect(await answer.text()).toContain('Answer 2.')
-    phi.type(`/resume ${session}\r`)
-    await phi.shows(/› second\nAnswer 2\.\n┄ this is where it stands/)
-    phi.type('\x04')
-    expect(await phi.ended).toBe(0)
+  it('open begins with the last session, and takes none from another phi', async () => {
+    const shared = { env: environment((await modelServer(() => ({ text: ['Here.'] }))).env), cwd: directory() }
+    const nothing = await piped(['open', ...args], shared)
+    expect(nothing).toMatchObject({ code: 2, stdout: '' })
+    expect(nothing.stderr).toContain('There is no session of this directory to go on with.')
+    await piped([...args, '-p', 'said in a terminal'], shared)
+    const { origin, token, session } = await served(shared, 'open')
+    const headers = { authorization: `Bearer ${token}` }
+    const read = await (await fetch(`${origin}/agent/sessions/${session}`, { headers })).text()
+    expect(read).toContain('said in a terminal')
+    const second = await piped(['open', ...args], shared)
+    expect(second.code).toBe(2)
+    expect(second.stderr).toMatch(/is open in another phi, process \d+\. Say \/open there/)
   })
 })
 

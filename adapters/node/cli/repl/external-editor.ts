@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import type { LineSource } from '../terminal/line-editor.ts'
+import type { LineSource } from '../terminal/line-source.ts'
 import type { Screen } from '../terminal/screen.ts'
 
 /** Has a person edit `text` in `$VISUAL` or `$EDITOR`, in a file that only they can read. `undefined` where the editor failed or could not be started. */

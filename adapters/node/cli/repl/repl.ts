@@ -1,27 +1,29 @@
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { type AgentRun, ConfigError, type PromptInput, type RunStatus } from '../../../../src/index.ts'
+import { type AgentEvent, type AgentRun, ConfigError, type MessageInput } from '../../../../src/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import { OneShots } from '../assistant/one-shots.ts'
 import type { CommandHost } from '../commands/command.ts'
 import { runCommand } from '../commands/commands.ts'
 import { openingPrompt } from '../demo/demo-model.ts'
+import { errorLine } from '../modes/error-line.ts'
+import { mentionOf, withFiles } from '../modes/prompt-files.ts'
+import type { QuestionEnd } from '../questions/question.ts'
+import { Questions } from '../questions/questions.ts'
 import { showPast } from '../render/past-turns.ts'
 import { RunView } from '../render/run-view.ts'
-import { editedLines, type LineListener, type LineSource, type NamedKey, plainLines } from '../terminal/line-editor.ts'
+import { editedLines } from '../terminal/line-editor.ts'
 import { LineHistory } from '../terminal/line-history.ts'
+import { type LineListener, type LineSource, type NamedKey, plainLines } from '../terminal/line-source.ts'
 import { joined, type Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { wrapWords } from '../terminal/text-width.ts'
 import { pastedImage } from './clipboard-image.ts'
 import { completionOf } from './completion.ts'
-import { errorLine } from './error-line.ts'
 import { editText } from './external-editor.ts'
 import { FileIndex } from './file-index.ts'
 import { Meter } from './meter.ts'
-import { mentionOf, withFiles } from './prompt-files.ts'
-import type { QuestionEnd } from './question.ts'
-import { Questions } from './questions.ts'
+import { type RunsListener, SessionRuns } from './session-runs.ts'
 import { runTyped } from './typed-command.ts'
 
 /** How often the part that changes is drawn, in ms. */
@@ -45,7 +47,7 @@ export function talk(options: ReplOptions): Promise<number> {
   return new Repl(options).run()
 }
 
-class Repl implements LineListener, CommandHost {
+class Repl implements LineListener, CommandHost, RunsListener {
   readonly assistant: Assistant
   readonly screen: Screen
   readonly meter = new Meter()
@@ -53,13 +55,11 @@ class Repl implements LineListener, CommandHost {
   readonly #questions: Questions
   readonly #lines: LineSource
   readonly #isDemo: boolean
+  readonly #runs = new SessionRuns(this)
   readonly #ended: Promise<number>
   #resolveEnd: (code: number) => void = () => undefined
-  #run: AgentRun | undefined
-  #lastStatus: RunStatus | undefined
   /** What was said and is not done yet. */
   #before: Promise<void> = Promise.resolve()
-  #isStopping = false
   #isOver = false
   /** A command that a person has typed and that runs. */
   #typed: AbortController | undefined
@@ -110,7 +110,7 @@ class Repl implements LineListener, CommandHost {
   }
 
   get isBusy(): boolean {
-    return this.#run !== undefined
+    return this.#runs.current !== undefined
   }
 
   #welcome(): void {
@@ -120,6 +120,8 @@ class Repl implements LineListener, CommandHost {
     for (const note of notes) this.screen.say('yellow', note)
     this.screen.title(`phi · ${basename(root)}`)
     this.meter.begin(agent)
+    this.assistant.onAgent = () => this.#runs.follow(this.assistant.agent)
+    this.#runs.follow(agent)
     if (agent.messages.length > 0) {
       showPast(agent.messages, this.screen)
       this.screen.line(paint('dim', `Going on with session ${agent.sessionId}, ${agent.messages.length} messages.`))
@@ -220,11 +222,9 @@ class Repl implements LineListener, CommandHost {
       this.#draw()
     } else if (this.#typed !== undefined && !this.#typed.signal.aborted) {
       this.#typed.abort()
-    } else if (this.#run !== undefined && !this.#isStopping) {
-      this.#isStopping = true
+    } else if (this.#runs.stop()) {
       this.note('Stopping. Ctrl-C again leaves at once.')
-      this.#run.abort()
-    } else if (this.#run === undefined && this.#lines.typed.text !== '') {
+    } else if (this.#runs.current === undefined && this.#lines.typed.text !== '') {
       this.#lines.take()
       this.#draw()
     } else this.leave(130)
@@ -233,8 +233,8 @@ class Repl implements LineListener, CommandHost {
   end(): void {
     if (this.#isOver) return
     this.#questions.denyAll('Nobody is there to be asked.')
-    if (this.#run === undefined) this.leave(0)
-    else this.#run.result.finally(() => this.leave(0)).catch(() => undefined)
+    if (this.#runs.current === undefined) this.leave(0)
+    else this.#runs.current.result.finally(() => this.leave(0)).catch(() => undefined)
   }
 
   giveBack(text: string): void {
@@ -261,25 +261,24 @@ class Repl implements LineListener, CommandHost {
     try {
       const input = await withFiles(text, this.assistant.root)
       if (this.#isOver) return
-      if (this.#run === undefined) {
+      if (this.#runs.current === undefined) {
         this.#echo('› ', text)
         const { agent, project } = this.assistant
         if (project !== undefined && agent.messages.length > 0) new OneShots(project.oneShots).remove(agent.sessionId)
-        this.begin(agent.send(input))
-      } else this.#steer(this.#run, text, input)
+        this.#runs.say(agent, input)
+      } else this.#steer(this.#runs.current, text, input)
     } catch (error) {
       this.fail(error)
     }
   }
 
-  #steer(run: AgentRun, text: string, input: PromptInput): void {
+  #steer(run: AgentRun, text: string, input: string | MessageInput): void {
     this.#echo('↪ ', text)
-    const receipt = run.steer(input)
-    receipt.settled.then(
+    this.#runs.steer(run, input).settled.then(
       (status) => {
         if (status === 'delivered' || this.#isOver) return
         // The agent was done before it heard it: then it is the next thing said. After a stop it is the person's again.
-        if (this.#lastStatus === 'completed') return void this.#say(text)
+        if (this.#runs.lastStatus === 'completed') return void this.#say(text)
         this.note('The run ended before this was said; it is in your line again.')
         this.#lines.insert(text)
       },
@@ -287,34 +286,29 @@ class Repl implements LineListener, CommandHost {
     )
   }
 
-  /** Follows a run to its end. */
   begin(run: AgentRun): void {
-    this.#run = run
-    this.#isStopping = false
-    run.subscribe((event) => {
-      this.#view.event(event)
-      this.meter.event(event)
-      if (event.type === 'approvalRequested' || event.type === 'inputRequested') this.#questions.ask(run, event)
-      else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'agentEnd') this.#withdraw(event)
-      if (event.type !== 'agentEnd') return
-      this.#lastStatus = event.status
-      // Whose session was taken over can only take it back.
-      if (event.error?.cause?.code === 'conflict') this.note(takenOver(event.sessionId))
-      this.#finish(run)
-    })
-    run.result
-      .then(
-        () => undefined,
-        (error: unknown) => this.fail(error),
-      )
-      .finally(() => this.#finish(run))
+    this.#runs.begin(run)
+  }
+
+  begun(): void {
     if (this.screen.isLive) this.#frames ??= setInterval(() => this.#draw(), frameMs)
     this.#draw()
   }
 
-  #finish(run: AgentRun): void {
-    if (this.#run !== run) return
-    this.#run = undefined
+  event(run: AgentRun, event: AgentEvent): void {
+    this.#view.event(event)
+    this.meter.event(event)
+    if (event.type === 'approvalRequested' || event.type === 'inputRequested') this.#questions.ask(run, event)
+    else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'agentEnd') this.#withdraw(event)
+    // Whose session was taken over can only take it back.
+    if (event.type === 'agentEnd' && event.error?.cause?.code === 'conflict') this.note(takenOver(event.sessionId))
+  }
+
+  saidElsewhere(text: string): void {
+    this.#echo('› ', text)
+  }
+
+  ended(): void {
     clearInterval(this.#frames)
     this.#frames = undefined
     this.#callAway('phi is done')
@@ -357,7 +351,7 @@ class Repl implements LineListener, CommandHost {
   #draw(): void {
     if (this.#isOver || !this.screen.isLive) return
     const { paint } = this.screen.paint
-    const live: Painted[] = this.#run === undefined ? [] : this.#view.live(Date.now())
+    const live: Painted[] = this.#runs.current === undefined ? [] : this.#view.live(Date.now())
     const { label, ...typed } = this.#lines.typed
     const prompt = paint(this.#questions.isAsking ? 'yellow' : 'dim', label ?? this.#promptText())
     const suggested = this.#questions.isAsking ? [] : this.#lines.suggestions.map((each) => paint('cyan', `  ${each}`))

@@ -1,0 +1,115 @@
+import {
+  type Agent,
+  type AgentEvent,
+  type AgentMessage,
+  type AgentRun,
+  type MessageInput,
+  type Receipt,
+  type RunStatus,
+  textOf,
+  userMessage,
+} from '../../../../src/index.ts'
+import { isReport } from '../../../../src/internal.ts'
+
+/** What is told of the runs of a session. */
+export interface RunsListener {
+  begun(): void
+  event(run: AgentRun, event: AgentEvent): void
+  /** Somebody has said this in a page. */
+  saidElsewhere(text: string): void
+  ended(): void
+  fail(error: unknown): void
+}
+
+/** The runs of the session that is open, one at a time: those that begin here, and those that a page begins. */
+export class SessionRuns {
+  readonly #on: RunsListener
+  /** What was said here and no run has heard yet. */
+  readonly #said = new Set<string>()
+  #unfollow: () => void = () => undefined
+  #current: AgentRun | undefined
+  #isStopping = false
+  #lastStatus: RunStatus | undefined
+
+  constructor(on: RunsListener) {
+    this.#on = on
+  }
+
+  /** The run that is on. */
+  get current(): AgentRun | undefined {
+    return this.#current
+  }
+
+  /** How the one before ended. */
+  get lastStatus(): RunStatus | undefined {
+    return this.#lastStatus
+  }
+
+  /** From now on the session is that of this agent. */
+  follow(agent: Agent): void {
+    this.#unfollow()
+    this.#unfollow = agent.subscribe((event) => {
+      const { currentRun } = agent
+      if (event.type === 'agentStart' && this.#current === undefined && currentRun !== undefined) this.begin(currentRun)
+      if (this.#current !== undefined) this.#heard(this.#current, event)
+    })
+    if (agent.currentRun !== undefined) this.begin(agent.currentRun)
+  }
+
+  /** Follows a run to its end. */
+  begin(run: AgentRun): void {
+    this.#current = run
+    this.#isStopping = false
+    run.result
+      .then(
+        () => undefined,
+        (error: unknown) => this.#on.fail(error),
+      )
+      .finally(() => this.#finish(run))
+    this.#on.begun()
+  }
+
+  /** Says something that begins a run. */
+  say(agent: Agent, input: string | MessageInput): void {
+    this.begin(agent.send(this.#mine(input)))
+  }
+
+  /** Says something to the run that is on. */
+  steer(run: AgentRun, input: string | MessageInput): Receipt {
+    return run.steer(this.#mine(input))
+  }
+
+  /** Stops the run that is on; false where none is, or it was told already. */
+  stop(): boolean {
+    if (this.#current === undefined || this.#isStopping) return false
+    this.#isStopping = true
+    this.#current.abort()
+    return true
+  }
+
+  /** As a message that is known again when the run has heard it. */
+  #mine(input: string | MessageInput): MessageInput {
+    const id = crypto.randomUUID()
+    this.#said.add(id)
+    return { ...(typeof input === 'string' ? userMessage(input) : input), id }
+  }
+
+  #heard(run: AgentRun, event: AgentEvent): void {
+    if (event.type === 'messageEnd' && !this.#said.delete(event.messageId)) this.#other(event.message)
+    this.#on.event(run, event)
+    if (event.type !== 'agentEnd') return
+    this.#lastStatus = event.status
+    this.#finish(run)
+  }
+
+  #other(message: AgentMessage): void {
+    const text = message.role === 'user' && !isReport(message) ? textOf(message.content) : ''
+    if (text !== '') this.#on.saidElsewhere(text)
+  }
+
+  #finish(run: AgentRun): void {
+    if (this.#current !== run) return
+    this.#current = undefined
+    this.#on.ended()
+  }
+}
