@@ -4,8 +4,9 @@
  * @module
  */
 
-export { toBase64 } from './base/base64.ts'
+export { bytesOfBase64, toBase64 } from './base/base64.ts'
 export { isRedirect, namedPage, retryAfterIn } from './base/http-answer.ts'
+export { type Media, mediaIn } from './base/json/media-blocks.ts'
 export { logWarning } from './base/log-warning.ts'
 export { aLogger } from './base/port-kinds.ts'
 export { isLoopbackHost, mayLeadTo } from './base/private-host.ts'
@@ -67,8 +68,7 @@ export { digestOfLines } from './session/log/read-stored.ts'
 export { decodeLine } from './session/log/record-codec.ts'
 export { placeInScope } from './session/log/scoped-session-store.ts'
 export { circleGuard, pageOf } from './session/log/session-list.ts'
-export { bytesOfBase64 } from './session/media/detached.ts'
-export { mediaIn } from './session/media/media-blocks.ts'
+export { withNames } from './session/media/named.ts'
 export { plannedEdit } from './tools/files/edit-file.ts'
 export { asEmitted, isWithheld } from './ui/native/emitted-event.ts'
 export { maxIssues, resultOf } from './validation/format-issues.ts'

@@ -1,4 +1,4 @@
-import { isBase64 } from '../contract/message/media.ts'
+import { byteLengthOf, isBase64 } from '../contract/message/media.ts'
 
 /** By their value. */
 export const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
@@ -47,4 +47,16 @@ export function joinBase64(pieces: readonly string[]): string | undefined {
     at += piece.length
   }
   return toBase64(whole)
+}
+
+/** The bytes of base64 that was checked. */
+export function bytesOfBase64(data: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(byteLengthOf(data))
+  // A piece at a time: a text of all bytes would be a copy more.
+  const pieceChars = 0x40000
+  for (let start = 0, at = 0; start < data.length; start += pieceChars) {
+    const piece = atob(data.slice(start, start + pieceChars))
+    for (let index = 0; index < piece.length; index++) bytes[at++] = piece.charCodeAt(index)
+  }
+  return bytes
 }

@@ -221,6 +221,7 @@ export class LiveRemoteSession implements ChatAgent {
 
   #newRun(said?: readonly AgentMessage[], rewind?: Rewind): RemoteRun {
     const run = new RemoteRun(this.#host, said)
+    if (said !== undefined) this.#wire.media.send(said)
     let rewindOnce = rewind
     this.#run = run
     this.#conversation.begin()

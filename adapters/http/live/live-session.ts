@@ -16,6 +16,7 @@ import type { SessionSchedules } from '../schedules/session-schedules.ts'
 import { inTime, RevocableStore, untilHandedOver } from './hand-over.ts'
 import { type History, type HistoryPage, type PageQuery, pageIn } from './history-page.ts'
 import type { LiveSessionHost, Place } from './live-session-host.ts'
+import { NamedMedia } from './named-media.ts'
 import { KeptByKey, type QueuedInput, QueuedInputs } from './queued-inputs.ts'
 import { RecordedSession } from './recorded-session.ts'
 import { RunFollowers } from './run-followers.ts'
@@ -38,6 +39,8 @@ export class LiveSession {
   readonly store: SessionStore
   /** What its store has of the session. */
   readonly recorded: RecordedSession
+  /** Large media of its events. */
+  readonly media: NamedMedia
   readonly #agent: SessionAgent
   /** The loops that clients have asked for under keys of theirs. */
   readonly #begunByKey = new KeptByKey<string>()
@@ -55,6 +58,7 @@ export class LiveSession {
     this.sessionId = host.sessionId
     this.caller = host.caller ?? {}
     this.store = host.store
+    this.media = new NamedMedia(host.store)
     this.#writing = new RevocableStore(host.store, { moves: host.moves ?? false })
     this.recorded = new RecordedSession(host.store, host.sessionId, (loopId, outcome) => this.#watch.ended(loopId, outcome))
     this.#agent = new SessionAgent({
@@ -62,7 +66,10 @@ export class LiveSession {
       store: this.#writing,
       recorded: this.recorded,
       queued: this.queued,
-      onBegin: (run) => this.#followers.tell(run),
+      onBegin: (run) => {
+        this.media.begin()
+        this.#followers.tell(run)
+      },
       onEvent: (event) => this.#watch.event(event),
     })
     this.#watch = new SessionWatch({

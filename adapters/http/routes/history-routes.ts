@@ -1,5 +1,5 @@
 import type { FileContent, ImageContent, SessionStore } from '../../../src/index.ts'
-import { baseType, isWithheld, mediaIn } from '../../../src/internal.ts'
+import { baseType, bytesOfBase64, isWithheld, mediaIn } from '../../../src/internal.ts'
 import { messagesWithBytes, type Session, SessionError, type Turn } from '../../../src/session/index.ts'
 import { refuse } from '../access/problem.ts'
 import { type History, pageIn } from '../live/history-page.ts'
@@ -27,7 +27,10 @@ export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions):
     const { asked, ...place } = await askedOf(c)
     const { messages, approvals, clientCalls, queued, loopId } = asked
     return c.json({
-      messages: c.req.query('media') === 'names' ? messages : await messagesWithBytes(live.store, live.sessionId, messages),
+      messages:
+        c.req.query('media') === 'names'
+          ? await live.media.inMessages(messages)
+          : await messagesWithBytes(live.store, live.sessionId, messages),
       approvals,
       ...(clientCalls.length > 0 && { clientCalls }),
       ...place,
@@ -39,11 +42,13 @@ export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions):
   app.get('/blobs/:hash', async (c) => {
     const { live } = c.env
     const hash = c.req.param('hash')
+    const reported = live.media.find(hash)
     // Bytes that no record names are nobody's: those of a write that was cut off.
-    const block = mediaIn(await live.recorded.records()).find(({ blob }) => blob?.hash === hash)
+    const block = reported ?? mediaIn(await live.recorded.records()).find(({ blob }) => blob?.hash === hash)
     if (block === undefined) return refuseBlob()
     const headers = { ...unsafeHeaders, 'content-type': typeOf(block.mimeType), 'content-disposition': attachment(block) }
-    return c.body(await bytesIn(live.store, live.sessionId, hash), 200, headers)
+    const { data } = block
+    return c.body(data === undefined ? await bytesIn(live.store, live.sessionId, hash) : bytesOfBase64(data), 200, headers)
   })
 }
 

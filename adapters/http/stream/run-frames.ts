@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../../src/index.ts'
 import { startTimer } from '../../../src/internal.ts'
 import type { FrameWriter } from './frame-writer.ts'
+import type { ReadyEvents } from './told-events.ts'
 
 /** How long nothing must happen until a run that probably waits for a person is taken to wait. */
 const stillMs = 250
@@ -12,24 +13,19 @@ interface Frame {
   error?: unknown
 }
 
-/** Events that may be there already: the reader of a run tells, so that many are written at once. */
-interface Events extends AsyncIterator<AgentEvent> {
-  ready?(): AgentEvent | undefined
-}
-
 /** So much text of events that are there is one piece of the stream: about what a socket takes at once. */
 const pieceChars = 16 * 1024
 
 /** The frames of one answer, as they are asked for: also of one that is sent in one piece. */
 export class RunFrames {
-  readonly #events: Events
+  readonly #events: ReadyEvents
   readonly #writer: FrameWriter
   readonly #waits: () => boolean
   /** The event that is waited for. */
   #next: Promise<IteratorResult<AgentEvent>> | undefined
 
   /** `waits`: whether the run waits for a person now. */
-  constructor(events: Events, { writer, waits }: { writer: FrameWriter; waits: () => boolean }) {
+  constructor(events: ReadyEvents, { writer, waits }: { writer: FrameWriter; waits: () => boolean }) {
     this.#events = events
     this.#writer = writer
     this.#waits = waits

@@ -4,6 +4,7 @@ import { ProblemError, refuse } from '../access/problem.ts'
 import { type FrameWriter, nativeFrames } from './frame-writer.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { type SseStreamOptions, sseStream } from './sse-stream.ts'
+import { type TellEvent, toldEvents } from './told-events.ts'
 
 /** How the events of runs are streamed. */
 export interface RunStreamOptions {
@@ -15,7 +16,13 @@ export interface RunStreamOptions {
 
 /** The same for one session, and for whoever asks. */
 interface AnsweredOptions extends RunStreamOptions {
-  live: { caller: Caller; goneElsewhere?: AbortSignal; enter?(): () => void }
+  live: {
+    caller: Caller
+    goneElsewhere?: AbortSignal
+    enter?(): () => void
+    /** By whose names our own frames tell of large media. */
+    media?: { inEvent: TellEvent }
+  }
 }
 
 /** The events of `run` from its beginning, or after `cursor`. Refuses with 400 `invalidCursor` and 410 `cursorExpired`. */
@@ -35,10 +42,13 @@ interface AnswerOptions extends Pick<SseStreamOptions, 'onCancel' | 'onClose'> {
 /** Events as an answer of server-sent events. */
 export function eventStream(events: AsyncIterable<AgentEvent>, options: AnsweredOptions, answer: AnswerOptions = {}): Response {
   const { pingMs, turnRequests, streams, live } = options
+  const { media } = live
+  // Other protocols have a place for bytes, and none for a name that a client of theirs knows how to ask for.
+  const told = answer.writer === undefined && media !== undefined ? toldEvents(events, (event) => media.inEvent(event)) : events
   const { writer = nativeFrames({ turnRequests }), headers = sseHeaders, onCancel, onClose, waits = () => false } = answer
   const leave = streams.enter(live.caller)
   const disconnect = live.enter?.()
-  const body = sseStream(events, {
+  const body = sseStream(told, {
     writer,
     pingMs,
     waits,

@@ -5,9 +5,10 @@ import { createSseDecoder } from '../../stream/sse.ts'
 import { eventDecoder } from '../../ui/native/index.ts'
 import { RemoteError } from '../remote-error.ts'
 import { onSignal } from './connectivity.ts'
+import type { NamedMedia } from './named-media.ts'
 
 /**
- * The events of one answer, as batches of those that arrived together.
+ * The events of one answer, with the media that they name, as batches of those that arrived together.
  *
  * **Contract**
  * - `next` resolves with undefined when the answer ended, and rejects with a `RemoteError` when it was cut, holds what is no event, or brings no byte
@@ -23,9 +24,13 @@ export class EventStream {
   #stopTimer: () => void = () => undefined
   #batch: AgentEvent[] = []
   #lastAt = Date.now()
+  /** Media of what came are read, and nothing of the stream. */
+  #isFilling = false
+  readonly #media: NamedMedia
   #failure: RemoteError | undefined
 
-  constructor(body: ReadableStream<Uint8Array>, idleMs: number) {
+  constructor(body: ReadableStream<Uint8Array>, idleMs: number, media: NamedMedia) {
+    this.#media = media
     const read = createEventReader()
     this.#reader = body.getReader()
     this.#decoder = createSseDecoder((data, name, id) => {
@@ -44,7 +49,7 @@ export class EventStream {
         if (done) break
         this.#lastAt = Date.now()
         this.#decoder.feed(value)
-        if (this.#batch.length > 0) return this.#taken()
+        if (this.#batch.length > 0) return await this.#taken()
       }
     } catch (cause) {
       // What came whole before the fault counts.
@@ -63,10 +68,22 @@ export class EventStream {
     this.#reader.cancel().catch(() => undefined)
   }
 
-  #taken(): AgentEvent[] {
+  #taken(): AgentEvent[] | Promise<AgentEvent[]> {
     const batch = this.#batch
     this.#batch = []
-    return batch
+    return batch.some((event) => this.#media.isNamedIn(event)) ? this.#filled(batch) : batch
+  }
+
+  async #filled(batch: readonly AgentEvent[]): Promise<AgentEvent[]> {
+    const filled: AgentEvent[] = []
+    this.#isFilling = true
+    try {
+      for (const event of batch) filled.push(await this.#media.inEvent(event))
+      return filled
+    } finally {
+      this.#isFilling = false
+      this.#lastAt = Date.now()
+    }
   }
 
   /** One timer for all chunks: it looks when the last one came. */
@@ -75,7 +92,7 @@ export class EventStream {
   }
 
   #check(): void {
-    const restMs = this.#idleMs - (Date.now() - this.#lastAt)
+    const restMs = this.#isFilling ? this.#idleMs : this.#idleMs - (Date.now() - this.#lastAt)
     this.#stopTimer()
     if (restMs > 0) this.#watch(restMs)
     else this.#end(stalled(this.#idleMs))

@@ -3,12 +3,14 @@ import { logWarning } from '../../base/log-warning.ts'
 import { retryDelayMs, startTimer } from '../../base/timer.ts'
 import { errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import type { StoredBytes } from '../../contract/message/media.ts'
 import type { Logger } from '../../types/logger.ts'
 import { RemoteError } from '../remote-error.ts'
 import { type Patience, patienceOf, type RemoteSessionOptions } from '../remote-options.ts'
 import { refusalOf, unexpectedAnswer } from './answers.ts'
 import { waitForWay } from './connectivity.ts'
 import { EventStream, stalled } from './event-stream.ts'
+import { NamedMedia } from './named-media.ts'
 
 /** What is asked of a session. */
 export interface Ask {
@@ -23,6 +25,8 @@ export interface Ask {
 /** Requests about one session, and the patience for them. */
 export class Wire {
   readonly patience: Patience
+  /** What events of the session name. */
+  readonly media: NamedMedia
   readonly #options: RemoteSessionOptions
   readonly #base: string
   readonly #closed = new AbortController()
@@ -31,6 +35,10 @@ export class Wire {
     this.#options = options
     this.#base = `${options.url.replace(/\/+$/, '')}/sessions/${encodeURIComponent(options.sessionId)}`
     this.patience = patienceOf(options.reconnect ?? {})
+    this.media = new NamedMedia(
+      (blob) => this.insist(() => this.#bytes(blob)),
+      ({ code, message }) => logWarning(this.logger, 'mediaGone', { sessionId: options.sessionId, code, message }),
+    )
   }
 
   get logger(): Logger | false | undefined {
@@ -51,7 +59,7 @@ export class Wire {
     const response = await this.#answer(ask)
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
     if (!isStream || response.body === null) throw await unexpectedAnswer(response, 'a stream of events')
-    return new EventStream(response.body, this.patience.idleTimeoutMs)
+    return new EventStream(response.body, this.patience.idleTimeoutMs, this.media)
   }
 
   /** What answers `ask`, tried again as patience goes; undefined for an answer without a body. Rejects with `RemoteError`. */
@@ -64,8 +72,20 @@ export class Wire {
     const response = await this.#answer(ask)
     if (response.status === 204) return undefined
     if (response.headers.get('content-type')?.includes('json') !== true) throw await unexpectedAnswer(response, 'JSON')
+    return this.#whole(response.json())
+  }
+
+  /** Bytes that the session keeps, one attempt. */
+  async #bytes({ hash, bytes }: StoredBytes): Promise<Uint8Array> {
+    const response = await this.#answer({ method: 'GET', path: `/blobs/${encodeURIComponent(hash)}` })
+    const read = new Uint8Array(await this.#whole(response.arrayBuffer()))
+    if (read.length === bytes) return read
+    throw new RemoteError('unexpectedAnswer', `The answer has ${read.length} bytes, and the file ${bytes}.`, { isRetryable: true })
+  }
+
+  async #whole<Body>(body: Promise<Body>): Promise<Body> {
     try {
-      return await this.#untilStalled(response.json())
+      return await this.#untilStalled(body)
     } catch (cause) {
       if (RemoteError.isInstance(cause)) throw cause
       throw new RemoteError('connectionLost', 'The answer was cut before it was complete.', { cause, isRetryable: true })

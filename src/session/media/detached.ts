@@ -1,7 +1,7 @@
+import { type Media, withMedia } from '../../base/json/media-blocks.ts'
 import { sha256Of } from '../../base/sha256.ts'
-import { byteLengthOf, inlineMediaChars, isBase64 } from '../../contract/message/media.ts'
+import { byteLengthOf, inlineMediaChars, isBase64, type StoredBytes } from '../../contract/message/media.ts'
 import { encodeRecord, type UnplacedRecord } from '../log/record-codec.ts'
-import { withMedia } from './media-blocks.ts'
 
 /** A record as text, and the bytes that belong beside the log. */
 export interface EncodedRecord {
@@ -21,8 +21,7 @@ export function hasMedia({ fresh, hashes }: EncodedRecord): boolean {
 /** Bytes that were taken out of a record, and what stands for their hash. */
 export interface FreshBytes {
   mark: string
-  /** As base64. */
-  data: string
+  block: Media
 }
 
 /**
@@ -34,21 +33,26 @@ export function encodeDetached(record: UnplacedRecord, asIs = false): EncodedRec
   const hashes: string[] = []
   if (asIs || record.entry.type === 'unknown') return { text: encodeRecord(record), fresh, hashes }
   const entry = withMedia(record.entry, (block) => {
-    const { data, ...rest } = block
+    const { data, blob } = block
     if (data === undefined) {
-      if (block.blob !== undefined) hashes.push(block.blob.hash)
+      if (blob !== undefined) hashes.push(blob.hash)
       return block
     }
     if (!isDetachable(data)) return block
     const mark = newMark()
-    fresh.push({ mark, data })
-    return { ...rest, blob: { hash: mark, bytes: byteLengthOf(data) } }
+    fresh.push({ mark, block })
+    return byName(block, { hash: mark, bytes: byteLengthOf(data) })
   })
   return { text: encodeRecord({ ...record, entry }), fresh, hashes }
 }
 
-/** Of two spellings of the same bytes only one comes back. */
-function isDetachable(data: string): boolean {
+/** A block with the name of its bytes in their place. */
+export function byName({ data: _bytes, ...rest }: Media, blob: StoredBytes): Media {
+  return { ...rest, blob }
+}
+
+/** Whether bytes are kept beside what names them: large ones. Of two spellings of the same bytes only one comes back. */
+export function isDetachable(data: string): boolean {
   if (data.length <= inlineMediaChars || !isBase64(data)) return false
   const end = data.slice(-4)
   return btoa(atob(end)) === end
@@ -57,18 +61,6 @@ function isDetachable(data: string): boolean {
 /** As long as a hash, and nobody's: 256 random bits. */
 function newMark(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
-/** The bytes of base64 that was checked. */
-export function bytesOfBase64(data: string): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(byteLengthOf(data))
-  // A piece at a time: a text of all bytes would be a copy more.
-  const pieceChars = 0x40000
-  for (let start = 0, at = 0; start < data.length; start += pieceChars) {
-    const piece = atob(data.slice(start, start + pieceChars))
-    for (let index = 0; index < piece.length; index++) bytes[at++] = piece.charCodeAt(index)
-  }
-  return bytes
 }
 
 /** Whether `bytes` are what `hash` names. */

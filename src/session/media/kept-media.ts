@@ -1,9 +1,9 @@
 import { toBase64 } from '../../base/base64.ts'
+import { mediaIn, withData } from '../../base/json/media-blocks.ts'
 import { SessionError } from '../../contract/errors.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { LogDriver, SessionStore } from '../../types/session/session-store.ts'
 import { isBytesOf, isHash } from './detached.ts'
-import { mediaIn, withMedia } from './media-blocks.ts'
 
 /** The hashes of all bytes that `value`, such as the records of a session, names. */
 export function hashesIn(value: unknown): Set<string> {
@@ -58,14 +58,4 @@ export async function withBytes<Value>(read: (hash: string) => Promise<Uint8Arra
     }
   }
   return withData(value, found)
-}
-
-/** `value` with base64 in place of the names that `found` has. */
-export function withData<Value>(value: Value, found: ReadonlyMap<string, string | undefined>): Value {
-  if (found.size === 0) return value
-  return withMedia(value, (block) => {
-    const { blob, ...rest } = block
-    const data = blob && found.get(blob.hash)
-    return data === undefined ? block : { ...rest, data }
-  })
 }

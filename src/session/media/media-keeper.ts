@@ -1,7 +1,7 @@
-import { sha256Of } from '../../base/sha256.ts'
 import type { LogClaim, LogDriver } from '../../types/session/session-store.ts'
 import type { UnplacedRecord } from '../log/record-codec.ts'
-import { bytesOfBase64, type EncodedRecord, encodeDetached, isBytesOf, isHash } from './detached.ts'
+import { type EncodedRecord, encodeDetached, isBytesOf, isHash } from './detached.ts'
+import { hashed } from './named.ts'
 
 /** Which bytes a writer finds. */
 export interface MediaFound {
@@ -56,8 +56,7 @@ export class MediaKeeper {
   async keep(record: EncodedRecord): Promise<void> {
     for (const hash of record.hashes) await this.#carry(hash)
     for (let next = record.fresh.shift(); next !== undefined; next = record.fresh.shift()) {
-      const bytes = bytesOfBase64(next.data)
-      const hash = await sha256Of(bytes)
+      const { hash, bytes } = await hashed(next.block)
       await this.#put(hash, bytes)
       record.text = record.text.replaceAll(next.mark, hash)
       record.hashes.push(hash)

@@ -1,6 +1,7 @@
 import type { FileContent, ImageContent } from '../../contract/message/content.ts'
 
-type Media = ImageContent | FileContent
+/** A block whose bytes can stand beside what holds it. */
+export type Media = ImageContent | FileContent
 
 /** Where messages, and results of tools, stand in records, sessions and events. What a tool or an application has made is not looked into. */
 const containers: ReadonlySet<string> = new Set([
@@ -16,16 +17,20 @@ const containers: ReadonlySet<string> = new Set([
     'result',
     'partial',
     'partialResult',
+    'delta',
   ],
 ])
 
+/** What was made of an object before: where `change` always makes the same of a block, the same object comes of it again. */
+type Copies = WeakMap<object, object>
+
 /**
- * `value`, a record or what is made of records, with what `change` makes of each block of media in its messages. What has none is the same object;
+ * `value`, a record, an event or what is made of them, with what `change` makes of each block of media in its messages. What has none is the same object;
  * nothing is changed in place.
  */
-export function withMedia<Value>(value: Value, change: (block: Media) => Media): Value {
+export function withMedia<Value>(value: Value, change: (block: Media) => Media, copies?: Copies): Value {
   // Each part is replaced by one of the same shape.
-  return changed(value, change) as Value
+  return changed(value, { change, copies }) as Value
 }
 
 /** The blocks of media in the messages of `value`, in order. */
@@ -38,22 +43,44 @@ export function mediaIn(value: unknown): Media[] {
   return found
 }
 
-function changed(value: unknown, change: (block: Media) => Media): unknown {
-  if (Array.isArray(value)) return eachOf(value, (item) => changed(item, change))
+/** `value` with base64 in place of the names that `found` has. */
+export function withData<Value>(value: Value, found: ReadonlyMap<string, string | undefined>, copies?: Copies): Value {
+  if (found.size === 0) return value
+  const filled = (block: Media): Media => {
+    const { blob, ...rest } = block
+    const data = blob && found.get(blob.hash)
+    return data === undefined ? block : { ...rest, data }
+  }
+  return withMedia(value, filled, copies)
+}
+
+interface Change {
+  change: (block: Media) => Media
+  copies: Copies | undefined
+}
+
+function changed(value: unknown, by: Change): unknown {
+  if (Array.isArray(value)) return eachOf(value, (item) => changed(item, by))
   if (typeof value !== 'object' || value === null) return value
+  const before = by.copies?.get(value)
+  if (before !== undefined) return before
   let copy: Record<string, unknown> | undefined
   for (const [name, part] of Object.entries(value)) {
     if (typeof part !== 'object' || part === null) continue
-    const made = name === 'content' && Array.isArray(part) ? blocksOf(part, change) : containers.has(name) ? changed(part, change) : part
+    const made = changedPart(name, part, by)
     if (made === part) continue
     copy ??= { ...value }
     copy[name] = made
   }
+  if (copy !== undefined) by.copies?.set(value, copy)
   return copy ?? value
 }
 
-function blocksOf(content: readonly unknown[], change: (block: Media) => Media): readonly unknown[] {
-  return eachOf(content, (block) => (isMedia(block) ? change(block) : block))
+function changedPart(name: string, part: object, by: Change): unknown {
+  if (name === 'content' && Array.isArray(part)) return eachOf(part, (block) => (isMedia(block) ? by.change(block) : block))
+  // Of a delta that brings a whole block.
+  if (name === 'block') return isMedia(part) ? by.change(part) : part
+  return containers.has(name) ? changed(part, by) : part
 }
 
 function isMedia(block: unknown): block is Media {

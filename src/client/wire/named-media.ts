@@ -1,0 +1,99 @@
+import { bytesOfBase64, toBase64 } from '../../base/base64.ts'
+import { mediaIn, withData } from '../../base/json/media-blocks.ts'
+import { sha256Of } from '../../base/sha256.ts'
+import { mediaBytes, type StoredBytes } from '../../contract/message/media.ts'
+import type { AgentMessage } from '../../contract/message/message.ts'
+import type { AgentEvent } from '../../contract/run/event.ts'
+import { RemoteError } from '../remote-error.ts'
+
+/** Reads bytes that the session keeps under a name. Rejects with `RemoteError`. */
+type ReadBytes = (blob: StoredBytes) => Promise<Uint8Array>
+
+/** Characters of base64 that are remembered by their name: a picture stands in a delta, in the end of its answer and in that of its turn. */
+const maxKept = 32 * 1024 * 1024
+
+/** Codes of a server that has nothing under a name. */
+const goneCodes = new Set<string>(['notFound', 'gone'])
+
+/**
+ * The bytes of media that a server has named in events.
+ *
+ * **Contract**
+ * - What is named is asked for once, as long as not too much else came after it; what this side has sent is not asked for.
+ * - What the server has no more stays named, and `onGone` learns why. Rejects where it could not be asked.
+ */
+export class NamedMedia {
+  readonly #read: ReadBytes
+  readonly #onGone: (error: RemoteError) => void
+  /** Base64 by hash, the newest last. */
+  readonly #known = new Map<string, string>()
+  #kept = 0
+  /** Base64 that was sent, and whose hash nobody has asked for. */
+  #sent: readonly string[] = []
+  /** Of the same object comes the same one. */
+  readonly #copies = new WeakMap<object, object>()
+
+  constructor(read: ReadBytes, onGone: (error: RemoteError) => void) {
+    this.#read = read
+    this.#onGone = onGone
+  }
+
+  /** These messages are sent next. */
+  send(messages: readonly AgentMessage[]): void {
+    this.#sent = mediaIn(messages).flatMap(({ data }) => data ?? [])
+  }
+
+  /** Whether an event names bytes. */
+  isNamedIn(event: AgentEvent): boolean {
+    return namesIn(event).length > 0
+  }
+
+  /** `event` with the bytes of what it names. */
+  async inEvent(event: AgentEvent): Promise<AgentEvent> {
+    const names = namesIn(event)
+    const found = new Map<string, string>()
+    for (const name of names) {
+      const data = found.get(name.hash) ?? this.#known.get(name.hash) ?? (await this.#ownOf(name)) ?? (await this.#readOf(name))
+      if (data === undefined) continue
+      found.set(name.hash, data)
+      this.#keep(name.hash, data)
+    }
+    const isWhole = names.every(({ hash }) => found.has(hash))
+    return withData(event, found, isWhole ? this.#copies : undefined)
+  }
+
+  async #ownOf({ hash, bytes }: StoredBytes): Promise<string | undefined> {
+    for (const data of this.#sent) {
+      if (mediaBytes({ data }) === bytes && (await sha256Of(bytesOfBase64(data))) === hash) return data
+    }
+    return undefined
+  }
+
+  async #readOf(name: StoredBytes): Promise<string | undefined> {
+    try {
+      return toBase64(await this.#read(name))
+    } catch (error) {
+      if (!RemoteError.isInstance(error) || !goneCodes.has(error.code)) throw error
+      this.#onGone(error)
+      return undefined
+    }
+  }
+
+  #keep(hash: string, data: string): void {
+    if (this.#known.has(hash)) return
+    this.#known.set(hash, data)
+    this.#kept += data.length
+    for (const [oldest, { length }] of this.#known) {
+      if (this.#kept <= maxKept || oldest === hash) return
+      this.#known.delete(oldest)
+      this.#kept -= length
+    }
+  }
+}
+
+function namesIn(event: AgentEvent): StoredBytes[] {
+  if (event.type === 'messageUpdate' && event.delta.type !== 'block') return none
+  return mediaIn(event).flatMap(({ blob }) => blob ?? none)
+}
+
+const none: StoredBytes[] = []
