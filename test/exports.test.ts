@@ -132,7 +132,7 @@ const expected: Record<string, string> = {
     defineElements
     PhiChat Words`,
   './store': `
-    allMessages chatOf childOf createChat createStore escapeControls escapeInvisible goesBack initialState messageOf reduce restoredState rewoundState sourcesOf
+    allMessages chatOf childOf createChat createStore escapeControls escapeInvisible goesBack initialState messageOf reduce restoredState rewoundState sourcesOf taken
     BackgroundTaskView BlockView BranchesView Chat ChatActions ChatBranch ChatError ChatMessage ChatPart ChatSource ChatState CompactionNote CreateChatOptions
     QueuedMessage ToolPart ToolTypes ToolTypesByName WithTools MessageView NoteView PruneNote RetryView RevertNote RunState Source Store StoreOptions ToolStatus
     ToolView TurnView`,

@@ -1,7 +1,7 @@
 import type { KnownApi } from '../contract/model/model-config.ts'
 import { emptyUsage, type Usage } from '../contract/model/usage.ts'
 import { addUsage as addMessagesUsage, type WireEvent as MessagesEvent } from './anthropic/wire.ts'
-import { addUsage as addConverseUsage, type WireEvent as ConverseEvent } from './bedrock/wire.ts'
+import { addUsage as addConverseUsage, type WireEvent as ConverseEvent } from './bedrock/decode/wire.ts'
 import { type GeminiChunk, TokenCounts } from './google/wire.ts'
 import { objectOf } from './kit/decode/wire-value.ts'
 import { type ChatChunk, type ChatUsage, usageOf as chatUsageOf, reportIn } from './openai/decode/wire.ts'

@@ -2,7 +2,7 @@
 
 import { AnthropicDecoder } from '../../src/providers/anthropic/decode.ts'
 import { anthropic as anthropicModel } from '../../src/providers/anthropic/index.ts'
-import { BedrockDecoder } from '../../src/providers/bedrock/decode.ts'
+import { BedrockDecoder } from '../../src/providers/bedrock/decode/converse-decoder.ts'
 import { GeminiDecoder } from '../../src/providers/google/decode/gemini-decoder.ts'
 import { CitedDocuments } from '../../src/providers/kit/decode/cited-documents.ts'
 import type { StreamDecoder } from '../../src/providers/kit/decode/decoder.ts'

@@ -33,7 +33,7 @@ const asked = { role: 'user' as const, content: [{ type: 'text' as const, text: 
 const [shot, drawn] = [picture(3), picture(7)]
 
 /** Calls a tool that gives a picture, then draws one. */
-function drawing(): AgentOptions {
+function drawing() {
   const steps = [{ toolCalls: [{ name: 'look', arguments: {} }] }, { text: 'Here it is: ', blocks: [drawn] }, { text: 'Again.' }]
   const look = defineTool({ name: 'look', description: 'Looks.', parameters: { type: 'object' }, execute: () => ({ content: [shot] }) })
   return { model: scripted(steps), tools: [look] }
@@ -61,7 +61,7 @@ async function hosted({ store = memorySessionStore(), agent = drawing, first = (
     return first(request) ?? app.fetch(request)
   })
   open.push(
-    () => server[Symbol.asyncDispose](),
+    async () => server[Symbol.asyncDispose](),
     () => sessions.close(),
   )
   const warnings: string[] = []

@@ -18,7 +18,7 @@ import {
 } from '../kit/provider-options.ts'
 import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 import { type BedrockKeys, bedrockCredentials } from './credentials.ts'
-import { BedrockDecoder } from './decode.ts'
+import { BedrockDecoder } from './decode/converse-decoder.ts'
 import { requestEncoder } from './encode.ts'
 import { bedrockProfile } from './profile.ts'
 import { checkServerTools } from './server-tools.ts'

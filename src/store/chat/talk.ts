@@ -19,7 +19,11 @@ export function errorOf(error: unknown): ChatError {
   return { code: PhiError.isInstance(error) ? error.code : 'failed', message: errorText(error) }
 }
 
-/** Resolves with true when what was said is in the conversation, with false when the run gives it back or was refused. */
+/**
+ * Resolves with true when what began `run` is in the conversation, with false when the run gives it back or was refused: it is still unsaid then.
+ *
+ * Source: docs/concepts/bindings.md
+ */
 export function taken(run: AgentRun): Promise<boolean> {
   return new Promise((resolve) => {
     const stop = run.subscribe((event) => {

@@ -1,5 +1,5 @@
-import type { Usage } from '../../contract/model/usage.ts'
-import { tokenCount } from '../kit/decode/decoder.ts'
+import type { Usage } from '../../../contract/model/usage.ts'
+import { tokenCount } from '../../kit/decode/decoder.ts'
 
 /** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
 export interface WireEvent {

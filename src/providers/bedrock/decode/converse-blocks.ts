@@ -1,0 +1,274 @@
+import { joinBase64 } from '../../../base/base64.ts'
+import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import type { ProviderState } from '../../../contract/message/content.ts'
+import { newId } from '../../../contract/message/ids.ts'
+import { isBase64 } from '../../../contract/message/media.ts'
+import type { AssistantMessage, StopReason } from '../../../contract/message/message.ts'
+import type { StreamRequest } from '../../../types/model/provider.ts'
+import type { EncodedCall } from '../../kit/codec.ts'
+import { type AssistantBuilder, textOfArguments } from '../../kit/decode/assistant-builder.ts'
+import { growBlock } from '../../kit/decode/grow-block.ts'
+import type { UnknownFields } from '../../kit/decode/unknown-fields.ts'
+import { nameIn, OddValue, objectIn, textIn } from '../../kit/decode/wire-value.ts'
+import type { BedrockCall } from '../encode.ts'
+import { documentName } from '../media.ts'
+import { citationOf, ServiceBlocks, unknownPlaceIn } from './service-blocks.ts'
+import { knownFields, type WireEvent, type WireResult } from './wire.ts'
+
+/** A call for us. */
+interface OpenCall {
+  key: number
+  id: string | undefined
+  isClosed: boolean
+}
+
+/** The block that an index stands for: some models give text, reasoning and a call the same index. */
+interface OpenBlock {
+  text?: number | undefined
+  reasoning?: number | undefined
+  call?: OpenCall
+  /** A call of a tool that the service runs itself, and what it asks for so far. */
+  service?: { id: string; raw: string } | undefined
+  /** What came of such a call, so far. */
+  result?: { begun: WireResult; content: JsonValue[] } | undefined
+  /** What the text rests on, as the service says it. */
+  citations?: JsonValue[] | undefined
+  /** A picture so far. */
+  picture?: { format: string; pieces: string[] } | undefined
+  /** What is of no known kind, by its kind. */
+  kept?: Map<string, JsonValue> | undefined
+}
+
+/** What its reasoning is bound to, the tool whose call is the answer, and what it can cite. */
+export type Answered = Omit<BedrockCall, Exclude<keyof EncodedCall, 'answerTool'>>
+
+/** What the blocks of one answer are read with. */
+interface BlockParts {
+  request: StreamRequest
+  builder: AssistantBuilder
+  unknown: UnknownFields
+}
+
+/**
+ * The blocks of one ConverseStream response, from their starts, deltas and stops to the message.
+ *
+ * **Contract**
+ * - What comes without an index belongs to the block that came last.
+ * - Fragments of a call belong to it after its stop, too; anything else under its index is a new block.
+ */
+export class ConverseBlocks {
+  readonly #call: Answered
+  readonly #request: StreamRequest
+  readonly #builder: AssistantBuilder
+  readonly #unknown: UnknownFields
+  readonly #service: ServiceBlocks
+  readonly #blocks = new Map<number, OpenBlock>()
+  readonly #calls: OpenCall[] = []
+  #nextKey = 0
+  /** What an event without an index belongs to; below zero for blocks that were opened without one. */
+  #index = 0
+  #endsBlocks = false
+  /** Withheld reasoning so far, by key. */
+  readonly #redacted = new Map<number, string>()
+
+  constructor(call: Answered, { request, builder, unknown }: BlockParts) {
+    this.#call = call
+    this.#request = request
+    this.#builder = builder
+    this.#unknown = unknown
+    this.#service = new ServiceBlocks(builder, (payload) => this.#own(payload))
+  }
+
+  start(index: number | undefined, start: NonNullable<WireEvent['start']>): void {
+    if (index === undefined) this.#index = -1 - this.#blocks.size
+    const block = this.#block(index)
+    this.#open(block, objectIn(start.toolUse, 'a call'))
+    if (start.toolResult) block.result = { begun: start.toolResult, content: [] }
+    if (start.image) block.picture = { format: String(start.image.format ?? 'png'), pieces: [] }
+    this.#keep(block, start, knownFields.start)
+  }
+
+  delta(index: number | undefined, delta: WireEvent['delta']): void {
+    this.#delta(this.#block(index), delta)
+  }
+
+  stop(index: number | undefined): void {
+    this.#endsBlocks = true
+    this.#close(this.#block(index))
+  }
+
+  /** The message is over, for `reason`: what is open ends with it. */
+  end(reason: StopReason): void {
+    // A service that ends no block at all means the end of the message.
+    if (this.#endsBlocks) for (const { key, isClosed } of this.#calls) if (!isClosed) this.#builder.unendedCall(key)
+    for (const block of this.#blocks.values()) this.#close(block)
+    if (reason !== 'toolUse') this.#service.close()
+  }
+
+  /** Reasoning goes back where the request that it belongs to still stands. */
+  bind({ content }: AssistantMessage): void {
+    if (this.#call.prefixHash === undefined) return
+    for (const block of content) if (block.type === 'thinking') block.providerState ??= this.#state({})
+  }
+
+  #block(index: number | undefined): OpenBlock {
+    if (index !== undefined) this.#index = index
+    let block = this.#blocks.get(this.#index)
+    if (block === undefined) {
+      block = {}
+      this.#blocks.set(this.#index, block)
+    }
+    return block
+  }
+
+  /** Content of kinds that are not known belongs to the block under whose index it comes. */
+  #keep(block: OpenBlock, fields: object, known: ReadonlySet<string>): void {
+    for (const kind in fields) {
+      const value = Reflect.get(fields, kind) as JsonValue // off the wire, so it is JSON
+      if (known.has(kind) || value === null) continue
+      block.kept ??= new Map()
+      const begun = block.kept.get(kind)
+      if (isObject(begun) && isObject(value)) growBlock(begun, value)
+      else block.kept.set(kind, value)
+    }
+  }
+
+  /** An opening is a new call, also under an index that had one; but a gateway may open a call twice. */
+  #open(block: OpenBlock, toolUse: NonNullable<WireEvent['start']>['toolUse']): void {
+    if (toolUse === undefined) return
+    this.#unknown.look(toolUse, knownFields.call)
+    const { name, input, type } = toolUse
+    const id = nameIn(toolUse.toolUseId, 'the id of a call')
+    block.service = undefined
+    if (type !== undefined && !this.#isOffered(toolUse)) {
+      block.service = { id: id ?? newId(), raw: '' }
+      this.#service.begin(block.service.id, nameIn(name, 'the name of a tool') ?? 'tool', type)
+      return
+    }
+    const known = block.call
+    if (known === undefined || known.isClosed || id === undefined || known.id !== id) {
+      block.call = { key: this.#nextKey++, id, isClosed: false }
+      this.#calls.push(block.call)
+    }
+    const key = block.call?.key ?? 0
+    this.#builder.toolCall(key, id, name)
+    const opening = textOfArguments(input)
+    if (opening !== '{}') this.#builder.toolArguments(key, opening)
+  }
+
+  /** What comes under this index from now on is another block. Fragments of a call still belong to it. */
+  #close(block: OpenBlock): void {
+    if (block.call !== undefined) block.call.isClosed = true
+    const { service, result, citations, picture, text, kept } = block
+    if (service !== undefined) this.#service.input(service.id, service.raw)
+    if (result !== undefined && !this.#service.result(result.begun, result.content))
+      this.#builder.warn('Amazon Bedrock sent a result that names no call. It is left out.')
+    if (citations !== undefined && text !== undefined) this.#builder.setProviderState(text, this.#own({ citations }), 'text')
+    if (picture !== undefined) this.#picture(picture)
+    for (const [kind, value] of kept ?? []) this.#builder.unknown(this.#nextKey++, kind, this.#own({ block: { [kind]: value } }))
+    block.kept = undefined
+    block.service = undefined
+    block.result = undefined
+    block.citations = undefined
+    block.picture = undefined
+    block.text = undefined
+    block.reasoning = undefined
+  }
+
+  #picture({ format, pieces }: NonNullable<OpenBlock['picture']>): void {
+    const data = joinBase64(pieces)
+    if (data === '' && pieces.length === 0) return
+    if (data) this.#builder.whole(this.#nextKey++, { type: 'image', mimeType: `image/${format}`, data })
+    else this.#builder.warn('Amazon Bedrock sent a picture whose bytes cannot be read. It is left out.')
+  }
+
+  #isOffered({ type, name }: { type?: string; name?: string }): boolean {
+    return type !== 'server_tool_use' && (name === this.#call.answerTool || this.#request.tools.some((tool) => tool.name === name))
+  }
+
+  #delta(block: OpenBlock, delta: WireEvent['delta']): void {
+    const text = textIn(delta?.text, 'text')
+    if (text !== '') {
+      block.text ??= this.#nextKey++
+      this.#builder.text(block.text, text)
+    }
+    const call = objectIn(delta?.toolUse, 'arguments')
+    if (call !== undefined) {
+      this.#unknown.look(call, knownFields.call)
+      if (call.input === undefined) throw new OddValue('arguments', call)
+      this.#arguments(block, textOfArguments(call.input))
+    }
+    if (delta) {
+      this.#keep(block, delta, knownFields.delta)
+      if (delta.citation ?? delta.toolResult ?? delta.image) this.#other(block, delta)
+    }
+    const reasoning = objectIn(delta?.reasoningContent, 'reasoning')
+    if (reasoning !== undefined) {
+      this.#unknown.look(reasoning, knownFields.reasoning)
+      block.reasoning ??= this.#nextKey++
+      this.#reasoning(block.reasoning, reasoning)
+    }
+  }
+
+  /** What is neither text nor arguments: a citation, what came of a tool of the service, a picture. */
+  #other(block: OpenBlock, delta: NonNullable<WireEvent['delta']>): void {
+    const { citation, toolResult, image } = delta
+    if (citation) {
+      block.text ??= this.#nextKey++
+      block.citations ??= []
+      block.citations.push(citation as JsonObject) // off the wire, so it is JSON
+      this.#cite(block.text, { ...citation })
+    }
+    if (toolResult && block.result !== undefined) block.result.content.push(...(Array.isArray(toolResult) ? toolResult : [toolResult]))
+    else if (toolResult) this.#builder.warn('Amazon Bedrock sent a result of a call that it did not open. It is left out.')
+    if (!image) return
+    const bytes = image.source?.bytes
+    block.picture ??= { format: 'png', pieces: [] }
+    block.picture.pieces.push(typeof bytes === 'string' ? bytes : '')
+  }
+
+  #cite(key: number, wire: Record<string, unknown>): void {
+    const citation = this.#call.cited.named(citationOf(wire), documentName)
+    const place = unknownPlaceIn(wire)
+    if (place !== undefined)
+      this.#builder.warn(
+        `Amazon Bedrock cited a place of the kind "${place.slice(0, 60)}", which this version does not know: it is left out.`,
+      )
+    if (Object.keys(citation).length > 0) this.#builder.citation(key, citation)
+  }
+
+  #arguments({ call, service }: OpenBlock, fragment: string): void {
+    if (service !== undefined) service.raw += fragment
+    if (fragment === '' || service !== undefined) return
+    if (call === undefined) throw new OddValue('arguments of a call that was never opened', fragment)
+    this.#builder.toolArguments(call.key, fragment)
+  }
+
+  #reasoning(key: number, { text, signature, redactedContent }: NonNullable<NonNullable<WireEvent['delta']>['reasoningContent']>): void {
+    this.#builder.thinking(key, text ?? '')
+    this.#builder.setSignature(key, signature ?? '')
+    if (!redactedContent) return
+    if (typeof redactedContent !== 'string' || !isBase64(redactedContent)) throw new OddValue('withheld reasoning', redactedContent)
+    const before = this.#redacted.get(key)
+    // Fragments are encoded one by one, so they are joined as bytes.
+    const redacted = before === undefined ? redactedContent : btoa(atob(before) + atob(redactedContent))
+    this.#redacted.set(key, redacted)
+    this.#builder.setProviderState(key, this.#state({ redacted }))
+  }
+
+  /** State that is bound to nothing but the model. */
+  #own(payload: JsonObject): ProviderState {
+    const { api, id: model } = this.#request.model
+    return { api, model, payload }
+  }
+
+  #state(payload: JsonObject): ProviderState {
+    const { prefixHash } = this.#call
+    const state = this.#own(payload)
+    return prefixHash === undefined ? state : { ...state, prefixHash }
+  }
+}
+
+function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
