@@ -7,6 +7,7 @@
  * - `playground/`: the page of `phi serve`;
  * - `elements/page.js`: the web components and all that they need in one file, for a page without a bundler;
  * - `cli.js`: the command `phi`, which `bin` of package.json names;
+ * - `licenses.md`, `playground/licenses.md`: what was bundled of others;
  * - `config/schema.json`: the JSON Schema of agent files, for editors;
  * - `types/`: the declarations, one file per source that a public declaration leads to, written by tsc; shapes as interfaces, not as tables;
  *   optional properties take `undefined`.
@@ -70,7 +71,7 @@ async function writeCode(): Promise<void> {
   const inFolder = (source: string): string => builtFile(source).slice(`${folder}/`.length)
   const input = Object.fromEntries(entries.map(({ source }) => [inFolder(source).replace(/\.js$/, ''), source]))
   input[command.name] = command.source
-  const isExternal = (id: string): boolean => !/^(?:[./]|@oxc-project\/runtime\/)/.test(id) && !id.startsWith(process.cwd())
+  const isExternal = (id: string): boolean => !/^(?:[./]|@oxc-project\/runtime\/|@codemirror\/)/.test(id) && !id.startsWith(process.cwd())
   const transform = { target: lowestNode() }
   const bundle = await rolldown({ input, external: isExternal, platform: 'neutral', transform, treeshake: { moduleSideEffects: false } })
   try {
@@ -109,7 +110,8 @@ async function writePage(): Promise<void> {
 /** The page that `phi serve` shows: it is kept by no service worker, so what that needs stays out. */
 async function writePlayground(): Promise<void> {
   const outDir = resolve(folder, 'playground')
-  await build({ root: 'playground', configFile: 'vite.config.ts', logLevel: 'warn', publicDir: false, build: { outDir, manifest: false } })
+  const ofPackage = { outDir, manifest: false, license: { fileName: 'licenses.md' } }
+  await build({ root: 'playground', configFile: 'vite.config.ts', logLevel: 'warn', publicDir: false, build: ofPackage })
 }
 
 /** Writes all declarations, then takes away those that no public one leads to. */
@@ -186,6 +188,13 @@ function distinct(lines: Iterable<string>): string[] {
   }).filter((line) => line !== '')
 }
 
+/** What was bundled of others, with their terms; the page has a list of its own. */
+function writeLicences(): void {
+  const packages = ['@codemirror/legacy-modes', '@codemirror/streamparser']
+  const texts = packages.map((name) => `## ${name}\n\n${readFileSync(`node_modules/${name}/LICENSE`, 'utf8').trim()}\n`)
+  writeFileSync(join(folder, 'licenses.md'), `# Licences of what is bundled\n\n${texts.join('\n')}`)
+}
+
 /** For editors that complete agent files: made of the table that they are checked with. */
 function writeConfigSchema(): void {
   mkdirSync(join(folder, 'config'), { recursive: true })
@@ -200,4 +209,5 @@ writePeers()
 await writePage()
 await writePlayground()
 writeConfigSchema()
+writeLicences()
 if (readFileSync('jsr.json', 'utf8') !== jsrText()) writeFileSync('jsr.json', jsrText())

@@ -4,6 +4,7 @@ import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../sr
 import type { Assistant } from '../assistant/assistant.ts'
 import { OneShots } from '../assistant/one-shots.ts'
 import { Questions } from '../questions/questions.ts'
+import { loadColours } from '../render/late-colours.ts'
 import { RunView } from '../render/run-view.ts'
 import { editedLines } from '../terminal/line-editor.ts'
 import type { LineSource } from '../terminal/line-source.ts'
@@ -24,6 +25,7 @@ export async function printAnswer({ assistant, screen, prompt, isJson }: PrintOp
   const desk = new Desk(screen, assistant)
   if (assistant.agent.messages.length === 0 && assistant.project !== undefined)
     new OneShots(assistant.project.oneShots).add(assistant.agent.sessionId)
+  if (!isJson && screen.showsData) await loadColours(screen.paintData)
   const run = assistant.agent.send(prompt)
   let signalled = 0
   const stop = (signal: (typeof stopSignals)[number]) => {

@@ -1,6 +1,8 @@
 import { joined, type Painted, type Painter } from '../terminal/paint.ts'
 import { cutTo, widthOf, wrapWords } from '../terminal/text-width.ts'
+import type { CodeColours } from './code-colours.ts'
 import { paintInline } from './inline.ts'
+import { coloursFor } from './late-colours.ts'
 
 /** A line longer than this is written in parts. */
 const longestLine = 4000
@@ -16,6 +18,7 @@ export class MarkdownLines {
   readonly #width: () => number
   #rest = ''
   #fence: string | undefined
+  #code: CodeColours | undefined
   #table: string[] = []
 
   constructor(painter: Painter, width: () => number) {
@@ -39,7 +42,9 @@ export class MarkdownLines {
   /** How the line that is not complete looks so far, with the table above it. */
   pending(): Painted[] {
     const rows = this.#table.map((row) => this.#painter.plain(row))
-    return this.#rest === '' ? rows : [...rows, this.#painted(this.#rest)]
+    if (this.#rest === '') return rows
+    // Code is read once, when its line is whole.
+    return [...rows, this.#code === undefined ? this.#painted(this.#rest) : this.#painter.plain(`  ${this.#rest}`)]
   }
 
   /** What is left, when nothing more comes. */
@@ -58,15 +63,27 @@ export class MarkdownLines {
     }
     const before = this.#flushTable()
     if (fence === undefined) return [...before, this.#painted(line)]
-    if (this.#fence === undefined) this.#fence = fence
+    if (this.#fence === undefined) this.#begin(fence, line)
     else if (fence[0] === this.#fence[0] && fence.length >= this.#fence.length) this.#fence = undefined
     // The colour says what is code.
     return this.#painter.hasColours ? before : [...before, this.#painter.plain(line)]
   }
 
+  #begin(fence: string, line: string): void {
+    this.#fence = fence
+    this.#code = this.#painter.hasColours ? coloursFor(line.slice(line.indexOf(fence) + fence.length)) : undefined
+  }
+
+  #codeLine(line: string): Painted {
+    const { paint, plain, hasColours } = this.#painter
+    if (this.#code === undefined) return hasColours ? paint('cyan', `  ${line}`) : plain(`  ${line}`)
+    const pieces = this.#code.line(line).map(({ text, style }) => (style === undefined ? plain(text) : paint(style, text)))
+    return joined(plain('  '), ...pieces)
+  }
+
   #painted(line: string): Painted {
     const { paint, plain } = this.#painter
-    if (this.#fence !== undefined) return this.#painter.hasColours ? paint('cyan', `  ${line}`) : plain(`  ${line}`)
+    if (this.#fence !== undefined) return this.#codeLine(line)
     const heading = /^#{1,6} +(.*?)(?: +#+)?$/.exec(line)
     if (heading !== null) {
       const shown = this.#painter.hasColours ? (heading[1] ?? '') : line

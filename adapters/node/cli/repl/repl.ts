@@ -10,6 +10,7 @@ import { errorLine } from '../modes/error-line.ts'
 import { mentionOf, withFiles } from '../modes/prompt-files.ts'
 import type { QuestionEnd } from '../questions/question.ts'
 import { Questions } from '../questions/questions.ts'
+import { loadColours } from '../render/late-colours.ts'
 import { showPast } from '../render/past-turns.ts'
 import { RunView } from '../render/run-view.ts'
 import { editedLines } from '../terminal/line-editor.ts'
@@ -98,6 +99,8 @@ class Repl implements LineListener, CommandHost, RunsListener {
     const interrupt = () => this.interrupt()
     process.on('SIGINT', interrupt).on('SIGTERM', stop).on('SIGHUP', stop)
     try {
+      // A conversation that is shown again is shown in its colours; else they are loaded once the prompt stands.
+      if (this.assistant.agent.messages.length > 0) await loadColours(this.screen.paint)
       this.#welcome()
       return await this.#ended
     } finally {
@@ -119,6 +122,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     this.screen.line(joined(paint('bold', 'phi'), paint('dim', `  ${agent.settings.model.config.name} · ${root} · /help`)))
     for (const note of notes) this.screen.say('yellow', note)
     this.screen.title(`phi · ${basename(root)}`)
+    this.screen.askBackground()
     this.meter.begin(agent)
     this.assistant.onAgent = () => this.#runs.follow(this.assistant.agent)
     this.#runs.follow(agent)
@@ -206,6 +210,10 @@ class Repl implements LineListener, CommandHost, RunsListener {
     }
   }
 
+  background(isLight: boolean): void {
+    this.screen.background(isLight)
+  }
+
   note(text: string): void {
     this.screen.say('yellow', text)
   }
@@ -259,7 +267,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
 
   async #say(text: string): Promise<void> {
     try {
-      const input = await withFiles(text, this.assistant.root)
+      const [input] = await Promise.all([withFiles(text, this.assistant.root), loadColours(this.screen.paintData)])
       if (this.#isOver) return
       if (this.#runs.current === undefined) {
         this.#echo('› ', text)

@@ -2,6 +2,7 @@ import { emitKeypressEvents } from 'node:readline'
 import { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { ReadStream } from 'node:tty'
+import { answerBeginning, withoutAnswers } from './background.ts'
 import { PasteReader } from './paste.ts'
 
 /** A key, as `node:readline` names it. */
@@ -17,6 +18,8 @@ export interface Key {
 export interface KeyListener {
   key(text: string, key: Key): void
   pasted(text: string, isCut: boolean): void
+  /** The terminal has said whether what is behind its text is light. */
+  background(isLight: boolean): void
   /** Nothing will come any more. */
   end(): void
 }
@@ -32,9 +35,9 @@ export function readKeys(terminal: ReadStream, on: KeyListener): () => void {
   keys.on('keypress', (text: string | undefined, key: Key | undefined) => on.key(text ?? '', key ?? {}))
   let held = ''
   const typed = (text: string): void => {
-    const whole = held + text
+    const whole = withoutAnswers(held + text, (isLight) => on.background(isLight))
     // The beginning of a key whose rest comes with the next chunk.
-    held = beginning.exec(whole)?.[0] ?? ''
+    held = (beginning.exec(whole) ?? answerBeginning.exec(whole))?.[0] ?? ''
     keys.emit('data', Buffer.from(legacyKeys(whole.slice(0, whole.length - held.length))))
   }
   const reader = new PasteReader({ typed, pasted: (text, isCut) => on.pasted(text, isCut) })

@@ -55,6 +55,7 @@ class LineEditor implements LineSource {
     this.#stopReading = readKeys(terminal, {
       key: (text, key) => this.#key(text, key),
       pasted: (text, isCut) => this.#paste(text, isCut),
+      background: (isLight) => on.background?.(isLight),
       end: () => {
         if (!this.#isClosed) on.end()
       },

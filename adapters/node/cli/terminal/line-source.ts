@@ -38,6 +38,8 @@ export interface LineListener {
   escape(): void
   /** Shift-Tab, Ctrl-G, Ctrl-V, Ctrl-O. */
   named?(key: NamedKey): void
+  /** The terminal has said whether what is behind its text is light. */
+  background?(isLight: boolean): void
   /** Nothing will come any more. */
   end(): void
   /** Something to tell the person. */

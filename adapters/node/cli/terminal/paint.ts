@@ -11,6 +11,14 @@ export type Painted = string & { readonly [isPainted]: true }
 
 export type Style = Parameters<typeof styleText>[0]
 
+/** What is behind the text. */
+export interface Theme {
+  isLight: boolean
+}
+
+/** What cannot be read on a light background, and what stands for it there. */
+const onLight: Readonly<Record<string, Exclude<Style, readonly unknown[]>>> = { yellow: 'magenta', cyan: 'blue' }
+
 /** Escapes text, and colours it where the stream shows colours. */
 export interface Painter {
   readonly hasColours: boolean
@@ -20,16 +28,22 @@ export interface Painter {
   plain(text: string): Painted
 }
 
-/** A painter for `stream`: `NO_COLOR`, `FORCE_COLOR` and pipes are honoured as `styleText` does. */
-export function painterFor(stream: NodeJS.WritableStream): Painter {
+/** A painter for `stream`, in colours for `theme`: `NO_COLOR`, `FORCE_COLOR` and pipes are honoured as `styleText` does. */
+export function painterFor(stream: NodeJS.WritableStream, theme: Theme = { isLight: false }): Painter {
   const hasColours = styleText('red', 'x', { stream }) !== 'x'
   const plain = (text: string): Painted => escaped(text)
   const paint = (style: Style, text: string): Painted => {
     const shown = escaped(text)
     // Made of escaped text and our own codes.
-    return hasColours && shown !== '' ? (styleText(style, shown, { validateStream: false }) as Painted) : shown
+    return hasColours && shown !== ''
+      ? (styleText(theme.isLight ? readable(style) : style, shown, { validateStream: false }) as Painted)
+      : shown
   }
   return { hasColours, paint, plain }
+}
+
+function readable(style: Style): Style {
+  return Array.isArray(style) ? style.map((each) => onLight[each] ?? each) : (onLight[String(style)] ?? style)
 }
 
 /** The one place where text becomes safe. Tabs get a fixed width, so that lines can be measured. */

@@ -1,4 +1,5 @@
-import { joined, linesOf, type Painted, type Painter, painterFor, type Style } from './paint.ts'
+import { askBackground, isLightBy } from './background.ts'
+import { joined, linesOf, type Painted, type Painter, painterFor, type Style, type Theme } from './paint.ts'
 import { cutTo, rowsOf, widthOf, wrapWords } from './text-width.ts'
 
 /** A line that a person is typing. */
@@ -33,6 +34,7 @@ export class Screen {
   readonly paint: Painter
   readonly paintData: Painter
   readonly #streams: ScreenStreams
+  readonly #theme: Theme = { isLight: isLightBy(process.env.COLORFGBG) }
   #live: readonly Painted[] = []
   #input: InputView | undefined
   /** Cells of the rows that were drawn, down to the one with the cursor. */
@@ -47,8 +49,8 @@ export class Screen {
     this.#streams = streams
     this.isLive = err.isTTY === true && process.env.TERM !== 'dumb'
     this.showsData = out.isTTY === true
-    this.paint = painterFor(err)
-    this.paintData = painterFor(out)
+    this.paint = painterFor(err, this.#theme)
+    this.paintData = painterFor(out, this.#theme)
     for (const name of ['out', 'err'] as const) {
       streams[name].on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
         const isNew = !this.#gone.has(streams[name])
@@ -95,6 +97,16 @@ export class Screen {
   /** Calls a person who may look elsewhere: the bell, and a notification where the terminal has them. */
   call(text: string): void {
     if (this.isLive) this.#write(this.#streams.err, `\x07\x1b]9;${this.paint.plain(text.replaceAll('\n', ' ').slice(0, 100))}\x07`)
+  }
+
+  /** Asks the terminal what is behind its text: `background` is told, when it answers. */
+  askBackground(): void {
+    if (this.isLive && this.paint.hasColours) this.#write(this.#streams.err, askBackground)
+  }
+
+  /** From now on colours are those for such a background. */
+  background(isLight: boolean): void {
+    this.#theme.isLight = isLight
   }
 
   /** Replaces the part that changes. */

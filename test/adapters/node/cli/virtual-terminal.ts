@@ -1,8 +1,8 @@
 import { rowsOf, widthOf } from '../../../../adapters/node/cli/terminal/text-width.ts'
 
-/** The sequences that the command is known to write: colours, up, right, clear to the end, paste mode, keys in full, the title of the window, a notification with a bell. */
+/** The sequences that the command is known to write: colours, up, right, clear to the end, paste mode, keys in full, the title of the window, a notification with a bell, the question for the background. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a terminal reads
-const known = /\x1b\[(?:(\d*)([AC])|(J)|([\d;]*m)|\?2004[hl]|>1u|<u)|\x1b\][09];[^\x07\x1b]*\x07/y
+const known = /\x1b\[(?:(\d*)([AC])|(J)|([\d;]*m)|\?2004[hl]|>1u|<u)|\x1b\]11;\?\x1b\\|\x1b\][09];[^\x07\x1b]*\x07/y
 
 /** The beginning of a title. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a terminal reads

@@ -1,0 +1,112 @@
+import { c, cpp, csharp, dart, java, kotlin, scala } from '@codemirror/legacy-modes/mode/clike'
+import { css, less, sCSS } from '@codemirror/legacy-modes/mode/css'
+import { diff } from '@codemirror/legacy-modes/mode/diff'
+import { dockerFile } from '@codemirror/legacy-modes/mode/dockerfile'
+import { go } from '@codemirror/legacy-modes/mode/go'
+import { javascript, json, typescript } from '@codemirror/legacy-modes/mode/javascript'
+import { lua } from '@codemirror/legacy-modes/mode/lua'
+import { python } from '@codemirror/legacy-modes/mode/python'
+import { ruby } from '@codemirror/legacy-modes/mode/ruby'
+import { rust } from '@codemirror/legacy-modes/mode/rust'
+import { shell } from '@codemirror/legacy-modes/mode/shell'
+import { standardSQL as sql } from '@codemirror/legacy-modes/mode/sql'
+import { swift } from '@codemirror/legacy-modes/mode/swift'
+import { toml } from '@codemirror/legacy-modes/mode/toml'
+import { html, xml } from '@codemirror/legacy-modes/mode/xml'
+import { yaml } from '@codemirror/legacy-modes/mode/yaml'
+import { type StreamParser, StringStream } from '@codemirror/streamparser'
+import type { Style } from '../terminal/paint.ts'
+
+/** A part of a line of code; without a style it is as text is. */
+export interface CodePiece {
+  text: string
+  style?: Style
+}
+
+const languages: Readonly<Record<string, StreamParser<unknown>>> = {
+  ...{ c, cpp, 'c++': cpp, cs: csharp, csharp, css, dart, diff, patch: diff, docker: dockerFile, dockerfile: dockerFile, go },
+  ...{ h: c, hpp: cpp, html, java, javascript, js: javascript, jsx: javascript, mjs: javascript, json, jsonc: json, json5: json },
+  ...{ kotlin, kt: kotlin, less, lua, py: python, python, rb: ruby, ruby, rs: rust, rust, scala, scss: sCSS, sql, svg: xml, swift },
+  ...{ bash: shell, console: shell, sh: shell, shell, zsh: shell, toml, ts: typescript, tsx: typescript, typescript, vue: html },
+  ...{ xml, yaml, yml: yaml },
+}
+
+/** Longer lines, and those after so many, stay plain: nobody reads them for their colours. */
+const longestLine = 1000
+const mostLines = 3000
+/** A parser says so often in a row that it has read nothing before it is given up. */
+const mostIdle = 10
+
+/**
+ * Colours code line by line, as it comes: each line is read once, from where the one before has ended. Parsers of CodeMirror's legacy modes read
+ * characters, not patterns over all of a text, so no code makes them slow.
+ */
+export class CodeColours {
+  readonly #parser: StreamParser<unknown>
+  #state: unknown
+  #lines = 0
+
+  constructor(parser: StreamParser<unknown>) {
+    this.#parser = parser
+    this.#state = parser.startState?.(2) ?? {}
+  }
+
+  /** The next line, in pieces that are the line together. */
+  line(text: string): CodePiece[] {
+    this.#lines += 1
+    if (this.#lines > mostLines || text.length > longestLine) return [{ text }]
+    if (text === '') {
+      this.#parser.blankLine?.(this.#state, 2)
+      return []
+    }
+    try {
+      return this.#read(new StringStream(text, 4, 2))
+    } catch {
+      // A parser that does not know what to do next does not know it later either.
+      this.#lines = mostLines
+      return [{ text }]
+    }
+  }
+
+  #read(stream: StringStream): CodePiece[] {
+    const pieces: CodePiece[] = []
+    for (let idle = 0; !stream.eol() && idle <= mostIdle; idle += 1) {
+      stream.start = stream.pos
+      const name = this.#parser.token(stream, this.#state)
+      if (stream.pos === stream.start) continue
+      idle = 0
+      const style = styleOf(name)
+      pieces.push({ text: stream.current(), ...(style !== undefined && { style }) })
+    }
+    if (!stream.eol()) throw new Error('The parser does not advance.')
+    return pieces
+  }
+}
+
+/** Colours for a language, by the name that stands behind a fence or by the ending of a file; `undefined` for one that is not known. */
+export function coloursOf(language: string): CodeColours | undefined {
+  const parser = Object.hasOwn(languages, language) ? languages[language] : undefined
+  return parser === undefined ? undefined : new CodeColours(parser)
+}
+
+const styles: Readonly<Record<string, Style>> = {
+  ...{ comment: ['dim', 'italic'], meta: 'dim', keyword: 'magenta', self: 'magenta', operatorKeyword: 'magenta' },
+  ...{
+    string: 'green',
+    regexp: 'green',
+    inserted: 'green',
+    deleted: 'red',
+    number: 'yellow',
+    atom: 'yellow',
+    bool: 'yellow',
+    null: 'yellow',
+  },
+  ...{ unit: 'yellow', type: 'cyan', typeName: 'cyan', namespace: 'cyan', builtin: 'cyan', tag: 'blue', def: 'blue', macroName: 'blue' },
+  ...{ property: 'blue', propertyName: 'blue', attribute: 'yellow', qualifier: 'cyan' },
+}
+
+/** Parsers say `variableName.function`, or several words. */
+function styleOf(name: string | null): Style | undefined {
+  const word = /^[A-Za-z]+/.exec(name ?? '')?.[0] ?? ''
+  return Object.hasOwn(styles, word) ? styles[word] : undefined
+}
