@@ -68,7 +68,16 @@ const adapters: Record<string, { adapters: string[]; packages: string[] }> = {
   postgres: { adapters: ['http'], packages: [] },
   node: {
     adapters: ['env', 'http', 'mcp'],
-    packages: ['@agentclientprotocol/sdk', '@modelcontextprotocol/sdk', 'diff', 'hono', 're2js', 'node:'],
+    packages: [
+      '@agentclientprotocol/sdk',
+      '@codemirror/legacy-modes',
+      '@codemirror/streamparser',
+      '@modelcontextprotocol/sdk',
+      'diff',
+      'hono',
+      're2js',
+      'node:',
+    ],
   },
 }
 
