@@ -38,7 +38,7 @@ export async function afterReload(
 // #endregion approvals
 
 // #region cost
-/** At most so many dollars for one question. The model needs prices: the catalogue has them. */
+/** Once so many dollars are spent, no further call begins: the last one may exceed the limit. The model needs prices: the catalogue has them. */
 export async function askFor(model: Model, question: string, dollars: number): Promise<string> {
   const run = new Agent({ model, limits: { maxCost: dollars } }).prompt(question)
   const { status, text, limit } = await run.result
