@@ -1,7 +1,11 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { ChatOpenAI } from '@langchain/openai'
+import { OpenAIProvider } from '@openai/agents-openai'
 import { expect, it } from 'vitest'
-import { ask as theirs } from '../../examples/migrate/ai-sdk.ts'
-import { ask as ours } from '../../examples/migrate/from-ai-sdk.ts'
+import { ask as withAiSdk } from '../../examples/migrate/ai-sdk.ts'
+import { ask as withLangChain } from '../../examples/migrate/langchain.ts'
+import { ask as withOpenAiAgents } from '../../examples/migrate/openai-agents.ts'
+import { ask as ours } from '../../examples/migrate/phi-core.ts'
 import { local } from '../../src/providers/openai/index.ts'
 import { modelServer } from '../adapters/node/cli/model-server.ts'
 
@@ -13,14 +17,28 @@ const service = () =>
       : { text: ['The tool said: ', JSON.stringify(messages.at(-1)?.content)] },
   )
 
-it('the program of the AI SDK and ours say the same to the model, and to a person', async () => {
+type Program = (baseURL: string, prompt: string, write: (text: string) => void) => Promise<number | undefined>
+
+const apiKey = 'test-key'
+const programs: Record<string, Program> = {
+  'the AI SDK': (baseURL, ...rest) => withAiSdk(createOpenAICompatible({ name: 'local', baseURL })('test'), ...rest),
+  'OpenAI Agents': async (baseURL, ...rest) =>
+    withOpenAiAgents(await new OpenAIProvider({ apiKey, baseURL, useResponses: false }).getModel('test'), ...rest),
+  'LangChain JS': (baseURL, ...rest) =>
+    withLangChain(new ChatOpenAI({ model: 'test', apiKey, streaming: true, configuration: { baseURL } }), ...rest),
+}
+
+it.each(Object.entries(programs))('the program of %s and ours say the same to the model, and to a person', async (_name, theirs) => {
   const [one, other] = [await service(), await service()]
   const said: [string[], string[]] = [[], []]
-  const theirModel = createOpenAICompatible({ name: 'local', baseURL: one.env.OPENAI_BASE_URL })('test')
-  await theirs(theirModel, 'Do I need a coat in Oslo?', (text) => void said[0].push(text))
-  await ours(local('test', { baseUrl: other.env.OPENAI_BASE_URL }), 'Do I need a coat in Oslo?', (text) => void said[1].push(text))
+  const question = 'Do I need a coat in Oslo?'
+  const tokens = [
+    await theirs(one.env.OPENAI_BASE_URL, question, (text) => void said[0].push(text)),
+    await ours(local('test', { baseUrl: other.env.OPENAI_BASE_URL }), question, (text) => void said[1].push(text)),
+  ]
   expect(said[1].join('')).toContain('Oslo: 4 °C, rain')
   expect(said[0].join('')).toBe(said[1].join(''))
+  expect(tokens[0]).toBe(tokens[1])
   const roles = (asked: typeof one.asked) => asked.map(({ messages }) => messages.map(({ role }) => role))
   expect(roles(other.asked)).toEqual(roles(one.asked))
 })
