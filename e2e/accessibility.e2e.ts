@@ -64,6 +64,26 @@ test('the page is operated from the keyboard', async ({ page }) => {
   await expect(composer).toHaveValue('m t d')
 })
 
+test('what is asked for before the agent is there is not lost', async ({ page }) => {
+  const comes = Promise.withResolvers<void>()
+  await page.route(/start-[^/]*\.js$/, async (route) => {
+    await comes.promise
+    await route.continue()
+  })
+  await page.goto(quickPage)
+  const watch = await page.getByRole('button', { name: 'Watch it work' }).boundingBox()
+  if (watch === null) throw new Error('The opening has no button to watch it work.')
+  await page.keyboard.press('Control+k')
+  await page.mouse.move(watch.x + 10, watch.y + 10)
+  await page.mouse.down()
+  comes.resolve()
+  await page.waitForLoadState('networkidle')
+  await page.mouse.up()
+  await expect(page.getByRole('combobox', { name: 'Command' })).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+})
+
 test('panes are resized by their separators', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto(quickPage)

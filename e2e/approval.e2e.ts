@@ -1,9 +1,5 @@
-import { expect, type Page, test } from 'playwright/test'
-import { quickPage } from './playground-page.ts'
-
-const status = (page: Page) => page.getByTestId('run-status')
-const pick = (page: Page, scenario: string) => page.getByRole('button', { name: scenario, exact: true }).click()
-const card = (page: Page) => page.getByTestId('tool-card').last()
+import { expect, test } from 'playwright/test'
+import { card, pick, quickPage, status } from './playground-page.ts'
 
 test('a call that waited before a reload waits after it, and runs once it is approved', async ({ page }, info) => {
   await page.goto(quickPage)

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { ConversationPane } from './conversation/conversation-pane.tsx'
 import { Inspector } from './inspector/inspector.tsx'
 import { Panes } from './layout/panes.tsx'
@@ -20,15 +20,16 @@ const SettingsDialog = lazy(async () => (await import('./settings/settings-dialo
 const StorageDialog = lazy(async () => (await import('./sessions/storage-dialog.tsx')).StorageDialog)
 const CompareDialog = lazy(async () => (await import('./compare/compare-dialog.tsx')).CompareDialog)
 
-/** The page: status on top, the stored conversations, the one that is shown, and what it is made of. */
-export function App({ desk }: { desk: Desk }) {
-  const dialog = useSignal<DialogName | undefined>(undefined)
+/** The page: status on top, the stored conversations, the one that is shown, and what it is made of. `dialog` is open at first. */
+export function App({ desk, dialog: first }: { desk: Desk; dialog?: DialogName | undefined }) {
+  const dialog = useSignal(first)
   const conversation = desk.current.value
   const state = conversation.state.value
   const close = () => (dialog.value = undefined)
   const open = (which: DialogName) => (dialog.value = which)
 
-  useEffect(() => {
+  // Before anything is painted: no key falls between the opening and the page.
+  useLayoutEffect(() => {
     const onKey = onKeysOf(desk, open)
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)

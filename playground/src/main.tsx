@@ -1,14 +1,13 @@
 /// <reference types="vite/client" />
 import { render } from 'preact'
-import type { Scenario } from './demo/scenario.ts'
+import { watchEarlyInput } from './early-input.ts'
 import { Opening } from './opening.tsx'
 import { endpoint } from './remote/endpoint.ts'
 import { settingsKey } from './settings/settings-key.ts'
 
 const root = document.getElementById('app')
 if (root === null) throw new Error('index.html has no element #app.')
-/** What was picked before there was an agent to play it. */
-let picked: Scenario | undefined
+const early = watchEarlyInput()
 
 // No top-level `await`: parts that are loaded meanwhile import this file's chunk, and would wait for it for ever.
 const starting = import('./start.tsx')
@@ -16,13 +15,13 @@ if (isFirstVisit()) {
   render(
     <Opening
       onPick={(scenario) => {
-        picked = scenario
+        early.picked = scenario
       }}
     />,
     root,
   )
 }
-starting.then(({ start }) => start(root, () => picked))
+starting.then(({ start }) => start(root, early))
 
 // Offline after the first load, where the page was built and came over https or from this machine; a page of a server ends with it.
 if (import.meta.env.PROD && endpoint === undefined && 'serviceWorker' in navigator)

@@ -1,2 +1,7 @@
 /** What the key of commands is called here. */
 export const commandKey = /Mac|iPhone|iPad/.test(navigator.platform) ? '⌘' : 'Ctrl '
+
+/** Whether the key opens the commands. */
+export function isCommandKey({ metaKey, ctrlKey, key }: KeyboardEvent): boolean {
+  return (metaKey || ctrlKey) && key.toLowerCase() === 'k'
+}

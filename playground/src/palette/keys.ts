@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { Desk } from '../state/desk.ts'
 import { showPane } from '../state/layout.ts'
 import { type InspectorTab, inspectorTabs } from '../state/selection.ts'
-import { commandKey } from './command-key.ts'
+import { commandKey, isCommandKey } from './command-key.ts'
 import { isComposing } from './composing.ts'
 
 /** Keys of one letter can be switched off: speech input types them by accident (WCAG 2.1.4). */
@@ -42,7 +42,7 @@ export function onKeysOf(desk: Desk, open: (dialog: 'palette' | 'keys') => void)
   return (event) => {
     if (document.querySelector('dialog[open]') !== null) return
     const conversation = desk.current.value
-    if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
+    if (isCommandKey(event)) {
       event.preventDefault()
       open('palette')
       return

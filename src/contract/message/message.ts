@@ -291,10 +291,17 @@ export function lastAnswerText(messages: readonly AgentMessage[]): string {
   return ''
 }
 
+/** Characters of a text that is looked at for blanks: to look joins the pieces that it came in. A model that writes blanks without end meets its output limit. */
+const maxLooked = 10_000
+
 /** Whether a model answered and said nothing: no call, no reasoning, and no text but blank. */
 export function isEmptyAnswer({ stopReason, content }: Pick<AssistantMessage, 'stopReason' | 'content'>): boolean {
   const isSaid = stopReason === 'stop' || stopReason === 'toolUse'
-  return isSaid && content.every((block) => block.type === 'text' && block.text.trim() === '' && block.providerState === undefined)
+  return isSaid && content.every((block) => block.type === 'text' && isBlank(block.text) && block.providerState === undefined)
+}
+
+function isBlank(text: string): boolean {
+  return text.length <= maxLooked && text.trim() === ''
 }
 
 /** What the result of a run says of the last answer among `messages`, which it added. */

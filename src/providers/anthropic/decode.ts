@@ -14,7 +14,7 @@ import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import { citationOf, isKnownCitation } from './citations.ts'
 import type { AnthropicCall } from './encode.ts'
-import { expectedKinds, keptBlock, shownDelta } from './kept-block.ts'
+import { expectedKinds, keptBlock, shownDeltas } from './kept-block.ts'
 import { isServiceCall, isServiceResult, ServiceBlocks } from './service-blocks.ts'
 import { addUsage, knownFields, type WireBlock, type WireEvent, type WireMessage, type WireUsage } from './wire.ts'
 
@@ -207,7 +207,7 @@ export class AnthropicDecoder implements StreamDecoder {
   #delta(index: number | undefined, delta: WireEvent['delta']): void {
     if (delta === undefined) return
     const type = wordIn(delta.type, 'the type of a delta')
-    if (type !== undefined && !shownDelta.test(type) && this.#grow(this.#find(index), delta)) return
+    if (type !== undefined && !shownDeltas.has(type) && this.#grow(this.#find(index), delta)) return
     this.#unknown.look(delta, knownFields.delta)
     switch (type) {
       case 'text_delta':

@@ -6,7 +6,13 @@ import type { WireBlock } from './wire.ts'
 export const expectedKinds: ReadonlySet<string> = new Set(['mcp_tool_listing', 'fallback', 'compaction', 'container_upload'])
 
 /** Deltas that say something to people, or ask for something, in whatever block they come. */
-export const shownDelta = /^(text|thinking|signature|input_json|citations)_delta$/
+export const shownDeltas: ReadonlySet<string> = new Set([
+  'text_delta',
+  'thinking_delta',
+  'signature_delta',
+  'input_json_delta',
+  'citations_delta',
+])
 
 /** The block as it goes back: `raw` is its input, where that came bit by bit. */
 export function keptBlock(block: WireBlock, raw: string | undefined): JsonObject {

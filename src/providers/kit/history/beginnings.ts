@@ -18,14 +18,25 @@ export class Beginnings<Known extends Beginning> {
   /** Takes out the longest one of at most `end` messages that `messages` begin with, and that `fits`: it goes on, so it may not be used twice. */
   take(messages: readonly Message[], end: number, fits?: (known: Known) => boolean): Known | undefined {
     for (let at = end; at > 0; at--) {
+      const found = this.#upTo(messages, at)
       const last = messages[at - 1]
-      const found = last === undefined ? undefined : this.#byLast.get(last)
-      if (last === undefined || found === undefined || found.messages.length !== at) continue
-      if (fits?.(found) === false || !isSame(found.messages, messages, at)) continue
+      if (last === undefined || found === undefined || fits?.(found) === false) continue
       this.#byLast.delete(last)
       return found
     }
     return undefined
+  }
+
+  /** What was made of all of `messages`: to look at, not to go on. */
+  whole(messages: readonly Message[]): Known | undefined {
+    return this.#upTo(messages, messages.length)
+  }
+
+  /** What was made of the first `length` messages. */
+  #upTo(messages: readonly Message[], length: number): Known | undefined {
+    const last = messages[length - 1]
+    const found = last === undefined ? undefined : this.#byLast.get(last)
+    return found !== undefined && isSame(found.messages, messages, length) ? found : undefined
   }
 
   keep(known: Known): void {
@@ -43,6 +54,8 @@ interface Looked extends Beginning {
 export function placesWhere(fits: (message: Message) => boolean): (messages: readonly Message[]) => readonly number[] {
   const looked = new Beginnings<Looked>()
   return (messages) => {
+    const whole = looked.whole(messages)
+    if (whole !== undefined) return whole.places
     const known = looked.take(messages, messages.length) ?? { messages: [], places: [] }
     for (let at = known.messages.length; at < messages.length; at++) {
       const message = messages[at]

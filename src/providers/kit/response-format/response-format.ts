@@ -5,9 +5,9 @@ import { isMediaOf } from '../../../contract/message/media.ts'
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
 import type { ResponseFormat } from '../../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
-import { placesWhere } from '../history/beginnings.ts'
 import { legalName } from '../history/legal-id.ts'
 import { type MediaRules, wordsIn } from '../history/media.ts'
+import { placesOfMedia } from '../history/ready-media.ts'
 import { adjusted } from '../settings/write-settings.ts'
 import { type AnswerByTool, answerByTool } from './answer-tool.ts'
 import { closedSchema } from './closed-schema.ts'
@@ -77,7 +77,7 @@ export function citesDocuments(
   warnings: string[],
 ): boolean {
   const { messages } = request
-  const asked = placesToCite(messages).some((at) =>
+  const asked = placesOfMedia(messages).some((at) =>
     messages[at]?.content.some(
       (block) => isToCite(block) && (isMediaOf(block.mimeType, media) || (citesText === true && wordsIn(block) !== undefined)),
     ),
@@ -86,9 +86,6 @@ export function citesDocuments(
   adjusted(request, 'citations left out: an answer that is held to a schema has none', warnings)
   return false
 }
-
-/** Which messages have documents that are to be cited. */
-const placesToCite = placesWhere(({ content }) => content.some(isToCite))
 
 function isToCite(block: Content): block is FileContent {
   return block.type === 'file' && block.citations === true

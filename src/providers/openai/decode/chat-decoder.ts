@@ -276,7 +276,14 @@ export class ChatDecoder implements StreamDecoder {
     for (const field in call) if (!knownOfCalls.has(field)) this.#keepField(key, field, Reflect.get(call, field))
     const fragment = textOfArguments(args)
     // Some say at the end of a call once more what it was: whole arguments are followed by nothing else.
-    if (id !== undefined && fragment === this.builder.written(key) && parseArguments(fragment).fault === undefined) return
+    if (
+      !isNew &&
+      id !== undefined &&
+      fragment !== '' &&
+      fragment === this.builder.written(key) &&
+      parseArguments(fragment).fault === undefined
+    )
+      return
     this.#emptyCall = fragment.trim() === '' && (isNew || this.#emptyCall === key) ? key : undefined
     this.builder.toolArguments(key, fragment)
   }
