@@ -65,9 +65,12 @@ test('the page is operated from the keyboard', async ({ page }) => {
 })
 
 test('what is asked for before the agent is there is not lost', async ({ page }) => {
-  const comes = Promise.withResolvers<void>()
+  let come = (): void => {}
+  const comes = new Promise<void>((resolve) => {
+    come = resolve
+  })
   await page.route(/start-[^/]*\.js$/, async (route) => {
-    await comes.promise
+    await comes
     await route.continue()
   })
   await page.goto(quickPage)
@@ -76,7 +79,7 @@ test('what is asked for before the agent is there is not lost', async ({ page })
   await page.keyboard.press('Control+k')
   await page.mouse.move(watch.x + 10, watch.y + 10)
   await page.mouse.down()
-  comes.resolve()
+  come()
   await page.waitForLoadState('networkidle')
   await page.mouse.up()
   await expect(page.getByRole('combobox', { name: 'Command' })).toBeFocused()
