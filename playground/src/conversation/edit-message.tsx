@@ -1,21 +1,27 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { isComposing } from '../palette/composing.ts'
 
 interface EditMessageProps {
-  text: string
+  /** Belongs to the conversation: the field may leave the page, and come back. Without a value, nothing is edited. */
+  draft: Signal<string | undefined>
   /** Resolves with whether it was heard: then the field closes. */
   onSend: (text: string) => Promise<boolean>
-  onCancel: () => void
 }
 
 /** Says something else instead of what was said: everything after it leaves the conversation, and stays in the tree. */
-export function EditMessage({ text, onSend, onCancel }: EditMessageProps) {
-  const draft = useSignal(text)
+export function EditMessage({ draft, onSend }: EditMessageProps) {
   const isSending = useSignal(false)
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => field.current?.focus({ preventScroll: true }), [])
+  const onCancel = () => {
+    draft.value = undefined
+  }
   const send = async () => {
-    if (draft.value.trim() === '' || isSending.value) return
+    const text = draft.value?.trim() ?? ''
+    if (text === '' || isSending.value) return
     isSending.value = true
-    const isHeard = await onSend(draft.value.trim())
+    const isHeard = await onSend(text)
     isSending.value = false
     if (isHeard) onCancel()
   }
@@ -32,7 +38,7 @@ export function EditMessage({ text, onSend, onCancel }: EditMessageProps) {
         aria-label="Edited message"
         value={draft.value}
         readOnly={isSending.value}
-        ref={(field) => field?.focus()}
+        ref={field}
         onInput={(event) => (draft.value = event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === 'Escape' && !isComposing(event)) onCancel()

@@ -1,20 +1,21 @@
-import { useSignal } from '@preact/signals'
-import type { VNode } from 'preact'
+import type { ReadonlySignal } from '@preact/signals'
+import type { RefObject, VNode } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Citation, Content } from '../../../src/index.ts'
 import type { LoopRecord, Session } from '../../../src/session/index.ts'
 import type { MessageView, RunState } from '../../../src/store/index.ts'
 import { Note } from '../notes/note.tsx'
-import { count } from '../parts/figures.ts'
 import { RecordedRace } from '../race/recorded-race.tsx'
 import type { CapturedTurn } from '../state/event-log.ts'
 import type { Selection } from '../state/selection.ts'
 import { Message, type MessageActions, type MessageProps } from './message.tsx'
-
-/** Messages that are in the page at first, and half of how many more come at once: all of them are looked at in every frame. */
-const shownAtFirst = 50
+import { useMessageWindow } from './message-window.ts'
 
 interface MessageListProps {
+  /** What scrolls. */
+  box: RefObject<HTMLElement | null>
+  /** Whether the newest is kept in sight. */
+  isFollowing: ReadonlySignal<boolean>
   state: RunState
   record: Session | undefined
   selection: Selection | undefined
@@ -25,15 +26,17 @@ interface MessageListProps {
   onBranch: (loopId: string) => void
 }
 
-/** The newest messages, with what happened between them; earlier ones on demand, or when one of them is selected. */
-export function MessageList({ state, record, selection, actions, requests, onSelect, onBranch }: MessageListProps) {
+/** The messages, with what happened between them. Of a long conversation only those that are near what is seen are in the page. */
+export function MessageList({ box, isFollowing, state, record, selection, actions, requests, onSelect, onBranch }: MessageListProps) {
   const { messages, live, tools, approvals, notes, children: runs } = state
-  const wanted = useSignal(shownAtFirst)
   const rendered = useRef(new Map<string, Rendered>())
-  const selected = selection === undefined ? -1 : messages.findIndex((view) => isSelected(view, selection))
-  const first = Math.max(0, Math.min(messages.length - wanted.value, selected < 0 ? messages.length : selected))
+  const shown = [...messages, ...(live ? [live] : [])].filter(hasPlace)
+  const wanted = selection === undefined ? -1 : shown.findIndex((view) => isSelected(view, selection))
+  const { from, to, before, after } = useMessageWindow({ box, ids: shown.map(({ id }) => id), isFollowing, wanted })
   const groups = new Map(record?.loops.flatMap((loop) => (loop.parallelGroup?.isSelected ? [[loop.messages[0]?.id, loop] as const] : [])))
   const earlier = notes.filter(({ afterMessageId }) => afterMessageId === undefined)
+  const inPage = stretch(messages, shown[from]?.id, shown[to]?.id)
+  const used = new Set<string>()
 
   function render(view: MessageView): VNode {
     const calls = view.blocks.flatMap((block) => {
@@ -41,6 +44,7 @@ export function MessageList({ state, record, selection, actions, requests, onSel
       return block.type === 'toolCall' ? [tools[block.toolCallId], runs[block.toolCallId]] : []
     })
     const isHere = isSelected(view, selection)
+    used.add(view.id)
     const props: MessageProps = { view, tools, approvals, runs, isSelected: isHere, actions, find, onSelect, onBranch }
     return once(rendered.current, view.id, [view, approvals, isHere, actions, ...calls], () => <Message key={view.id} {...props} />)
   }
@@ -53,17 +57,16 @@ export function MessageList({ state, record, selection, actions, requests, onSel
       : undefined
   }
 
+  const lines = inPage.flatMap((view) => [render(view), ...between(view, groups.get(view.id))])
+  const newest = live && to === shown.length ? [render(live), between(live, undefined)] : []
+  for (const id of rendered.current.keys()) if (!used.has(id)) rendered.current.delete(id)
   return (
     <>
-      {first > 0 && (
-        <button type="button" class="small earlier" onClick={() => (wanted.value = messages.length - first + 2 * shownAtFirst)}>
-          {count(first)} earlier messages
-        </button>
-      )}
-      {first === 0 && earlier.map((note) => <Note key={note.id} {...{ note, messages, requests }} />)}
-      {messages.slice(first).flatMap((view) => [render(view), ...between(view, groups.get(view.id))])}
-      {live && render(live)}
-      {live && between(live, undefined)}
+      <div class="room-before" style={{ height: `${before}px` }} aria-hidden="true" />
+      {from === 0 && earlier.map((note) => <Note key={note.id} {...{ note, messages, requests }} />)}
+      {lines}
+      {newest}
+      <div class="room-after" style={{ height: `${after}px` }} data-after aria-hidden="true" />
     </>
   )
 
@@ -73,6 +76,21 @@ export function MessageList({ state, record, selection, actions, requests, onSel
       ...notes.filter((note) => note.afterMessageId === view.id).map((note) => <Note key={note.id} {...{ note, messages, requests }} />),
     ]
   }
+}
+
+/** Results of tools are part of the card of their call. */
+function hasPlace({ role }: MessageView): boolean {
+  return role === 'user' || role === 'assistant'
+}
+
+/** From the message `first` on, and what comes before `next`; all before the first one that has a place belongs to it. */
+function stretch(messages: readonly MessageView[], first: string | undefined, next: string | undefined): readonly MessageView[] {
+  const start = messages.findIndex(({ id }) => id === first)
+  const end = next === undefined ? -1 : messages.findIndex(({ id }) => id === next)
+  if (first === undefined) return messages
+  // Only the answer that is being written is seen.
+  if (start < 0) return []
+  return messages.slice(start, end < 0 ? messages.length : end)
 }
 
 interface Rendered {

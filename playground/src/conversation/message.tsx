@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals'
+import type { Signal } from '@preact/signals'
 import { textOf } from '../../../src/index.ts'
 import { escapeControls, type MessageView, type RunState, sourcesOf } from '../../../src/store/index.ts'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
@@ -18,6 +18,10 @@ import { Thinking } from './thinking.tsx'
 export interface MessageActions extends Decisions {
   regenerate(): void
   editAndResend(messageId: string, text: string): Promise<boolean>
+  readonly draft: {
+    /** What is to be said instead of a message; `undefined` where nobody changes it. */
+    edited(messageId: string): Signal<string | undefined>
+  }
 }
 
 export interface MessageProps {
@@ -36,7 +40,8 @@ export interface MessageProps {
 /** One message. Tool results have no place of their own: they are part of the card of their call. */
 export function Message(props: MessageProps) {
   const { view, isSelected, actions, find, onSelect, onBranch } = props
-  const isEdited = useSignal(false)
+  const edited = actions?.draft.edited(view.id)
+  const isEdited = edited?.value !== undefined
   const { message, role } = view
   if (role !== 'user' && role !== 'assistant') return null
   const turn = message !== undefined && 'turnId' in message ? message.turnId : undefined
@@ -52,6 +57,7 @@ export function Message(props: MessageProps) {
     <article
       class={`message ${role}`}
       data-testid={`message-${role}`}
+      data-message={view.id}
       data-status={view.status}
       data-report={isReport || undefined}
       data-selected={isSelected}
@@ -59,12 +65,8 @@ export function Message(props: MessageProps) {
       onClick={toSource}
     >
       <h3 class="visually-hidden">{isReport ? 'Report from the background' : isUser ? 'You' : 'Assistant'}</h3>
-      {isEdited.value && message?.role === 'user' ? (
-        <EditMessage
-          text={textOf(message.content)}
-          onCancel={() => (isEdited.value = false)}
-          onSend={async (text) => (await actions?.editAndResend(view.id, text)) ?? false}
-        />
+      {edited !== undefined && isEdited && message?.role === 'user' ? (
+        <EditMessage draft={edited} onSend={async (text) => (await actions?.editAndResend(view.id, text)) ?? false} />
       ) : (
         // A block never changes its place in a message.
         passagesOf(view.blocks, sources, view.status === 'streaming').map((passage) => (
@@ -73,12 +75,12 @@ export function Message(props: MessageProps) {
       )}
       <Sources sources={sources} find={find} />
       {errorMessage !== undefined && <p class="message-error">{escapeControls(errorMessage)}</p>}
-      {view.status === 'done' && message !== undefined && !isEdited.value && (
+      {view.status === 'done' && message !== undefined && !isEdited && (
         <MessageFooter
           view={view}
           isScripted={message.role === 'assistant' && message.provider === 'scripted'}
           onSelect={turn && (() => onSelect(turn))}
-          onEdit={isUser && !isReport && actions ? () => (isEdited.value = true) : undefined}
+          onEdit={message.role === 'user' && !isReport && edited ? () => (edited.value = textOf(message.content)) : undefined}
           onRerun={isUser || !actions ? undefined : actions.regenerate}
           onBranch={isUser || turn === undefined ? undefined : () => onBranch(turn.loopId)}
         />

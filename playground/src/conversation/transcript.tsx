@@ -82,10 +82,19 @@ export function Transcript({ state, race, selection, actions, modelUrl, onRemedy
 
   return (
     <div class="transcript-frame">
-      <section class="transcript" role="log" aria-live="off" aria-label="Conversation" {...scrollable} ref={box} onScroll={onScroll}>
+      <section
+        class="transcript"
+        role="log"
+        data-testid="transcript"
+        aria-live="off"
+        aria-label="Conversation"
+        {...scrollable}
+        ref={box}
+        onScroll={onScroll}
+      >
         <div class="lines" ref={lines} data-empty={isEmpty}>
           {isEmpty && welcome}
-          <MessageList state={state} selection={selection} actions={actions} {...rest} />
+          <MessageList box={box} isFollowing={isFollowing} state={state} selection={selection} actions={actions} {...rest} />
           {race && <RaceCard race={race} />}
           <RetryNotice retry={state.retry} />
           {isWaiting(state) && (

@@ -19,10 +19,12 @@ import {
   aJsonObject,
   aNumberFromZero,
   aText,
+  type FieldsOf,
   fieldsOf,
   type Infer,
   json,
   listOf,
+  object,
   oneOf,
   optional,
   type ShapeOf,
@@ -33,6 +35,26 @@ import { loopEvent, parallelGroupFields } from './session.ts'
 const { isSelected: _ofOneLoop, ...ofAllLoops } = parallelGroupFields
 const answer: ShapeOf<AgentMessage> = assistantMessage
 const result: ShapeOf<AgentMessage> = toolResultMessage
+
+const requestFields = {
+  request: annotatedRequest,
+  /** In a log: what `request` leaves out because the request recorded before it, of this turn, said it. */
+  repeats: optional(
+    object({
+      loopId: aText,
+      turnIndex: aNumberFromZero,
+      /** So many messages, with their provenance, come before those of `request`. */
+      messages: aNumberFromZero,
+      systemPrompt: aFlag,
+      tools: aFlag,
+    }),
+  ),
+}
+
+/** What the model was sent. */
+export interface RequestEntry extends FieldsOf<typeof requestFields> {
+  type: 'turnRequest'
+}
 
 /** The entries that a run writes, by their type. */
 export const journalEntries = {
@@ -54,7 +76,7 @@ export const journalEntries = {
     asked: optional(promptSettings),
   },
   turnStart: { triggeredBy: turnTrigger },
-  turnRequest: { request: annotatedRequest },
+  turnRequest: requestFields,
   /** Events of the loop, where they are kept beside what they tell (`withEvents`). */
   events: { events: listOf(loopEvent) },
   /** The session was given a name. */

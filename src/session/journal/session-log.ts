@@ -18,6 +18,7 @@ import { openInTime } from '../log/open-in-time.ts'
 import { type KnownLog, Missed } from '../takeover/catch-up.ts'
 import { CutOffLoops, resultEntries } from '../takeover/cut-off-loops.ts'
 import { HistoryEnds } from '../takeover/history-ends.ts'
+import { RepeatedRequests } from '../views/repeated-requests.ts'
 
 /** Of what its beginning says: whose it is, and the call that runs it. */
 type SessionOrigin = Pick<SessionJournalOptions, 'owner' | 'spawnRef'>
@@ -43,6 +44,7 @@ export class SessionLog {
   readonly #mediaFrom: () => readonly string[]
   #known: KnownLog
   readonly #cutOff = new CutOffLoops()
+  readonly #requests = new RepeatedRequests()
   #writer: Promise<SessionWriter> | undefined
   #closing: Promise<void> | undefined
   /** Records that no writer has got yet. */
@@ -97,6 +99,7 @@ export class SessionLog {
   append(record: JournalRecord, conversation: JournaledConversation): Promise<void> {
     const { type } = record.entry
     const unopened = this.#unopened.get(conversation)
+    if (unopened !== undefined) this.#requests.forget()
     if (type === 'loopStart') this.#refused.delete(conversation)
     else if (this.#refused.has(conversation)) return Promise.reject(this.#refused.get(conversation))
     const records = this.#entriesOf(record, conversation).map((entry) => placed(record, entry))
@@ -115,6 +118,7 @@ export class SessionLog {
   /** What was accepted is written first. */
   async close(): Promise<void> {
     void this.#write()
+    this.#requests.forget()
     const writer = this.#writer
     this.#writer = undefined
     if (this.#missed?.isUntold === true) this.#readAgain()
@@ -169,6 +173,7 @@ export class SessionLog {
   /** The next loop writes with a writer of its own. */
   #startOver(failed: Promise<SessionWriter>, error: unknown): void {
     this.#startsOver = true
+    this.#requests.forget()
     this.#readAgain()
     if (SessionError.isInstance(error) && error.code === 'conflict') this.#isLost = true
     if (this.#writer === failed) this.#writer = undefined
@@ -181,9 +186,10 @@ export class SessionLog {
     this.#missed = undefined
   }
 
-  #entriesOf({ entry, loopId }: JournalRecord, conversation: JournaledConversation): SessionEntry[] {
+  #entriesOf({ entry, loopId, turnIndex }: JournalRecord, conversation: JournaledConversation): SessionEntry[] {
     if (entry.type !== 'loopStart') {
       this.#known.ends.advance(loopId, entry)
+      if (entry.type === 'turnRequest') return [this.#requests.shortened(entry, { loopId, turnIndex })]
       return entry.type === 'toolResult' ? resultEntries(entry.message) : [entry]
     }
     const { parentLoopId } = entry

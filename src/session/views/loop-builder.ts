@@ -69,8 +69,8 @@ export class LoopBuilder {
     this.#turn = { turnId, triggeredBy, usage: emptyUsage(), inputMessages: [], toolResults: [], startedAt: at, endedAt: at }
   }
 
-  captureRequest(request: AnnotatedRequest): void {
-    if (this.#turn !== undefined) this.#turn.requestPayload = request
+  captureRequest(request: AnnotatedRequest | undefined): void {
+    if (this.#turn !== undefined && request !== undefined) this.#turn.requestPayload = request
   }
 
   /** Adds a message to the history of the loop. Results come in the order of their calls, in whichever they are added. */

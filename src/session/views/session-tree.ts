@@ -3,6 +3,7 @@ import type { SessionEntry, SessionRecord } from '../../contract/session/session
 import type { NewSessionRecord } from '../../types/session/session-store.ts'
 import { LoopBuilder, openedLoop } from './loop-builder.ts'
 import { linkChild } from './navigation.ts'
+import { RepeatedRequests } from './repeated-requests.ts'
 
 /** So many events share a record, so that no record grows with its loop. */
 export const eventsPerRecord = 256
@@ -34,6 +35,7 @@ class RecordedTree {
   readonly #builders = new Map<string, LoopBuilder>()
   /** Of loops without an end: the writer of their last record. */
   readonly #open = new Map<string, number>()
+  readonly #requests = new RepeatedRequests()
 
   constructor(sessionId: string, at: number) {
     const formation = { type: 'firstLoop' as const, at }
@@ -128,6 +130,9 @@ class RecordedTree {
         builder.endTurn()
         builder.beginTurn(turnIndex ?? record.turns.length, entry.triggeredBy, at)
         break
+      case 'turnRequest':
+        builder.captureRequest(this.#requests.restored(entry, { loopId: record.loopId, turnIndex }))
+        break
       case 'loopEnd': {
         const { type: _, ...end } = entry
         builder.endTurn()
@@ -152,7 +157,7 @@ class RecordedTree {
 
 function addToRecord(
   builder: LoopBuilder,
-  entry: Exclude<LoopEntry, { type: 'loopStart' | 'turnStart' | 'loopEnd' | 'recovered' }>,
+  entry: Exclude<LoopEntry, { type: 'loopStart' | 'turnStart' | 'turnRequest' | 'loopEnd' | 'recovered' }>,
   at: number,
 ): void {
   const { record } = builder
@@ -161,9 +166,6 @@ function addToRecord(
     case 'assistant':
     case 'toolResult':
       builder.add(entry.message, at)
-      break
-    case 'turnRequest':
-      builder.captureRequest(entry.request)
       break
     case 'history':
       builder.restart({ messages: entry.messages, state: entry.state })

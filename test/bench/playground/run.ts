@@ -8,6 +8,7 @@ import { findChromium } from '../../../scripts/chromium.ts'
 import { quantile } from '../task.ts'
 import { type FrameTimes, traceFrames } from './frames.ts'
 import { longHistory } from './history.ts'
+import { measureLength } from './length.ts'
 import { freshPage, type Line, type Load, measureLoad, watchOrigin } from './load.ts'
 import { buildPlayground, type Site, serveSite } from './site.ts'
 
@@ -17,7 +18,7 @@ const slowLine: Line = { bytesPerSecond: 1_250_000, latency: 40 }
 const perSecond = 500
 const seconds = 10
 const messages = 2000
-const goals = { firstLoad: 60_000, streamingMs: 1000, frameMs: 16, heapMb: 150, offOrigin: 0 }
+const goals = { firstLoad: 60_000, streamingMs: 1000, frameMs: 16, heapMb: 150, reloadMs: 2000, offOrigin: 0 }
 
 const paragraph =
   'The **ice** drifts south, *slowly*, and `-11 °C` was read at noon. Nobody left the ship; [the depot](https://example.org) lies under the cairn.\n\n'
@@ -118,6 +119,17 @@ async function reportLongRun(browser: Browser, site: Site): Promise<void> {
   await context.close()
 }
 
+async function reportLength(browser: Browser, site: Site): Promise<void> {
+  const { context, page } = await freshPage(browser)
+  await page.goto(site.url)
+  const { reloadMs, heapMb, scroll } = await measureLength(browser, page, { history: await longHistory(messages), asked: messages / 2 })
+  await context.close()
+  add(`reload of ${messages / 2} turns with their events and requests`, ms(reloadMs), `≤ ${ms(goals.reloadMs)}`)
+  add('JS heap after it', `${heapMb.toFixed(0)} MB`, `≤ ${goals.heapMb} MB`)
+  const figure = `${ms(scroll.p50)} median, ${ms(scroll.p95)} at the 95th percentile (CPU ${ms(scroll.cpuP95)})`
+  add(`main thread per frame while all ${messages} messages pass by, 300 pixels a frame`, figure, `≤ ${goals.frameMs} ms`)
+}
+
 const parts = process.argv.slice(2)
 const wants = (part: string): boolean => parts.length === 0 || parts.includes(part)
 const folder = mkdtempSync(join(tmpdir(), 'phi-playground-'))
@@ -130,6 +142,7 @@ try {
     reportFrames('empty page', await framesOf(browser, site))
     reportFrames(`${messages} messages`, await framesOf(browser, site, await longHistory(messages)))
   }
+  if (wants('length')) await reportLength(browser, site)
   if (wants('heap')) await reportLongRun(browser, site)
   await site.close()
 } finally {

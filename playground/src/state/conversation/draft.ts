@@ -7,6 +7,8 @@ export interface Draft {
   attached: Signal<readonly Attachment[]>
   /** Why other files do not go with it. */
   refused: Signal<readonly string[]>
+  /** What is to be said instead of a message; `undefined` where nobody changes it. */
+  edited(messageId: string): Signal<string | undefined>
   /** Puts words that were not heard before what is there by now. */
   giveBack(text: string, media: readonly Attachment[]): void
 }
@@ -20,7 +22,13 @@ export function draftOf(sessionId: string): Draft {
   if (known !== undefined) return known
   const text = signal(storedText(sessionId))
   const attached = signal<readonly Attachment[]>([])
+  const edits = new Map<string, Signal<string | undefined>>()
   const draft: Draft = {
+    edited(messageId) {
+      const edited = edits.get(messageId) ?? signal(undefined)
+      edits.set(messageId, edited)
+      return edited
+    },
     text,
     attached,
     refused: signal<readonly string[]>([]),

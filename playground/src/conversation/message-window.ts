@@ -1,0 +1,162 @@
+import { type ReadonlySignal, useSignal } from '@preact/signals'
+import type { RefObject } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+
+/** So many are all in the page: a search of the browser finds them. */
+const fewest = 60
+/** How far beyond both edges messages are in the page, in heights of what is seen; the rest is fetched when less than half of it is left. */
+const margin = 1.5
+/** Pixels of one that was never seen, as long as none was. */
+const guessedHeight = 160
+/** Pixels between two of them, as the style has it. */
+const gap = 12
+
+/** Some of a list, from `from` to before `to`, and the room that the others take. */
+export interface MessageWindow {
+  from: number
+  to: number
+  /** Pixels. */
+  before: number
+  after: number
+}
+
+interface Windowed {
+  /** What scrolls. */
+  box: RefObject<HTMLElement | null>
+  /** What they stand in, each with its id as `data-message`, after an element that takes the room of those before, and before one for those after. */
+  ids: readonly string[]
+  isFollowing: ReadonlySignal<boolean>
+  /** One that must be there; where it is not, the window moves to it. */
+  wanted: number
+}
+
+/**
+ * Which messages of a long conversation are near enough to be seen. They may be of any height: one that was not seen yet is taken to be as tall as the
+ * others are on average, and what is in sight stays where it is when that turns out to be wrong.
+ */
+export function useMessageWindow({ box, ids, isFollowing, wanted }: Windowed): MessageWindow {
+  const range = useSignal({ from: Math.max(0, ids.length - fewest), to: ids.length })
+  const heights = useRef(new Heights()).current
+  /** Where those in the page began when they were looked at last, by id, and which is the first in sight. */
+  const seen = useRef<{ tops: Map<string, number>; first?: string | undefined }>({ tops: new Map() }).current
+  // A browser scrolls by itself where the page becomes shorter.
+  const scrolledTo = box.current?.scrollTop
+  const lastWanted = useRef(-1)
+
+  const isAll = ids.length <= fewest
+  const shown = isAll ? { from: 0, to: ids.length } : clamped(range.value, ids.length, isFollowing.value)
+  if (!isAll && wanted !== lastWanted.current && wanted >= 0 && (wanted < shown.from || wanted >= shown.to)) {
+    Object.assign(shown, { from: Math.max(0, wanted - fewest / 2), to: Math.min(ids.length, wanted + fewest / 2) })
+    range.value = { ...shown }
+  }
+  lastWanted.current = wanted
+
+  function noteFirst(scrollTop: number): void {
+    const all = [...seen.tops]
+    seen.first = (all.findLast(([, top]) => top <= scrollTop) ?? all[0])?.[0]
+  }
+
+  /** Looks how tall those in the page are, and keeps what is in sight where it is. */
+  function measure(scrollTop = box.current?.scrollTop ?? 0): void {
+    const element = box.current
+    if (element === null) return
+    const { first = '', tops } = seen
+    seen.tops = topsIn(element, heights)
+    const [was, is] = [tops.get(first), seen.tops.get(first)]
+    if (!isFollowing.value && was !== undefined && is !== undefined && is !== was) element.scrollTop = scrollTop + is - was
+    noteFirst(element.scrollTop)
+  }
+
+  function onScroll(): void {
+    const element = box.current
+    if (element === null) return
+    const { scrollTop: top, clientHeight: height } = element
+    noteFirst(top)
+    if (isAll) return
+    const offsets = heights.offsets(ids)
+    const isNear = (share: number) => ({ top: top - share * height, bottom: top + (1 + share) * height })
+    const needed = reach(offsets, isNear(margin / 2))
+    if (needed.from >= shown.from && needed.to <= shown.to) return
+    const next = reach(offsets, isNear(margin))
+    keepFocus(element, ids.slice(next.from, next.to))
+    range.value = next
+  }
+
+  useLayoutEffect(() => measure(scrolledTo))
+  useLayoutEffect(() => {
+    const element = box.current
+    if (element === null) return
+    element.addEventListener('scroll', onScroll, { passive: true })
+    return () => element.removeEventListener('scroll', onScroll)
+  })
+  useLayoutEffect(() => {
+    const element = box.current
+    if (element?.firstElementChild === null || element === null) return
+    const observer = new ResizeObserver(() => measure())
+    observer.observe(element.firstElementChild)
+    return () => observer.disconnect()
+  }, [])
+
+  const offsets = heights.offsets(ids)
+  const [end = 0, from = 0, to = 0] = [offsets[ids.length], offsets[shown.from], offsets[shown.to]]
+  return { ...shown, before: from, after: end - to }
+}
+
+/** Whoever follows sees the newest. */
+function clamped({ from, to }: { from: number; to: number }, count: number, isFollowing: boolean): { from: number; to: number } {
+  if (isFollowing || from >= count) return { from: Math.max(0, Math.min(from, count - 1), count - fewest), to: count }
+  return { from, to: Math.min(to, count) }
+}
+
+/** How tall messages were when they were seen. */
+class Heights {
+  readonly #known = new Map<string, number>()
+  #sum = 0
+  #guess = guessedHeight
+  /** How many were known when it was guessed. */
+  #guessedFrom = 5
+
+  set(id: string, height: number): void {
+    this.#sum += height - (this.#known.get(id) ?? 0)
+    this.#known.set(id, height)
+    // Seldom: what is guessed of thousands moves the whole page.
+    if (this.#known.size < 2 * this.#guessedFrom) return
+    this.#guessedFrom = this.#known.size
+    this.#guess = this.#sum / this.#known.size
+  }
+
+  /** Where each begins, and at last where the list ends. */
+  offsets(ids: readonly string[]): Float64Array {
+    const offsets = new Float64Array(ids.length + 1)
+    for (const [at, id] of ids.entries()) offsets[at + 1] = (offsets[at] ?? 0) + (this.#known.get(id) ?? this.#guess)
+    return offsets
+  }
+}
+
+/** Those that reach into the stretch from `top` to `bottom`. */
+function reach(offsets: Float64Array, { top, bottom }: { top: number; bottom: number }): { from: number; to: number } {
+  const count = offsets.length - 1
+  const after = offsets.findIndex((offset) => offset > top)
+  const from = after < 0 ? count : Math.max(0, after - 1)
+  const beyond = offsets.findIndex((offset) => offset >= bottom)
+  return { from: Math.min(from, Math.max(0, count - 1)), to: beyond < 0 ? count : Math.min(count, Math.max(beyond, from + 1)) }
+}
+
+/** Where those in the page begin, by id; notes their heights. */
+function topsIn(element: HTMLElement, heights: Heights): Map<string, number> {
+  const all = [...element.querySelectorAll<HTMLElement>('[data-message]')]
+  const end = element.querySelector<HTMLElement>('[data-after]')?.offsetTop ?? 0
+  const tops = new Map<string, number>()
+  for (const [at, { dataset, offsetTop }] of all.entries()) {
+    const id = dataset.message ?? ''
+    tops.set(id, offsetTop)
+    heights.set(id, (all[at + 1]?.offsetTop ?? end + gap) - offsetTop)
+  }
+  return tops
+}
+
+/** Keys scroll what has the focus: it does not vanish with what leaves the page. */
+function keepFocus(element: HTMLElement, staying: readonly string[]): void {
+  const holder = document.activeElement?.closest<HTMLElement>('[data-message]')
+  if (holder && element.contains(holder) && !staying.includes(holder.dataset.message ?? '')) element.focus({ preventScroll: true })
+}
