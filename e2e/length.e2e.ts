@@ -1,4 +1,4 @@
-import { longHistory } from '../test/bench/playground/history.ts'
+import { longHistory } from '../test/harness/long-history.ts'
 import { expect, test } from './browser.ts'
 import { quickPage, say, status } from './playground-page.ts'
 
