@@ -6,6 +6,7 @@
 
 export { bytesOfBase64, toBase64 } from './base/base64.ts'
 export { isRedirect, namedPage, retryAfterIn } from './base/http-answer.ts'
+export { isEqualJson } from './base/json/json-diff.ts'
 export { type Media, mediaIn } from './base/json/media-blocks.ts'
 export { logWarning } from './base/log-warning.ts'
 export { aLogger } from './base/port-kinds.ts'

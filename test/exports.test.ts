@@ -82,10 +82,13 @@ const expected: Record<string, string> = {
   './skills': `
     SkillError loadSkillDir loadSkills parseSkill
     LoadSkillsOptions ParsedSkill Skill SkillErrorCode SkillProblem SkillProblemCode SkillSet`,
+  './shared-state': `
+    sharedState
+    PatchOperation PatchStep SavedState SessionState SharedState SharedStateDefinition SharedStateOptions SharedStateRules StateAuthor StateChange StateChangeOptions StateRecorder ToldStateChange`,
   './session': `
     JournalError SessionError assertSessionId checkSession childrenOf deleteAllSessions exportAllSessions exportSession exportSessionLines getLoop importSession logSessionStore loopChainTo
     messagesWithBytes memoryDriver openInTime parallelSiblings parseMessages parseSession parseSnapshot pruneSessions recordsOf replayEvents rootLoops salvageSession
-    scopedSessionStore serializeMessages sessionJournal sessionOf snapshotOf queuedInputs RecordedInput totalUsage withEvents withTaskHooks
+    scopedSessionStore serializeMessages sessionJournal sessionOf sharedStatesOf snapshotOf queuedInputs RecordedInput RecordedState totalUsage withEvents withTaskHooks
     AgentSnapshot BegunCall BlobDriver CaughtUp ChildLoopRef CopiedSessionRecord DroppedLine EventKeeping EventStore ImportSessionOptions Journal
     JournalEntry JournalRecord JournaledConversation LogClaim LogDamage LogDriver LogLine LogQuery LoopEvent LoopPlace LoopRecord
     LoopStatus NewSessionRecord NodeTag ParallelGroupRecord PruneOptions ReplayOptions ResumableSnapshot ResumePoint RetentionOptions RetentionReport SalvagedSession Session
@@ -113,7 +116,7 @@ const expected: Record<string, string> = {
     InputResolvedEvent LlmJudgeOptions LoopConfig LoopConfigSnapshot LoopHooks LoopObserver LoopOptions LoopStep LoopWatch
     MessageEndEvent MessageStartEvent MessageSupplier MessageUpdateEvent ModelAnswer ModelFallbackEvent ModelName RateLimit RateLimits RateLimitsEvent TurnPreparedEvent ParallelLoopEndEvent ParallelLoopStartEvent
     ParallelOptions ParallelOutcome ParallelResult ProgressMessageEvent ProviderRetryEvent PrunAppliedEvent QueueMode ReachedLimit
-    ReadableBudget ReplacedArguments RevertAppliedEvent RunFailure RunGuards SharedLimits SubAgentRef ToolExecutionEndEvent
+    ReadableBudget ReplacedArguments RevertAppliedEvent SharedStateChangedEvent RunFailure RunGuards SharedLimits SubAgentRef ToolExecutionEndEvent
     ToolExecutionStartEvent ToolExecutionUpdateEvent ToolHookInfo TraceContext TurnEndEvent TurnHookInfo TurnRequestEvent
     TurnStartEvent TurnTrigger WatchedLoop`,
   './agent': `
@@ -149,7 +152,7 @@ const expected: Record<string, string> = {
     McpToolSet McpToolsOptions`,
   './client': `
     RemoteError remoteSession runClientTools
-    AnyTools ClientCallAnswer ClientCallContext ClientToolFunction ClientTools OfferedClientTool
+    RemoteSharedState AnyTools ClientCallAnswer ClientCallContext ClientToolFunction ClientTools OfferedClientTool
     ChatAgent ChatOptions ClientSettings QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
   './ui/openai': `
     chatCompletionEncoder chatCompletionOf chatStreamEnd failureOf openAiSse readCompletionRequest readResponseRequest responseEncoder responseSse
@@ -169,7 +172,7 @@ const expected: Record<string, string> = {
   './ui/ag-ui': `
     agUiEncoder agUiHeaders agUiSse approvalIdOf parseApprovalId readRunInput toAgUiMessages
     AgUiContentEvent AgUiEncoder AgUiEncoderOptions AgUiEvent AgUiInterrupt AgUiMessage AgUiPart AgUiRunEvent AgUiTokenUsage
-    AgUiToolCall Read RunInput ToolDecision WaitingForPerson`,
+    AgUiToolCall ClientState Read RunInput ToolDecision WaitingForPerson`,
   './testing': `
     agentEndpointSuite endpointAgent faultFetch schemaValidatorSuite sessionStoreSuite streamProviderSuite workspaceSuite
     AgentEndpointSuiteOptions AskEndpoint Expectation FaultFetch FaultScript FixtureAnswer ProviderFixture RecordedCall

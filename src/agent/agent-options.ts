@@ -36,6 +36,7 @@ import type { Budget } from '../types/run/budget.ts'
 import type { UpcomingTurn } from '../types/run/turn.ts'
 import type { Journal } from '../types/session/journal.ts'
 import type { SessionStore } from '../types/session/session-store.ts'
+import type { SharedStateRules } from '../types/session/shared-state.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
@@ -90,6 +91,8 @@ export interface AgentOptions<Output = unknown, Tools extends readonly AgentTool
   session?: SessionStore
   /** Makes every loop durable in another way; not together with `session`. */
   journal?: Journal
+  /** JSON that the session shares with its pages: tools, the application and pages change it. See `sharedState`. Default: none. */
+  sharedState?: SharedStateRules
   /** What `agent.close()` closes with it, such as an MCP tool set made for this agent alone. Agents made by `with` and `fork` own nothing of it. */
   owns?: readonly { close(): unknown }[]
   /** Bytes of events a run remembers for late readers. Default 4 MiB. */
@@ -97,7 +100,7 @@ export interface AgentOptions<Output = unknown, Tools extends readonly AgentTool
 }
 
 /** The settings an agent keeps beside its history and identity. */
-export type AgentSettings<Output = unknown> = Omit<AgentOptions<Output>, 'messages' | 'agentId' | 'sessionId' | 'owns'>
+export type AgentSettings<Output = unknown> = Omit<AgentOptions<Output>, 'messages' | 'agentId' | 'sessionId' | 'owns' | 'sharedState'>
 
 /** What a caller may say about one run: also settings, which count for each of its requests. */
 export interface PromptOptions<Output = unknown> extends RequestSettings {
@@ -177,6 +180,7 @@ export const agentTable: OptionTable<AgentOptions> = {
   agentName: aText,
   sessionId,
   session: aStore,
+  sharedState: withMethods('shared state, as sharedState makes it', 'begin'),
   owns: listOf(withMethods('something to close', 'close')),
   replayBytes: aPositiveNumber,
 }
@@ -193,7 +197,7 @@ export const promptTable: OptionTable<PromptOptions> = {
   responseFormat: aSchema,
 }
 
-const { messages: _history, agentId: _agent, sessionId: _session, owns: _owned, ...settingsOfAgent } = agentTable
+const { messages: _history, agentId: _agent, sessionId: _session, owns: _owned, sharedState: _shared, ...settingsOfAgent } = agentTable
 const agentOptions = options<AgentOptions>(agentTable)
 const agentSettings = options<AgentSettings>(settingsOfAgent)
 const promptOptions = options<PromptOptions>(promptTable)

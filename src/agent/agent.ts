@@ -9,6 +9,7 @@ import { continuationOf, type LoopStart } from '../loop/agent-loop.ts'
 import { toMessages } from '../loop/intake.ts'
 import type { AgentRun, Receipt } from '../types/run/run.ts'
 import type { SessionJournal } from '../types/session/session-store.ts'
+import type { SharedState, SharedStateRules } from '../types/session/shared-state.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import type { TypesOfTools } from '../types/tool/typed-tool.ts'
 import { AgentListeners } from './agent-listeners.ts'
@@ -60,10 +61,11 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   /** Throws `ConfigError` when there is no model, or an option cannot work. */
   constructor(options: AgentOptions<Output, Tools>) {
     checkAgentOptions(options)
-    const { messages = [], agentId, sessionId, owns = [], ...settings } = options
+    const { messages = [], agentId, sessionId, owns = [], sharedState, ...settings } = options
     this.#owned = owns
     this.#settings = withOwnTools(settings)
     this.#conversation = new Conversation(messages, agentId, sessionId)
+    if (sharedState !== undefined) this.#share(sharedState)
   }
 
   // Running
@@ -256,6 +258,11 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     this.#conversation.become(own, journal)
   }
 
+  /** What the session shares with its pages, where the agent was made with `sharedState`. Source: docs/concepts/shared-state.md */
+  get sharedState(): SharedState | undefined {
+    return this.#conversation.shared
+  }
+
   // Identity
 
   get agentId(): string {
@@ -296,6 +303,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     checkOptions(overrides, anObject, 'overrides')
     const options = { ...this.#settings, messages: this.messages, ...overrides } as AgentOptions<Answer> // without another form, Answer is Output
     const agent = new Agent(options)
+    const { shared } = this.#conversation
+    if (shared !== undefined && overrides.sharedState === undefined) agent.#share(shared)
     if (overrides.messages === undefined) agent.#conversation.sendAs(this.#conversation)
     return agent
   }
@@ -325,6 +334,13 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     const { tools = [] } = this.#settings
     const { asked } = this.#conversation.context
     return asked === undefined ? tools : [...tools, ...extraTools(this.#settings, asked)]
+  }
+
+  #share(rules: Pick<SharedStateRules, 'begin'>): void {
+    this.#conversation.share(rules, () => {
+      const { session, journal } = this.#settings
+      return session === undefined ? journal : this.#conversation.journalIn(session)
+    })
   }
 
   #assertIdle(): void {

@@ -6,6 +6,7 @@ import { type AgentMessage, now } from '../contract/message/message.ts'
 import { type PromptSettings, settingsIn } from '../contract/model/request-settings.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
+import type { SavedState } from '../contract/session/shared-state.ts'
 import { type LoopOrigin, type LoopRequest, type LoopStart, startLoop, tryContinuation } from '../loop/agent-loop.ts'
 import { checkCostLimit } from '../loop/check-config.ts'
 import type { AgentContext, LoopConfig } from '../loop/loop-config.ts'
@@ -112,9 +113,14 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
     sessionId,
     listeners,
     start: async (loopOptions) => {
-      const named = agentName === undefined ? loopOptions : { ...loopOptions, agentName }
+      const { shared } = conversation
+      const named = {
+        ...loopOptions,
+        ...(agentName !== undefined && { agentName }),
+        ...(shared !== undefined && { sharedState: shared }),
+      }
       const request = { start, origin, context, config, options: named }
-      const begun = journal === undefined ? request : await takeOver(request, journal, what)
+      const begun: AgentLoopRequest = journal === undefined ? request : await takeOver(request, journal, what)
       if (what.goesOn === true && begun !== request) {
         before = context.asked ?? {}
         begun.config = configWith(before)
@@ -122,6 +128,9 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
         keepAsked(context, what, given)
       }
       tellMissing(before, given, logger)
+      if (begun.sharedState !== undefined) shared?.become(begun.sharedState, true)
+      // Where it cannot be recorded, nor can the loop: that ends the run.
+      if (shared !== undefined) await shared.recordIfNew().catch(() => undefined)
       if (journal === undefined) return startLoop(begun)
       run.loopId = begun.origin.loopId
       if (conversation.lastLoopId === loopId) conversation.lastLoopId = run.loopId
@@ -157,7 +166,12 @@ function ofRun({ thinking, responseFormat, repair, ...given }: PromptOptions): P
 const openGraceMs = 1000
 
 /** Of an agent, which names its loops before they begin. */
-type AgentLoopRequest = LoopRequest & { origin: LoopOrigin & { loopId: string }; context: Conversation['context'] }
+type AgentLoopRequest = LoopRequest & {
+  origin: LoopOrigin & { loopId: string }
+  context: Conversation['context']
+  /** What others have made of what the session shares. */
+  sharedState?: SavedState
+}
 
 /**
  * Takes the right to write, and catches up with what others have written since this history was read: then the run goes on from there. What cannot
@@ -176,10 +190,16 @@ async function takeOver(
   const opening = (async () => journal.open(place, context))()
   const caughtUp = await settleWithin(opening, options.signal, openGraceMs).catch(() => undefined)
   if (caughtUp === undefined) return request
-  const { messages, state, loopCounts, lastLoopId, asked } = caughtUp
+  const { messages, state, loopCounts, lastLoopId, asked, sharedState } = caughtUp
   const isTaken = isCounted(origin.loopId, sessionId, loopCounts)
   Object.assign(context, { messages, state, loopCounts: raiseCounts(context.loopCounts, loopCounts), lastLoopId, ...(goesOn && { asked }) })
   const loopId = isTaken ? nextLoopId(context, sessionId, config) : origin.loopId
   const start = afterTakeover?.(context) ?? request.start
-  return { ...request, start, origin: { kind: origin.kind, loopId, ...(lastLoopId !== undefined && { parentLoopId: lastLoopId }) } }
+  const shared = sharedState === undefined ? {} : { sharedState }
+  return {
+    ...request,
+    ...shared,
+    start,
+    origin: { kind: origin.kind, loopId, ...(lastLoopId !== undefined && { parentLoopId: lastLoopId }) },
+  }
 }

@@ -7,13 +7,16 @@ import { newId } from '../contract/message/ids.ts'
 import { type AgentMessage, lastSaidAt, type MessageInput, now } from '../contract/message/message.ts'
 import { toRecord } from '../contract/model/request-settings.ts'
 import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
+import type { JournalEntry } from '../contract/session/journal-entry.ts'
 import type { SessionFormation } from '../contract/session/session.ts'
 import type { AgentSnapshot } from '../contract/session/snapshot.ts'
 import { checkSnapshot } from '../contract/session/snapshot.ts'
 import { checkDocument } from '../contract/shape/read.ts'
 import type { AgentContext } from '../loop/loop-config.ts'
 import { raiseCounts } from '../loop/loop-id.ts'
+import type { Journal, JournalRecord } from '../types/session/journal.ts'
 import type { SessionJournal, SessionStore } from '../types/session/session-store.ts'
+import type { SessionState, SharedStateRules } from '../types/session/shared-state.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 import type { AgentSettings } from './agent-options.ts'
 
@@ -47,6 +50,8 @@ export class Conversation {
   lastActiveAt: number | undefined
   /** Where it is recorded. Shared with forks: a session has one writer. */
   recorder: { journal?: SessionJournal } = {}
+  /** What it shares with its pages. Shared with forks too. */
+  shared: SessionState | undefined
 
   constructor(messages: readonly MessageInput[], agentId: string = newId(), sessionId: string = newId()) {
     this.context = { ...blank, messages: toHistory(messages, 'messages'), agentId, sessionId }
@@ -129,6 +134,7 @@ export class Conversation {
     if (lastLoopId !== undefined) this.context.lastLoopId = lastLoopId
     if (asked !== undefined) this.context.asked = asked
     this.recorder = other.recorder
+    if (other.shared !== undefined) this.shared = other.shared
   }
 
   /** Forgets the history; identity and counts stay. A new object, because the run that was on still writes to the old one. */
@@ -141,6 +147,8 @@ export class Conversation {
   snapshot(given: AgentSettings): AgentSnapshot {
     const { systemPrompt = '', thinking = given.model.config.settings?.thinking ?? 'off', maxTokens, temperature, configId } = given
     const { agentId, sessionId, lastLoopId, loopCounts = {}, messages, state = {}, asked } = this.context
+    const { shared } = this
+    const sharedState = shared && { version: shared.version, value: shared.value }
     const settings = {
       systemPrompt: typeof systemPrompt === 'string' ? systemPrompt : '',
       thinking,
@@ -151,12 +159,27 @@ export class Conversation {
     }
     // Through JSON: a copy, without what is undefined.
     return JSON.parse(
-      JSON.stringify({ version: 1, createdAt: now(), agentId, sessionId, lastLoopId, loopCounts, messages, state, asked, settings }),
+      JSON.stringify({
+        version: 1,
+        createdAt: now(),
+        agentId,
+        sessionId,
+        lastLoopId,
+        loopCounts,
+        messages,
+        state,
+        asked,
+        sharedState,
+        settings,
+      }),
     )
   }
 
   /** Becomes what `snapshot` describes, recorded in `journal` where there is one; its lists and objects are this conversation's own from now on. */
-  become({ agentId, sessionId, lastLoopId, loopCounts, messages, state, asked }: AgentSnapshot, journal?: SessionJournal): void {
+  become(
+    { agentId, sessionId, lastLoopId, loopCounts, messages, state, asked, sharedState }: AgentSnapshot,
+    journal?: SessionJournal,
+  ): void {
     // Within a session the counts stay one object: forks hold it too.
     const isSame = sessionId === this.context.sessionId
     const known = isSame ? this.context.loopCounts : undefined
@@ -166,6 +189,7 @@ export class Conversation {
     if (asked !== undefined) this.context.asked = asked
     this.lastLoopId = lastLoopId
     if (journal !== undefined) this.recorder = { journal }
+    this.shared?.become(sharedState, journal !== undefined && sharedState !== undefined)
   }
 
   /** Where it is recorded: in `session`, unless it has a journal already. */
@@ -174,15 +198,27 @@ export class Conversation {
     return this.recorder.journal
   }
 
+  /** Shares what `rules` say, or what another conversation does, recorded in `journal`. */
+  share(rules: Pick<SharedStateRules, 'begin'>, journal: () => Journal | undefined): void {
+    this.shared = rules.begin({
+      sessionId: () => this.context.sessionId,
+      record: (entry) => journal()?.append(this.#recordOf(entry), this.context),
+    })
+  }
+
+  /** A record of the session as a whole. */
+  #recordOf(entry: JournalEntry): JournalRecord {
+    const { agentId, sessionId } = this.context
+    return { agentId, sessionId, loopId: this.lastLoopId ?? '', runId: '', turnIndex: 0, at: now(), entry }
+  }
+
   /** Names the session where it is recorded. Rejects with `SessionError` `notFound` where it is not. */
   async rename(title: string): Promise<void> {
-    const { agentId, sessionId } = this.context
     const { journal } = this.recorder
     if (journal === undefined || this.lastLoopId === undefined) {
       throw new SessionError('notFound', 'Nothing of this session is stored yet. Make the agent with a session store, and prompt it first.')
     }
-    const record = { agentId, sessionId, loopId: this.lastLoopId, runId: '', turnIndex: 0, at: now() }
-    await journal.append({ ...record, entry: { type: 'title', title } }, this.context)
+    await journal.append(this.#recordOf({ type: 'title', title }), this.context)
   }
 
   /** Goes on under a new session id, with the same history, and returns it; with `idleMs`, only when the last run began longer ago. */

@@ -14,6 +14,7 @@ import { asRead, before, beforeAnswer, Conversation, type Rewind } from './conve
 import { continueElsewhere, readHistory, readSession } from './recorded.ts'
 import { codeOf, RemoteError } from './remote-error.ts'
 import type { RemoteSessionOptions } from './remote-options.ts'
+import { LiveSharedState } from './remote-shared-state.ts'
 import { answerCall, claimCall } from './run/client-calls.ts'
 import { decide, Outbox, type QueuedReceipt } from './run/outbox.ts'
 import { RemoteRun, type RunHost } from './run/remote-run.ts'
@@ -41,6 +42,7 @@ export class LiveRemoteSession implements ChatAgent {
   #hasWatched = false
   readonly #host: RunHost
   readonly #pageTools: PageTools
+  readonly sharedState: LiveSharedState
 
   constructor(options: RemoteSessionOptions) {
     this.sessionId = options.sessionId
@@ -48,6 +50,11 @@ export class LiveRemoteSession implements ChatAgent {
     this.#feed = new SessionFeed(this.#wire, this.#owner())
     this.#outbox = new Outbox(this.#wire, { starting: () => this.#starting, warn: (event, error) => this.#warn(event, error) })
     this.#pageTools = new PageTools(this, options.clientId)
+    this.sharedState = new LiveSharedState(
+      this.#wire,
+      (listener) => this.subscribe(listener),
+      (error) => this.#warn('stateFailed', error),
+    )
     this.#host = {
       sessionId: options.sessionId,
       logger: options.logger,
@@ -194,6 +201,7 @@ export class LiveRemoteSession implements ChatAgent {
 
   close(): void {
     this.#pageTools.close()
+    this.sharedState.close()
     this.#wire.close()
     this.#feed.close()
     this.#run?.lose(new RemoteError('closed', 'The session was closed on this side. The run goes on on the server.'))

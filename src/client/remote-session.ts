@@ -4,6 +4,7 @@ import type { ApprovalRef, ClientCallAnswer } from '../types/run/question.ts'
 import type { ToolTypesByName } from '../types/tool/typed-tool.ts'
 import { LiveRemoteSession } from './live-remote-session.ts'
 import { checkRemoteOptions, type RemoteSessionOptions } from './remote-options.ts'
+import type { RemoteSharedState } from './remote-shared-state.ts'
 import type { QueuedReceipt } from './run/outbox.ts'
 import type { AnyTools, ClientTools } from './tools/client-tools.ts'
 
@@ -34,6 +35,8 @@ export interface RemoteSession extends ChatAgent {
    * parameters is offered with each prompt, to a server that allows its name. `Tools` has the types of the tools: `InferTools<typeof agent>`.
    */
   tools<Tools extends ToolTypesByName = AnyTools>(handlers: ClientTools<Tools>): () => void
+  /** What the session shares with its pages. */
+  readonly sharedState: RemoteSharedState
   /** Names the session. Rejects with `RemoteError`. */
   rename(title: string): Promise<void>
   /** Lets the connection go. Runs go on on the server; here they end with the code `closed`. */

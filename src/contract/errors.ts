@@ -161,6 +161,8 @@ export const misuseCode = oneOf(
   'unknownInput',
   'argumentsChanged',
   'claimedElsewhere',
+  'invalidState',
+  'stateConflict',
   'notAllowed',
   'nestedSubAgent',
   'branchCount',

@@ -137,8 +137,10 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
   const ids = { ...ensureIds(request), runId: options.runId ?? newId() }
   const loop = new LoopState(ids, context, config, options)
   const turns = turnsStart(loop, request)
+  const stopTelling = tellShared(loop)
   const end = (ending: RunEnding): RunResult => {
     loop.stop.release()
+    stopTelling()
     context.lastLoopId = ids.loopId
     if (start.type !== 'compaction' && isPromptOver(ending.status, origin.kind)) delete context.asked
     const returned = loop.inputs.leave()
@@ -186,6 +188,12 @@ async function run(
     // Little below lets an error through; what does must not cost the caller its agentEnd.
     return await end({ status: 'error', error: loop.fail(error) })
   }
+}
+
+/** Changes of what the session shares with its pages are events of the loops that are on. */
+function tellShared({ options, events }: LoopState): () => void {
+  const told = options.sharedState?.subscribe((change) => events.emit({ type: 'sharedStateChanged', ...change }))
+  return () => told?.()
 }
 
 /** The prompt belongs to the run from here on: whatever ends it, what it did not take in is returned. */

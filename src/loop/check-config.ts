@@ -150,6 +150,7 @@ const loopOptionTable: OptionTable<LoopOptions> = {
   approvals: anObject,
   clientCalls: anObject,
   inputs: anObject,
+  sharedState: withMethods('shared state of an agent', 'subscribe', 'ofCall'),
   runningTools: anObject,
   approvalRule: aFunction,
   agentName: aText,

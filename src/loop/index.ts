@@ -64,6 +64,7 @@ export {
   type ReachedLimit,
   type SharedLimits,
 } from '../contract/run/settings.ts'
+export type { SharedStateChangedEvent } from '../contract/run/state-event.ts'
 export type { ModelFallbackEvent, RateLimitsEvent, TurnEndEvent, TurnPreparedEvent, TurnStartEvent } from '../contract/run/turn-event.ts'
 export type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
 export type {

@@ -18,6 +18,7 @@ import type { LoopObserver } from '../types/run/loop-watch.ts'
 import type { ApprovalDesk, ApprovalRule, ClientCallDesk, InputDesk, InputFilter } from '../types/run/question.ts'
 import type { LoopHooks, StopCondition, UpcomingTurn } from '../types/run/turn.ts'
 import type { Journal } from '../types/session/journal.ts'
+import type { SessionState } from '../types/session/shared-state.ts'
 import type { SchemaValidator } from '../types/standard-schema.ts'
 import type { OffloadOptions } from '../types/tool/offload.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
@@ -174,6 +175,8 @@ export interface LoopOptions {
   inputs?: InputDesk
   /** Where pages run the calls of tools of theirs. Without it, such a call ends the run `paused`. */
   clientCalls?: ClientCallDesk
+  /** What the session shares with its pages: tools change it, and changes are events. Without it, there is nothing. */
+  sharedState?: Pick<SessionState, 'subscribe' | 'ofCall'>
   /** The rule for tools of that name that have none of their own: that of the run that started this one, in `ctx.guards`. */
   approvalRule?: (toolName: string) => ApprovalRule | undefined
   /** Name of the agent that this loop is a run of, for its hooks and events. */

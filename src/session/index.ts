@@ -78,4 +78,5 @@ export { childrenOf, getLoop, loopChainTo, parallelSiblings, rootLoops, totalUsa
 export { queuedInputs, type RecordedInput } from './views/queued-inputs.ts'
 export { type ReplayOptions, replayEvents } from './views/replay-events.ts'
 export { recordsOf, sessionOf } from './views/session-tree.ts'
+export { type RecordedState, sharedStatesOf } from './views/shared-states.ts'
 export { type ResumableSnapshot, snapshotOf, type UnfinishedCalls } from './views/snapshot-of.ts'

@@ -36,6 +36,7 @@ import { afterCrash } from '../../examples/recipes/resume-session.ts'
 import { wentBack } from '../../examples/recipes/revert.ts'
 import { throughLedger } from '../../examples/recipes/rust-ledger.ts'
 import { watchedByScripts } from '../../examples/recipes/script-hooks.ts'
+import { planTogether } from '../../examples/recipes/shared-state.ts'
 import { skilled } from '../../examples/recipes/skills.ts'
 import { branched } from '../../examples/recipes/snapshots.ts'
 import { whenItEnds } from '../../examples/recipes/stop-conditions.ts'
@@ -90,6 +91,7 @@ describe('a page says what its program writes', () => {
     ['skills', skilled],
     ['sessions', recorded],
     ['client-tools', paint],
+    ['shared-state', planTogether],
     ['choices', choose],
     ['session-tree', tree],
   ])('%s', async (page, program) => expect(await written(program)).toBe(shown(page)))

@@ -16,6 +16,7 @@ import {
   pickFirst,
 } from '../../src/loop/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { sharedState } from '../../src/shared-state/index.ts'
 import { loadSkills } from '../../src/skills/index.ts'
 import { memoryWorkspace } from '../../src/tools/index.ts'
 import { add } from '../support/play.ts'
@@ -95,6 +96,7 @@ checkedOptions<AgentOptions>(
     agentId: 'a',
     sessionId: 's',
     session: memorySessionStore(),
+    sharedState: sharedState({ schema: { type: 'object' }, initial: {} }),
     owns: [{ close: act }],
     replayBytes: 1000,
   },
@@ -157,6 +159,12 @@ checkedOptions<LoopOptions>(
     clientCalls: new ClientCalls(),
     approvalRule: () => true,
     agentName: 'child',
+    sharedState: {
+      subscribe: () => () => undefined,
+      ofCall: () => {
+        throw new Error('No call is made.')
+      },
+    },
     runningTools: new Map(),
   },
   (options) => agentLoop('go', context(), { model }, options),

@@ -39,10 +39,10 @@ describe('what the table says is what is sent', async () => {
 
   it.each(rows)('$type', ({ type, cells: [, aiSdk = '', agUi = ''] }) => {
     const sent = seen.get(type as AgentEvent['type'])
-    // Notes like the others, and what pages run: a chat that does is in `test/adapters/http/client-tools.test.ts`.
+    // Notes like the others, what pages run and what they share: chats that do are in `test/adapters/http/client-tools.test.ts` and `shared-state.test.ts`.
     if (sent === undefined) {
       const others = ['prunApplied', 'revertApplied', 'turnPrepared', 'modelFallback', 'rateLimits']
-      expect([...others, 'clientCallRequested', 'clientCallResolved']).toContain(type)
+      expect([...others, 'clientCallRequested', 'clientCallResolved', 'sharedStateChanged']).toContain(type)
       return
     }
     const [notes, chunks] = [

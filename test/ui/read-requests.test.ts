@@ -193,7 +193,14 @@ describe('what an AG-UI client sends', () => {
 
   it('may say nothing new: then it asks what goes on', () => {
     const { value } = run({ messages: [{ id: 'a', role: 'assistant', content: 'x' }] })
-    expect(value).toEqual({ threadId: 't', runId: 'r', decisions: [], results: [], tools: [expect.objectContaining({ name: 'mine' })] })
+    expect(value).toEqual({
+      threadId: 't',
+      runId: 'r',
+      decisions: [],
+      results: [],
+      tools: [expect.objectContaining({ name: 'mine' })],
+      state: { value: { a: 1 }, isAsShown: false },
+    })
   })
 })
 

@@ -51,6 +51,8 @@ const misuse: Partial<Record<ConfigError['code'], ClientFault>> = {
   unknownCall: { status: 404, code: 'notFound' },
   argumentsChanged: { status: 409, code: 'argumentsChanged' },
   claimedElsewhere: { status: 409, code: 'claimedElsewhere' },
+  invalidState: { status: 400, code: 'invalidState' },
+  stateConflict: { status: 409, code: 'stateConflict' },
   notAllowed: { status: 403, code: 'choiceNotAllowed' },
   emptyHistory: { status: 409, code: 'nothingToContinue' },
   trailingAssistant: { status: 409, code: 'nothingToContinue' },

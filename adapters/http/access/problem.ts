@@ -49,6 +49,8 @@ type SessionProblem =
   | 'nothingToContinue'
   | 'argumentsChanged'
   | 'claimedElsewhere'
+  | 'invalidState'
+  | 'stateConflict'
   | 'agentFailed'
   | 'storeFailed'
   | 'invalidCursor'

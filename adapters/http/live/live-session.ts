@@ -9,6 +9,7 @@ import {
 } from '../../../src/index.ts'
 import { errorText, logWarning } from '../../../src/internal.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
+import type { SavedState } from '../../../src/shared-state/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
 import { SessionWatch } from '../notices/session-watch.ts'
@@ -162,6 +163,13 @@ export class LiveSession {
   /** A part of it so far. What waits for a person, or to be heard, is in each. Refuses with 400 `invalidCursor`. */
   async historyPage(query: PageQuery): Promise<HistoryPage> {
     return (await this.#agent.inMemory()) === undefined ? this.recorded.page(query) : pageIn(await this.history(), query)
+  }
+
+  /** What it shares with its pages, as it is now; undefined where it shares nothing, or nothing was said yet. */
+  async sharedState(): Promise<SavedState | undefined> {
+    const { sharedState } = (await this.#agent.inMemory()) ?? {}
+    if (sharedState !== undefined) return { version: sharedState.version, value: sharedState.value }
+    return this.recorded.sharedState()
   }
 
   /** Takes up the run that a process has left, unless another writer holds the session. Resolves with whether one is on: `logger` learns why not. */

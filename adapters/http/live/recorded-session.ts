@@ -10,6 +10,7 @@ import {
   sessionOf,
   snapshotOf,
 } from '../../../src/session/index.ts'
+import type { SavedState } from '../../../src/shared-state/index.ts'
 import { ProblemError, unknownLoop } from '../access/problem.ts'
 import { type History, type HistoryPage, historyIn, type PageQuery, readPage } from './history-page.ts'
 import { maxAttempts } from './live-session-host.ts'
@@ -72,6 +73,11 @@ export class RecordedSession {
     const last = records.at(-1)
     if (loopId === undefined && last !== undefined) this.#shown = { seq: last.seq, epoch: last.epoch, history }
     return history
+  }
+
+  /** What it shares with its pages, where it does. */
+  async sharedState(): Promise<SavedState | undefined> {
+    return sessionOf(await this.records(), this.#sessionId).sharedState
   }
 
   /** A part of the history so far. Refuses with 400 `invalidCursor`. */

@@ -17,6 +17,7 @@ import { addOpenAiRoutes } from './protocols/openai-routes.ts'
 import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext, type SessionRouteOptions } from './route-options.ts'
 import { runOf } from './run-of.ts'
 import { addScheduleRoutes } from './schedule-routes.ts'
+import { addStateRoutes } from './state-routes.ts'
 
 /**
  * The routes of live sessions, the same on every host. Whoever comes here may: who it is was asked before.
@@ -46,6 +47,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   addOpenAiRoutes(app, options)
   addHistoryRoutes(app, options)
   addScheduleRoutes(app, options)
+  addStateRoutes(app, options)
   app.post('/title', async (c) => {
     const { title } = await readJsonObject(c, options.body)
     if (typeof title !== 'string' || !isTitle(title))

@@ -47,6 +47,7 @@ import {
   runStatus,
 } from './run-facts.ts'
 import { reachedLimit } from './settings.ts'
+import { type SharedStateChangedEvent, stateEvents } from './state-event.ts'
 import {
   type ModelFallbackEvent,
   modelFallback,
@@ -314,7 +315,8 @@ export interface ChildEvent extends FieldsOf<typeof childEvent> {}
  * Every `…Start` has its `…End`, whatever happened; a `beforeLoop` hook that says no, or throws, leaves `agentEnd` alone. Calls of one message
  * interleave; a person may be asked more than once about a call. A call that still waits when the run ends `paused` has no `toolExecution…`
  * events yet. A compaction that was asked for comes without a turn. What a call leaves to go on beside the run begins with `backgroundStart`, within the
- * call; its `progressMessage`, `childEvent` and questions, and its `backgroundEnd`, come at any time before `agentEnd`.
+ * call; its `progressMessage`, `childEvent` and questions, and its `backgroundEnd`, come at any time before `agentEnd`; so does
+ * `sharedStateChanged`.
  */
 export type AgentEvent =
   | AgentStartEvent
@@ -348,6 +350,7 @@ export type AgentEvent =
   | CompactionEndedEvent
   | PrunAppliedEvent
   | RevertAppliedEvent
+  | SharedStateChangedEvent
   | ParallelLoopStartEvent
   | ParallelLoopEndEvent
   | ChildEvent
@@ -374,6 +377,7 @@ export const agentEvent: ShapeOf<AgentEvent> = tagged('type', {
   compactionEnded: object<CompactionEndedEvent>(compactionEnded),
   prunApplied: object<PrunAppliedEvent>(prunApplied),
   revertApplied: object<RevertAppliedEvent>(revertApplied),
+  ...stateEvents,
   parallelLoopStart: object<ParallelLoopStartEvent>(parallelLoopStart),
   parallelLoopEnd: object<ParallelLoopEndEvent>(parallelLoopEnd),
   childEvent: object<ChildEvent>(childEvent),

@@ -31,6 +31,7 @@ import {
   tagged,
 } from '../shape/shape.ts'
 import { loopEvent, parallelGroupFields } from './session.ts'
+import { stateChangeFields } from './shared-state.ts'
 
 const { isSelected: _ofOneLoop, ...ofAllLoops } = parallelGroupFields
 const answer: ShapeOf<AgentMessage> = assistantMessage
@@ -81,6 +82,8 @@ export const journalEntries = {
   events: { events: listOf(loopEvent) },
   /** The session was given a name. */
   title: { title: aText },
+  /** A change of what the session shares with its pages. */
+  sharedState: stateChangeFields,
   parallelGroup: { group: fieldsOf(ofAllLoops) },
   loopEnd: {
     status: runStatus,

@@ -32,6 +32,7 @@ import {
   type ShapeOf,
   tagged,
 } from '../shape/shape.ts'
+import { savedState } from './shared-state.ts'
 
 /** The id of a session. It is also a safe file name and storage key. */
 export const sessionId: ShapeOf<string> = kind(
@@ -216,6 +217,8 @@ const sessionFields = {
   formation: sessionFormation,
   /** The name that somebody gave it. */
   title: optional(aText),
+  /** What it shares with its pages, as it is now. */
+  sharedState: optional(savedState),
   /** Where it is a sub-agent's. */
   parentSpawnRef: optional(spawnRef),
   scope: sessionScope,

@@ -4,6 +4,7 @@ import { agentMessage, messageInput, withId } from '../message/message.ts'
 import { promptSettings, recordedSettings, thinkingLevel } from '../model/request-settings.ts'
 import { parseStored, readStored } from '../shape/read.ts'
 import { aNumber, anObject, aText, type FieldsOf, fieldsOf, kind, listOf, optional, recordOf } from '../shape/shape.ts'
+import { savedState } from './shared-state.ts'
 
 const snapshotFields = {
   /** Version of this shape. */
@@ -19,6 +20,8 @@ const snapshotFields = {
   state: contextState,
   /** What the prompt that is not answered yet said of its requests: `continueLoop` goes on with it. */
   asked: optional(promptSettings),
+  /** What the session shares with its pages, where it does. */
+  sharedState: optional(savedState),
   /** Absent where they are not known: the settings of whoever goes on stay then. */
   settings: optional(
     fieldsOf({

@@ -117,6 +117,7 @@ class RunningCall implements CallInRun {
   context(): ToolContext {
     const { id: toolCallId, name: toolName } = this.#call
     const { events, budget } = this.#loop
+    const { sharedState } = this.#loop.options
     return madeWhenAsked({
       [running]: this,
       toolCallId,
@@ -134,6 +135,7 @@ class RunningCall implements CallInRun {
         checkChildEvent(event)
         this.#emit({ type: 'childEvent', toolCallId, toolName, event })
       },
+      ...(sharedState !== undefined && { sharedState: sharedState.ofCall(toolCallId, () => this.#assertOn()) }),
       background: async () => (await loadBackground(this.#loop)).of(this),
       changeContext: (change) => {
         const checked = checkChange(change)
@@ -226,6 +228,11 @@ class RunningCall implements CallInRun {
     }
     const report = () => (this.#isOver ? undefined : hooks.update(this.#call, partialResult, emit))
     this.#reported = (this.#reported ?? Promise.resolve()).then(report)
+  }
+
+  /** What is detached changes nothing any more. */
+  #assertOn(): void {
+    if (this.#isOver || this.stop.aborted) throw new ToolError('cancelled', 'The call is over: it can change nothing any more.')
   }
 
   /** Whether the call was still there to report it. */

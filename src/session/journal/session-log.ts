@@ -341,5 +341,6 @@ function recoveredEntries({ loopId, recovered = [] }: Partial<ResumePoint> = {})
 function placed({ loopId, turnIndex, at }: JournalRecord, entry: SessionEntry): NewSessionRecord {
   // Of the session as a whole.
   if (entry.type === 'title') return { at, entry: { ...entry, title: toTitle(entry.title) } }
+  if (entry.type === 'sharedState') return { at, entry }
   return { loopId, turnIndex, at, entry }
 }

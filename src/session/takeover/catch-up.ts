@@ -56,18 +56,25 @@ export class Missed {
     if (added === undefined) return { caughtUp: ownHistory(snapshot, loopId, conversation), isFirst: false }
     this.#snapshots.set(latest, snapshot)
     const { messages, state, loopCounts, lastLoopId, asked } = snapshot
+    const shared = sharedOf(snapshot)
     const line = { ...(lastLoopId !== undefined && { lastLoopId }), ...(asked !== undefined && { asked }) }
-    return { caughtUp: { messages: [...messages, ...added], state, loopCounts, ...line }, snapshot, isFirst: told === undefined }
+    return { caughtUp: { messages: [...messages, ...added], state, loopCounts, ...line, ...shared }, snapshot, isFirst: told === undefined }
   }
 }
 
 /** The conversation as it is, with the ids that were used meanwhile. */
 function ownHistory(
-  { loopCounts }: ResumableSnapshot,
+  snapshot: ResumableSnapshot,
   lastLoopId: string | undefined,
   { messages, state = {} }: JournaledConversation,
 ): CaughtUp {
-  return { messages: [...messages], state, loopCounts, ...(lastLoopId !== undefined && { lastLoopId }) }
+  const { loopCounts } = snapshot
+  return { messages: [...messages], state, loopCounts, ...sharedOf(snapshot), ...(lastLoopId !== undefined && { lastLoopId }) }
+}
+
+/** It is the session's, whichever history goes on. */
+function sharedOf({ sharedState }: ResumableSnapshot): Pick<CaughtUp, 'sharedState'> {
+  return sharedState === undefined ? {} : { sharedState }
 }
 
 /** The last loop that was begun after the record `after` and goes on from `loopId`, directly or not; `loopId` where there is none. */

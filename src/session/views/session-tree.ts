@@ -1,5 +1,7 @@
+import { changedState } from '../../base/json/changed-state.ts'
 import type { LoopEvent, LoopRecord, ParallelGroupRecord, Session } from '../../contract/session/session.ts'
 import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
+import type { SavedState } from '../../contract/session/shared-state.ts'
 import type { NewSessionRecord } from '../../types/session/session-store.ts'
 import { LoopBuilder, openedLoop } from './loop-builder.ts'
 import { linkChild } from './navigation.ts'
@@ -9,7 +11,7 @@ import { RepeatedRequests } from './repeated-requests.ts'
 export const eventsPerRecord = 256
 
 /** What concerns one loop. */
-type LoopEntry = Exclude<SessionEntry, { type: 'sessionStart' | 'title' | 'events' | 'loop' | 'parallelGroup' }>
+type LoopEntry = Exclude<SessionEntry, { type: 'sessionStart' | 'title' | 'sharedState' | 'events' | 'loop' | 'parallelGroup' }>
 
 /**
  * The tree that the records of a session amount to.
@@ -51,6 +53,9 @@ class RecordedTree {
       case 'title':
         this.#session.title = entry.title
         break
+      case 'sharedState':
+        this.#share(changedState(this.#session.sharedState, entry))
+        break
       case 'events':
         this.#addEvents(loopId, entry.events)
         break
@@ -80,6 +85,10 @@ class RecordedTree {
   #begin({ type: _, spawnRef, lastActiveAt, ...header }: Extract<SessionEntry, { type: 'sessionStart' }>, at: number): void {
     Object.assign(this.#session, header, { createdAt: at, lastActiveAt: lastActiveAt ?? at })
     if (spawnRef !== undefined) this.#session.parentSpawnRef = spawnRef
+  }
+
+  #share(state: SavedState | undefined): void {
+    if (state !== undefined) this.#session.sharedState = state
   }
 
   /** The builder of the loop: with a record that only says when it began, where nothing was heard of it yet. */
@@ -207,9 +216,11 @@ function copyOf(loop: Omit<LoopRecord, 'events'>): LoopRecord {
  * from any other.
  */
 export function recordsOf(session: Session): NewSessionRecord[] {
-  const { sessionId: _, createdAt, parentSpawnRef, loops, ...header } = session
+  const { sessionId: _, createdAt, parentSpawnRef, loops, sharedState, ...header } = session
   const start: SessionEntry = { type: 'sessionStart', ...header, ...(parentSpawnRef !== undefined && { spawnRef: parentSpawnRef }) }
-  return [{ at: createdAt, entry: start }, ...loops.flatMap(recordsOfLoop)]
+  const shared: NewSessionRecord[] =
+    sharedState === undefined ? [] : [{ at: session.lastActiveAt, entry: { type: 'sharedState', by: 'application', ...sharedState } }]
+  return [{ at: createdAt, entry: start }, ...loops.flatMap(recordsOfLoop), ...shared]
 }
 
 function recordsOfLoop({ events, ...loop }: LoopRecord): NewSessionRecord[] {

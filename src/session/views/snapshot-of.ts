@@ -61,6 +61,7 @@ export function snapshotOf(
     messages,
     state,
     ...askedOf(chain),
+    ...(session.sharedState !== undefined && { sharedState: session.sharedState }),
     settings: settingsOf(chain),
     unfinished,
   }

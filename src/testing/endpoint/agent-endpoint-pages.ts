@@ -76,6 +76,35 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     expect(await refused({ parameters: 1 })).toBe('400 invalidBody')
   })
 
+  it('shares state with the pages of one user: by versions, checked, and kept', async () => {
+    const { client, request } = await asked()
+    const problem = async (body: JsonObject) => {
+      const { status, code } = await problemOf(await client.post('/state', body))
+      return `${status} ${code}`
+    }
+    expect(await (await client.get('/state')).json()).toEqual({ version: 0, value: { notes: [] } })
+    const changed = await client.post('/state', { ifVersion: 0, patch: [{ op: 'add', path: '/notes/-', value: 'first' }] })
+    expect(await changed.json()).toEqual({ version: 1, value: { notes: ['first'] } })
+    expect(await problem({ ifVersion: 0, value: { notes: ['late'] } })).toBe('409 stateConflict')
+    expect(await problem({ ifVersion: 1, value: { notes: [1] } })).toBe('400 invalidState')
+    expect(await problem({ ifVersion: 1, value: { notes: ['x'.repeat(300_000)] } })).toBe('400 invalidState')
+    expect(await problem({ ifVersion: 1, value: [] })).toBe('400 invalidState')
+    expect(await problem({ ifVersion: 1, patch: [{ op: 'add', path: '/__proto__/polluted', value: 1 }] })).toBe('400 invalidState')
+    expect(await problem({ ifVersion: 1, patch: [{ op: 'add', path: 'notes', value: [] }] })).toBe('400 invalidState')
+    expect(await problem({ ifVersion: 1, patch: 1 })).toBe('400 invalidState')
+    for (const body of [{}, { ifVersion: 1 }, { value: {} }, { ifVersion: 1, value: {}, patch: [] }, { ifVersion: '1', value: {} }])
+      expect(await problem(body)).toBe('400 invalidBody')
+    expect(await statusOf(client.as('bob').get('/state'))).toBe(404)
+    expect(await statusOf(client.as('bob').post('/state', { ifVersion: 1, value: { notes: [] } }))).toBe(404)
+    expect(await statusOf(client.as('nobody').get('/state'))).toBe(401)
+    expect(await statusOf(send(client, request, { output: 'dark' }))).toBe(202)
+    const events = await allEvents(await client.events(request.loopId))
+    expect(events.flatMap((event) => (event.type === 'sharedStateChanged' ? [[event.version, event.by]] : []))).toEqual([[1, 'client']])
+    expect(await (await client.get('/state')).json()).toEqual({ version: 1, value: { notes: ['first'] } })
+    // Nothing of it for a session that shares nothing.
+    expect(await statusOf(clientOf('talk').get('/state'))).toBe(404)
+  })
+
   it('lets a client choose of a list, and refuses by name what is not on it', async () => {
     const client = clientOf('page')
     const events = await allEvents(await client.post('/runs', { prompt: 'Go.', model: 'deep', thinking: 'high' }))

@@ -1,6 +1,7 @@
 import type { AgentOptions } from '../../agent/agent-options.ts'
 import { type Message, textOf } from '../../contract/message/message.ts'
 import { type Script, scripted } from '../../providers/scripted/index.ts'
+import { sharedState } from '../../shared-state/shared-state.ts'
 import { clientTool } from '../../tools/client-tool.ts'
 import { defineTool } from '../../tools/define-tool.ts'
 
@@ -44,14 +45,14 @@ const scripts: Record<string, Script> = {
  *
  * Source: docs/http-and-workers.md
  */
-export function endpointAgent(sessionId: string): Pick<AgentOptions, 'model' | 'tools' | 'systemPrompt' | 'choices'> {
+export function endpointAgent(sessionId: string): Pick<AgentOptions, 'model' | 'tools' | 'systemPrompt' | 'choices' | 'sharedState'> {
   const kind = sessionId.split('-')[0] ?? ''
   const forPages = kind === 'page'
   return {
     model: scripted(scripts[kind] ?? [], { delayMs: ['slow', 'meet', 'report'].includes(kind) ? 5 : 0 }),
     systemPrompt: 'This text stays on the server.',
     tools: forPages ? [sendMail, setTheme] : [sendMail],
-    ...(forPages && { choices: { models: { deep }, thinking: ['off', 'high'], clientTools: ['locate'] } }),
+    ...(forPages && { sharedState: notes, choices: { models: { deep }, thinking: ['off', 'high'], clientTools: ['locate'] } }),
   }
 }
 
@@ -68,6 +69,11 @@ const setTheme = clientTool({
   name: 'set_theme',
   description: 'Sets the colours of the page.',
   parameters: { type: 'object', properties: { theme: { type: 'string' } }, required: ['theme'] },
+})
+
+const notes = sharedState({
+  schema: { type: 'object', properties: { notes: { type: 'array', items: { type: 'string' } } }, required: ['notes'] },
+  initial: { notes: [] },
 })
 
 const deep = scripted(() => ({ text: 'A deep answer.' }), { id: 'deep' })

@@ -7,6 +7,7 @@ import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { Budget } from '../run/budget.ts'
 import type { TraceContext } from '../run/loop-watch.ts'
 import type { ApprovalRule, InputAnswer, RunGuards } from '../run/question.ts'
+import type { SharedState } from '../session/shared-state.ts'
 import type { StandardSchema } from '../standard-schema.ts'
 
 /**
@@ -31,6 +32,8 @@ export interface ToolContext {
   readonly guards?: RunGuards
   /** Where the call stands in a trace, for what it asks of others. Absent where nobody traces the run. */
   readonly trace?: TraceContext | undefined
+  /** What the session shares with its pages, where its agent has such; changes are made in the name of the call. See `sharedState`. */
+  readonly sharedState?: SharedState
   /** Replaces the partial result shown to people; never sent to the model. */
   update(partial: ToolResult): void
   /** One line of status text. */

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../contract/json.ts'
+import type { PatchStep } from '../../contract/session/shared-state.ts'
 
 /** One part of what a person sent or a tool returned. */
 export type AgUiPart = { type: 'text'; text: string } | { type: AgUiMediaType; source: AgUiSource; metadata?: { filename: string } }
@@ -81,6 +82,9 @@ export type AgUiRunEvent =
     }
   | { type: 'RUN_ERROR'; message: string; code: string; usage: AgUiTokenUsage[] }
   | { type: 'MESSAGES_SNAPSHOT'; messages: AgUiMessage[]; metadata: { '@ag-ui/client': { authoritativeActivityTypes: string[] } } }
+  /** Its member `$version` says which one it is: a client sends it back with the state. */
+  | { type: 'STATE_SNAPSHOT'; snapshot: { [name: string]: JsonValue } }
+  | { type: 'STATE_DELTA'; delta: PatchStep[] }
   | { type: 'STEP_STARTED' | 'STEP_FINISHED'; stepName: string }
   | { type: 'SUBAGENT_STARTED'; subagentRunId: string; name: string; parentToolCallId: string; parentSubagentRunId?: string }
   | { type: 'SUBAGENT_FINISHED'; subagentRunId: string; outcome: { type: 'success' } | { type: 'suspended' } }

@@ -1,6 +1,7 @@
 import type { AgentMessage, AssistantMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
+import type { SavedState } from '../../contract/session/shared-state.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import type { AgUiEvent } from './ag-ui-event.ts'
 
@@ -18,6 +19,8 @@ export interface AgUiEncoderOptions {
   threadId?: string
   /** What the client calls the run. Default: the id of the loop. */
   runId?: string
+  /** What the session shares with its pages, as it is now: sent first, as `STATE_SNAPSHOT`, then what changes. Default: nothing is shared. */
+  sharedState?: SavedState
   /** The price of one answer of a model in USD, for the custom event `phi.usage`; `undefined` where it is not known. */
   cost?: (message: AssistantMessage) => number | undefined
 }

@@ -6,6 +6,7 @@ import { isToolName } from '../../contract/tool/tool-result.ts'
 import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
 import { type ClientObject, isId, isObject, objectsOf, problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
 import type { ToolOutcome } from '../shared/client-result.ts'
+import { type ClientState, readState } from './shared-state.ts'
 
 /** What an AG-UI client asks for, as far as a client may say it. With neither message nor decisions: to be told of the run that is on, or was last. */
 export interface RunInput {
@@ -19,6 +20,8 @@ export interface RunInput {
   results: ToolOutcome[]
   /** Tools that the page brings along. A server says which of them may be. */
   tools: ClientToolDeclaration[]
+  /** What the page has of the shared state, where it has any. */
+  state?: ClientState
 }
 
 /**
@@ -47,8 +50,17 @@ export function readRunInput(body: unknown): Read<RunInput> {
     if (tool.value === undefined) return tool
     tools.push(tool.value)
   }
+  const state = readState(value.state)
+  if (state.problem !== undefined) return state
   const messages = objectsOf(value.messages)
-  const asked = { threadId, runId, decisions, results: resultsAtEnd(messages), tools }
+  const asked = {
+    threadId,
+    runId,
+    decisions,
+    results: resultsAtEnd(messages),
+    tools,
+    ...(state.value !== undefined && { state: state.value }),
+  }
   const last = messages.at(-1)
   if (last?.role !== 'user') return { value: asked }
   const message = readUserMessage(last)

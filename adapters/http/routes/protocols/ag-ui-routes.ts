@@ -1,4 +1,5 @@
 import type { AgentRun } from '../../../../src/index.ts'
+import { isEqualJson } from '../../../../src/internal.ts'
 import { messagesWithBytes } from '../../../../src/session/index.ts'
 import { agUiEncoder, agUiHeaders, type RunInput, readRunInput } from '../../../../src/ui/ag-ui/index.ts'
 import { isObject, readJsonObject } from '../../access/body.ts'
@@ -26,12 +27,33 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const asked = askedIn(forwarded, options.clientSettings, input.tools)
     options.streams.assertRoom(c.env.live.caller)
     const { live } = c.env
+    await takeState(live, input)
     const { run, isSeen, restate = false } = await runFor(live, input, asked)
     const { threadId, runId } = input
     const history = await messagesWithBytes(live.store, live.sessionId, live.historyBefore(run))
-    const encoder = agUiEncoder({ history, restate, threadId, runId })
+    const sharedState = await live.sharedState()
+    const encoder = agUiEncoder({ history, restate, threadId, runId, ...(sharedState !== undefined && { sharedState }) })
     return eventStream(run, { ...options, live }, { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders, waits: waitsForPerson(run) })
   })
+}
+
+/**
+ * What the page has made of the shared state, if anything. It is taken before the message: tools of the run find it. Refuses with 400 `invalidState`, and with 409 `stateConflict` what
+ * was made of another version, or does not say of which.
+ */
+async function takeState(live: LiveSession, { state }: RunInput): Promise<void> {
+  if (state === undefined || state.isAsShown) return
+  const { sharedState } = await live.agent()
+  // Clients of an agent that shares nothing may keep a state of their own.
+  if (sharedState === undefined || isEqualJson(state.value, sharedState.value)) return
+  const { value, version = 0 } = state
+  if (state.version === undefined && sharedState.version > 0)
+    refuse(
+      409,
+      'stateConflict',
+      'state has been changed, and its $version does not say what it was made of. Keep $version of the last STATE_SNAPSHOT in it.',
+    )
+  await sharedState.set(value, { ifVersion: version, by: 'client' })
 }
 
 /** The run that an input is about, and how much of it its client has. */

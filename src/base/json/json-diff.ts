@@ -1,0 +1,70 @@
+import type { JsonValue } from '../../contract/json.ts'
+import type { PatchStep } from '../../contract/session/shared-state.ts'
+
+/**
+ * What leads from one value to the other, as operations of JSON Patch (RFC 6902); none where they are equal, whatever the order of keys.
+ *
+ * **Contract**
+ * - Lists are compared from both ends: what was inserted or removed in one place is that alone. Between, they are compared by place. That takes time in proportion to the values, not to their
+ *   product, as the shortest patch would.
+ */
+export function jsonDiff(before: JsonValue, after: JsonValue, path = ''): PatchStep[] {
+  if (isEqualJson(before, after)) return []
+  if (Array.isArray(before) && Array.isArray(after)) return listDiff(before, after, path)
+  if (isParts(before) && isParts(after)) return objectDiff(before, after, path)
+  return [{ op: 'replace', path, value: after }]
+}
+
+type Parts = { [name: string]: JsonValue }
+
+function isParts(value: JsonValue): value is Parts {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function objectDiff(before: Parts, after: Parts, path: string): PatchStep[] {
+  const steps: PatchStep[] = []
+  for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) steps.push({ op: 'remove', path: below(path, name) })
+  for (const [name, value] of Object.entries(after)) {
+    const old = Object.hasOwn(before, name) ? before[name] : undefined
+    if (old === undefined) steps.push({ op: 'add', path: below(path, name), value })
+    else steps.push(...jsonDiff(old, value, below(path, name)))
+  }
+  return steps
+}
+
+function listDiff(before: readonly JsonValue[], after: readonly JsonValue[], path: string): PatchStep[] {
+  const shorter = Math.min(before.length, after.length)
+  let from = 0
+  while (from < shorter && isEqualAt(before, from, after, from)) from += 1
+  let tail = 0
+  while (tail < shorter - from && isEqualAt(before, before.length - 1 - tail, after, after.length - 1 - tail)) tail += 1
+  const common = shorter - tail
+  const steps: PatchStep[] = []
+  for (let at = from; at < common; at += 1) steps.push(...jsonDiff(before[at] ?? null, after[at] ?? null, below(path, String(at))))
+  // From the end, so that no place moves before its turn.
+  for (let at = before.length - tail - 1; at >= common; at -= 1) steps.push({ op: 'remove', path: below(path, String(at)) })
+  for (let at = common; at < after.length - tail; at += 1)
+    steps.push({ op: 'add', path: below(path, String(at)), value: after[at] ?? null })
+  return steps
+}
+
+function isEqualAt(before: readonly JsonValue[], at: number, after: readonly JsonValue[], other: number): boolean {
+  return isEqualJson(before[at] ?? null, after[other] ?? null)
+}
+
+function below(path: string, name: string): string {
+  return `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+/** Whether two values are the same JSON, whatever the order of keys. */
+export function isEqualJson(value: JsonValue, other: JsonValue): boolean {
+  if (Object.is(value, other) || value === other) return true
+  if (Array.isArray(value) || Array.isArray(other)) {
+    if (!Array.isArray(value) || !Array.isArray(other) || value.length !== other.length) return false
+    return value.every((_, at) => isEqualAt(value, at, other, at))
+  }
+  if (!isParts(value) || !isParts(other)) return false
+  const names = Object.keys(value)
+  if (names.length !== Object.keys(other).length) return false
+  return names.every((name) => Object.hasOwn(other, name) && isEqualJson(value[name] ?? null, other[name] ?? null))
+}

@@ -1,0 +1,88 @@
+import type { JsonValue } from '../../contract/json.ts'
+import type { PatchStep } from '../../contract/session/shared-state.ts'
+import { copyJson } from './copy-json.ts'
+
+/** What is wrong with an operation, in words. */
+export class PatchFault extends Error {}
+
+/** Names that would reach the prototype of an object in code that assigns: no state has them. */
+export const unsafeNames: readonly string[] = ['__proto__', 'constructor', 'prototype']
+
+/** What is patched, under one more name: an operation may be about the whole. */
+export type PatchRoot = {
+  '': JsonValue
+}
+
+type Container = JsonValue[] | { [name: string]: JsonValue }
+
+/** `value` after steps that `jsonDiff` found; `value` stays as it is. Throws `PatchFault` for a step that leads nowhere. */
+export function patched(value: JsonValue, steps: readonly PatchStep[]): JsonValue {
+  const root = { '': copyJson(value) }
+  for (const step of steps) {
+    if (step.op === 'remove') take(root, step.path)
+    else put(root, step.path, copyJson(step.value), step.op === 'add')
+  }
+  return root['']
+}
+
+/** What stands at a pointer (RFC 6901). */
+export function read(root: PatchRoot, path: string): JsonValue {
+  const { container, key } = place(root, path)
+  return at(container, key, path)
+}
+
+/** Where a pointer leads: what it is a part of, and its name there. */
+function place(root: PatchRoot, path: string): { container: Container; key: string } {
+  if (path !== '' && !path.startsWith('/')) throw new PatchFault(`${shown(path)} is no JSON Pointer: it begins with "/", or is empty`)
+  if (/~(?![01])/.test(path)) throw new PatchFault(`${shown(path)} is no JSON Pointer: "~" is written "~0"`)
+  const names = path.split('/').map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const unsafe = names.find((name) => unsafeNames.includes(name))
+  if (unsafe !== undefined) throw new PatchFault(`${shown(path)} names "${unsafe}", which no state may have`)
+  const key = names.pop() ?? ''
+  let container: Container = root
+  for (const name of names) {
+    const next = at(container, name, path)
+    if (typeof next !== 'object' || next === null) throw new PatchFault(`${shown(path)} leads into a value that has no parts`)
+    container = next
+  }
+  return { container, key }
+}
+
+function at(container: Container, key: string, path: string): JsonValue {
+  const found = Array.isArray(container)
+    ? container[indexOf(key, container.length - 1, path)]
+    : Object.hasOwn(container, key)
+      ? container[key]
+      : undefined
+  if (found === undefined) throw new PatchFault(`there is nothing at ${shown(path)}`)
+  return found
+}
+
+/** Puts a value there: `isNew` beside what is there, else in its place. */
+export function put(root: PatchRoot, path: string, value: JsonValue, isNew: boolean): void {
+  const { container, key } = place(root, path)
+  if (!isNew) at(container, key, path)
+  if (!Array.isArray(container)) container[key] = value
+  else if (!isNew) container[indexOf(key, container.length - 1, path)] = value
+  else container.splice(key === '-' ? container.length : indexOf(key, container.length, path), 0, value)
+}
+
+/** Takes away what is there. */
+export function take(root: PatchRoot, path: string): void {
+  if (path === '') throw new PatchFault('the whole cannot be removed')
+  const { container, key } = place(root, path)
+  at(container, key, path)
+  if (Array.isArray(container)) container.splice(indexOf(key, container.length - 1, path), 1)
+  else delete container[key]
+}
+
+function indexOf(key: string, most: number, path: string): number {
+  if (!/^(?:0|[1-9]\d{0,9})$/.test(key)) throw new PatchFault(`${shown(path)} names "${key.slice(0, 40)}" of a list`)
+  if (Number(key) > most) throw new PatchFault(`there is nothing at ${shown(path)}`)
+  return Number(key)
+}
+
+/** A pointer as a message shows it. */
+export function shown(path: string): string {
+  return JSON.stringify(path.slice(0, 100))
+}

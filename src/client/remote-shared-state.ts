@@ -1,0 +1,118 @@
+import { changedState } from '../base/json/changed-state.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { AgentEvent } from '../contract/run/event.ts'
+import { type PatchOperation, type SavedState, type StateChange, savedState } from '../contract/session/shared-state.ts'
+import { fits } from '../contract/shape/read.ts'
+import { RemoteError } from './remote-error.ts'
+import type { Wire } from './wire/wire.ts'
+
+/**
+ * What a session on a server shares with its pages.
+ *
+ * **Contract**
+ * - `read` asks the server; `set` and `patch` change what this page knows, version by version, and resolve with what it is then. They reject with `RemoteError`: `stateConflict` where
+ *   somebody else was faster (then `current` is what they made of it), `invalidState` for what does not fit, `notFound` where nothing is shared.
+ * - `subscribe` hears each version that this page learns of: what it reads, what it changes, and what others change while a run is on, or before the next one begins.
+ *
+ * Source: docs/concepts/shared-state.md
+ */
+export interface RemoteSharedState {
+  /** The newest version that this page knows; undefined before the first. */
+  readonly current: SavedState | undefined
+  read(): Promise<SavedState>
+  set(value: JsonObject): Promise<SavedState>
+  patch(operations: readonly PatchOperation[]): Promise<SavedState>
+  /** Calls `listener` with each version from now on; returns how to stop. */
+  subscribe(listener: (state: SavedState) => void): () => void
+}
+
+/** See `RemoteSharedState` for the contract. */
+export class LiveSharedState implements RemoteSharedState {
+  readonly #wire: Wire
+  /** Has events come, and says how to stop that. */
+  readonly #listen: (listener: (event: AgentEvent) => void) => () => void
+  /** Is told of what could not be read for those who listen. */
+  readonly #warn: (error: unknown) => void
+  readonly #listeners = new Set<(state: SavedState) => void>()
+  #current: SavedState | undefined
+  #leave: (() => void) | undefined
+
+  constructor(wire: Wire, listen: (listener: (event: AgentEvent) => void) => () => void, warn: (error: unknown) => void) {
+    this.#wire = wire
+    this.#listen = listen
+    this.#warn = warn
+  }
+
+  get current(): SavedState | undefined {
+    return this.#current
+  }
+
+  async read(): Promise<SavedState> {
+    return this.#learn(stateIn(await this.#wire.json({ method: 'GET', path: '/state' })))
+  }
+
+  set(value: JsonObject): Promise<SavedState> {
+    return this.#change({ value })
+  }
+
+  patch(operations: readonly PatchOperation[]): Promise<SavedState> {
+    return this.#change({ patch: operations.map((operation) => ({ ...operation })) })
+  }
+
+  subscribe(listener: (state: SavedState) => void): () => void {
+    const own = (state: SavedState) => listener(state)
+    this.#listeners.add(own)
+    this.#leave ??= this.#listen((event) => this.#heard(event))
+    return () => {
+      this.#listeners.delete(own)
+      if (this.#listeners.size === 0) this.close()
+    }
+  }
+
+  close(): void {
+    this.#leave?.()
+    this.#leave = undefined
+  }
+
+  async #change(change: JsonObject): Promise<SavedState> {
+    const { version } = this.#current ?? (await this.read())
+    try {
+      return this.#learn(stateIn(await this.#wire.json({ method: 'POST', path: '/state', body: { ...change, ifVersion: version } })))
+    } catch (error) {
+      if (RemoteError.isInstance(error) && error.code === 'stateConflict') await this.read()
+      throw error
+    }
+  }
+
+  #heard(event: AgentEvent): void {
+    if (event.type === 'sharedStateChanged') this.#changed(event)
+    // What was changed while no run was on is no event.
+    else if (event.type === 'agentStart') this.#readAgain()
+  }
+
+  #changed(change: StateChange): void {
+    const known = this.#current
+    if (known !== undefined && change.version <= known.version) return
+    const next = changedState(known, change)
+    if (next === undefined || next === known) this.#readAgain()
+    else this.#learn(next)
+  }
+
+  #readAgain(): void {
+    this.read().catch((error: unknown) => this.#warn(error))
+  }
+
+  /** An older version than the one that is known is no news: it was asked for before. */
+  #learn(state: SavedState): SavedState {
+    const known = this.#current
+    if (known !== undefined && state.version <= known.version) return known
+    this.#current = state
+    for (const listener of [...this.#listeners]) listener(state)
+    return state
+  }
+}
+
+function stateIn(answer: unknown): SavedState {
+  if (fits(savedState, answer)) return answer
+  throw new RemoteError('unexpectedAnswer', 'The answer is no shared state. Check that the server has the version of this client.')
+}

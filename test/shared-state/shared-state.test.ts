@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { Agent, type AgentEvent, type JsonObject, memorySessionStore, resumeAgent } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { sharedStatesOf, snapshotOf } from '../../src/session/index.ts'
+import { type PatchOperation, sharedState } from '../../src/shared-state/index.ts'
+import { gate, play, tool } from '../support/play.ts'
+
+const board = sharedState({
+  schema: z.object({ title: z.string(), steps: z.array(z.string()) }),
+  initial: { title: 'Plan', steps: [] },
+})
+/** Writes down a step. */
+const addStep = tool('add_step', async (_args, ctx) => {
+  const version = await board.of(ctx).set((state) => ({ ...state, steps: [...state.steps, `step ${state.steps.length + 1}`] }))
+  return `version ${version}`
+})
+const stepping = () => scripted([{ toolCalls: [{ name: 'add_step', arguments: {} }] }, { text: 'Done.' }])
+const changes = (events: readonly AgentEvent[]) => events.filter((event) => event.type === 'sharedStateChanged')
+
+describe('shared state', () => {
+  it('is read and changed by tools, which is an event of the run', async () => {
+    const { agent, events } = await play([{ toolCalls: [{ name: 'add_step', arguments: {} }] }, { text: 'Done.' }], {
+      sharedState: board,
+      tools: [addStep],
+    })
+    expect([agent.sharedState?.version, agent.sharedState?.value]).toEqual([1, { title: 'Plan', steps: ['step 1'] }])
+    expect(changes(events)).toMatchObject([
+      { version: 1, by: 'tool', toolCallId: expect.any(String), patch: [{ op: 'add', path: '/steps/0', value: 'step 1' }] },
+    ])
+    expect(events.at(-1)?.type).toBe('agentEnd')
+  })
+
+  it('has one change after the other, however many calls make them at once', async () => {
+    const toolCalls = Array.from({ length: 20 }, (_, at) => ({ name: 'add_step', arguments: {}, id: `c${at}` }))
+    const { agent, events } = await play([{ toolCalls }, { text: 'Done.' }], { sharedState: board, tools: [addStep] })
+    expect(agent.sharedState?.version).toBe(20)
+    expect(agent.sharedState?.value.steps).toHaveLength(20)
+    expect(changes(events).map((event) => event.type === 'sharedStateChanged' && event.version)).toEqual(
+      Array.from({ length: 20 }, (_, at) => at + 1),
+    )
+  })
+
+  it('is in the session: each version, by whom, and what the next process goes on with', async () => {
+    const store = memorySessionStore()
+    const agent = new Agent({ model: stepping(), session: store, sessionId: 's', sharedState: board, tools: [addStep] })
+    await agent.prompt('go').result
+    await agent.sharedState?.patch([{ op: 'replace', path: '/title', value: 'Better' }], { by: 'client', ifVersion: 1 })
+    const { records } = await store.tail('s')
+    expect(sharedStatesOf(records)).toMatchObject([
+      { version: 0, by: 'application', value: { title: 'Plan', steps: [] } },
+      { version: 1, by: 'tool', toolCallId: expect.any(String), value: { title: 'Plan', steps: ['step 1'] } },
+      { version: 2, by: 'client', value: { title: 'Better', steps: ['step 1'] } },
+    ])
+    // As a process that was killed leaves it: nothing is closed.
+    const next = await resumeAgent(store, 's', { model: stepping(), sharedState: board, tools: [addStep] })
+    expect([next.sharedState?.version, next.sharedState?.value]).toEqual([2, { title: 'Better', steps: ['step 1'] }])
+    await next.prompt('go').result
+    expect(next.sharedState?.value).toEqual({ title: 'Better', steps: ['step 1', 'step 2'] })
+  })
+
+  it('is taken over from who has written to the session meanwhile', async () => {
+    const store = memorySessionStore()
+    const options = { model: scripted(() => ({ text: 'Yes.' })), sharedState: board }
+    const agent = new Agent({ ...options, session: store, sessionId: 's' })
+    await agent.prompt('go').result
+    await agent.close()
+    const other = await resumeAgent(store, 's', options)
+    await other.sharedState?.set({ title: 'Theirs', steps: [] })
+    await other.prompt('theirs').result
+    await other.close()
+    await agent.prompt('again').result
+    expect([agent.sharedState?.version, agent.sharedState?.value.title]).toEqual([1, 'Theirs'])
+  })
+
+  it('changes nothing where it cannot be recorded', async () => {
+    const failing = memorySessionStore()
+    const agent = new Agent({ model: stepping(), session: failing, sessionId: 's', sharedState: board })
+    await agent.prompt('go').result
+    const other = await resumeAgent(failing, 's', { model: stepping(), sharedState: board })
+    await other.prompt('mine').result
+    await expect(agent.sharedState?.set({ title: 'lost', steps: [] })).rejects.toMatchObject({ code: 'conflict' })
+    expect(agent.sharedState?.value.title).toBe('Plan')
+    expect(agent.sharedState?.version).toBe(0)
+  })
+
+  it('survives as a whole session, in a checkpoint and in another session', async () => {
+    const store = memorySessionStore()
+    const agent = new Agent({ model: stepping(), session: store, sessionId: 's', sharedState: board, tools: [addStep] })
+    await agent.prompt('go').result
+    const session = await store.load('s')
+    if (session === undefined) throw new Error('No session.')
+    await store.save({ ...session, sessionId: 'copy' })
+    expect(snapshotOf((await store.tail('copy')).records, { sessionId: 'copy' }).sharedState).toEqual({
+      version: 1,
+      value: { title: 'Plan', steps: ['step 1'] },
+    })
+    const other = new Agent({ model: stepping(), sharedState: board })
+    other.restore(agent.checkpoint())
+    expect(other.sharedState?.version).toBe(1)
+    expect(agent.with({}).sharedState?.value.steps).toEqual(['step 1'])
+    const sessionId = agent.newSession()
+    await agent.prompt('on').result
+    expect((await resumeAgent(store, sessionId, { model: stepping(), sharedState: board })).sharedState?.value.steps).toEqual(['step 1'])
+  })
+
+  it('is one for the branches of a conversation', async () => {
+    const agent = new Agent({ model: stepping(), sharedState: board, tools: [addStep] })
+    const fork = agent.fork({ model: stepping() })
+    await fork.prompt('go').result
+    expect(agent.sharedState?.version).toBe(1)
+  })
+
+  it('hears nothing of a call that is over', async () => {
+    const [late, told] = [gate(), gate()]
+    let refused: unknown
+    const slow = tool(
+      'slow',
+      async (_args, ctx) => {
+        await late.opened
+        await board
+          .of(ctx)
+          .set({ title: 'late', steps: [] })
+          .catch((error: unknown) => {
+            refused = error
+          })
+        told.open()
+        return 'late'
+      },
+      { timeoutMs: 1 },
+    )
+    const { agent } = await play([{ toolCalls: [{ name: 'slow', arguments: {} }] }, { text: 'Done.' }], {
+      sharedState: board,
+      tools: [slow],
+    })
+    late.open()
+    await told.opened
+    expect(refused).toMatchObject({ code: 'cancelled' })
+    expect(agent.sharedState?.version).toBe(0)
+  })
+
+  it('is refused to a tool whose agent shares nothing', async () => {
+    const { events } = await play([{ toolCalls: [{ name: 'add_step', arguments: {} }] }, { text: 'Done.' }], { tools: [addStep] })
+    expect(JSON.stringify(events)).toContain('give its agent the option sharedState')
+  })
+})
+
+describe('a change of shared state that cannot be', () => {
+  const deep = JSON.parse(`${'{"a":'.repeat(300)}1${'}'.repeat(300)}`)
+  const open = sharedState({ schema: { type: 'object' }, initial: { a: 'text', l: ['x'] }, maxChars: 1000 })
+  const refusals: [string, unknown][] = [
+    ['no object', []],
+    ['null', null],
+    ['a function', { a: () => 1 }],
+    ['too long', { a: 'x'.repeat(1000) }],
+    ['nested too deep', deep],
+    ['with the prototype', JSON.parse('{"__proto__":{"polluted":true}}')],
+    ['with the prototype further below', JSON.parse('{"list":[{"constructor":{"prototype":{"polluted":true}}}]}')],
+    ['with the name that clients use', { $version: '1.0000000000000000' }],
+  ]
+  it.each(refusals)('is refused: %s', async (_name, value) => {
+    const agent = new Agent({ model: scripted([]), sharedState: open })
+    await expect(agent.sharedState?.set(value as JsonObject)).rejects.toMatchObject({ code: 'invalidState' })
+    expect([agent.sharedState?.version, agent.sharedState?.value]).toEqual([0, { a: 'text', l: ['x'] }])
+  })
+
+  it.each<[string, unknown]>([
+    ['no list', { op: 'add' }],
+    ['an unknown operation', [{ op: 'merge', path: '/a', value: 1 }]],
+    ['no path', [{ op: 'add', value: 1 }]],
+    ['more than a thousand', Array.from({ length: 1001 }, () => ({ op: 'test', path: '/a', value: 'text' }))],
+    ['the whole away', [{ op: 'replace', path: '', value: [] }]],
+    ['doubling', Array.from({ length: 40 }, () => ({ op: 'copy', from: '/l', path: '/l/-' }))],
+  ])('is refused as a patch: %s', async (_name, operations) => {
+    const agent = new Agent({ model: scripted([]), sharedState: open })
+    await expect(agent.sharedState?.patch(operations as PatchOperation[])).rejects.toMatchObject({ code: 'invalidState' })
+    expect(agent.sharedState?.version).toBe(0)
+  })
+
+  it('does not fit its schema, of either kind', async () => {
+    for (const rules of [
+      board,
+      sharedState({
+        schema: { type: 'object', properties: { steps: { type: 'array', items: { type: 'string' } } }, required: ['steps'] },
+        initial: { steps: [] },
+      }),
+    ]) {
+      const agent = new Agent({ model: scripted([]), sharedState: rules })
+      await expect(agent.sharedState?.set({ title: 'x', steps: [1] })).rejects.toMatchObject({
+        code: 'invalidState',
+        message: expect.stringContaining('steps[0]'),
+      })
+    }
+  })
+
+  it('is about a version that is over', async () => {
+    const agent = new Agent({ model: scripted([]), sharedState: board })
+    await agent.sharedState?.set({ title: 'b', steps: [] })
+    await expect(agent.sharedState?.set({ title: 'c', steps: [] }, { ifVersion: 0 })).rejects.toMatchObject({ code: 'stateConflict' })
+    // Two at once: one is too late.
+    const [first, second] = await Promise.allSettled([
+      agent.sharedState?.set({ title: 'd', steps: [] }, { ifVersion: 1 }),
+      agent.sharedState?.set({ title: 'e', steps: [] }, { ifVersion: 1 }),
+    ])
+    expect([first?.status, second?.status, agent.sharedState?.value.title]).toEqual(['fulfilled', 'rejected', 'd'])
+    await expect(agent.sharedState?.set({ title: 'd', steps: [] })).resolves.toBe(2)
+  })
+
+  it('cannot be made by changing what was read', () => {
+    const agent = new Agent({ model: scripted([]), sharedState: board })
+    expect(() => Object.assign(agent.sharedState?.value ?? {}, { title: 'other' })).toThrow(TypeError)
+  })
+
+  it.each<[string, object]>([
+    ['no schema', { initial: {} }],
+    ['no initial', { schema: { type: 'object' } }],
+    ['a wrong name', { schema: { type: 'object' }, initial: {}, maxChar: 3 }],
+    ['an initial that is too long', { schema: { type: 'object' }, initial: { a: 'xxxx' }, maxChars: 5 }],
+    ['an initial with the prototype', { schema: { type: 'object' }, initial: JSON.parse('{"__proto__":1}') }],
+  ])('is said where it is declared: %s', (_name, options) => {
+    expect(() => sharedState(options as never)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
+  })
+})
