@@ -1,5 +1,6 @@
 import {
   type AgentContext,
+  type ClientCapabilities,
   type ContentBlock,
   methods,
   type PermissionOption,
@@ -10,7 +11,7 @@ import {
   type StopReason,
 } from '@agentclientprotocol/sdk'
 import type { AgentEvent, AgentRun, RunResult } from '../../../../src/index.ts'
-import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
+import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import type { ProposedChange } from '../changes/proposed-change.ts'
 import { isMode, permissionModes } from '../permissions/permissions.ts'
@@ -19,6 +20,7 @@ import { isWaiting, triage } from '../permissions/triage.ts'
 import { Meter } from '../repl/meter.ts'
 import { promptFrom } from './acp-prompt.ts'
 import { diffOf, pastUpdates, toolCallOf, updatesOf } from './acp-updates.ts'
+import { type Asked, askEditor, untilOver } from './editor-questions.ts'
 
 const modeNames = { ask: 'Ask', edits: 'Edit files', all: 'Allow all' } as const
 const modeWords = {
@@ -26,6 +28,14 @@ const modeWords = {
   edits: 'Changes files without a question, asks before commands',
   all: 'Asks about nothing',
 } as const
+
+/** What a conversation needs of the editor. */
+export interface AcpSessionParts {
+  client: AgentContext
+  capabilities: ClientCapabilities
+  /** Called when the conversation is closed. */
+  closers: readonly (() => Promise<void>)[]
+}
 
 /** A conversation that an editor has open. */
 export class AcpSession {
@@ -37,13 +47,15 @@ export class AcpSession {
   readonly #changes = new Map<string, ProposedChange>()
   /** What the editor was told last; in their order. */
   #told: Promise<void> = Promise.resolve()
+  readonly #capabilities: ClientCapabilities
   /** USD since the session was opened; no number once nobody knows. */
   #spent = 0
   #run: AgentRun | undefined
 
-  constructor(assistant: Assistant, client: AgentContext, closers: readonly (() => Promise<void>)[]) {
+  constructor(assistant: Assistant, { client, capabilities, closers }: AcpSessionParts) {
     this.#assistant = assistant
     this.#client = client
+    this.#capabilities = capabilities
     this.#closers = closers
     this.#meter.begin(assistant.agent)
   }
@@ -108,7 +120,11 @@ export class AcpSession {
     this.#meter.event(event)
     for (const update of updatesOf(event, this.#assistant.root, this.#changes)) this.#tell(update)
     if (event.type === 'approvalRequested') void this.#ask(run, event)
-    else if (event.type === 'inputRequested') this.#decline(run, event)
+    else if (event.type === 'inputRequested') void this.#told.then(() => askEditor(run, event, this.#asked))
+  }
+
+  get #asked(): Asked {
+    return { client: this.#client, capabilities: this.#capabilities, sessionId: this.id }
   }
 
   /** Who left hears nothing. */
@@ -126,17 +142,13 @@ export class AcpSession {
     const { change } = found
     if (change !== undefined) this.#changes.set(event.toolCallId, change)
     if (found.kind === 'run') return run.approve(event)
-    const over = new AbortController()
-    const stop = run.subscribe((other) => {
-      const isOver = other.type === 'agentEnd' || (other.type === 'approvalResolved' && other.toolCallId === event.toolCallId)
-      if (isOver) over.abort()
-    })
+    const { signal, stop } = untilOver(run, (other) => other.type === 'approvalResolved' && other.toolCallId === event.toolCallId)
     try {
       await this.#told
       const content = change === undefined ? {} : { content: [diffOf(change, root)] }
       const toolCall = { ...toolCallOf(event.toolCallId, event.toolName, event.arguments, root), status: 'pending' as const, ...content }
       const asked: RequestPermissionRequest = { sessionId: this.id, toolCall, options: optionsFor(event, permissions.canKeep) }
-      const { outcome } = await this.#client.request(methods.client.session.requestPermission, asked, { cancellationSignal: over.signal })
+      const { outcome } = await this.#client.request(methods.client.session.requestPermission, asked, { cancellationSignal: signal })
       this.#answered(run, event, outcome.outcome === 'selected' ? outcome.optionId : 'no')
     } catch {
       this.#answered(run, event, 'no')
@@ -151,11 +163,6 @@ export class AcpSession {
     if (rule !== undefined && (option === 'session' || option === 'folder')) this.#assistant.permissions.add(rule, option)
     if (['once', 'session', 'folder'].includes(option)) run.approve(event)
     else run.deny(event, 'The user did not allow this call.')
-  }
-
-  /** Editors have no forms for it yet. */
-  #decline(run: AgentRun, event: InputRequestedEvent): void {
-    run.answer(event, { action: 'decline' })
   }
 }
 

@@ -8,7 +8,7 @@ export interface ConnectedServers {
   closers: (() => Promise<void>)[]
 }
 
-/** Connects to the MCP servers that an editor hands on. Their calls ask a person. Rejects, with all of them left, when one cannot be reached. */
+/** Connects to the MCP servers that an editor hands on. Their calls ask a person, and so may they themselves. Rejects, with all of them left, when one cannot be reached. */
 export async function connectServers(servers: readonly McpServer[], root: string, logger: Logger): Promise<ConnectedServers> {
   const connected: ConnectedServers = { tools: [], closers: [] }
   try {
@@ -29,8 +29,9 @@ async function connectTo(server: McpServer, root: string, logger: Logger) {
   if ('command' in server) {
     const { connectMcpStdio } = await import('../../mcp/index.ts')
     const env = Object.fromEntries(server.env.map(({ name, value }) => [name, value]))
-    return connectMcpStdio({ command: server.command, args: server.args, env, cwd: root, logger })
+    return connectMcpStdio({ command: server.command, args: server.args, env, cwd: root, onElicit: 'event', logger })
   }
   const { connectMcp } = await import('../../../mcp/index.ts')
-  return connectMcp({ url: server.url, headers: Object.fromEntries(server.headers.map(({ name, value }) => [name, value])), logger })
+  const headers = Object.fromEntries(server.headers.map(({ name, value }) => [name, value]))
+  return connectMcp({ url: server.url, headers, onElicit: 'event', logger })
 }

@@ -183,7 +183,7 @@ class Sessions {
     try {
       const { tools, closers } = await connectServers(mcpServers, assistant.root, logger)
       assistant.agent.setTools([...(assistant.agent.settings.tools ?? []), ...tools])
-      const session = new AcpSession(assistant, client, closers)
+      const session = new AcpSession(assistant, { client, capabilities: this.capabilities, closers })
       this.#open.set(id, session)
       return session
     } catch (error) {

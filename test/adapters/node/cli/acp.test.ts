@@ -4,7 +4,7 @@ import type { McpServer, SessionUpdate } from '@agentclientprotocol/sdk'
 import { describe, expect, it, vi } from 'vitest'
 import { patient } from '../../../support/patience.ts'
 import { directory, environment, piped } from './command.ts'
-import { editorWith, on, text } from './editor.ts'
+import { type EditorOptions, editorWith, on, text } from './editor.ts'
 import { calling, modelServer, saidIn } from './model-server.ts'
 
 const textIn = (updates: readonly SessionUpdate[]): string =>
@@ -127,6 +127,79 @@ describe('phi acp', () => {
     await editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('go') })
     expect(editor.asked.map(({ toolCall }) => toolCall.title)).toEqual(['files__list_allowed_directories'])
     expect(JSON.stringify(editor.updates)).toContain('Allowed directories')
+  })
+
+  describe('what a tool asks', () => {
+    async function asking(fill?: EditorOptions['fill']) {
+      const cwd = directory()
+      const { env, asked } = await modelServer(({ attempt }) => (attempt === 1 ? calling('desk__book', {}) : { text: ['Booked.'] }))
+      const editor = await editorWith({ env: environment(env), cwd, ...(fill !== undefined && { fill }) })
+      const server: McpServer = {
+        name: 'desk',
+        command: process.execPath,
+        args: [resolve('test/adapters/node/cli/asking-server.mjs')],
+        env: [],
+      }
+      const { sessionId } = await editor.connection.agent.request(on.session.new, { cwd, mcpServers: [server] })
+      const prompted = editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('book') })
+      return { editor, asked, sessionId, prompted }
+    }
+
+    it('is a form in the editor, and what is filled in goes to the tool', async () => {
+      const { editor, asked, sessionId, prompted } = await asking(() => ({ action: 'accept', content: { guests: 3, meal: 'fish' } }))
+      expect(await prompted).toMatchObject({ stopReason: 'end_turn' })
+      expect(editor.questions).toMatchObject([
+        {
+          sessionId,
+          mode: 'form',
+          message: 'Which table?',
+          toolCallId: 'call_desk__book',
+          requestedSchema: { required: ['guests', 'meal'] },
+        },
+      ])
+      expect(JSON.stringify(asked.at(-1))).toMatch(/answered .*accept.*guests.*3.*fish/)
+    })
+
+    it('is declined where the editor has no forms, refused where the person does, and checked', async () => {
+      const none = await asking()
+      await none.prompted
+      expect(none.editor.questions).toEqual([])
+      expect(JSON.stringify(none.asked.at(-1))).toMatch(/answered .*decline/)
+      const refused = await asking(() => ({ action: 'decline' }))
+      await refused.prompted
+      expect(JSON.stringify(refused.asked.at(-1))).toMatch(/answered .*decline/)
+      const strange = await asking(() => ({ action: '_else' }))
+      await strange.prompted
+      expect(JSON.stringify(strange.asked.at(-1))).toMatch(/answered .*cancel/)
+    })
+
+    it('is withdrawn when the prompt is cancelled, and when the editor dies', async () => {
+      const { editor, sessionId, prompted } = await asking(() => undefined)
+      await vi.waitFor(() => expect(editor.questions).toHaveLength(1), patient)
+      await editor.connection.agent.notify(on.session.cancel, { sessionId })
+      expect(await prompted).toMatchObject({ stopReason: 'cancelled' })
+      const dying = await asking(() => undefined)
+      dying.prompted.catch(() => undefined)
+      await vi.waitFor(() => expect(dying.editor.questions).toHaveLength(1), patient)
+      const ended = new Promise((done) => dying.editor.child.on('exit', done))
+      dying.editor.child.stdin?.destroy()
+      dying.editor.child.stdout?.destroy()
+      expect(await ended).toBe(0)
+    })
+  })
+
+  it('ends where the editor dies in the middle of a permission, with nothing run', async () => {
+    const cwd = directory()
+    const { env } = await modelServer(() => calling('write_file', { path: 'a.txt', content: 'x' }))
+    const editor = await editorWith({ env: environment(env), cwd, answer: () => undefined })
+    const { sessionId } = await editor.connection.agent.request(on.session.new, { cwd, mcpServers: [] })
+    editor.connection.agent.request(on.session.prompt, { sessionId, prompt: text('go') }).catch(() => undefined)
+    await vi.waitFor(() => expect(editor.asked).toHaveLength(1), patient)
+    const ended = new Promise((done) => editor.child.on('exit', done))
+    editor.child.stdin?.destroy()
+    editor.child.stdout?.destroy()
+    expect(await ended).toBe(0)
+    expect(existsSync(join(cwd, 'a.txt'))).toBe(false)
   })
 
   it('says what is wrong: a model that fails, a directory that is not there, an agent file that nobody trusted', async () => {

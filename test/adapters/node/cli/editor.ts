@@ -4,6 +4,8 @@ import { Readable, Writable } from 'node:stream'
 import {
   type ClientConnection,
   type ContentBlock,
+  type CreateElicitationRequest,
+  type CreateElicitationResponse,
   client,
   methods,
   ndJsonStream,
@@ -24,6 +26,7 @@ export interface Editor {
   child: ChildProcess
   updates: SessionUpdate[]
   asked: RequestPermissionRequest[]
+  questions: CreateElicitationRequest[]
   /** Unsaved texts, by path. */
   open: Map<string, string>
 }
@@ -34,6 +37,8 @@ export interface EditorOptions {
   cwd: string
   /** The option that the person takes; `undefined`: nobody answers. */
   answer?: (request: RequestPermissionRequest) => string | undefined
+  /** Forms that the person fills in; absent: the editor has none. `undefined`: nobody does. */
+  fill?: (request: CreateElicitationRequest) => CreateElicitationResponse | undefined
 }
 
 export async function editorWith({
@@ -41,10 +46,17 @@ export async function editorWith({
   env,
   cwd,
   answer = () => 'once',
+  fill,
 }: EditorOptions): Promise<Editor> {
   const child = spawn(process.execPath, [program, 'acp', ...args], { env, cwd, stdio: ['pipe', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
-  const editor = { child, updates: [] as SessionUpdate[], asked: [] as RequestPermissionRequest[], open: new Map<string, string>() }
+  const editor = {
+    child,
+    updates: [] as SessionUpdate[],
+    asked: [] as RequestPermissionRequest[],
+    questions: [] as CreateElicitationRequest[],
+    open: new Map<string, string>(),
+  }
   const app = client({ name: 'test editor' })
     .onNotification(ofClient.session.update, ({ params }) => void editor.updates.push(params.update))
     .onRequest(ofClient.session.requestPermission, async ({ params, signal }) => {
@@ -53,6 +65,13 @@ export async function editorWith({
       if (optionId !== undefined) return { outcome: { outcome: 'selected' as const, optionId } }
       await new Promise((done) => signal.addEventListener('abort', done))
       return { outcome: { outcome: 'cancelled' as const } }
+    })
+    .onRequest(ofClient.elicitation.create, async ({ params, signal }) => {
+      editor.questions.push(params)
+      const filled = fill?.(params)
+      if (filled !== undefined) return filled
+      await new Promise((done) => signal.addEventListener('abort', done))
+      return { action: 'cancel' as const }
     })
     .onRequest(ofClient.fs.readTextFile, ({ params: { path } }) => ({ content: editor.open.get(path) ?? readFileSync(path, 'utf8') }))
     .onRequest(ofClient.fs.writeTextFile, ({ params: { path, content } }) => {
@@ -63,7 +82,7 @@ export async function editorWith({
   const connection = app.connect(ndJsonStream(Writable.toWeb(child.stdin), input))
   await connection.agent.request(on.initialize, {
     protocolVersion: PROTOCOL_VERSION,
-    clientCapabilities: { fs: { readTextFile: true, writeTextFile: true } },
+    clientCapabilities: { fs: { readTextFile: true, writeTextFile: true }, ...(fill !== undefined && { elicitation: { form: {} } }) },
   })
   return { ...editor, connection }
 }

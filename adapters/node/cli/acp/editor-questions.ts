@@ -1,0 +1,58 @@
+import { type AgentContext, type ClientCapabilities, type CreateElicitationRequest, methods } from '@agentclientprotocol/sdk'
+import type { AgentEvent, AgentRun, InputAnswer, JsonObject } from '../../../../src/index.ts'
+import type { InputRequestedEvent } from '../../../../src/loop/index.ts'
+
+/** Who is asked, and in which conversation. */
+export interface Asked {
+  client: AgentContext
+  capabilities: ClientCapabilities
+  sessionId: string
+}
+
+/**
+ * Has the person in the editor answer what a tool asks, as far as the editor has forms or opens pages: otherwise the question is declined. An editor that
+ * fails has cancelled it, and so has one that answers what is no answer.
+ */
+export async function askEditor(run: AgentRun, event: InputRequestedEvent, asked: Asked): Promise<void> {
+  const question = questionOf(event, asked)
+  const given = question === undefined ? ({ action: 'decline' } as const) : await answerOf(run, event, question, asked.client)
+  // It may have been withdrawn meanwhile.
+  if (run.pendingInputs().some(({ inputId }) => inputId === event.inputId)) run.answer(event, given)
+}
+
+/** A signal that aborts at the first event of a run that says so, and how to stop looking. */
+export function untilOver(run: AgentRun, isOver: (event: AgentEvent) => boolean): { signal: AbortSignal; stop: () => void } {
+  const over = new AbortController()
+  const stop = run.subscribe((event) => {
+    if (event.type === 'agentEnd' || isOver(event)) over.abort()
+  })
+  return { signal: over.signal, stop }
+}
+
+function questionOf(
+  { inputId, toolCallId, message, schema, url }: InputRequestedEvent,
+  { capabilities: { elicitation }, sessionId }: Asked,
+): CreateElicitationRequest | undefined {
+  const base = { sessionId, toolCallId, message }
+  if (url !== undefined) return elicitation?.url ? { ...base, mode: 'url', url, elicitationId: inputId } : undefined
+  return elicitation?.form ? { ...base, mode: 'form', requestedSchema: { type: 'object', properties: {}, ...schema } } : undefined
+}
+
+async function answerOf(
+  run: AgentRun,
+  event: InputRequestedEvent,
+  question: CreateElicitationRequest,
+  client: AgentContext,
+): Promise<InputAnswer> {
+  const { signal, stop } = untilOver(run, (other) => other.type === 'inputResolved' && other.inputId === event.inputId)
+  try {
+    const { action, ...rest } = await client.request(methods.client.elicitation.create, question, { cancellationSignal: signal })
+    if (action === 'decline') return { action }
+    // Whoever asked checks what was filled in.
+    return action === 'accept' ? { action, content: (Object(rest).content ?? {}) as JsonObject } : { action: 'cancel' }
+  } catch {
+    return { action: 'cancel' }
+  } finally {
+    stop()
+  }
+}
