@@ -28,6 +28,7 @@ export { costConfig, hasRates, usageBeyond } from './contract/model/usage.ts'
 export { approvalEvents } from './contract/run/call-event.ts'
 export { defaultRetry } from './contract/run/settings.ts'
 export { sessionStatus } from './contract/session/session.ts'
+export { meant } from './contract/shape/nearest-name.ts'
 export { checkOptions } from './contract/shape/read.ts'
 export {
   aFlag,

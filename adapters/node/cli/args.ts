@@ -5,6 +5,7 @@ import {
   checkOptions,
   kind,
   listOf,
+  meant,
   type OptionTable,
   oneOf,
   options as optionsOf,
@@ -146,7 +147,7 @@ export function parseArguments(words: readonly string[]): CliArguments {
   const command = isSubcommand(first) ? first : undefined
   const [, word = ''] = words
   const filter = command === 'models' && !word.startsWith('-') && word !== '' ? word : undefined
-  const given = read(words.slice(command === undefined ? 0 : filter === undefined ? 1 : 2))
+  const given = read(words.slice(command === undefined ? 0 : filter === undefined ? 1 : 2), command !== undefined)
   checkOptions(given, optionsOf(table))
   const found: Record<string, unknown> = { ...(command !== undefined && { command }), ...(filter !== undefined && { filter }) }
   for (const [name, value] of Object.entries(given)) {
@@ -176,14 +177,19 @@ function checkSubcommand({ command, help: _help, ...others }: CliArguments): voi
   if (other !== undefined) throw misuse(`phi ${command} takes no --${other === 'sandbox' ? 'no-sandbox' : other}.`)
 }
 
-const insteadOf = (word: string): string =>
-  /\.(?:toml|json|ya?ml)$/.test(word) ? 'For an agent file: phi --config FILE.' : 'To ask at once: phi -p "…".'
+function insteadOf(word: string, isFirst: boolean): string {
+  if (/\.(?:toml|json|ya?ml)$/.test(word)) return 'For an agent file: phi --config FILE.'
+  const command = isFirst ? meant(word, Object.keys(subcommands)) : undefined
+  return command === undefined ? 'To ask at once: phi -p "…".' : `Did you mean phi ${command}?`
+}
 
-function read(words: readonly string[]): Record<string, unknown> {
+function read(words: readonly string[], isAfterCommand: boolean): Record<string, unknown> {
   const given: Record<string, unknown> = {}
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? ''
-    if (!/^-./.test(word)) throw misuse(`${JSON.stringify(word.slice(0, 60))} is no option. ${insteadOf(word)}`)
+    const isFirst = at === 0 && !isAfterCommand
+    if (!/^-./.test(word))
+      throw misuse(`${JSON.stringify(word.slice(0, 60))} is no ${isFirst ? 'command' : 'option'}. ${insteadOf(word, isFirst)}`)
     const equals = word.startsWith('--') ? word.indexOf('=') : -1
     const written = equals === -1 ? word : word.slice(0, equals)
     const name = Object.hasOwn(short, written) ? (short[written] ?? written) : written

@@ -10,13 +10,14 @@ export function nearest(name: string, names: readonly string[]): string {
 
 /**
  * The one of `names` that `name` stands for: the same with other signs or capitals, what another library calls it, or what is nearest in
- * spelling. Of equals the one that stands outermost, then the shorter. Undefined where none is near.
+ * spelling. Of equals the one that stands outermost, then the one that is as long, then the shorter. Undefined where none is near.
  */
 export function meant(name: string, names: readonly string[]): string | undefined {
   const given = plain(name.slice(0, 64))
+  const longer = (spelt: string): number => Math.abs(spelt.length - given.length)
   const known = names
     .map((each) => ({ each, spelt: plain(each.slice(each.lastIndexOf('.') + 1)), depth: each.split('.').length }))
-    .toSorted((a, b) => a.depth - b.depth || a.spelt.length - b.spelt.length)
+    .toSorted((a, b) => a.depth - b.depth || longer(a.spelt) - longer(b.spelt) || a.spelt.length - b.spelt.length)
   const spellings = [given, ...namesFor(given).map(plain)]
   const same = known.find(({ spelt }) => spellings.includes(spelt))
   if (same !== undefined) return same.each

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../../../src/index.ts'
+import { meant } from '../../../../src/internal.ts'
 import { compact, mcp, model, models, skills, thinking, tools, usage } from './agent-commands.ts'
 import { diff, undo } from './change-commands.ts'
 import type { Command, CommandHost } from './command.ts'
@@ -43,7 +44,12 @@ export async function runCommand(host: CommandHost, line: string): Promise<void>
   const [, word = '', argument = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? []
   const name = Object.hasOwn(aliases, word) ? (aliases[word] ?? word) : word
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command === undefined) throw new ConfigError('invalidOption', `/${word.slice(0, 40)} is no command. /help lists them.`)
+  const instead = command === undefined ? meant(word, [...Object.keys(commands), ...Object.keys(aliases)]) : undefined
+  if (command === undefined)
+    throw new ConfigError(
+      'invalidOption',
+      `/${word.slice(0, 40)} is no command. ${instead === undefined ? '' : `Did you mean /${instead}? `}/help lists them.`,
+    )
   if (host.isBusy && !command.isAnytime) throw new ConfigError('invalidOption', `/${name} has to wait: the agent works. Ctrl-C stops it.`)
   await command.run(host, argument.trim())
 }

@@ -176,8 +176,10 @@ describe('wrong usage', () => {
   const cases: [string[], string][] = [
     [['--modell', 'x'], '--modell ("x") is no option. Did you mean --model?'],
     [['-q'], '-q (true) is no option.'],
-    [['hello'], '"hello" is no option. To ask at once: phi -p "…".'],
-    [['team/agent.toml'], '"team/agent.toml" is no option. For an agent file: phi --config FILE.'],
+    [['--modle', 'x'], '--modle ("x") is no option. Did you mean --model?'],
+    [['docter'], '"docter" is no command. Did you mean phi doctor?'],
+    [['hello'], '"hello" is no command. To ask at once: phi -p "…".'],
+    [['team/agent.toml'], '"team/agent.toml" is no command. For an agent file: phi --config FILE.'],
     [['-p'], '--print needs a text after it.'],
     [['-p', ' '], '--print has nothing to ask.'],
     [['--model', ''], '--model is empty.'],
