@@ -4,32 +4,36 @@ import { byteLengthOf, isBase64 } from '../contract/message/media.ts'
 export const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const digits = new TextEncoder().encode(base64Digits)
 const padding = 0x3d
-/** Bytes that are written at a time: divisible by 3, so that pieces join without padding. */
-const pieceBytes = 0x30000
+
+/** What newer platforms can do by themselves. */
+interface OwnBase64 {
+  toBase64?(): string
+}
 
 /** `bytes` as base64, without a `data:` prefix. */
-export function toBase64(bytes: Uint8Array): string {
-  // Not by `btoa`, which wants a text of all bytes: that took ten times as long, and left much to collect.
-  const piece = new Uint8Array(Math.ceil(Math.min(bytes.length, pieceBytes) / 3) * 4)
-  const decoder = new TextDecoder()
-  let text = ''
-  for (let start = 0; start < bytes.length; start += pieceBytes) {
-    text += decoder.decode(piece.subarray(0, write(bytes, start, piece)))
-  }
+export function toBase64(bytes: Uint8Array & OwnBase64): string {
+  if (typeof bytes.toBase64 === 'function') return bytes.toBase64()
+  // In one piece: a text that is put together is copied as a whole once somebody looks into it, and its parts are held until then.
+  const written = new Uint8Array(Math.ceil(bytes.length / 3) * 4)
+  write(bytes, written)
+  const text = new TextDecoder().decode(written)
+  discard(written.buffer)
   return text
 }
 
-/** Writes what stands in `bytes` from `start` on into `piece`; returns how many characters that are. */
-function write(bytes: Uint8Array, start: number, piece: Uint8Array): number {
-  const end = Math.min(start + pieceBytes, bytes.length)
+/** Gives room back at once where the platform can: a collector may take its time, and holds a large file twice until then. */
+function discard(buffer: ArrayBuffer & { transfer?(length: number): ArrayBuffer }): void {
+  if (typeof buffer.transfer === 'function') buffer.transfer(0)
+}
+
+function write(bytes: Uint8Array, written: Uint8Array): void {
   let to = 0
-  for (let at = start; at < end; at += 3) {
+  for (let at = 0; at < bytes.length; at += 3) {
     const three = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
-    for (let shift = 18; shift >= 0; shift -= 6) piece[to++] = digits[(three >> shift) & 63] ?? 0
+    for (let shift = 18; shift >= 0; shift -= 6) written[to++] = digits[(three >> shift) & 63] ?? 0
   }
-  if (end % 3 !== 0) piece[to - 1] = padding
-  if (end % 3 === 1) piece[to - 2] = padding
-  return to
+  if (bytes.length % 3 !== 0) written[to - 1] = padding
+  if (bytes.length % 3 === 1) written[to - 2] = padding
 }
 
 /** Pieces of base64, each of which may have its own padding, as one; `undefined` where one of them is none. */
@@ -52,8 +56,8 @@ export function joinBase64(pieces: readonly string[]): string | undefined {
 /** The bytes of base64 that was checked. */
 export function bytesOfBase64(data: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(byteLengthOf(data))
-  // A piece at a time: a text of all bytes would be a copy more.
-  const pieceChars = 0x40000
+  // A piece at a time, and small ones, which are collected soon: a text of all bytes would be a copy more.
+  const pieceChars = 0x8000
   for (let start = 0, at = 0; start < data.length; start += pieceChars) {
     const piece = atob(data.slice(start, start + pieceChars))
     for (let index = 0; index < piece.length; index++) bytes[at++] = piece.charCodeAt(index)
