@@ -18,6 +18,7 @@ export type { JsonObject, JsonSchema, JsonValue } from './contract/json.ts'
 export type {
   Citation,
   Content,
+  FileCitations,
   FileContent,
   ImageContent,
   OpaqueContent,
@@ -41,7 +42,7 @@ export {
 } from './contract/message/message.ts'
 export type { ModelConfig } from './contract/model/model-config.ts'
 export { type RequestSettings, type ThinkingLevel, type ToolChoice, thinkingLevels } from './contract/model/request-settings.ts'
-export { type CostConfig, type CostTier, estimatedCost, type TokenRates, type Usage } from './contract/model/usage.ts'
+export { type CostConfig, type CostTier, estimatedCost, type TokenRates, type Usage, type UsageBeside } from './contract/model/usage.ts'
 export type { AgentEvent } from './contract/run/event.ts'
 export type { PendingApproval, PendingClientCall, PendingInput, RunStatus } from './contract/run/run-facts.ts'
 export type { ExecutionLimits, RetryConfig } from './contract/run/settings.ts'

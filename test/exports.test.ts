@@ -8,8 +8,8 @@ const expected: Record<string, string> = {
   '.': `
     Agent AgentBusyError ConfigError CursorExpiredError PhiError ProviderError RunError ToolError defineTool estimatedCost fileContent imageContent
     memorySessionStore parseOutput resumeAgent staticCredential textOf thinkingLevels toolCallsOf userMessage
-    AgentEvent AgentMessage AgentOptions AgentRun AgentTool ApiKey DefinedTool InferTools AssistantMessage Citation Content CostConfig CostTier TokenRates CredentialProvider
-    DeepPartial ElementOf ExecutionLimits FileContent FileOptions ImageContent InputAnswer JsonObject JsonSchema JsonValue Logger MediaOptions Message MessageInput MisuseCode Model ModelConfig
+    AgentEvent AgentMessage AgentOptions AgentRun AgentTool ApiKey DefinedTool InferTools AssistantMessage Citation Content CostConfig CostTier TokenRates UsageBeside CredentialProvider
+    DeepPartial ElementOf ExecutionLimits FileCitations FileContent FileOptions ImageContent InputAnswer JsonObject JsonSchema JsonValue Logger MediaOptions Message MessageInput MisuseCode Model ModelConfig
     OpaqueContent ParseOutputOptions PendingApproval PendingClientCall PendingInput PromptInput PromptOptions ProviderErrorCode Receipt ReceiptStatus ResumeOptions
     RequestSettings RetryConfig RunResult RunStatus ServiceToolContent SessionStore StandardSchema StopReason TextContent ThinkingContent ThinkingLevel ToolCallContent ToolChoice
     ToolContext ToolErrorCode ToolOutput ToolResult ToolResultMessage Usage UserMessage`,

@@ -79,13 +79,26 @@ export function chatAttributes(model: ModelFacts): ChatAttributes {
 }
 
 /** `gen_ai.usage.*`, where the service has counted: all of the prompt is input, cached or not. */
-export function usageAttributes({ input, output, reasoning, cacheRead, cacheWrite, searches = 0, reportedCost }: Usage): Attributes {
+export function usageAttributes({
+  input,
+  output,
+  reasoning,
+  cacheRead,
+  cacheWrite,
+  searches = 0,
+  beside,
+  reportedCost,
+}: Usage): Attributes {
   const prompt = input + cacheRead + cacheWrite
   return {
     ...(prompt + output > 0 && { 'gen_ai.usage.input_tokens': prompt, 'gen_ai.usage.output_tokens': output }),
     ...(cacheRead > 0 && { 'gen_ai.usage.cache_read.input_tokens': cacheRead }),
     ...(cacheWrite > 0 && { 'gen_ai.usage.cache_creation.input_tokens': cacheWrite }),
     ...(reasoning > 0 && { 'gen_ai.usage.reasoning.output_tokens': reasoning }),
+    ...(beside !== undefined && {
+      'phi.usage.beside.input_tokens': beside.input + beside.cacheRead + beside.cacheWrite,
+      'phi.usage.beside.output_tokens': beside.output,
+    }),
     ...(searches > 0 && { 'phi.usage.searches': searches }),
     ...(reportedCost !== undefined && { 'phi.usage.reported_cost_usd': reportedCost }),
   }

@@ -65,7 +65,7 @@ export class ExecutionBudget implements ReadableBudget {
       throw error
     }
     this.#usage = combineUsage(this.#usage, usage)
-    this.#tokens += usage.input + usage.output
+    this.#tokens += usage.input + usage.output + (usage.beside?.input ?? 0) + (usage.beside?.output ?? 0)
     this.#cost += estimatedCost(usage, cost)
     if (!isPaidFor(usage) && !hasRates({ cost })) this.#isPriced = false
     this.#parent?.charge(usage, cost)
@@ -154,7 +154,9 @@ function seconds(ms: number): number {
 function checkCharge(usage: Usage, cost: CostConfig): void {
   const given: Partial<Usage> = Object(usage)
   for (const name of counts) checkFigure(name, given[name])
-  for (const name in given) if (given[name as keyof Usage] !== undefined) checkFigure(name, given[name as keyof Usage])
+  const { beside, ...figures } = given
+  for (const [name, figure] of Object.entries(figures)) if (figure !== undefined) checkFigure(name, figure)
+  if (beside !== undefined) for (const [name, figure] of Object.entries(beside)) checkFigure(`beside.${name}`, figure)
   const rates = ratesFor(Object(usage), Object(cost))
   for (const name in rates) checkFigure(name, rates[name as keyof typeof rates])
 }

@@ -54,7 +54,7 @@ function nameOf(block: Content): string {
 }
 
 const besideAnswers = ['refusal', 'logprobs', 'serviceTier'] as const
-const besideUsage = ['searches', 'audioInput', 'audioOutput', 'cacheWrite1h', 'reportedCost'] as const
+const besideUsage = ['searches', 'audioInput', 'audioOutput', 'cacheWrite1h', 'beside', 'reportedCost'] as const
 
 function besideText(message: AssistantMessage, path: string): SpecLoss[] {
   const own = besideAnswers.filter((name) => message[name] !== undefined).map((name) => `${path}.${name}`)

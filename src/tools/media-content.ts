@@ -1,10 +1,10 @@
 import { toBase64 } from '../base/base64.ts'
 import { aFile } from '../base/port-kinds.ts'
 import { ConfigError } from '../contract/errors.ts'
-import type { FileContent, ImageContent } from '../contract/message/content.ts'
+import { type FileCitations, type FileContent, fileCitations, type ImageContent } from '../contract/message/content.ts'
 import { defaultMaxMediaBytes, sourceFault, typeOfFile } from '../contract/message/media.ts'
 import { checkOptions } from '../contract/shape/read.ts'
-import { aFlag, aPositiveNumber, aText, options as optionsOf } from '../contract/shape/shape.ts'
+import { aPositiveNumber, aText, options as optionsOf } from '../contract/shape/shape.ts'
 
 /** What a caller may say about a file. */
 export interface MediaOptions {
@@ -21,12 +21,12 @@ export interface FileOptions extends MediaOptions {
   /** What a model should know of it that is no part of it. */
   context?: string | undefined
   /** Whether the model is to say what of it an answer rests on. */
-  citations?: boolean | undefined
+  citations?: FileCitations | undefined
 }
 
 const ofMedia = { name: aText, mimeType: aText, maxBytes: aPositiveNumber }
 const mediaOptions = optionsOf<MediaOptions>(ofMedia)
-const fileOptions = optionsOf<FileOptions>({ ...ofMedia, context: aText, citations: aFlag })
+const fileOptions = optionsOf<FileOptions>({ ...ofMedia, context: aText, citations: fileCitations })
 
 /**
  * A file for a message, of a `Blob`, a `File` or bytes. Rejects with `ConfigError` `invalidOption` for what is no file, for an empty one, one over `maxBytes`,

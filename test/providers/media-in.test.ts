@@ -75,8 +75,14 @@ describe('a PDF in a user message', () => {
       const { warnings } = await provider.encode(plainRequest(config, { messages: [...asked(told), ...asked(told)] }))
       expect(warnings).toEqual([expect.stringContaining('The context of a.pdf'), expect.stringContaining('citations of a.pdf')])
     }
+    const wished: FileContent = { ...pdf, citations: 'ifPossible' }
+    for (const { provider, config } of models)
+      expect((await provider.encode(plainRequest(config, { messages: asked(wished) }))).warnings).toEqual([])
     const { provider, config } = anthropic('claude-sonnet-5', keys)
-    expect((await provider.encode(plainRequest(config, { messages: asked(told) }))).warnings).toEqual([])
+    for (const each of [told, wished]) {
+      const { warnings, body } = await provider.encode(plainRequest(config, { messages: asked(each) }))
+      expect([warnings, body.includes('"citations":{"enabled":true}')]).toEqual([[], true])
+    }
   })
 
   it('is a line, and a warning, where it cannot go', async () => {

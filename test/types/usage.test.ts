@@ -33,6 +33,18 @@ describe('estimatedCost', () => {
     expect(estimatedCost({ ...usage, reasoning: 0 }, cost)).toBe(estimatedCost(usage, cost))
   })
 
+  it('counts what the service charges for beside the answer, also of several answers', () => {
+    const beside = { input: 1000, output: 100, cacheRead: 50_000, cacheWrite: 0 }
+    const alone = (1000 * 3 + 100 * 15 + 50_000 * 0.3) / 1e6
+    const advised = { ...usage, beside }
+    expect(estimatedCost(advised, cost)).toBeCloseTo(estimatedCost(usage, cost) + alone, 12)
+    expect(combineUsage(combineUsage(advised, usage), advised)).toMatchObject({
+      ...{ input: 300, totalTokens: 3060 },
+      beside: { input: 2000, output: 200, cacheRead: 100_000, cacheWrite: 0 },
+    })
+    expect(estimatedCost({ ...advised, reportedCost: 0.5 }, cost)).toBe(0.5)
+  })
+
   it('cost_config_default: without rates it is 0, which means unknown', () => {
     expect(estimatedCost(usage, anthropic('claude-sonnet-4-6', {}).config.cost)).toBe(0)
   })

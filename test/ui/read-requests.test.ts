@@ -31,8 +31,8 @@ describe('what useChat sends', () => {
       { type: 'file', mimeType: 'text/plain', data: btoa('hi'), name: 'a.txt' },
       { type: 'file', mimeType: 'text/markdown', data: btoa('# head') },
       { type: 'text', text: 'what is this?' },
-      { type: 'file', mimeType: 'application/pdf', data: pdf, name: 'report.pdf', citations: true },
-      { type: 'file', mimeType: 'application/pdf', url: 'https://example.com/a.pdf', citations: true },
+      { type: 'file', mimeType: 'application/pdf', data: pdf, name: 'report.pdf', citations: 'ifPossible' },
+      { type: 'file', mimeType: 'application/pdf', url: 'https://example.com/a.pdf', citations: 'ifPossible' },
     ])
   })
 
@@ -151,7 +151,7 @@ describe('what an AG-UI client sends', () => {
     ],
   ])('is read with files: %j', (part, fields) => {
     const content = run({ messages: [{ id: 'u', role: 'user', content: [part] }] }).value?.message?.content
-    expect(content).toEqual([{ type: 'file', mimeType: 'application/pdf', ...fields, citations: true }])
+    expect(content).toEqual([{ type: 'file', mimeType: 'application/pdf', ...fields, citations: 'ifPossible' }])
   })
 
   it('takes only a clear yes for a yes', () => {

@@ -21,7 +21,7 @@ export async function attach({ attached, refused }: Draft, files: Iterable<File>
 async function attachmentOf(file: File): Promise<Attachment> {
   if (picture.test(file.type)) return imageContent(file)
   // A model is asked to say on which pages its answer rests.
-  const block = await fileContent(file, { citations: true })
+  const block = await fileContent(file, { citations: 'ifPossible' })
   if (document.test(block.mimeType)) return block
   throw new TypeError(`“${file.name}” is of the type ${block.mimeType}. Pictures (PNG, JPEG, GIF, WebP), PDF and text can be sent.`)
 }

@@ -5,7 +5,9 @@ import {
   aJsonObject,
   aNumber,
   aText,
+  either,
   type FieldsOf,
+  type Infer,
   isTrue,
   json,
   listOf,
@@ -96,6 +98,13 @@ const imageFields = { type: oneOf('image'), mimeType: aText, ...sourceFields, pr
 /** A picture: exactly one of `data` (base64 without a `data:` prefix), `url` and `fileId`. */
 export interface ImageContent extends FieldsOf<typeof imageFields> {}
 
+export const fileCitations = either(aFlag, oneOf('ifPossible'))
+/**
+ * Whether a model is to say what of a file an answer rests on. `ifPossible`: where the service can, and in the form that is asked for; elsewhere nothing is said of it.
+ * `true`: a warning tells where it cannot.
+ */
+export type FileCitations = Infer<typeof fileCitations>
+
 const fileFields = {
   type: oneOf('file'),
   mimeType: aText,
@@ -105,7 +114,7 @@ const fileFields = {
   /** What a model should know of it that is no part of it. */
   context: optional(aText),
   /** Whether the model is to say what of it an answer rests on. */
-  citations: optional(aFlag),
+  citations: optional(fileCitations),
   providerState: optional(providerState),
 }
 

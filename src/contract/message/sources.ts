@@ -1,4 +1,4 @@
-import type { Citation } from './content.ts'
+import type { Citation, FileCitations } from './content.ts'
 
 /** What a text rests on, once. */
 export interface Source {
@@ -15,7 +15,7 @@ export interface Source {
 /** A block of a message, as far as it cites. */
 interface CitingBlock {
   readonly type: string
-  readonly citations?: readonly Citation[] | boolean | undefined
+  readonly citations?: readonly Citation[] | FileCitations | undefined
 }
 
 /**

@@ -12,6 +12,18 @@ import {
   wholeFrom,
 } from '../shape/shape.ts'
 
+const besideFields = {
+  input: aNumberFromZero,
+  output: aNumberFromZero,
+  cacheRead: aNumberFromZero,
+  cacheWrite: aNumberFromZero,
+  /** Part of `cacheWrite` that is kept for an hour. */
+  cacheWrite1h: optional(aNumberFromZero),
+}
+
+/** Tokens of requests that a service makes by itself. Source: docs/concepts/budgets.md */
+export interface UsageBeside extends FieldsOf<typeof besideFields> {}
+
 const tokens = filled(aNumber, () => 0)
 const usageFields = {
   /** Prompt tokens neither read from nor written to a cache. */
@@ -34,6 +46,8 @@ const usageFields = {
   audioOutput: optional(aNumberFromZero),
   /** Part of `cacheWrite` that is kept for an hour. */
   cacheWrite1h: optional(aNumberFromZero),
+  /** What the service charges for besides, and counts in no figure above: a compaction of its own, a model that it asks for advice. */
+  beside: optional(object<UsageBeside>(besideFields)),
   /** What the service says it charges, in USD. Stands in place of the cost at `ModelConfig.cost`. Of a sum: only where each part has it. */
   reportedCost: optional(aNumberFromZero),
   /** Tokens of the last prompt and its answer, where the answer took several requests. */
@@ -128,12 +142,26 @@ function merged(a: Usage, b: Usage, figure: (a: number, b: number) => number): U
     const isCounted = a[detail] !== undefined || b[detail] !== undefined
     if (isCounted) both[detail] = figure(a[detail] ?? 0, b[detail] ?? 0)
   }
+  if ((a.beside ?? b.beside) !== undefined) both.beside = mergedBeside(a.beside ?? nothing, b.beside ?? nothing, figure)
   return both
 }
 
+const nothing: UsageBeside = Object.freeze({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })
+
+function mergedBeside(a: UsageBeside, b: UsageBeside, figure: (a: number, b: number) => number): UsageBeside {
+  const forAnHour = (a.cacheWrite1h ?? b.cacheWrite1h) === undefined ? undefined : figure(a.cacheWrite1h ?? 0, b.cacheWrite1h ?? 0)
+  return {
+    input: figure(a.input, b.input),
+    output: figure(a.output, b.output),
+    cacheRead: figure(a.cacheRead, b.cacheRead),
+    cacheWrite: figure(a.cacheWrite, b.cacheWrite),
+    ...(forAnHour !== undefined && { cacheWrite1h: forAnHour }),
+  }
+}
+
 /** Whether what it cost was reported, or it cost nothing. */
-export function isPaidFor({ reportedCost, totalTokens, input, output }: Usage): boolean {
-  return reportedCost !== undefined || (totalTokens === 0 && input === 0 && output === 0)
+export function isPaidFor({ reportedCost, totalTokens, input, output, beside }: Usage): boolean {
+  return reportedCost !== undefined || (totalTokens === 0 && input === 0 && output === 0 && beside === undefined)
 }
 
 /**
@@ -189,7 +217,7 @@ export function ratesFor({ input, cacheRead, cacheWrite, contextTokens }: Usage,
 }
 
 /**
- * Cost of one answer in USD: what the service reported, else at the rates of `cost`; reasoning is already inside `output`.
+ * Cost of one answer in USD: what the service reported, else at the rates of `cost`, with what it charges for `beside`; reasoning is already inside `output`.
  *
  * **Contract**
  * - Tiers go by the prompt of one call. Of several answers add up the costs: the sum of their usages would be priced as one long prompt.
@@ -200,13 +228,15 @@ export function estimatedCost(usage: Usage, cost: CostConfig): number {
   if (usage.reportedCost !== undefined) return usage.reportedCost
   const rates = ratesFor(usage, cost)
   const forAnHour = Math.min(usage.cacheWrite1h ?? 0, usage.cacheWrite)
+  const beside = usage.beside === undefined ? 0 : estimatedCost({ ...emptyUsage(), ...usage.beside }, cost)
   return (
+    beside +
     (usage.input * rates.inputPerMillion +
       usage.output * rates.outputPerMillion +
       usage.cacheRead * rates.cacheReadPerMillion +
       (usage.cacheWrite - forAnHour) * rates.cacheWritePerMillion +
       forAnHour * rates.cacheWrite1hPerMillion) /
-    1_000_000
+      1_000_000
   )
 }
 

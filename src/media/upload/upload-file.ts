@@ -1,10 +1,10 @@
 import { toBase64 } from '../../base/base64.ts'
 import { aFile, aModel } from '../../base/port-kinds.ts'
 import { ConfigError, ProviderError } from '../../contract/errors.ts'
-import type { FileContent, ImageContent } from '../../contract/message/content.ts'
+import { type FileCitations, type FileContent, fileCitations, type ImageContent } from '../../contract/message/content.ts'
 import { headBytes, nameByType, typeOfFile } from '../../contract/message/media.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aFlag, aFunction, aPositiveNumber, aSignal, aText, options as optionsOf } from '../../contract/shape/shape.ts'
+import { aFunction, aPositiveNumber, aSignal, aText, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import { MediaError } from '../media-error.ts'
 import { geminiFiles } from './gemini.ts'
@@ -27,7 +27,7 @@ export interface UploadFileOptions {
   /** What a model should know of it that is no part of it. */
   context?: string
   /** Whether the model is to say what of it an answer rests on. */
-  citations?: boolean
+  citations?: FileCitations
 }
 
 const ofUpload = optionsOf<UploadFileOptions>({
@@ -37,7 +37,7 @@ const ofUpload = optionsOf<UploadFileOptions>({
   mimeType: aText,
   expiresAfter: aPositiveNumber,
   context: aText,
-  citations: aFlag,
+  citations: fileCitations,
 })
 
 const services: ReadonlyMap<string, FileService> = new Map([

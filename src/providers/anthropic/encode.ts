@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts'
+import type { FileCitations } from '../../contract/message/content.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
@@ -119,8 +120,11 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
 function citesAll(plan: FormatPlan, rules: MediaRules, warnings: string[]): boolean {
   const { request } = plan
   if (!citesDocuments(plan, rules, warnings)) return false
-  const refuses = request.messages.some(({ content }) => content.some((block) => block.type === 'file' && block.citations === false))
-  if (refuses) adjusted(request, 'citations asked for of all documents: the service takes no request that cites only some', warnings)
+  const isSaid = (word: FileCitations) =>
+    request.messages.some(({ content }) => content.some((block) => block.type === 'file' && block.citations === word))
+  if (!isSaid(false)) return true
+  if (!isSaid(true)) return false
+  adjusted(request, 'citations asked for of all documents: the service takes no request that cites only some', warnings)
   return true
 }
 

@@ -1,5 +1,6 @@
-import type { Usage } from '../../contract/model/usage.ts'
+import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import { tokenCount } from '../kit/decode/decoder.ts'
+import { objectOf } from '../kit/decode/wire-value.ts'
 
 /** The fields that are read, of all event types. Services add others; each is looked at before use. */
 export interface WireEvent extends WireMessage {
@@ -52,6 +53,8 @@ export interface WireUsage {
   output_tokens_details?: { thinking_tokens?: number | null } | null
   cache_creation?: { ephemeral_1h_input_tokens?: number | null } | null
   server_tool_use?: { web_search_requests?: number | null } | null
+  /** Each request that the service made for this one. */
+  iterations?: unknown
   service_tier?: unknown
 }
 
@@ -65,6 +68,30 @@ export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void
   if (wire?.cache_creation) usage.cacheWrite1h = tokenCount(wire.cache_creation.ephemeral_1h_input_tokens, usage.cacheWrite1h)
   if (wire?.server_tool_use) usage.searches = tokenCount(wire.server_tool_use.web_search_requests, usage.searches)
   usage.totalTokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite
+  addIterations(usage, wire?.iterations)
+}
+
+/** Kinds of requests whose tokens are in none of the other counts. Those of advice are another model's, whose price nobody says: they count as this one's. */
+const kindsBeside: ReadonlySet<unknown> = new Set(['compaction', 'advisor_message'])
+/** Kinds that the other counts are the sum of. */
+const kindsWithin: ReadonlySet<unknown> = new Set(['message', 'fallback_message'])
+
+/** What the service made of one request: several of its own. */
+function addIterations(usage: Usage, iterations: unknown): void {
+  if (!Array.isArray(iterations)) return
+  const each = iterations.map((entry) => countsOf(objectOf(entry)))
+  const beside = each.filter(({ type }) => kindsBeside.has(type)).reduce((sum, { counts }) => combineUsage(sum, counts), emptyUsage())
+  const { input, output, cacheRead, cacheWrite, cacheWrite1h, totalTokens } = beside
+  if (totalTokens > 0) usage.beside = { input, output, cacheRead, cacheWrite, ...(cacheWrite1h !== undefined && { cacheWrite1h }) }
+  const within = each.filter(({ type }) => kindsWithin.has(type))
+  const last = within.at(-1)
+  if (last !== undefined && within.length > 1) usage.contextTokens = last.counts.totalTokens
+}
+
+function countsOf({ type, iterations: _none, ...wire }: WireUsage & { type?: unknown }): { type: unknown; counts: Usage } {
+  const counts = emptyUsage()
+  addUsage(counts, wire)
+  return { type, counts }
 }
 
 /** The fields that are read or passed over: what they say is about the answer, not in it. */

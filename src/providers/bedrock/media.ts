@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
 import { baseType, isMediaOf } from '../../contract/message/media.ts'
-import type { MediaRules } from '../kit/history/media.ts'
+import { isToBeCited, type MediaRules } from '../kit/history/media.ts'
 
 const imageFormats: ReadonlyMap<string, string> = new Map([
   ['image/png', 'png'],
@@ -75,7 +75,7 @@ export function fileBlock(file: FileContent, { name, citesPdf, cites }: FileForm
   if (format === undefined) return undefined
   const context = [file.name, file.context].filter((words) => words !== undefined && words.trim() !== '').join(': ')
   // Claude sees the pages of a PDF, and not its text alone, where it is to cite.
-  const isCited = cites && (file.citations ?? (citesPdf && format === 'pdf'))
+  const isCited = cites && (file.citations === undefined ? citesPdf && format === 'pdf' : isToBeCited(file))
   return {
     document: {
       ...{ format, name, source: { bytes: data } },

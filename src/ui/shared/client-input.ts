@@ -75,8 +75,8 @@ export function readFile({ mimeType, data, url, name }: ClientFile, part: string
   const isPicture = type.startsWith('image/')
   const named = name === undefined || name === '' || isPicture ? {} : { name: name.slice(0, 200) }
   try {
-    // Who drops a document on a page wants to know on which page an answer rests.
-    const cited = isMediaOf(type, ['application/pdf']) ? { citations: true } : {}
+    // Who drops a document on a page wants to know on which page an answer rests, and has asked for nothing.
+    const cited = isMediaOf(type, ['application/pdf']) ? { citations: 'ifPossible' } : {}
     return { value: clientBlock({ type: isPicture ? 'image' : 'file', mimeType: type, ...source, ...named, ...cited }, part) }
   } catch (error) {
     return problem(error instanceof Error ? error.message : String(error))

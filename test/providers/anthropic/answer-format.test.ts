@@ -166,6 +166,17 @@ describe('documents that are to be cited', () => {
     )
   })
 
+  it('are nothing to speak of where they were only wished for', async () => {
+    const wished = document({ citations: 'ifPossible' })
+    const held = await encoded('claude-opus-4-8', { messages: asking(wished), responseFormat: format, strict: true })
+    const beside = await encoded('claude-opus-4-8', { messages: asking(wished, document({ citations: false })) })
+    for (const { body, warnings } of [held, beside]) {
+      expect(documentsOf(body).some((each) => 'citations' in each)).toBe(false)
+      expect(warnings).toEqual([])
+    }
+    expect(documentsOf((await encoded('claude-opus-4-8', { messages: asking(wished) })).body)).toMatchObject([citing])
+  })
+
   it('are where a tool takes the answer', async () => {
     const changes = { messages: asking(document({ citations: true })), responseFormat: { type: 'jsonObject' } as const }
     const { body, warnings } = await encoded('claude-opus-4-8', changes)

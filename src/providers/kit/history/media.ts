@@ -107,7 +107,7 @@ export function whyNotSent(
   }
   if (block.blob !== undefined && isMediaOf(block.mimeType, media)) return `nobody could read ${mediaName(block)} from its session`
   if (isMediaOf(block.mimeType, media)) return files === undefined ? undefined : whyTooMuch(block, files, others)
-  if (citesText === true && block.type === 'file' && block.citations === true && wordsIn(block) !== undefined) return undefined
+  if (citesText === true && isToBeCited(block) && wordsIn(block) !== undefined) return undefined
   return media.length === 0 ? 'this model takes text only' : `this model does not take ${mediaName(block)}`
 }
 
@@ -147,6 +147,11 @@ const inlined = perObject((block: ImageContent | FileContent): string | undefine
   const words = wordsIn(block)
   return words === undefined ? undefined : `${block.type === 'file' ? (block.name ?? 'A file') : 'A file'}:\n${words}`
 })
+
+/** Whether `block` is a file that the model is to cite. */
+export function isToBeCited(block: Content): block is FileContent {
+  return block.type === 'file' && (block.citations === true || block.citations === 'ifPossible')
+}
 
 /** What a service has no place for beside a file that it takes, as warnings. */
 export function unsaidOf(

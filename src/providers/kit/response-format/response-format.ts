@@ -1,12 +1,12 @@
 import { ProviderError } from '../../../contract/errors.ts'
 import type { JsonObject, JsonSchema } from '../../../contract/json.ts'
-import type { Content, FileContent } from '../../../contract/message/content.ts'
+import type { FileContent } from '../../../contract/message/content.ts'
 import { isMediaOf } from '../../../contract/message/media.ts'
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
 import type { ResponseFormat } from '../../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import { legalName } from '../history/legal-id.ts'
-import { type MediaRules, wordsIn } from '../history/media.ts'
+import { isToBeCited, type MediaRules, wordsIn } from '../history/media.ts'
 import { placesOfMedia } from '../history/ready-media.ts'
 import { adjusted } from '../settings/write-settings.ts'
 import { type AnswerByTool, answerByTool } from './answer-tool.ts'
@@ -77,18 +77,12 @@ export function citesDocuments(
   warnings: string[],
 ): boolean {
   const { messages } = request
-  const asked = placesOfMedia(messages).some((at) =>
-    messages[at]?.content.some(
-      (block) => isToCite(block) && (isMediaOf(block.mimeType, media) || (citesText === true && wordsIn(block) !== undefined)),
-    ),
-  )
-  if (!asked || kind !== 'schema') return asked
-  adjusted(request, 'citations left out: an answer that is held to a schema has none', warnings)
+  const isTaken = (block: FileContent) => isMediaOf(block.mimeType, media) || (citesText === true && wordsIn(block) !== undefined)
+  const cited = placesOfMedia(messages).flatMap((at) => messages[at]?.content.filter(isToBeCited).filter(isTaken) ?? [])
+  if (cited.length === 0 || kind !== 'schema') return cited.length > 0
+  if (cited.some(({ citations }) => citations === true))
+    adjusted(request, 'citations left out: an answer that is held to a schema has none', warnings)
   return false
-}
-
-function isToCite(block: Content): block is FileContent {
-  return block.type === 'file' && block.citations === true
 }
 
 /** Where an object cannot be closed, a service that need not have it so says itself what it wants. */

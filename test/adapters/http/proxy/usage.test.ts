@@ -139,6 +139,33 @@ describe('figures of services that have more to say', () => {
       { input: 10, output: 5, cacheWrite: 90, cacheWrite1h: 80, searches: 2 },
     ],
     [
+      'what Anthropic has compacted and been advised, beside the answer, and how long the last prompt was',
+      'anthropic_messages',
+      {
+        type: 'message_delta',
+        usage: {
+          ...{ input_tokens: 300, output_tokens: 20 },
+          iterations: [
+            { type: 'compaction', input_tokens: 100, output_tokens: 83, cache_read_input_tokens: 55_096, cache_creation_input_tokens: 0 },
+            { type: 'message', input_tokens: 100, output_tokens: 12 },
+            {
+              type: 'advisor_message',
+              model: 'claude-opus-5',
+              input_tokens: 7,
+              output_tokens: 3,
+              iterations: [{ type: 'compaction', input_tokens: 9 }],
+            },
+            { type: 'message', input_tokens: 200, output_tokens: 8 },
+            ...[null, 'x', { type: 'other', input_tokens: 5 }, { type: 'compaction', input_tokens: -1 }],
+          ],
+        },
+      },
+      {
+        ...{ input: 300, output: 20, totalTokens: 320, contextTokens: 208 },
+        beside: { input: 107, output: 86, cacheRead: 55_096, cacheWrite: 0 },
+      },
+    ],
+    [
       'what a backend that counts reasoning beside the answer made, where it gives no total',
       'openai_completions',
       { choices: [], usage: { prompt_tokens: 10, completion_tokens: 5, completion_tokens_details: { reasoning_tokens: 100 } } },
