@@ -6,7 +6,7 @@ import { type AgentAppOptions, type Caller, createAgentApp, type Identity, type 
 /** What `createWorker` needs to know. `Bindings` is what wrangler.toml binds: variables, secrets, namespaces. */
 export interface WorkerOptions<Bindings extends object>
   extends Omit<AgentAppOptions, 'agent' | 'authorize' | 'authorizeOperator' | 'dev' | 'sessions'> {
-  /** Who asks, as for `createAgentApp`. A Worker is public: whoever gets in spends your tokens. */
+  /** Who asks, as for `createAgentApp`. A Worker is public: everybody who gets in spends your tokens. */
   authorize: (env: Bindings, request: Request) => Identity | Promise<Identity>
   /** Where sessions live: `objectLiveSessions({ sessions: env.SESSIONS, index: env.INDEX })`. */
   sessions?: (env: Bindings) => LiveSessions

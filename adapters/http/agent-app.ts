@@ -26,7 +26,8 @@ export interface AgentAppOptions<E extends Env = Env> extends RouteOptions {
   /** The agent that answers one `POST /runs` and is then forgotten. A problem is answered as it is. Without it that route is not there. */
   agent?: (c: Context<E>, caller: Caller) => Agent | Problem | Promise<Agent | Problem>
   /**
-   * Who may see the sessions of everybody and stop their runs, under `/operator`. A name it answers is the operator's, for the log. Default: those routes are not
+   * Who may see the sessions of everybody and stop their runs, under `/operator`. A name it answers is the operator's, for the log. Default: those routes
+   * are not
    * there.
    */
   authorizeOperator?: Authorize<E>
@@ -36,7 +37,7 @@ export interface AgentAppOptions<E extends Env = Env> extends RouteOptions {
   cors?: readonly string[]
 }
 
-/** To try an app out: whoever is on this machine is let in, also as an operator. Nobody else is, and nothing that a proxy passes on. */
+/** To try an app out: everybody on this machine is let in, also as an operator. Nobody else is, and nothing that a proxy passes on. */
 export interface DevAppOptions<E extends Env = Env> extends Omit<AgentAppOptions<E>, 'authorize'> {
   dev: true
   authorize?: never

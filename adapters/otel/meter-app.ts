@@ -38,8 +38,8 @@ const gauges: readonly Gauge[] = [
 const explicitBucketBoundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
 /**
- * Metrics of an app by OpenTelemetry: `createAgentApp({ observers: [meterApp()], … })`. How long requests take, by route, and what goes on in the process. What
- * runs take and cost `traceLoops` measures, among the `observers` of an agent.
+ * Metrics of an app by OpenTelemetry: `createAgentApp({ observers: [meterApp()], … })`. How long requests take, by route, and what goes on in
+ * the process. For the time and the cost of runs, put `traceLoops` among the `observers` of an agent.
  *
  * **Contract**
  * - Attributes are routes, methods and statuses: no id and no name of anybody.

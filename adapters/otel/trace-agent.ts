@@ -27,7 +27,7 @@ const traceOptions = optionsOf<TraceOptions>({
  * the figures that belong to them. Sub-agents and branches hang below what started them.
  *
  * **Contract**
- * - What people, models and tools say is recorded only with `captureContent`; keys never are.
+ * - The words of people, models and tools are recorded only with `captureContent`; keys never are.
  * - Every span ends: with what it stands for, with the run, or with `stop`. A tracer that throws costs spans, not the run.
  * - Parents are handed on explicitly. Where a context manager is registered, the run begins below the span that is active, and `execute` of tools and
  *   the model's `fetch` run inside of theirs.

@@ -7,7 +7,7 @@ import type { SqlPool } from './sql-pool.ts'
 
 /** Where sessions are kept. */
 export interface PostgresSessionStoreOptions {
-  /** A `Pool` of `pg`, or anything else with its `query`. Whoever made it ends it. */
+  /** A `Pool` of `pg`, or anything else with its `query`. The one who made the pool ends it. */
   pool: SqlPool
   /** The schema that `migrate` has made. Default `phi`. */
   schema?: string
@@ -31,7 +31,7 @@ export const storeOptionTable: OptionTable<PostgresSessionStoreOptions> = {
  * **Contract**
  * - Each session has one writer at a time; the row of the session decides, so a writer that was taken over gets no acknowledgement any more, whatever its
  *   clock says.
- * - What was acknowledged survives a power cut, as far as the database is told to keep it (`synchronous_commit`).
+ * - An acknowledged record survives a power cut, as far as the database is told to keep it (`synchronous_commit`).
  * - Everything is one statement each: it works over a pooler in transaction mode.
  * - Rejects with `SessionError`: `quota` where there is no room, `io` where the database does not answer, `conflict`.
  * - Throws `ConfigError` `invalidOption` for a wrong option.

@@ -81,7 +81,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
 
   /**
    * Runs on from the history as it is: after an answer that failed or was aborted, after appended messages, or after a run that ended
-   * `paused`. What the prompt that was not answered said of its requests holds, unless `options` say otherwise. Throws `AgentBusyError` while a run is on and `ConfigError` when there is nothing to continue.
+   * `paused`. The settings of the prompt that was not answered hold, unless `options` say otherwise. Throws `AgentBusyError` while a run is on and
+   * `ConfigError` when there is nothing to continue.
    */
   continueLoop<Answer = Output>(options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
@@ -157,7 +158,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Asks nobody any more in the run that is on: where a call waits for a person, or comes to, the run ends `paused`, and whoever continues it is asked again.
+   * Asks nobody any more in the run that is on: where a call waits for a person, or comes to, the run ends `paused`, and the caller who continues it is
+   * asked again.
    */
   stopAsking(): void {
     this.#run?.stopAsking()
@@ -209,7 +211,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Changes the tools: of a run that is on from its next turn, and of all runs after it. Throws `ConfigError`, and changes nothing, when they cannot work. A list that
+   * Changes the tools: of a run that is on from its next turn, and of all runs after it. Throws `ConfigError`, and changes nothing, when they cannot work.
+   * A list that
    * was passed is copied: what is done to it later counts for nothing.
    */
   setTools(tools: readonly AgentTool[]): void {
@@ -310,7 +313,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * An agent that goes on from here in the same session, with a history of its own: a branch. Its loops descend from the last loop of this one,
+   * An agent that goes on from here in the same session, with a history of its own: a branch. Loops of the copy descend from the last loop of this agent,
    * and no two agents forked from one get the same loop id. See `exploreBranches`.
    */
   fork<Answer = Output>(overrides: Partial<Omit<AgentOptions<Answer>, 'agentId' | 'sessionId'>> = {}): Agent<NoInfer<Answer>> {

@@ -32,7 +32,7 @@ const parseOptions = optionsOf<ParseOutputOptions>({ schemaValidator: withMethod
  * **Contract**
  * - A Standard Schema checks and may transform; its type is the type of the result. A JSON Schema checks: `parseOutput<Weather>(…)` names
  *   the type.
- * - Of a run its last answer counts.
+ * - If you pass a run, its last answer counts.
  * - Rejects with `ProviderError` `schemaMismatch` when there is no answer, when it is no JSON (see {@link extractJson}) and when it does not fit;
  *   the message then has one line per complaint. Rejects with `ConfigError` for a JSON Schema that cannot be enforced, and
  *   with `LoadError` when the interpreter cannot be had.
@@ -94,7 +94,8 @@ function outputOf(from: RunResult | AgentMessage, format: ResponseFormatInput, o
 }
 
 /**
- * What is wrong with an answer, in lines that tell the model what to change; `undefined` where it fits. Never rejects: what keeps an answer from being checked is
+ * What is wrong with an answer, in lines that tell the model what to change; `undefined` where it fits. Never rejects: what keeps an answer from being
+ * checked is
  * told when the run has ended.
  */
 export function answerCheck(

@@ -26,9 +26,9 @@ const resumeOptions = optionsOf<ResumeOptions>({ ...ofAgent, loopId: aText, crea
  * - Settings, model and tools are those of `options`.
  * - A call that was running when the process ended has an error result that says that its outcome is unknown; it is not run again, unless
  *   its tool is idempotent. `agent.continueLoop()` goes on where the session broke off, `agent.send()` says something more.
- * - Of a damaged log the longest valid part is used; what was lost is logged as `sessionDamaged`. `store.tail` says it too.
+ * - If the log is damaged, its longest valid part is used; the loss is logged as `sessionDamaged`. `store.tail` says it too.
  * - Nothing is written before the agent's first run, which takes over from any other writer: that one is told with its next record (`journal`,
- *   caused by `conflict`). What others have written in between is taken into the history, and the run goes on from there.
+ *   caused by `conflict`). Records that others have written in between are taken into the history, and the run goes on from there.
  * - Rejects with `SessionError`: `notFound`, `invalidId`, `io`; `invalidSession` where nothing can be read.
  *
  * Source: docs/concepts/sessions.md

@@ -56,7 +56,7 @@ const filePrefix = 'file:'
  *
  * **Contract**
  * - Blocks come in their order, joined by an empty line; one without text, or with nothing but white space, is left out.
- * - A text `file:path` stands for that file of `options.workspace`, read when this is called. Of a long file only the beginning is read.
+ * - A text `file:path` stands for that file of `options.workspace`, read when this is called. Only the beginning of a long file is read.
  * - Each text is cut to the `maxLength` of its block, never inside a surrogate pair.
  * - Rejects with `ConfigError` `invalidOption` for a name the strategy does not have, for a block that cannot work, and for a file without a
  *   workspace; with the `WorkspaceError` of a file that cannot be read, naming the block; with the signal's reason.

@@ -32,7 +32,7 @@ const translated = new WeakMap<ModelConfig, WeakMap<AssistantMessage, AssistantM
  * and Bedrock, and stays for Anthropic (which is sent only what its own model thought).
  *
  * **Contract**
- * - Only thinking that is foreign to `target` is touched. What the same model thought comes back to it as it was, signatures included; the
+ * - Only thinking that is foreign to `target` is touched. The thinking of a model comes back to the same model as it was, signatures included; the
  *   specification would drop it on Google and Bedrock, and their models refuse that.
  * - Text, images, tool calls, user messages and tool results pass unchanged. Withheld thinking has no text and is left out.
  */

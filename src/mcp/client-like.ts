@@ -38,7 +38,7 @@ export interface McpRequestOptions {
   isRepeatable?: boolean
   /** Whose call it is: what is asked during calls of several is asked of nobody. */
   caller?: string
-  /** Stops the clock that the caller keeps of the call, while somebody is asked; what it returns starts it anew. */
+  /** Stops the clock that the caller keeps of the call, while somebody is asked; the function that it returns starts it again. */
   pause?: () => () => void
 }
 

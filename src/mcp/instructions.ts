@@ -17,7 +17,7 @@ export function instructionsOf(client: Pick<McpClientLike, 'getInstructions'>): 
  *
  * **Contract**
  * - Each stands between tags that name the tools it is about, and cannot close them. It is what somebody else wrote: leave out servers that you do not trust.
- * - It is read once. A server that was started anew may say something else.
+ * - It is read once. A server that was started again may say something else.
  *
  * Source: docs/concepts/mcp.md
  *

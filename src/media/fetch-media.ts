@@ -52,7 +52,7 @@ const unnamed: RequestInit = { credentials: 'omit', referrerPolicy: 'no-referrer
  * **Contract**
  * - It asks over https; every redirect is held to the same list, at most five. No cookies, no key, no referrer of ours goes along.
  * - A name in the list is trusted: what address it leads to is not looked up.
- * - Reading stops at `maxBytes`. What the service says it is, and what its first bytes say, must be what the message says.
+ * - Reading stops at `maxBytes`. The type that the service says, the type of the first bytes and the type of the message must be the same.
  * - Rejects with `MediaError`, or with the reason of the query's signal. No error holds a query or user info of an address.
  * - Throws `ConfigError` `invalidOption` for a list that names no host.
  *
@@ -135,7 +135,7 @@ function allowed(address: string, hosts: readonly string[], from?: URL): URL {
   if (username + password !== '') throw new MediaError('refused', `${shown} is not asked: it holds a name or a password.`)
   if (isPrivateHost(hostname) ? isNamed : isNamed || isBelow(host, hosts)) return url
   const why = isPrivateHost(hostname) ? `${host} is of a private network` : `${host} is not in the list of hosts`
-  throw new MediaError('refused', `${shown} is not asked: ${why}. Whoever wants it asked names it in hosts of fetchMedia.`)
+  throw new MediaError('refused', `${shown} is not asked: ${why}. To allow this host, name it in hosts of fetchMedia.`)
 }
 
 function isBelow(host: string, hosts: readonly string[]): boolean {

@@ -28,7 +28,7 @@ import { operationTool } from './tool.ts'
  *
  * **Contract**
  * - Schemas are written when they are first asked for. The document is kept and must not be changed.
- * - What a service answers is text for the model, whatever the status: `GET https://… → 404 Not Found`, an empty line, the body.
+ * - The answer of a service is text for the model, whatever the status: `GET https://… → 404 Not Found`, an empty line, the body.
  * - Operations without an `operationId`, without a server that can be called, or with a parameter or body that is broken are skipped; the logger hears
  *   which.
  * - Rejects with `ConfigError` for wrong options, `OpenApiError` for a document that cannot be used or that has no operation that can, `LoadError` where the

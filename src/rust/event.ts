@@ -50,7 +50,8 @@ type FindMessage = (id: string) => AgentMessage | undefined
  * An event in the specification's JSON.
  *
  * **Contract**
- * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`, `inputRequested`, `inputResolved`, `clientCallRequested`, `clientCallResolved`, `backgroundStart`, `backgroundEnd`, `childEvent`): one
+ * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`, `inputRequested`, `inputResolved`,
+ *   `clientCallRequested`, `clientCallResolved`, `backgroundStart`, `backgroundEnd`, `childEvent`): one
  *   unknown type makes a whole session file unreadable there. The loop of a child is written by itself.
  * - `runId`, `seq`, `at`, `sessionId`, `messageId`, `turnIndex` of a turn's end, the `status`, `error` and `pendingApprovals` of a run
  *   and what else only we know travel as keys that Rust ignores.
@@ -85,7 +86,7 @@ function timesOf(message: AgentMessage | undefined): number[] {
  * Reads an event of the specification's JSON.
  *
  * **Contract**
- * - What Rust does not write (`runId`, `seq`, `sessionId` of most events, times of some) comes from `defaults`.
+ * - Fields that Rust does not write (`runId`, `seq`, `sessionId` of most events, times of some) come from `defaults`.
  * - `undefined` for an event type this version has no counterpart for.
  * - A `PrunApplied` of Rust names times, not ids: `prunedMessageIds` is then empty. A `RevertApplied` without a target has target -1, which
  *   no node has. The service a `TurnRequest` went to is that of `defaults.configSnapshot`.

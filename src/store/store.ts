@@ -53,8 +53,8 @@ const storeOptions = optionsOf<StoreOptions>({ schedule: aFunction, initial: anO
  *
  * **Contract**
  * - However many events arrive, the snapshot changes and listeners run at most once per batch of `options.schedule`.
- * - An agent, here or on a server (`remoteSession`), is heard until `close`: what it has said, the run that is on, and each that begins. What a run takes back, as
- *   another answer does, is out of sight when it begins.
+ * - An agent, here or on a server (`remoteSession`), is heard until `close`: what it has said, the run that is on, and each that begins. Messages that a
+ *   run takes back, as another answer does, are out of sight when it begins.
  * - A run, or events read from a server, is followed at once. It may be replayed from any cursor: known events are ignored.
  * - Without an agent a store follows one run at a time; give it the next run of the same conversation when the last one ended.
  */

@@ -39,7 +39,7 @@ const clientOptions = optionsOf<ClientToolOptions<ToolParameters, never, ToolPar
  *
  * **Contract**
  * - The arguments are validated here, and bound to their hash: a page answers the call that it was shown. `needsApproval` asks a person first.
- * - What comes back is text, JSON, or blocks as a person may send them; see `ClientCallAnswer`. It may end no run, offer no tool and change nothing else.
+ * - The page answers with text, JSON, or blocks as a person may send them; see `ClientCallAnswer`. It may end no run, offer no tool and change nothing else.
  * - Throws `ConfigError` as `defineTool`; `unsupportedSchema` for an `output` that cannot be enforced.
  *
  * Source: docs/concepts/client-tools.md

@@ -29,7 +29,7 @@ const someFiles = recordOf(
  * A workspace that lives in memory; works everywhere and forgets everything.
  *
  * **Contract**
- * - The port's, exactly. What goes in and comes out is copied: later changes to a byte array have no effect.
+ * - The port's, exactly. Everything that goes in or comes out is copied: later changes to a byte array have no effect.
  * - `files` maps paths to text (stored as UTF-8) or bytes. Throws `WorkspaceError` for a path that is not allowed,
  *   `ConfigError` for content that is neither.
  *

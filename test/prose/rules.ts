@@ -5,6 +5,9 @@ export interface Finding {
   text: string
 }
 
+/** A finding for a person to read. */
+export const shown = (place: string, { line, rule, text }: Finding): string => `${place}:${line} ${rule}: ${text}`
+
 /** Longest sentence, in words; a piece of code is one. */
 const maxWords = 32
 
@@ -62,11 +65,13 @@ export function findingsIn(markdown: string): Finding[] {
   return found
 }
 
-/** The same for a comment of the code. Its first sentence may be a phrase that says what a name stands for: "What a run came to." */
+/** The same for a comment of the code. The first sentence may be a phrase that says what a name stands for: "What a run came to.", "Its key." */
 export function findingsInComment(comment: string): Finding[] {
   const joined = comment.replace(/([^\n])\n(?!\n|[-*|`#>]|\d+\. )/g, '$1 ')
   const first = joined.split(/\.(?:\s|$)/)[0] ?? ''
-  return findingsIn(joined).filter(({ rule, text }) => rule !== whatClause || text.replace(/\.$/, '') !== first.replace(/`[^`]*`/g, 'code'))
+  return findingsIn(joined).filter(
+    ({ rule, text }) => (rule !== whatClause && rule !== farNoun) || text.replace(/\.$/, '') !== first.replace(/`[^`]*`/g, 'code'),
+  )
 }
 
 /** The sentences that code says to people: texts of three words and more that end as a sentence does. */

@@ -22,7 +22,7 @@ export function shareOf({ identity }: Caller, given: number | undefined, ofNamed
  */
 export type Identity = string | boolean | undefined
 
-/** How requests are let in. `loopbackOnly`: whoever is on this machine, and nobody else. */
+/** How requests are let in. `loopbackOnly`: requests of this machine, and no others. */
 export type Authorize<E extends Env = Env> = 'loopbackOnly' | ((c: Context<E>) => Identity | Promise<Identity>)
 
 /** Whose sessions a request is about. Without `identity` they are those of the one user there is. */

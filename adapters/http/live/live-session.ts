@@ -112,7 +112,7 @@ export class LiveSession {
   }
 
   /**
-   * As `start`, once for each `key`: whoever asks again, because the answer was lost, learns the loop that was begun the first time. After a restart
+   * As `start`, once for each `key`: a caller who asks again, because the answer was lost, learns the loop that was begun the first time. After a restart
    * a prompt is known by its message, where `key` is the id of that.
    */
   startOnce(key: string, begin: (agent: Agent) => AgentRun, place: Place = {}): Promise<string> {
@@ -160,7 +160,7 @@ export class LiveSession {
     }
   }
 
-  /** A part of it so far. What waits for a person, or to be heard, is in each. Refuses with 400 `invalidCursor`. */
+  /** A part of it so far. Calls that wait for a person, and prompts that wait to be said, are in each. Refuses with 400 `invalidCursor`. */
   async historyPage(query: PageQuery): Promise<HistoryPage> {
     return (await this.#agent.inMemory()) === undefined ? this.recorded.page(query) : pageIn(await this.history(), query)
   }
@@ -268,7 +268,7 @@ export class LiveSession {
     return this.#followers.follow(signal, async () => first ?? this.currentRun())
   }
 
-  /** Stops the run that is on. Of one that was cut off, or is on elsewhere, the end is written: it is not taken up again. */
+  /** Stops the run that is on. If one was cut off, or is on elsewhere, its end is written: it is not taken up again. */
   stop(): Promise<void> {
     return this.#inTurn(async () => {
       const run = (await this.#agent.inMemory())?.currentRun
@@ -322,7 +322,8 @@ export class LiveSession {
   }
 
   /**
-   * As `leave`, but the run that is on is left to whoever recovers the session. Its turn may end until `deadline` aborts; what waits for a person goes on
+   * As `leave`, but the run that is on is left to the process that recovers the session. The turn that is on may end until `deadline` aborts; what waits for a person
+   * goes on
    * waiting. Nothing of the run is recorded after that, and who follows it is cut off. Rejects where something else,
    * an export say, still holds the session 3 s later; then nothing more is recorded either.
    */

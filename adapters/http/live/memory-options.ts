@@ -90,12 +90,13 @@ export interface MemoryLiveSessions extends LiveSessions {
   recover(options?: RecoverOptions): Promise<number>
   /**
    * Ends the service here without losing a run: call it when the process is told to end. From now on reading is answered, and everything else refused with
-   * 503 and `Retry-After`. Turns that are on may end within `deadlineMs` (default 10,000); then, or where a call waits for a person at once, each run is left as
+   * 503 and `Retry-After`. Turns that are on may end within `deadlineMs` (default 10,000); then, or where a call waits for a person at once, each run is
+   * left as
    * it is in the store, and its clients are cut off, so that they connect to the next process. `recover` goes on with it there.
    */
   drain(options?: DrainOptions): Promise<void>
   /** The prompts of a session that are said later. Throws `ConfigError` `invalidOption` without `schedules`. */
   schedulesOf(address: SessionAddress): SessionSchedules
-  /** As `drain`, at once and for now: later requests begin anew. With `abort` the runs are stopped for good instead. */
+  /** As `drain`, at once and for now: later requests begin again. With `abort` the runs are stopped for good instead. */
   close(options?: CloseOptions): Promise<void>
 }

@@ -13,7 +13,7 @@ const limits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.
 
 type AskedCall = Pick<WaitingNotice['approvals'][number], 'toolCallId' | 'toolName' | 'argumentsHash' | 'subAgent'>
 
-/** A notice as it is sent: who asks to be answered, and not with what. Arguments and questions are read from the session, by whoever may. */
+/** A notice as it is sent: who asks to be answered, and not with what. Arguments and questions are read from the session, by somebody who may. */
 export type WebhookNotice =
   | EndNotice
   | (Omit<WaitingNotice, 'approvals' | 'inputs' | 'clientCalls'> & {

@@ -40,7 +40,8 @@ export interface ServedAgent<E extends Env = Env> {
 /** What `createOpenAiApp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface OpenAiAppOptions<E extends Env = Env> extends Omit<RouteOptions, 'turnRequests' | 'imports'> {
   /**
-   * Who asks, as in `createAgentApp`: clients send their key as `Authorization: Bearer …`. A name keeps the conversations of each caller apart; `true` is the only
+   * Who asks, as in `createAgentApp`: clients send their key as `Authorization: Bearer …`. A name keeps the conversations of each caller apart; `true` is
+   * the only
    * user there is, as `bearer(secret)` answers; anything else refuses.
    */
   authorize: Authorize<E>
@@ -48,7 +49,8 @@ export interface OpenAiAppOptions<E extends Env = Env> extends Omit<RouteOptions
   agents: Readonly<Record<string, MakeAgent<E> | ServedAgent<E>>>
   /**
    * What becomes of system and developer messages of callers. `asUser`: the model is told in the place of a user, where it counts no more than what users say.
-   * `append`: they stand after the agent's own system prompt, and may change what it does; where a conversation is kept, they are told as `asUser`. Default `asUser`.
+   * `append`: they stand after the agent's own system prompt, and may change what it does; where a conversation is kept, they are told as `asUser`.
+   * Default `asUser`.
    */
   callerInstructions?: InstructionsPlace
   /** Whether callers may bring tools of their own, which they run. Their descriptions are told to the model. Default `true`. */
@@ -72,14 +74,15 @@ const openAiAppOptions = optionsOf<OpenAiAppOptions>({
 })
 
 /**
- * Agents as the models of OpenAI's API, as a Hono app: `POST /v1/chat/completions`, `POST /v1/responses` and `GET /v1/models`. Serve its `fetch`, or mount it with
+ * Agents as the models of OpenAI's API, as a Hono app: `POST /v1/chat/completions`, `POST /v1/responses` and `GET /v1/models`. Serve its `fetch`, or mount
+ * it with
  * `app.route('/', …)` beside `createAgentApp`.
  *
  * **Contract**
  * - The agent's own tools run inside. Tools of the caller are its own to run: their calls end the answer, and the next request brings the results.
  * - A request that goes on with a conversation (`x-session-id`, `conversation`, `previous_response_id`) says only what is new; what was said before, the server
  *   knows. Any other brings all of it, and a client that goes away stops its run.
- * - What callers may not set is refused by name. Errors, before the first byte and after, are those of OpenAI's API.
+ * - A setting that callers may not choose is refused by name. Errors, before the first byte and after, are those of OpenAI's API.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *
  * Source: docs/openai-endpoint.md

@@ -200,6 +200,6 @@ function overBudget(over: readonly Limit[], now: number): ProblemError {
   const { measure, window, charge } = last
   const retryAfterMs = charge.expiresAt - now
   const limit = `${window[measure]} ${measure === 'usd' ? 'USD' : measure} per ${window.ms / 1000} s`
-  const detail = `The budget is used up: ${limit}. It begins anew in ${Math.ceil(retryAfterMs / 1000)} s.`
+  const detail = `The budget is used up: ${limit}. It starts again in ${Math.ceil(retryAfterMs / 1000)} s.`
   return new ProblemError({ status: 429, code: 'overBudget', detail, retryAfterMs })
 }

@@ -125,7 +125,7 @@ function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void 
       return { kind, loopId: run.loopId, receipt: run[kind](withKey(messages, key)) }
     })
     await receipt.stored.catch(() =>
-      refuse(503, 'storeFailed', 'What was said could not be stored, so the run has ended. Send it to …/runs.', soonMs),
+      refuse(503, 'storeFailed', 'The message could not be stored, so the run has ended. Send the message to …/runs.', soonMs),
     )
     const { message, status } = receipt
     if (status === 'returned') refuse(409, 'notRunning', 'The run has just ended. Send it to …/runs.')
@@ -213,7 +213,7 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.post('/edit', async (c) => {
     const body = await bodyOf(c)
     const { messageId } = body
-    if (typeof messageId !== 'string') refuse(400, 'invalidBody', 'messageId must name the user message that is said anew.')
+    if (typeof messageId !== 'string') refuse(400, 'invalidBody', 'messageId must name the user message to replace.')
     const { messages, said } = promptOf(body, options.clientSettings)
     const input = withKey(messages, keyOf(c))
     return answerWithRun(c, options, (agent) => agent.editAndResend(messageId, input, said(agent)), placeIn(body))

@@ -20,7 +20,7 @@ export interface ScheduleEntry extends ScheduledPrompt {
  * `LiveSessionObject` has its own.
  *
  * **Contract**
- * - What resolves is durable, as far as the store promises.
+ * - When a promise resolves, the change is durable, as far as the store promises.
  * - `move` is one step: of any number of processes that try the same, one is told `true`. So each time is taken once.
  *
  * Source: docs/schedules.md

@@ -5,7 +5,7 @@ import { checkServer, type McpServerOptions } from './offers.ts'
 
 /** A server that is connected to one client. */
 export interface McpServerConnection extends AsyncDisposable {
-  /** Resolves when the connection has ended, whoever ended it. */
+  /** Resolves when the connection has ended, from either side. */
   readonly ended: Promise<void>
   /** Ends it, and what runs for it. */
   close(): Promise<void>
@@ -17,7 +17,7 @@ const aTransport = withMethods('a transport of the SDK', 'start', 'send', 'close
  * Offers agents, tools and skills to the client at the other end of any transport of the SDK.
  *
  * **Contract**
- * - Whoever has the transport is let in: it is for one client, such as the program that started this one.
+ * - The client at the other end of the transport is let in: it is for one client, such as the program that started this one.
  * - When the connection ends, what runs for it is stopped.
  * - Throws `ConfigError` `invalidOption` for a wrong option; rejects with what the transport rejects with.
  *

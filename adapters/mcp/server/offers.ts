@@ -52,7 +52,7 @@ export interface McpServerOptions {
   instructions?: string
   /** Agents, by the names of the tools that they are: each takes a `prompt`, and answers with what it says last. */
   agents?: Readonly<Record<string, McpAgent>>
-  /** Tools as they are. One that needs approval asks whoever uses the client. */
+  /** Tools as they are. One that needs approval asks the user of the client. */
   tools?: readonly AgentTool[]
   /** Skills as prompts, and as resources `skill://name`. */
   skills?: McpSkills

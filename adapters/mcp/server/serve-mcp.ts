@@ -32,7 +32,8 @@ export interface ServeMcpOptions<E extends Env = Env> extends McpServerOptions {
   /** Origins of web pages that may call, such as `https://app.example`. Default: none. */
   cors?: readonly string[]
   /**
-   * Whether clients have a session in this process: then the server can ask their users, and a client whose connection broke reads on. `false`, for hosts that keep
+   * Whether clients have a session in this process: then the server can ask their users, and a client whose connection broke reads on. `false`, for hosts
+   * that keep
    * no memory between requests: every request stands for itself, nobody can be asked, and what needs approval is denied. Default `true`.
    */
   sessions?: boolean
@@ -74,7 +75,7 @@ const exposedHeaders = ['mcp-session-id', 'mcp-protocol-version', 'retry-after']
  * Agents, tools and skills as a server of the Model Context Protocol over Streamable HTTP: a Hono app with one path, for any runtime.
  *
  * **Contract**
- * - An agent is a tool that takes a `prompt`. Its client hears of progress, can cancel it, and is asked about calls that need approval.
+ * - An agent is a tool that takes a `prompt`. The client hears of progress, can cancel the call, and is asked about calls that need approval.
  * - Nobody gets in whom `authorize` does not name. Pages of other origins are refused before that, unless `cors` lists them. A session is its caller's alone.
  * - A call goes on when its connection breaks; it ends when the client cancels it or ends the session.
  * - Throws `ConfigError` `invalidOption` for a wrong option.

@@ -59,7 +59,7 @@ const bashOptions = optionsOf<BashOptions>(bashTable)
 /** What `bash` refuses unless told otherwise. */
 export const defaultDenyPatterns: readonly string[] = ['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){:|:&};:']
 
-/** How the commands of a `bash` tool are confined on this machine, for whoever wants to tell a person. */
+/** How the commands of a `bash` tool are confined on this machine, to be shown to a person. */
 export interface Confinement {
   readonly sandbox: 'bubblewrap' | 'none'
   /** `controlGroup`: the kernel bounds memory and tasks of a whole command. `watched`: this process looks every 100 ms, and kills. */

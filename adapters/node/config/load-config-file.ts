@@ -30,8 +30,8 @@ const formats: Readonly<Record<string, ConfigFormat>> = { '.toml': 'toml', '.jso
  * directories, MCP servers over stdio and HTTP, scripts as hooks.
  *
  * **Contract**
- * - Reads the file, and the code that its scripts and servers name. What has changed since is not run: agents are not made then (`ConfigError`
- *   `untrusted`), and a server is not started again. What the host does happens in `agentFromConfig`, and what needs trust only with `trust`.
+ * - Reads the file, and the code that its scripts and servers name. Code that has changed since is not run: agents are not made then (`ConfigError`
+ *   `untrusted`), and a server is not started again. The host does its work in `agentFromConfig`, and what needs trust only with `trust`.
  * - Paths of the file are relative to `root`, by default the directory of this process. A link within it that leads out is refused.
  * - Rejects with `ConfigError` `io` for a file that cannot be read, `invalidOption` for another extension than `.toml`, `.json`, `.yaml`, `.yml`, and as
  *   `parseConfig`. Where the file keeps conversations, give `sessions`.

@@ -4,7 +4,7 @@ import { aFunction, checkOptions, required } from '../../../src/internal.ts'
 import { isHost } from '../../http/internal.ts'
 import { bodyOf } from './incoming-body.ts'
 
-/** What every web framework has: Hono's `app.fetch`, for one. What comes second tells it the socket of the client. */
+/** What every web framework has: Hono's `app.fetch`, for one. The second argument tells it the socket of the client. */
 export type FetchHandler = (request: Request, env: NodeEnv) => Response | Promise<Response>
 
 /** Node's `IncomingMessage`, as far as it is named here: this package's types need none of Node's. */
@@ -35,7 +35,7 @@ export type NodeHandler = (incoming: NodeIncoming, outgoing: NodeOutgoing, next?
  * - A piece of the answer leaves when it is there; the next is asked for once the client has taken it.
  * - A client that goes away aborts `request.signal` and cancels the body of the answer.
  * - Mount it before anything that reads bodies, such as `express.json()`: what was read before is not there any more, and is answered with 500.
- * - A request that no `Request` can be (a `Host` that is none, `TRACE`) is answered with 400. What the handler throws goes to `next`, and is
+ * - A request that no `Request` can be (a `Host` that is none, `TRACE`) is answered with 400. An error of the handler goes to `next`, and is
  *   otherwise answered with 500, without saying what it was.
  * - The path is what is left of it behind the mount, as in Express.
  *

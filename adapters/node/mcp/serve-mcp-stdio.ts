@@ -5,7 +5,7 @@ import { connectMcpServer, type McpServerConnection, type McpServerOptions } fro
  * Offers agents, tools and skills to the program that started this one, over standard input and output: as editors and desktop programs start MCP servers.
  *
  * **Contract**
- * - Standard output belongs to the protocol: write nothing else there. What goes wrong goes to `logger`.
+ * - Standard output belongs to the protocol: write nothing else there. Failures go to `logger`.
  * - `ended` resolves when the other program closes its end; what runs is stopped then.
  * - Throws `ConfigError` `invalidOption` for a wrong option.
  *

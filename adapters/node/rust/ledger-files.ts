@@ -15,11 +15,11 @@ const ending = '.json'
  * where it is missing.
  *
  * **Contract**
- * - Whoever reads sees the old file or the new one, and the new one survives a power cut when this resolves. Of several that save the same
+ * - A reader sees the old file or the new one, and the new one survives a power cut when this resolves. If several save the same
  *   session at once each succeeds, and one of them is what stays.
  * - Rejects with `SessionError`: `invalidId`, `invalidSession` for what is no session, with its path, and for what the format cannot hold,
  *   `quota`, `io`.
- * - Its cost grows with the session; while an agent runs, use `fileSessionStore`.
+ * - The cost of saving grows with the session; while an agent runs, use `fileSessionStore`.
  *
  * Source: docs/concepts/session-tree.md
  */

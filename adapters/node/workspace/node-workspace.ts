@@ -47,7 +47,7 @@ const protectionOptions = optionsOf<ProtectionOptions>(protectionTable)
  * **Contract** (beside that of `Workspace`)
  * - Links may lead anywhere inside the root, also for writes; a link out of it is refused with `outside`, and so is a write through a
  *   dangling link. Only regular files are read and replaced; FIFOs, devices and files of the kernel reject with `wrongKind`.
- * - On Linux this holds against whoever swaps files and links during the operation: a path is opened first, checked by what the open
+ * - On Linux this holds also if somebody swaps files and links during the operation: a path is opened first, checked by what the open
  *   descriptor says, and used through that descriptor. On macOS and Windows the real path is checked right before use, so a process that
  *   changes links at that moment may win; keep untrusted programs away from the directory there.
  * - `write` is atomic and durable: temporary file in the same directory, fsync, rename. Other hard links of the old file keep the old

@@ -13,7 +13,7 @@ const lookMs = 30_000
  *
  * **Contract**
  * - `migrate(pool)` was called. Each time is taken by one process.
- * - What is due is decided by the clock of the process that looks. What a process has recorded that is gone since, another one finds within 30 s.
+ * - What is due is decided by the clock of the process that looks. If a process records a schedule and ends, another one finds it within 30 s.
  * - Throws `ConfigError` `invalidOption` for a wrong option; rejects with `SessionError` as the database fails.
  *
  * Source: docs/schedules.md

@@ -322,7 +322,7 @@ export class SharedSessions implements PostgresLiveSessions {
     return stop
   }
 
-  /** Does something with the database. What fails is told once, until this process can say again that it lives: whoever asks all the time would fill a log. */
+  /** Does something with the database. A failure is told once, until this process can say again that it lives: whoever asks all the time would fill a log. */
   async #told(act: () => Promise<void>): Promise<void> {
     try {
       await act()

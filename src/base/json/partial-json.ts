@@ -32,9 +32,9 @@ const entriesPerCharacter = 2
  *
  * **Contract**
  * - `value` is what has been said so far: of a text that is being written its beginning; numbers and words once they are whole; a key once its value has
- *   begun. What comes later adds to it, and takes nothing back, unless a key comes twice.
+ *   begun. Later text adds to it, and takes nothing back, unless a key comes twice.
  * - `value` grows in place and costs nothing to read; `snapshot()` stays as it is.
- * - Text that is no JSON breaks it: `isBroken`; `value` stays as it was. So does nesting deeper than 200 levels, which nobody could store or send.
+ * - Text that is no JSON breaks it: `isBroken`; `value` stays as it was. Nesting deeper than 200 levels does so as well: nobody could store or send it.
  *
  * Source: docs/concepts/partial-objects.md
  */
@@ -57,7 +57,7 @@ export class PartialJson {
   #changes = 0
   #last: { value: JsonValue | undefined; length: number; changes: number } = { value: undefined, length: 0, changes: 0 }
 
-  /** What has been said so far; `undefined` before anything was. Its objects and lists are those that grow. */
+  /** What has been said so far; `undefined` before anything was. The objects and lists in it are live: they grow while text arrives. */
   get value(): JsonValue | undefined {
     this.#read()
     if (this.#text !== undefined && !this.#isKey) this.#attach(this.#text)
@@ -111,7 +111,7 @@ export class PartialJson {
     return typeof at === 'number' ? at : list.length
   }
 
-  /** Adds what was written. It is read when somebody asks for the value: whoever asks once reads it all at once. */
+  /** Adds what was written. It is read when somebody asks for the value: a caller who asks once reads it all at once. */
   push(piece: string): void {
     if (typeof piece !== 'string') checkOptions(piece, aText, 'piece')
     this.#unread += piece

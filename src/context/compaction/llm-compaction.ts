@@ -38,9 +38,9 @@ const llmOptions = optionsOf<LlmCompactionOptions>({ model: required(aModel), sy
  * **Contract**
  * - One model call, or one per part where the record does not fit the model's context window; each goes on from the summary so far.
  * - `focusMessage` is handed on to the model. The summary is cut to the room it has, and stands in the role of the model (`summaryMessage`).
- * - The record is fenced with a token that is made anew for each summary: nothing in it ends it, or speaks for someone else.
+ * - The record is fenced with a new token for each summary: nothing in it ends it, or speaks for someone else.
  * - Every call, failed ones too, is charged to the budget; none begins when that is used up.
- * - Throws `ProviderError` on failure; whoever compacts then falls back to the default.
+ * - Throws `ProviderError` on failure; the compaction then falls back to the default.
  *
  * Source: docs/concepts/context-and-compaction.md
  */

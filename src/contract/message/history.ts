@@ -27,7 +27,7 @@ export function toMessage(input: MessageInput, name: string): Message | AgentMes
   if (role === 'system' || role === 'developer') {
     throw new ConfigError(
       'invalidMessage',
-      `${name}.role is "${role}". What a model is told beforehand is no message here: pass it as systemPrompt, to new Agent or agent.configure.`,
+      `${name}.role is "${role}". A system message is no message here: pass its text as systemPrompt, to new Agent or agent.configure.`,
     )
   }
   const type: unknown = role === undefined ? Object(input).type : undefined

@@ -121,7 +121,7 @@ type Settings = { [Name in keyof typeof settingFields]?: Infer<(typeof settingFi
  * and over HTTP, beside `thinking`. The nearest word counts: that of the turn, the prompt, the agent, the model.
  *
  * **Contract**
- * - What a model does not take is left out with one warning that names it, or fails the call where `strict` says so.
+ * - A setting that a model does not take is left out with one warning that names it, or fails the call where `strict` says so.
  *
  * Source: docs/concepts/request-settings.md
  */

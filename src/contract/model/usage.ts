@@ -165,8 +165,8 @@ export function isPaidFor({ reportedCost, totalTokens, input, output, beside }: 
 }
 
 /**
- * Tokens of the last prompt and its answer: how much of the context window they took. Of an answer that was continued in several calls, those of the
- * last call; `usage` is their sum.
+ * Tokens of the last prompt and its answer: how much of the context window they took. If an answer was continued in several calls, those of the last call;
+ * `usage` is their sum.
  *
  * Source: docs/concepts/context-and-compaction.md
  */
@@ -220,7 +220,7 @@ export function ratesFor({ input, cacheRead, cacheWrite, contextTokens }: Usage,
  * Cost of one answer in USD: what the service reported, else at the rates of `cost`, with what it charges for `beside`; reasoning is already inside `output`.
  *
  * **Contract**
- * - Tiers go by the prompt of one call. Of several answers add up the costs: the sum of their usages would be priced as one long prompt.
+ * - Tiers go by the prompt of one call. For several answers, add up the costs: the sum of their usages would be priced as one long prompt.
  *
  * Source: docs/concepts/budgets.md
  */

@@ -113,7 +113,7 @@ export interface InputRequestedEvent extends FieldsOf<typeof inputRequested> {}
 
 const inputResolved = { ...callResolved, type: oneOf('inputResolved'), inputId: aText, action: oneOf('accept', 'decline', 'cancel') }
 
-/** The one end of an `inputRequested`. What was filled in goes to the call alone. `cancel` also when nobody answered in time, or the call is over. */
+/** The one end of an `inputRequested`. The values that were filled in go to the call alone. `cancel` also when nobody answered in time, or the call is over. */
 export interface InputResolvedEvent extends FieldsOf<typeof inputResolved> {}
 
 const clientCallRequested = {

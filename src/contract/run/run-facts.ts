@@ -42,8 +42,8 @@ export const continuationKind = tagged('kind', {
 export type ContinuationKind = Infer<typeof continuationKind>
 
 /**
- * Whether a loop of this kind takes back what was said last: it says it again, or says something else in its place. What shows a conversation goes back
- * before it reduces the events of such a loop.
+ * Whether a loop of this kind takes back what was said last: it says it again, or says something else in its place. A view of the conversation must go
+ * back before it reduces the events of such a loop.
  *
  * Source: docs/concepts/events.md
  */

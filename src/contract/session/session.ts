@@ -195,7 +195,7 @@ export const loopRecordFields = {
   prunes: optional(listOf(pruneRecord)),
   reverts: optional(listOf(revertRecord)),
   /**
-   * Of a loop without an end, as a log knows it: which calls of the last answer were begun. Whoever resumes it runs the others, and asks again for
+   * If the loop has no end, as a log knows it: which calls of the last answer were begun. An agent that resumes it runs the others, and asks again for
    * those that waited for a person. Absent where nobody knows; then all may have begun.
    */
   begunCalls: optional(listOf(begunCall)),

@@ -22,7 +22,7 @@ const snapshotFields = {
   asked: optional(promptSettings),
   /** What the session shares with its pages, where it does. */
   sharedState: optional(savedState),
-  /** Absent where they are not known: the settings of whoever goes on stay then. */
+  /** Absent where they are not known: the agent that goes on keeps its own settings then. */
   settings: optional(
     fieldsOf({
       systemPrompt: aText,

@@ -63,7 +63,7 @@ abstract class Desk<Request, Answer> implements QuestionDesk<Request, Answer> {
  * Source: docs/concepts/approval.md
  */
 export class Approvals extends Desk<ApprovalRequest, ApprovalDecision> {
-  /** Nobody answers any more: what waits, and what would, is left to whoever continues the run. */
+  /** Nobody answers any more: what waits, and what would, is asked again when the run is continued. */
   close(): void {
     this.closeWith({ type: 'timeout' })
   }
@@ -108,7 +108,8 @@ interface Claim {
 const claimMs = 30_000
 
 /**
- * Calls that pages run, and what came of them. A result is about one request: its call, and the hash of the arguments that were shown. Where a page has claimed a
+ * Calls that pages run, and what came of them. A result is about one request: its call, and the hash of the arguments that were shown. Where a page has
+ * claimed a
  * call, no other page's result counts as long as that holds.
  *
  * Source: docs/concepts/client-tools.md
@@ -116,7 +117,7 @@ const claimMs = 30_000
 export class ClientCalls extends Desk<ClientCallRequest, ClientCallOutcome> {
   readonly #claims = new WeakMap<ClientCallRequest, Claim>()
 
-  /** No page is asked any more: what waits, and what would, is left to whoever continues the run. */
+  /** No page is asked any more: what waits, and what would, is asked again when the run is continued. */
   close(): void {
     this.closeWith({ type: 'left' })
   }
@@ -139,7 +140,8 @@ export class ClientCalls extends Desk<ClientCallRequest, ClientCallOutcome> {
 
   /**
    * Ends the call with what a page says came of it; resolves once that is recorded, and rejects where it cannot be. Throws `ConfigError` `unknownCall`,
-   * `argumentsChanged`, `claimedElsewhere` where another page runs it, and `invalidMessage` for what is no result, or is too long; the call goes on waiting then.
+   * `argumentsChanged`, `claimedElsewhere` where another page runs it, and `invalidMessage` for what is no result, or is too long; the call goes on
+   * waiting then.
    */
   answer(request: ApprovalRef, given: ClientCallAnswer, clientId?: string): Promise<void> {
     const waiting = requestFor(this.waiting, shownRequest(request))

@@ -23,7 +23,10 @@ export const pickFirst: EvaluationStrategy = {
   evaluate: () => chosen(0),
 }
 
-/** The branch that used the fewest tokens; the earlier one of equals. A branch that did not complete wins only where none did. Source: docs/concepts/parallel-loops.md */
+/**
+ * The branch that used the fewest tokens; the earlier one of equals. A branch that did not complete wins only where none did. Source:
+ * docs/concepts/parallel-loops.md
+ */
 export const tokenEfficient: EvaluationStrategy = {
   name: 'tokenEfficient',
   evaluate: ({ outcomes }) => chosen(smallest(candidates(outcomes), (outcome) => outcome.result.usage.totalTokens)),
@@ -70,7 +73,7 @@ export interface EvaluationInput {
   /** Aborts when the caller stops everything; owned by `parallelLoop`. */
   signal: AbortSignal
   /**
-   * Asks a model: a loop without history or tools in the same session, with an id of its own. Its events are reported like those of the
+   * Asks a model: a loop without history or tools in the same session, with an id of its own. Events of that model call are reported like those of the
    * branches, and it is charged to the same budget. Rejects with `ConfigError` as `agentLoop` does.
    */
   ask(prompt: string, config: LoopConfig, systemPrompt: string): Promise<RunResult>
@@ -94,7 +97,7 @@ export interface Evaluation {
  * - `settled` is called as each branch ends, with all that have ended so far in that order, this one included. An index it returns is the
  *   choice: every other branch is aborted, and neither `settled` nor `evaluate` is called again. Synchronous and quick.
  * - `evaluate` is called once when all branches have ended, unless the choice was made or the caller stopped everything.
- * - What throws, rejects, names no branch or reports a usage that is none is logged as `evaluationFailed`; then the first branch that completed
+ * - A strategy that throws, rejects, names no branch or reports a usage that is none is logged as `evaluationFailed`; then the first branch that completed
  *   is chosen, else the first.
  * - What `ask` used counts whatever the strategy reports.
  *

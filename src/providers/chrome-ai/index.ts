@@ -16,7 +16,7 @@ export interface ChromeAiOptions {
   onDownload?: (progress: { loaded: number }) => void
   /** `native`: the model makes its calls itself where the browser can, else `constrained`: they are answers of a form. Default `native`. */
   toolUse?: 'native' | 'constrained'
-  /** Tokens that a session holds, for compaction. What the browser says when it is asked counts besides. Default 9,216. */
+  /** Tokens that a session holds, for compaction. The answer of the browser counts as well. Default 9,216. */
   contextWindow?: number
   /** What the browser has. Default: the global objects. */
   ai?: BrowserAi
@@ -34,7 +34,8 @@ const chromeOptions = optionsOf<ChromeAiOptions>({
  * The model that a browser brings along, by its Prompt API (`LanguageModel`): no key, no server, and what is said stays on the device.
  *
  * **Contract**
- * - Each call makes a session of the history and destroys it. What does not fit its window is `contextOverflow`, so that the run compacts: the browser itself would drop the
+ * - Each call makes a session of the history and destroys it. What does not fit its window is `contextOverflow`, so that the run compacts: the browser
+ *   itself would drop the
  *   beginning without a word.
  * - Pictures and sound go with their bytes. `responseFormat` is held by the browser. Settings that it does not have are left out, with a warning.
  * - Where there is no such model, a call fails with `ProviderError` `unsupported`: ask {@link availability} first.

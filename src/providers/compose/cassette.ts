@@ -49,7 +49,7 @@ const keptHeaders = ['content-type', 'retry-after']
  *
  * **Contract**
  * - No key is recorded: of requests neither headers nor what is secret in an address, of answers the type and `retry-after` alone; where a body repeats
- *   a key, it is replaced. What people and models said is recorded.
+ *   a key, it is replaced. The words of people and models are recorded.
  * - Calls stand in the order in which they began. An answer that breaks off, or is not read to its end, is recorded as far as it came; a call without an
  *   answer is not.
  * - What `write` throws is thrown where the answer ends.
@@ -144,7 +144,8 @@ function copied(
  *
  * **Contract**
  * - Each recorded call answers once: the first that is left and equals the request, so that calls at the same time may come in any order.
- * - A request that equals none of them is refused: the error names the first place where it differs from the next one. So is one after the last.
+ * - A request that equals none of them is refused: the error names the first place where it differs from the next one. A call after the last one is
+ *   refused, too.
  * - Throws `ConfigError` `invalidOption` for what is no cassette.
  *
  * Source: docs/concepts/models-of-models.md
@@ -176,7 +177,7 @@ function differenceFrom(entry: CassetteEntry | undefined, sent: Sent): string | 
 }
 
 function refused(why: string): ConfigError {
-  return new ConfigError('invalidOption', `The cassette does not answer: ${why}. Record it anew, or undo what changed the request.`)
+  return new ConfigError('invalidOption', `The cassette does not answer: ${why}. Record it again, or undo what changed the request.`)
 }
 
 /** Where two JSON values differ first, in words. */

@@ -82,7 +82,7 @@ const unnamed: ModelConfig = {
 export interface Middleware {
   /** The request in place of the one that was made. It sees no key. */
   request?: (request: StreamRequest) => StreamRequest | Promise<StreamRequest>
-  /** The answer in place of the one that came, once it is whole. What was streamed has been seen. */
+  /** The answer in place of the one that came, once it is whole. A piece that was streamed has been seen. */
   response?: (message: AssistantMessage, request: StreamRequest) => AssistantMessage | Promise<AssistantMessage>
 }
 
@@ -94,7 +94,7 @@ const aRequest = fieldsOf({ model: anything, messages: listOf(anything), tools: 
  * `model` with code around each of its calls: `request` before it, `response` after it.
  *
  * **Contract**
- * - What one of them throws, or returns that is no request or answer, fails the call and names it. A `ProviderError` that it throws stays what it is.
+ * - If one of them throws, or returns no request or answer, the call fails, and the error names it. A `ProviderError` that it throws stays what it is.
  * - The key is added after `request`, and is in neither. Throws `ConfigError` `invalidOption` for what is no option.
  *
  * Source: docs/concepts/models-of-models.md

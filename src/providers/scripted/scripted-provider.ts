@@ -17,10 +17,10 @@ import type { Script, ScriptedFailure, ScriptedStep } from './script.ts'
  * A provider without a service: plays a script in this process, in any runtime.
  *
  * **Contract**
- * - What the script sees of a history is what a service would: without failed answers, every call with one result.
+ * - The script sees the history that a service would see: without failed answers, every call with one result.
  * - It streams as a real provider does: `start`, then deltas, tool-call arguments in fragments; the same rules for errors and aborts.
  * - An abort is noticed at every wait and after every delta: `ProviderError` code `cancelled`.
- * - What a script function throws becomes a `ProviderError` (`other`, unless it is one already).
+ * - An error of a script function becomes a `ProviderError` (`other`, unless it is one already).
  *
  * Source: docs/providers/scripted.md
  */

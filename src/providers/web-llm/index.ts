@@ -5,7 +5,10 @@ import { aPositiveNumber, aText, listOf, options as optionsOf } from '../../cont
 import type { Model } from '../../types/model/model.ts'
 import { openaiCompatible } from '../openai/compatible.ts'
 
-/** An engine that the application brings along, such as `MLCEngine` of WebLLM: chat completions in this page, in the form of OpenAI's. Nothing is downloaded here. */
+/**
+ * An engine that the application brings along, such as `MLCEngine` of WebLLM: chat completions in this page, in the form of OpenAI's. Nothing is
+ * downloaded here.
+ */
 export interface ChatEngine {
   readonly chat: { readonly completions: { create(request: never): unknown } }
   /** Stops the answer that is written. */
@@ -29,7 +32,7 @@ const webLlmOptions = optionsOf<WebLlmOptions>({ model: aText, contextWindow: aP
  *
  * **Contract**
  * - One answer at a time: engines have one state. A second call waits until the first has ended.
- * - An abort interrupts the engine. What the engine throws is a `ProviderError`.
+ * - An abort interrupts the engine. An error of the engine is a `ProviderError`.
  * - Throws `ConfigError` `invalidOption` for what is no engine, and for a wrong option.
  *
  * Source: docs/providers/web-llm.md

@@ -124,7 +124,7 @@ export class EventRecorder {
     for (const { session } of closed) this.#options.afterTask?.(session)
   }
 
-  /** Hands over the sessions that `flush` closed, and forgets them. One that goes on after that would begin anew. */
+  /** Hands over the sessions that `flush` closed, and forgets them. One that goes on after that would begin again. */
   drain(): Session[] {
     const drained = [...this.#sessions.values()].filter(({ isFlushed }) => isFlushed).map(({ session }) => session)
     for (const { sessionId, loops } of drained) {

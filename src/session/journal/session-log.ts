@@ -320,7 +320,7 @@ export class SessionLog {
     this.#known = { seq: 0, ends: this.#known.ends }
     this.#cutOff.clear()
     if (this.#startsOver) return
-    throw new SessionError('conflict', `Session ${JSON.stringify(this.#sessionId)} was deleted. The next run begins it anew.`)
+    throw new SessionError('conflict', `Session ${JSON.stringify(this.#sessionId)} was deleted. The next run begins a new one.`)
   }
 
   #changed(): SessionError {

@@ -17,8 +17,8 @@ export interface EventKeeping {
 /** What a store that keeps events can do besides. */
 export interface EventStore {
   /**
-   * Has what was reported so far written down at once: for a page that is about to end. Resolves when it is, and also where it was refused: whoever appends
-   * the next record hears of that.
+   * Has what was reported so far written down at once: for a page that is about to end. Resolves when it is, and also where it was refused: the caller of
+   * the next append hears of that.
    */
   flushEvents(): Promise<void>
 }
@@ -29,9 +29,11 @@ const keepingOptions = optionsOf<EventKeeping>({ includeStreamingEvents: aFlag }
  * A store that also keeps the events of the runs that are recorded in it, for `replayEvents`; in everything else `store` itself.
  *
  * **Contract**
- * - Events are written with the records they belong to: they cost room, and no write of their own, except one per 256 deltas, and one per second in which deltas come. Messages stand in
+ * - Events are written with the records they belong to: they cost room, and no write of their own, except one per 256 deltas, and one per second in which
+ *   deltas come. Messages stand in
  *   several events, so a log becomes about four times as long.
- * - What was reported since the last record is lost with the process, unless `flushEvents` is called before it ends. A run never waits for its events, nor fails because of them.
+ * - Events since the last record are lost with the process, unless `flushEvents` is called before it ends. A run never waits for its events, nor fails
+ *   because of them.
  * - `turnRequest` events are left out: where requests are captured they are records already.
  *
  * Source: docs/concepts/sessions.md

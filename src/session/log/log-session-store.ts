@@ -40,7 +40,7 @@ export function assertSessionId(id: string): void {
  * A `SessionStore` over what a platform does for it.
  *
  * **Contract**
- * - `open` of a log that a newer version has written rejects with `newerSchema`, and so does `save`. Whoever wrote it must open it again.
+ * - `open` of a log that a newer version has written rejects with `newerSchema`, and so does `save`. The writer must open the session again.
  * - `save` replaces a session as a whole or not at all. Records that this version does not know stay. What is no session it rejects with
  *   `invalidSession` and the path of what is wrong, before it claims anything.
  * - `load` gives what can be read; what could not is in `tail(…).damage`. It rejects with `invalidSession` when that is nothing.

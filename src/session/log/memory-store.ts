@@ -21,7 +21,7 @@ interface MemoryLog {
 
 const unwritten = { createdAt: 0, lastActiveAt: 0, digest: emptyDigest }
 
-/** A `SessionStore` that lives as long as this object. What goes in and what comes out are copies. */
+/** A `SessionStore` that lives as long as this object. Everything that goes in or comes out is a copy. */
 export function memorySessionStore(): SessionStore {
   return logSessionStore(memoryDriver())
 }

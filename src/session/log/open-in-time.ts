@@ -10,7 +10,7 @@ const patienceMs = 5000
  *
  * **Contract**
  * - `subject` is what was to be opened, in the message.
- * - What takes long although nobody holds it, such as reading a long log, calls `onProgress`: the 5 s begin again.
+ * - Work that takes long although nobody holds it, such as reading a long log, calls `onProgress`: the 5 s begin again.
  * - What opens later is given to `release`; what that fails with is dropped. `open` may ask whether it is too late, before it takes something from others.
  * - No timer is left once it has settled.
  *

@@ -28,7 +28,7 @@ const joint = /(?<="crc":"[0-9a-f]{8}"\}).?(?=\{"v":)/su
  *
  * **Contract**
  * - `lines` are in the order in which they were stored, as `LogDriver.read` gives them. Nothing is changed.
- * - Of several writers those count that the newest one went on from, as everywhere; a session that was stored as a whole counts where its end
+ * - If there were several writers, those count that the newest one went on from, as everywhere; a session that was stored as a whole counts where its end
  *   is there. What does not count is in `dropped`, by position, with its reason. Nothing is put in place of it.
  * - `session` may have gaps: loops without a beginning, results without their calls. It can be saved and gone on from.
  * - Throws `SessionError` `newerSchema` for a log with lines that only a newer version can read.

@@ -21,7 +21,7 @@ export async function readBlob(driver: LogDriver, sessionId: string, hash: strin
   if (await isBytesOf(hash, bytes)) return bytes
   throw new SessionError(
     'invalidSession',
-    `What session ${sessionId} keeps under ${hash} is damaged: its SHA-256 is another. Send the file again.`,
+    `The file that session ${sessionId} keeps under ${hash} is damaged: its SHA-256 is another. Send the file again.`,
   )
 }
 

@@ -66,7 +66,7 @@ export function loopChainTo(session: Session, loopId: string): string[] {
   return [...chain].reverse()
 }
 
-/** Tokens of all loops. What a judge used for a choice between branches is in their `parallelGroup`. */
+/** Tokens of all loops. The usage of a judge that chose between branches is in their `parallelGroup`. */
 export function totalUsage(session: Session): Usage {
   return session.loops.reduce((sum, loop) => combineUsage(sum, loop.usage), emptyUsage())
 }

@@ -7,7 +7,7 @@ export interface RecordedInput {
   kind: 'steer' | 'followUp'
   /** The run that is to hear it: the last one that goes on with the one that was on. */
   loopId: string
-  /** What was said together. Its id is that of the last one. */
+  /** What was said together. The record has the id of the last one. */
   messages: readonly AgentMessage[]
   status: ReceiptStatus
 }

@@ -13,7 +13,7 @@ import { CallLog, findOpenCalls, interruptedMark, outcomeUnknown } from './unfin
 export interface UnfinishedCalls {
   /**
    * What was put at the end of the history: an error result for each call whose outcome nobody knows, and the mark that names those that are
-   * run when the conversation is continued. Whoever goes on writes it down first, as a `recovered` record of the last loop.
+   * run when the conversation is continued. The agent that goes on writes it down first, as a `recovered` record of the last loop.
    */
   recovered: AgentMessage[]
   /** Ids of the calls that are then run, or wait for an approval: they were not begun, or their tools are idempotent. */
@@ -30,7 +30,7 @@ export type ResumableSnapshot = AgentSnapshot & { unfinished: UnfinishedCalls }
  * - Pure: the same records give the same snapshot, with which they share their messages. `createdAt` is the time of the last record.
  * - Default for `loopId`: the loop begun last; of a parallel group, the chosen branch. An unknown loop throws `SessionError` `notFound`.
  * - A call that was begun and has no result is not run again, unless its tool is idempotent: it gets an error result that says that the
- *   outcome is unknown. Only the last answer is looked at; whoever has spoken since has gone on without those results. So this is for a log
+ *   outcome is unknown. Only the last answer is looked at: if somebody has spoken since, the conversation went on without those results. So this is for a log
  *   that nobody writes to any more.
  * - `settings` are those of the last loop, as far as a log knows them: `systemPrompt` is empty, `maxTokens` absent.
  *

@@ -42,9 +42,10 @@ const createOptions = optionsOf<CreateChatOptions>({ schedule: aFunction })
  * and for a `remoteSession`.
  *
  * **Contract**
- * - The agent is heard while anybody listens, and nothing is asked of it before; who makes a page on a server never listens. A session on a server is loaded then.
+ * - The agent is heard while anybody listens, and nothing is asked of it before; who makes a page on a server never listens. A session on a server is
+ *   loaded then.
  * - A delta replaces one part, its message and the list. All else is the same object as before, so that what is selected of the state says what to draw.
- * - What fails is `error` of the state until the next action.
+ * - A failure is `error` of the state until the next action.
  *
  * Source: docs/concepts/bindings.md
  */

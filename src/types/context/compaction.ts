@@ -71,7 +71,7 @@ type SentInstead = readonly (Message | AgentMessage)[]
  * What becomes of each section of a history. Each function may be async and ask a model; those left out do what `defaultCompaction` does.
  *
  * **Contract**
- * - What throws, or returns something else than messages of the declared shape (a whole number from `keepFirst`), is logged as
+ * - A function that throws, or returns something else than messages of the declared shape (a whole number from `keepFirst`), is logged as
  *   `compactionStrategyFailed` with what was wrong, and the default does it instead.
  * - Messages are returned in order; results without their calls are dropped before they are sent. A summary that a model wrote belongs in
  *   `summaryMessage` of `phi-core/context`, so that it does not pass for words of the user.

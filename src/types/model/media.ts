@@ -11,8 +11,8 @@ export interface MediaQuery {
 }
 
 /**
- * Fetches media for services that fetch nothing themselves. Addresses come from users, clients and tools: whoever answers decides which hosts are
- * asked. `fetchMedia` of `phi-core/media` is one that guards.
+ * Fetches media for services that fetch nothing themselves. Addresses come from users, clients and tools: your function decides which hosts are asked.
+ * `fetchMedia` of `phi-core/media` is one that guards.
  *
  * **Contract**
  * - It is asked once per block and agent; what it gave is kept as long as the block. A failure is remembered for the rest of the run.
@@ -23,5 +23,8 @@ export interface MediaQuery {
  */
 export type ResolveMedia = (query: MediaQuery) => Blob | Uint8Array | Promise<Blob | Uint8Array>
 
-/** The same block, with its bytes in place of its address or its `blob`; the same object at each call, the block itself where nobody has them. Rejects with why not. */
+/**
+ * The same block, with its bytes in place of its address or its `blob`; the same object at each call, the block itself where nobody has them. Rejects with
+ * why not.
+ */
 export type MediaWithBytes = (block: ImageContent | FileContent) => Promise<ImageContent | FileContent>

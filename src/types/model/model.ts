@@ -44,6 +44,6 @@ export interface Model {
   alternatives?: readonly ModelConfig[]
   /** Keys that its latest calls used, where it is made of several models; they are taken out of what is logged. Default: only `credentials` gives some. */
   secrets?: () => readonly string[]
-  /** Why it cannot be called: its factory was given no key. Whoever is to call it, such as `new Agent`, throws this as `ConfigError`. */
+  /** Why it cannot be called: its factory was given no key. A caller, such as `new Agent`, throws this as `ConfigError`. */
   unusable?: string
 }

@@ -23,7 +23,7 @@ export interface ChatOptions extends ClientSettings {
  *
  * **Contract**
  * - Every method returns at once. Where the agent is elsewhere, `messages` and `pendingApprovals` say what this side has heard so far.
- * - What begins a run throws `AgentBusyError` while one is known to be on.
+ * - A method that begins a run throws `AgentBusyError` while one is known to be on.
  * - Approvals are given on the run: `currentRun.approve(request)`. Where none is on, `continueLoop` asks again for what waits.
  *
  * Source: docs/concepts/remote-sessions.md

@@ -47,7 +47,7 @@ export interface BeforeToolInfo extends ToolHookInfo {
   /** A copy of what the model wrote; changing it changes nothing. */
   args: JsonObject
   /**
-   * Asks a person whether this call may run; resolves with the answer. The wait is an `approvalRequested` event. A no is final, also when the
+   * Asks a person whether this call may run; resolves with the answer. The wait is an `approvalRequested` event. A refusal is final, also when the
    * hook returns something else; when nobody answers in time, the call waits and the run ends `paused`, whatever the hook returns. Asked
    * again, it gives the same answer; a request that is open when the hook says no, or replaces the arguments, is withdrawn. Rejects when the
    * run is stopped, and with `ConfigError` `unknownCall` once the hook has returned.
@@ -79,7 +79,8 @@ export interface AnswerHookInfo extends TurnHookInfo {
 }
 
 /**
- * What `afterAnswer` answers: a refusal, other words for the answer, or nothing. A refused answer is asked for once more, with the reason; the second refusal ends
+ * What `afterAnswer` answers: a refusal, other words for the answer, or nothing. A refused answer is asked for once more, with the reason; the second
+ * refusal ends
  * the run as `rejected`, and `retry: false` does so at once.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one

@@ -4,7 +4,10 @@ import type { AgentEvent } from '../../contract/run/event.ts'
 import type { RunFailure } from '../../contract/run/run-facts.ts'
 import type { StreamRequest } from '../model/provider.ts'
 
-/** Where a piece of work stands in a distributed trace, in the words of W3C Trace Context: what it asks of others goes on with it. Source: docs/concepts/tracing.md */
+/**
+ * Where a piece of work stands in a distributed trace, in the words of W3C Trace Context: what it asks of others goes on with it. Source:
+ * docs/concepts/tracing.md
+ */
 export interface TraceContext {
   /** `00-{trace id}-{span id}-{flags}`. */
   traceparent: string
@@ -50,12 +53,12 @@ export type LoopStep =
  * Watches one loop from within. All optional, all synchronous; the loop waits for nothing.
  *
  * **Contract**
- * - `event` gets every event of the loop, before whoever listens to the run.
+ * - `event` gets every event of the loop, before the listeners of the run.
  * - `request` gets what the model is about to be sent, without a key: before the first attempt of a model call, and again after a compaction that
  *   an overflow made necessary. Nothing in it may be changed.
  * - `around` calls `work` once, at once, in whatever context it has: that of a trace, say. What `work` returns or throws is the loop's own, whatever
  *   `around` makes of it; where `around` does not call it, the loop does.
- * - `inner` gives whoever watches the loops that a call starts; of a parallel loop its branches and what the strategy asks, without an id.
+ * - `inner` gives the observers of the loops that a call starts; of a parallel loop its branches and what the strategy asks, without an id.
  * - `trace` says where a running call stands in a trace; the first watch that knows is asked, when the tool looks at `ctx.trace`.
  * - What it throws is logged as `watchFailed` and costs the run nothing.
  *
@@ -69,7 +72,7 @@ export interface LoopWatch {
   trace?(toolCallId: string): TraceContext | undefined
 }
 
-/** Whoever watches loops from within, such as a tracer: asked before each begins. `undefined`: not this one. Source: docs/concepts/tracing.md */
+/** Watches loops from within, as a tracer does: it is asked before each begins. `undefined`: not this one. Source: docs/concepts/tracing.md */
 export interface LoopObserver {
   watch(loop: WatchedLoop): LoopWatch | undefined
 }

@@ -70,7 +70,7 @@ export type InputRef = Pick<PendingInput, 'inputId'>
 /** A request as it is asked: what is shown, and which loop asks. */
 export type InputRequest = PendingInput & Pick<EventBase, 'loopId'>
 
-/** Where the calls of a loop ask people for more than a yes. A tool that starts loops gets that of its run in `ctx.guards`. */
+/** Where the calls of a loop ask people for more than an approval. A tool that starts loops gets that of its run in `ctx.guards`. */
 export type InputDesk = QuestionDesk<InputRequest, InputAnswer>
 
 /**
@@ -83,7 +83,8 @@ export type ClientCallAnswer = { output: JsonValue } | { error: string }
 export type ClientCallRequest = ApprovalRequest & PendingClientCall & { maxResultChars: number }
 
 /**
- * What became of a call at the desk; `left`: nobody is asked here any more, whoever continues the run asks again. `kept` is to be called once: the result is recorded, or
+ * What became of a call at the desk; `left`: nobody is asked here any more, and the run asks again when it is continued. `kept` is to be called once: the
+ * result is recorded, or
  * why it is not.
  */
 export type ClientCallOutcome =
@@ -112,7 +113,7 @@ export interface RunGuards {
   readonly options: {
     /** Requests rise to the run that can answer, and are events of it. */
     approvals?: ApprovalDesk
-    /** Where its calls ask people for more than a yes. */
+    /** Where its calls ask people for more than an approval. */
     inputs?: InputDesk
     /** Where pages run calls of it. */
     clientCalls?: ClientCallDesk

@@ -120,13 +120,14 @@ export interface Receipt {
   /** Resolves once, when the message is delivered or returned; never rejects. */
   readonly settled: Promise<'delivered' | 'returned'>
   /**
-   * Resolves when what was queued, or taken back, is recorded: a run that is cut off and gone on with hears it. At once where nothing is recorded, and for what waits
+   * Resolves when what was queued, or taken back, is recorded: a run that is cut off and gone on with hears it. At once where nothing is recorded, and for
+   * what waits
    * for no run yet. Rejects where the journal refuses it; the run ends then.
    */
   readonly stored: Promise<void>
   /**
-   * Takes the message back, with those it was said together with, as long as it waits: it is then `returned`, and in no result, because whoever took it
-   * back has it. Where it comes too late nothing happens; `settled` tells.
+   * Takes the message back, with those it was said together with, as long as it waits: it is then `returned`, and in no result, because the caller who
+   * took it back has it. Where it comes too late nothing happens; `settled` tells.
    */
   withdraw(): void
 }
@@ -158,7 +159,8 @@ export interface AgentRun<Output = unknown> extends AsyncIterable<AgentEvent>, A
   text(): Promise<string>
   /**
    * What the model writes, piece by piece: the text of every answer of this run, in order, each time from the beginning. Ends when the run completes; then, or
-   * when it ended otherwise, behaves as `text()`: throws `RunError`. Leaving it detaches; the run goes on. After a retry a text may begin again. It shows no question, so a run that nobody else follows ends `paused` where one comes.
+   * when it ended otherwise, behaves as `text()`: throws `RunError`. Leaving it detaches; the run goes on. After a retry a text may begin again. It shows
+   * no question, so a run that nobody else follows ends `paused` where one comes.
    */
   readonly textStream: AsyncIterable<string>
   /**
@@ -182,7 +184,7 @@ export interface AgentRun<Output = unknown> extends AsyncIterable<AgentEvent>, A
    * `unknownCall` when no such request waits, `argumentsChanged` when the call waits with other arguments, `invalidOption` without a hash.
    */
   approve(request: ApprovalRef): void
-  /** Refuses a waiting call; the model is told `reason`. A no needs no more than the id. Throws `ConfigError` `unknownCall`, `argumentsChanged`. */
+  /** Refuses a waiting call; the model is told `reason`. To deny, the id is enough. Throws `ConfigError` `unknownCall`, `argumentsChanged`. */
   deny(request: ApprovalRef | string, reason?: string): void
   /**
    * Answers what a running call asks: an `inputRequested` event, an entry of `pendingInputs()`, or its id. Throws `ConfigError` `unknownInput` when no
@@ -197,7 +199,8 @@ export interface AgentRun<Output = unknown> extends AsyncIterable<AgentEvent>, A
    */
   claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
   /**
-   * Ends a call that a page runs, with what came of it. Resolves once that is recorded. Rejects with `ConfigError` as `claimCall`, `claimedElsewhere` where another
+   * Ends a call that a page runs, with what came of it. Resolves once that is recorded. Rejects with `ConfigError` as `claimCall`, `claimedElsewhere`
+   * where another
    * client runs it, and `invalidMessage` for what is no result or is too long: the call goes on waiting then.
    */
   answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void>

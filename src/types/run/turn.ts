@@ -84,7 +84,7 @@ export interface StopCondition {
  * - `false`, or `{ allow: false, reason }`, from `beforeLoop` or `beforeTurn` ends the run with status `rejected`; from `beforeToolExecution` the
  *   model is told that the call was skipped; from `beforeToolExecutionUpdate` the update is not reported; from `beforeCompactionStart` nothing
  *   is compacted this turn.
- * - A `before…` hook that throws counts as `false` (and ends the run with status `error` where `false` would end it). What an observer throws
+ * - A `before…` hook that throws counts as `false` (and ends the run with status `error` where `false` would end it). An error of an observer
  *   is logged as `hookFailed` and ignored.
  * - `prepareTurn` and `afterAnswer` that throw, or answer what they may not, end the run with status `error`. A `beforeToolExecutionEnd` that throws
  *   withholds the result: the call has failed then.

@@ -165,7 +165,7 @@ export interface SessionOpenOptions {
  *   with `invalidSession` and the path, before it opens anything.
  * - `list` gives summaries by page; `listIds` and `listForAgent` give all ids, the most recently active first. None of them rejects because one
  *   session cannot be read: `list` names it, with `error`. A session that is active while pages are read may be on two of them.
- * - `rename` gives a session a name, of 1 to 100 characters, as a record. It takes the session over from whoever writes it.
+ * - `rename` gives a session a name, of 1 to 100 characters, as a record. It takes the session over from the agent that writes it.
  * - A log with records of a newer version rejects `open`, `save` and `rename` with `newerSchema`; what this version understands can be read.
  * - `salvage` reads every record that is whole, also those behind a damaged one, where `load` and `tail` end, and changes nothing. What it gives
  *   can be saved, best under another id. Rejects with `notFound`, and with `newerSchema` for what only a newer version can read.
@@ -245,7 +245,7 @@ export interface SessionJournalOptions {
  * - The session is opened with `open`, else with the first record. One that exists already is refused with `conflict`, unless it was resumed.
  *   Nobody's right to write is taken for a conversation that cannot go on.
  * - A loop whose history is not that of its parent loop is recorded with the whole of it.
- * - What a store refused is recorded before the next loop that was opened with `open`: only what is missing. What it lost because somebody deleted
+ * - Records that a store refused are written before the next loop that was opened with `open`: only what is missing. What it lost because somebody deleted
  *   the session is recorded with the next loop.
  *
  * Source: docs/concepts/sessions.md
@@ -267,7 +267,7 @@ export interface LogLine {
   epoch: number
   seq: number
   text: string
-  /** Of a session that is stored as a whole: its last `seq`. Until that line is there, none of them counts; then nothing older does. */
+  /** If a session is stored as a whole: its last `seq`. Until that line is there, none of them counts; then nothing older does. */
   whole?: number
 }
 
@@ -304,7 +304,8 @@ export interface LogQuery {
  * - Whatever takes long calls `onProgress` now and then: `claim` counts as blocked when nothing was heard of it for 5 s.
  * - `lastSeq`, where it is there, is the `seq` of the last line of the newest epoch, and reads no more than that; a log of which only the end is asked for is
  *   then read from there. `undefined` where nobody knows.
- * - `list` gives the most recently active first. It may leave out what `query` does not ask for, and need not; where it keeps to `limit`, it gives so many as long as
+ * - `list` gives the most recently active first. It may leave out what `query` does not ask for, and need not; where it keeps to `limit`, it gives so many
+ *   as long as
  *   there are more. A session that cannot be read costs its own entry and no other: it is listed with `error`.
  * - `blobs` keeps bytes beside logs. A driver without it gets them in its lines, as base64: they are then as long as what is said.
  * - Ids were checked already.
@@ -330,7 +331,7 @@ export interface LogDriver {
  * What a platform must do to keep bytes beside the logs of sessions.
  *
  * **Contract**
- * - `put` resolves when `bytes` are durable under `hash`, and whoever reads finds all of them or none. They belong to the epoch of `claim`: what an
+ * - `put` resolves when `bytes` are durable under `hash`, and a reader finds all of them or none. They belong to the epoch of `claim`: what an
  *   older epoch has put under the same hash stays beside them until `discardOlder`, which removes all bytes of older epochs.
  * - `get` gives the newest of them; `undefined` where there are none.
  * - `keep` removes what older epochs have put, but for `hashes`: writers that ended before their record was stored leave such bytes. Nothing that

@@ -43,7 +43,10 @@ export interface ToolContext {
    * over, or `signal` aborts. Absent outside of a run. Throws `ConfigError` `invalidOption` for what is no question.
    */
   requestInput?(question: InputQuestion, signal?: AbortSignal): Promise<InputAnswer>
-  /** Stops the clock of the call, as `requestInput` does, while somebody is asked in another way; what it returns starts it anew. Absent outside of a run. */
+  /**
+   * Stops the clock of the call, as `requestInput` does, while somebody is asked in another way; the function that it returns starts it again. Absent
+   * outside of a run.
+   */
   pauseTimeout?(): () => void
   /** Passes on an event of a loop that this call started, as a `childEvent` of the run. */
   childEvent(event: AgentEvent): void
@@ -85,7 +88,8 @@ export interface BackgroundView {
 /** What goes on beside a run, for tools. Source: docs/concepts/background-agents.md */
 export interface BackgroundTasks {
   /**
-   * Begins a task on behalf of the call that asks, once per call, and returns what the model is told. Throws `ToolError` `failed` where as many go on as may, and
+   * Begins a task on behalf of the call that asks, once per call, and returns what the model is told. Throws `ToolError` `failed` where as many go on as
+   * may, and
    * when the call is over.
    */
   start(task: BackgroundTask): ToolResult

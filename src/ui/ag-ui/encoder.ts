@@ -34,9 +34,10 @@ const encoderOptions = optionsOf<AgUiEncoderOptions>({
  * - Give it every event from the first one of the run. One encoder per response; what it makes begins with `RUN_STARTED` and ends with
  *   `RUN_FINISHED` or `RUN_ERROR`. Every start has its end, and no delta is empty.
  * - `RUN_STARTED` waits for what the person said and has it in `input.messages`: a client that said it does not get it twice, another one sees it.
- * - Ids are those of `toAgUiMessages`. What a sub-agent says is shown at the end of each of its messages.
+ * - Ids are those of `toAgUiMessages`. Messages of a sub-agent are shown when they end.
  * - With `sharedState` the state comes first, and each later change of it as `STATE_DELTA`.
- * - What has no counterpart is `CUSTOM` with a `phi.` name. Its state is the open block and the open calls; it keeps no text. Pure. Throws only for options that there are not.
+ * - An event without a counterpart is `CUSTOM` with a `phi.` name. The encoder keeps the open block and the open calls, and no text. Pure. Throws only for
+ *   options that there are not.
  *
  * Source: docs/concepts/ui-protocols.md
  *

@@ -14,7 +14,7 @@ export interface RunInput {
   runId: string
   /** What the person says, under the client's own id. It comes again with every run: a server that has the id already takes it for said. */
   message?: UserMessage & { id: string }
-  /** What a person has decided about the interrupts of the run before. Whatever is no clear yes is a no. */
+  /** What a person has decided about the interrupts of the run before. Anything but a clear approval denies. */
   decisions: ToolDecision[]
   /** What came of calls that the page runs: the messages of tools at the end. Only one for a call that waits for a page is to be believed. */
   results: ToolOutcome[]
@@ -28,10 +28,11 @@ export interface RunInput {
  * Reads a `RunAgentInput`: JSON, parsed or as text.
  *
  * **Contract**
- * - Of the conversation only the last message is read, and only if the user said it; or the messages of tools with which it ends. Context of the client is not taken.
+ * - Of the conversation only the last message is read, and only if the user said it; or the messages of tools with which it ends. Context of the client is
+ *   not taken.
  * - A decision holds the hash of the arguments that were shown; `run.approve` refuses it for others.
  * - Pictures, sounds, videos, documents and `binary` parts come with their data, or by an https address for the service; nothing is fetched here.
- *   What cannot be read is a `problem` that names the part, for a person to read.
+ *   A part that cannot be read is a `problem` that names the part, for a person to read.
  */
 export function readRunInput(body: unknown): Read<RunInput> {
   const { value, problem: wrong } = readBody(body)

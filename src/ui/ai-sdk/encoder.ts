@@ -32,7 +32,7 @@ const encoderOptions = optionsOf<UiEncoderOptions>({
  * - Give it every event from the first one of the run, so that a client that resumes builds its message again. One encoder per response.
  * - All of a run is one message. Its id is that of the first message of the answer, as `toUiMessages` has it; `start` waits for it.
  * - One text or reasoning block is open at a time. A message whose deltas were missed is shown whole at its end.
- * - Its state is the open block and the open calls; it keeps no text. Pure: no clock, no ids of its own. Throws only for options that there are not.
+ * - The encoder keeps the open block and the open calls, and no text. Pure: no clock, no ids of its own. Throws only for options that there are not.
  *
  * Source: docs/concepts/ui-protocols.md
  *

@@ -15,7 +15,7 @@ export interface WithText {
  * - As `run.partial()` gives it, not checked, and taken out of the property that holds an answer which is no object. `undefined` where nothing was said yet,
  *   and where the run did not ask for JSON.
  * - `form` is what the stream, or `toUiMessages`, said in `metadata.output`.
- * - Of an answer of several steps the last one counts. Reads all of its text.
+ * - If an answer has several steps, the last one counts. Reads all of its text.
  *
  * Source: docs/concepts/partial-objects.md
  *

@@ -18,7 +18,10 @@ export interface ChatRequest {
   messageId?: string
   /** What a person has decided about calls of the last answer. A decision that was made before comes again until its call has a result. */
   decisions: ToolDecision[]
-  /** What came of calls that the page runs. It comes again, with those of all other calls of the answer: only one for a call that waits for a page is to be believed. */
+  /**
+   * What came of calls that the page runs. It comes again, with those of all other calls of the answer: only one for a call that waits for a page is to be
+   * believed.
+   */
   results: ToolOutcome[]
 }
 
@@ -26,10 +29,10 @@ export interface ChatRequest {
  * Reads the body that `useChat` sends: JSON, parsed or as text.
  *
  * **Contract**
- * - Of the conversation only the last message is read: what the person says, or has decided. What a client says that an assistant, a tool or
- *   an earlier message said is not taken, but for what came of calls that the page itself runs.
+ * - Of the conversation only the last message is read: what the person says, or has decided. Words that a client
+ *   puts into an earlier message, or gives to an assistant or a tool, are not taken. Results of calls that the page itself runs are.
  * - A decision holds the hash of the arguments that were shown; `run.approve` refuses it for others.
- * - Files of any media type come with their data, or by an https address for the service; nothing is fetched here. What cannot be read is a
+ * - Files of any media type come with their data, or by an https address for the service; nothing is fetched here. A part that cannot be read is a
  *   `problem` that names the part, for a person to read.
  */
 export function readChatRequest(body: unknown): Read<ChatRequest> {

@@ -89,7 +89,7 @@ export type Interjection =
 /** One part of a `UiMessage`. */
 export type UiPart = UiTextPart | UiFilePart | UiSourcePart | UiReasoningPart | UiToolPart | { type: 'step-start' } | Interjection
 
-/** A message as `useChat` keeps it. What one of its answers consists of may be several messages of our history. */
+/** A message as `useChat` keeps it. One answer may be several messages of our history. */
 export interface UiMessage {
   id: string
   role: 'user' | 'assistant'

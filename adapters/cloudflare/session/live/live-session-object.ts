@@ -44,7 +44,7 @@ interface Begun {
  *   unless it is idempotent.
  * - A run is taken up at most three times without completing a turn; then its end is written with status `error`, code `interrupted`.
  * - When `agentOptions` throws, that is no attempt: the session can be read and stopped, and the next request tries again.
- * - `durableObjectSessionStore` reads the same sessions. Whoever opens one there takes it over from the run, and the object does not take it
+ * - `durableObjectSessionStore` reads the same sessions. An agent that opens one there takes it over from the run, and the object does not take it
  *   back until that writer is closed, or a client prompts or stops the session here.
  *
  * Source: docs/live-sessions.md

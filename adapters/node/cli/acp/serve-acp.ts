@@ -95,7 +95,7 @@ function appOf(sessions: Sessions, { version }: AcpOptions) {
     .onNotification(on.session.cancel, ({ params: { sessionId } }) => sessions.find(sessionId)?.cancel())
 }
 
-/** What fails is told in its own words: an editor shows them. */
+/** A failure is told in its own words: an editor shows them. */
 async function told<Value>(act: () => Promise<Value>): Promise<Value> {
   try {
     return await act()

@@ -16,7 +16,7 @@ export async function runServer(args: CliArguments, screen: Screen, logger: Logg
     if (isOpening) await assistant.served.share(assistant.agent)
     // The one time that the token is shown.
     screen.data(screen.paintData.plain(`${assistant.served.link(isOpening ? assistant.agent.sessionId : undefined)}\n`))
-    screen.say('dim', 'Open it in a browser on this machine. Whoever has the link may do what you may; Ctrl-C ends it.')
+    screen.say('dim', 'Open it in a browser on this machine. Everybody with the link may do what you may. Ctrl-C ends it.')
     return await new Promise<number>((resolve) => {
       for (const signal of stopSignals) process.once(signal, () => resolve(codeOf[signal]))
     })

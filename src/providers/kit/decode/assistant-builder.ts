@@ -29,7 +29,7 @@ const tooMany = `The answer has more than ${maxBlocks} blocks, which no model wr
  * - A fragment that is empty is passed over; one that is no text, whatever its type says, is an error of the call.
  * - Arguments of more than 16 Mi characters fail the answer with `ProviderError`.
  * - A call that never got a name has no arguments of its own: another call may lack them, so none is run.
- * - What a codec does not know becomes an opaque block (`unknown`), never nothing; `warn` says what could not be kept.
+ * - Content that a codec does not know becomes an opaque block (`unknown`), never nothing; `warn` says what could not be kept.
  * - Keys are the codec's own and shared by all kinds of block.
  * - A call of `answerTool` (see `answerByTool`) is the answer: its arguments are a text block, and it does not count as a call.
  */
@@ -122,7 +122,7 @@ export class AssistantBuilder {
     this.#emit({ type: 'citation', contentIndex: slot.index, citation })
   }
 
-  /** Shows a block that is not written bit by bit, or shows it anew: a picture that gets finer, a tool of the service that has ended. */
+  /** Shows a block that is not written bit by bit, or shows it again: a picture that gets finer, a tool of the service that has ended. */
   whole(key: BlockKey, block: WholeBlock): void {
     const slot = this.#find(key) ?? this.#add(key, { kind: 'whole', index: 0, block })
     if (slot.kind !== 'whole') return

@@ -23,7 +23,7 @@ const closing: UserMessage = { role: 'user', content: [{ type: 'text', text: 'Co
  *
  * **Contract**
  * - Failed answers are left out, and so is what nobody can read: blank text, foreign reasoning, foreign state, images for a model without eyes.
- * - Of an aborted answer the text is kept, once a user message follows: somebody stopped it, and says how to go on. Its thinking and its calls
+ * - The text of an aborted answer is kept, once a user message follows: somebody stopped it, and says how to go on. The thinking and the calls of that answer
  *   are left out, and all of it where the model is asked again without a word.
  * - Right after each answer with calls stands exactly one result per call, in the order of the calls: displaced ones are pulled up,
  *   missing ones made up (`No result provided`, an error), orphans and repeats left out.

@@ -138,7 +138,7 @@ export class ChatExtras {
     const said = transcript === '' ? {} : { context: transcript }
     const data = joinBase64(audio.pieces)
     if (data === undefined) {
-      this.#builder.warn('The service sent sound that is no base64. What was said is kept as text, the sound is left out.')
+      this.#builder.warn('The service sent sound that is no base64. The text is kept, the sound is left out.')
       if (transcript !== '') this.#builder.text('audio', transcript)
       return
     }

@@ -31,7 +31,8 @@ const unsupported: UnsupportedFields = {
  * Reads the body of a request for a chat completion: JSON, parsed or as text.
  *
  * **Contract**
- * - What asks for nothing (OpenAI's defaults, `null`) passes. What nothing here can do is refused by name; `user`, `metadata`, `store` and what is
+ * - A field that asks for nothing (OpenAI's defaults, `null`) passes. A field that nothing here can do is refused by name; `user`, `metadata`, `store` and
+ *   what is
  *   about OpenAI's own caches are taken and not used.
  * - System and developer messages are told to the model in the place of a user, or are `instructions`, as `callerInstructions` says.
  * - Every call has its result, and every result its call.

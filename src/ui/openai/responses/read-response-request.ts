@@ -119,7 +119,7 @@ function addItem(said: Said, item: JsonValue, param: string): void {
   }
 }
 
-/** Whatever is no clear yes is a no. */
+/** Anything but a clear approval denies. */
 function addDecision(said: Said, { approval_request_id: id, approve, reason }: ClientObject, param: string): void {
   const request = typeof id === 'string' ? approvalIn(id) : undefined
   if (typeof id !== 'string' || request === undefined) refuse(param, `${param}.approval_request_id names no request of this server.`)

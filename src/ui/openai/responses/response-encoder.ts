@@ -53,7 +53,7 @@ const encoderOptions = optionsOf<ResponseEncoderOptions>({
  *
  * **Contract**
  * - Each answer of the model is an item, its reasoning another. Calls of the caller's tools are `function_call`; what the agent asks about a call of its own is
- *   `mcp_approval_request`, the word of that API for tools that a server runs. What the agent runs inside is not told.
+ *   `mcp_approval_request`, the word of that API for tools that a server runs. The tools that the agent runs inside are not told.
  * - The last event holds the whole response, which is what a request without `stream` is answered with: use `isWhole` there.
  * - Pure: no clock, and ids that are made of those of the run. Throws only for options that there are not.
  *
