@@ -97,6 +97,22 @@ for (const [name, { answer, says, offers }] of Object.entries(failing)) {
   })
 }
 
+test('a service that asks to wait for long is asked again when a person says so: the page counts down, also after a reload', async ({
+  page,
+}) => {
+  let isWell = false
+  const busy = () =>
+    refusal(429, '{"error":{"message":"Slow down, please."}}', { 'retry-after': '3600', 'access-control-expose-headers': 'retry-after' })
+  await using service = await serveModel(openai, () => (isWell ? { text: ['Well again.'] } : busy()))
+  await ask(page, service)
+  await expect(ending(page).getByTestId('wait-until')).toContainText(/asks to wait until .*: 60 min more/)
+  await page.reload()
+  await expect(ending(page).getByTestId('wait-until')).toContainText(/(?:60|59) min more/)
+  isWell = true
+  await ending(page).getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByText('Well again.')).toBeVisible()
+})
+
 test('a stream that is cut is one notice, with its tries', async ({ page }) => {
   await using service = await serveModel(openai, () => sse(piece({ role: 'assistant', content: 'Half an ans' })))
   await page.clock.install()

@@ -276,6 +276,7 @@ export function toRunFailure(error: unknown): RunFailure {
   if (!PhiError.isInstance(error)) return { code: 'other', message: errorText(error) }
   const { code, cause } = error
   const failure: RunFailure = { code, message: errorText(error) }
+  if (ProviderError.isInstance(error) && error.retryAfterMs !== undefined) failure.retryAfterMs = error.retryAfterMs
   // Only what is ours, and says more: nobody knows what others put into their errors.
   if (!PhiError.isInstance(cause) || cause.code === code) return failure
   return { ...failure, cause: { code: cause.code, message: errorText(cause) } }

@@ -5,6 +5,7 @@ import { RemedyButton } from '../notices/remedy-button.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import type { Remedy } from '../state/desk/remedies.ts'
 import { type NetworkCause, networkCause, networkCauses } from './network-cause.ts'
+import { askedToWaitUntil, WaitUntil } from './wait-until.tsx'
 import { whyEnded } from './why-ended.ts'
 
 interface EndingProps {
@@ -20,6 +21,7 @@ export function Ending({ state, modelUrl, onRemedy }: EndingProps) {
   const why = state.status === 'running' ? undefined : whyEnded(state)
   if (why === undefined) return null
   const { failure, retries } = state
+  const until = askedToWaitUntil(state)
   const tries = failure !== undefined && retries > 0 ? ` It was tried ${retries + 1} times.` : ''
   return (
     <div class={why.isFailure ? 'failure' : 'notice'} role={why.isFailure ? 'alert' : undefined} data-testid={idOf(state)}>
@@ -27,6 +29,7 @@ export function Ending({ state, modelUrl, onRemedy }: EndingProps) {
         <strong>{failure?.code ?? why.word}</strong> {escapeControls(why.text)}
         {tries}
       </p>
+      {until !== undefined && <WaitUntil time={until} />}
       {failure !== undefined && <Cause failure={failure} modelUrl={modelUrl} />}
       <span class="failure-actions">
         {onRemedy && why.remedies.map((remedy) => <RemedyButton key={remedy} remedy={remedy} onClick={() => onRemedy(remedy)} />)}

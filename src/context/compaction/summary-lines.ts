@@ -32,12 +32,16 @@ export function summaryMessage(summary: string): LlmMessage {
 
 /** Stands for messages left out between the first and the recent ones. */
 export function middleMarker(count: number): LlmMessage {
-  return { ...userMessage(`[Context compacted: ${count} messages removed to fit context window]`), id: newId() }
+  return marker(`[Context compacted: ${count} messages removed to fit context window]`)
 }
 
 /** Stands for everything older than what follows. */
 export function olderMarker(count: number): LlmMessage {
-  return { ...userMessage(`[Context compacted: ${count} messages removed]`), id: newId() }
+  return marker(`[Context compacted: ${count} messages removed]`)
+}
+
+function marker(text: string): LlmMessage {
+  return { ...userMessage(text), id: newId(), provenanceHint: { kind: 'runtime' } }
 }
 
 /** Room for any marker. */

@@ -16,6 +16,8 @@ export const blockProvenance = tagged(
     steering: {},
     followUp: {},
     background: { backgroundId: aText, toolName: aText },
+    /** The SDK wrote it, in the place of what is not sent. */
+    runtime: {},
     unknown: {},
   },
   'all',

@@ -6,6 +6,7 @@ import {
   aJsonObject,
   aJsonSchema,
   aNumber,
+  aNumberFromZero,
   aText,
   type FieldsOf,
   fieldsOf,
@@ -119,6 +120,8 @@ export const modelName: ShapeOf<ModelName> = object<ModelName>(modelNameFields)
 const failureFields = {
   code: aText,
   message: aText,
+  /** How long the service asked to wait from then on, in ms. */
+  retryAfterMs: optional(aNumberFromZero),
   /** What was behind that: of code `journal` the `SessionErrorCode` of the store, such as `quota` or `conflict`. */
   cause: optional(fieldsOf({ code: aText, message: aText })),
 }

@@ -19,10 +19,15 @@ const orNull = { absent: null } as const
 const fromZero = { ...extra, missing: () => 0 } as const
 
 /** What a loop ran with, as far as it is known. */
-/** Rust knows no reports of the background: a kind of ours would make the file unreadable there. In a message, where it ignores the key, the kind stays. */
+/** What Rust says of kinds that it does not know: one of ours would make the file unreadable there. In a message, where it ignores the key, the kind stays. */
+const knownThere: Readonly<Record<string, string>> = { background: 'follow-up', runtime: 'unknown' }
+
 function withKnownProvenance(json: JsonObject, { provenance }: AnnotatedRequest): JsonObject {
-  if (!provenance.some(({ kind }) => kind === 'background') || !Array.isArray(json.provenance)) return json
-  const known = json.provenance.map((spec, at) => (provenance[at]?.kind === 'background' ? { kind: 'follow-up' } : spec))
+  if (!provenance.some(({ kind }) => kind in knownThere) || !Array.isArray(json.provenance)) return json
+  const known = json.provenance.map((spec, at) => {
+    const kind = knownThere[provenance[at]?.kind ?? '']
+    return kind === undefined ? spec : { kind }
+  })
   return { ...json, provenance: known }
 }
 

@@ -90,12 +90,12 @@ describe('a providerRetry event', () => {
     }
     expect(ofType(events, 'providerRetry')).toEqual([
       { ...base, ...shared, attempt: 1, delayMs: 0, error: { code: 'network', message: 'cut' }, afterOutput: false },
-      { ...base, ...shared, attempt: 2, delayMs: 2, error: { code: 'rateLimited', message: 'cut' }, afterOutput: true },
+      { ...base, ...shared, attempt: 2, delayMs: 2, error: { code: 'rateLimited', message: 'cut', retryAfterMs: 2 }, afterOutput: true },
     ])
     const { loopId } = result
     expect(logged).toEqual([
       { event: 'providerRetry', loopId, attempt: 1, maxRetries: 5, delayMs: 0, code: 'network', message: 'cut' },
-      { event: 'providerRetry', loopId, attempt: 2, maxRetries: 5, delayMs: 2, code: 'rateLimited', message: 'cut' },
+      { event: 'providerRetry', loopId, attempt: 2, maxRetries: 5, delayMs: 2, code: 'rateLimited', message: 'cut', retryAfterMs: 2 },
     ])
   })
 })

@@ -173,12 +173,12 @@ describe('provenance', () => {
     ])
   })
 
-  it('is unknown for summaries and for a history without turns', async () => {
+  it('is unknown for a history without turns, and names what the SDK itself wrote', async () => {
     const { requests } = await playCaptured([done], { messages: [userMessage('old')] })
     expect(requests[0]?.provenance[0]).toEqual({ kind: 'unknown' })
     const contextConfig = { maxContextTokens: 1000, systemPromptTokens: 0, compaction: { keepFirstTurns: 1, keepRecentTurns: 2 } }
     const compacted = await playCaptured([done], { messages: longHistory(30, 100), contextConfig })
-    expect(compacted.requests[0]?.provenance).toContainEqual({ kind: 'unknown' })
+    expect(compacted.requests[0]?.provenance).toContainEqual({ kind: 'runtime' })
   })
 })
 

@@ -7,7 +7,7 @@ import {
   type ProvenanceRole,
   type RequestDiff,
 } from '../../../../src/context/index.ts'
-import { type Message, textOf } from '../../../../src/index.ts'
+import type { Message } from '../../../../src/index.ts'
 
 /** A part of a request: where it came from, how long it is, and whether the request before began with it too. */
 export interface RequestBlock {
@@ -98,8 +98,12 @@ function originOf(origin: BlockProvenance, message: Message): { origin: string; 
       return { origin: `identity · ${origin.name}`, detail: `order ${origin.order}` }
     case 'background':
       return { origin: 'report', detail: `${origin.toolName}, in the background` }
+    case 'runtime':
+      return message.role === 'assistant'
+        ? { origin: 'summary', detail: 'written by the SDK, in the place of what is not sent any more' }
+        : { origin: 'marker', detail: 'written by the SDK: something is not sent here' }
     case 'unknown':
-      return ofNoTurn(message)
+      return { origin: 'added', detail: 'by a hook, or handed in without its turns' }
     default:
       return { origin: kinds[origin.kind], detail: '' }
   }
@@ -112,15 +116,6 @@ const roles: Record<ProvenanceRole, string> = {
   toolCallResult: 'tool result',
 }
 const kinds = { systemPrompt: 'system prompt', steering: 'steering', followUp: 'follow-up' } as const
-
-/** What no turn has said: the SDK writes it into the place of what it leaves out, or to have an answer gone on with; otherwise a hook did. */
-function ofNoTurn(message: Message): { origin: string; detail: string } {
-  if (message.role !== 'user') return { origin: 'stand-in', detail: 'in the place of what is not sent any more' }
-  const isContinuation = textOf(message.content).trim() === 'Continue.'
-  return isContinuation
-    ? { origin: 'continuation', detail: 'asks the model to go on' }
-    : { origin: 'summary', detail: 'of what is not sent any more, or made by a hook' }
-}
 
 function textOfMessage({ content }: Message): string {
   const parts = content.map((block) => {
