@@ -28,8 +28,9 @@ export { costConfig, hasRates, usageBeyond } from './contract/model/usage.ts'
 export { approvalEvents } from './contract/run/call-event.ts'
 export { defaultRetry } from './contract/run/settings.ts'
 export { sessionStatus } from './contract/session/session.ts'
+export { type ForwardedCommand, forwardedCommand, type SessionCommand } from './contract/session/session-command.ts'
 export { meant } from './contract/shape/nearest-name.ts'
-export { checkOptions } from './contract/shape/read.ts'
+export { checkOptions, fits } from './contract/shape/read.ts'
 export {
   aFlag,
   aFunction,

@@ -226,7 +226,7 @@ const expected: Record<string, string> = {
     MigrateOptions PostgresSessionStoreOptions SqlPool`,
   './adapters/postgres/live': `
     listenWith postgresLiveSessions postgresSchedules
-    ListeningClient ListeningPool PostgresLiveSessions PostgresLiveSessionsOptions SqlListen`,
+    ListeningClient ListeningPool PeerOptions PostgresLiveSessions PostgresLiveSessionsOptions SqlListen`,
   './adapters/ajv': `
     ajvValidator`,
 }

@@ -9,10 +9,11 @@ export { type Caller, callerOf, shareOf, shareOfNamed } from './access/authorize
 export { assertJson, type BodyLimits, readSharedText, readText } from './access/body.ts'
 export { isHost } from './access/loopback.ts'
 export { originGuard } from './access/origin.ts'
-export { ProblemError, problemResponse, refuse, soonMs } from './access/problem.ts'
+export { deadlineExceeded, ProblemError, problemResponse, refuse, soonMs, unknownRoute } from './access/problem.ts'
+export { assertSigningKey, isSigned, signatureOf } from './access/signature.ts'
 export { listOfAll, takeUpAll } from './live/left-sessions.ts'
 export { maxAttempts } from './live/live-session-host.ts'
-export { type ListPage, requestHeaders } from './live/live-sessions.ts'
+export type { ListPage } from './live/live-sessions.ts'
 export { SessionsHere } from './live/memory-live-sessions.ts'
 export {
   type CloseOptions,
@@ -21,6 +22,8 @@ export {
   type MemoryLiveSessionsOptions,
   memoryOptionTable,
 } from './live/memory-options.ts'
+export { sayIn } from './live/say.ts'
+export { type AskedCommand, commandIn, requestFor } from './live/session-commands.ts'
 export { progressOf } from './live/unfinished-run.ts'
 export { routeDefaults } from './routes/route-options.ts'
 export { liveSessionRoutes } from './routes/session-routes.ts'

@@ -133,6 +133,7 @@ const versions: readonly ((schema: string) => string)[] = [
       PRIMARY KEY (tenant, owner, session_id, id)
     );
     CREATE INDEX schedules_by_time ON ${schema}.schedules (tenant, at);`,
+  (schema) => `ALTER TABLE ${schema}.processes ADD COLUMN url text;`,
 ]
 
 /** All that hold rows of tenants. */

@@ -2,7 +2,7 @@ import { type Env, Hono } from 'hono'
 import { AgentBusyError, ConfigError, type Logger, PhiError } from '../../../src/index.ts'
 import { logWarning } from '../../../src/internal.ts'
 import { SessionError } from '../../../src/session/index.ts'
-import { type Problem, ProblemError, problemResponse } from './problem.ts'
+import { type Problem, ProblemError, problemResponse, unknownRoute } from './problem.ts'
 
 /** An empty application. Throws `ConfigError` `unsupported` where another Hono is installed than these routes need: an optional peer of any version installs. */
 export function newApp<E extends Env>(): Hono<E> {
@@ -66,5 +66,3 @@ const ofSessions: Partial<Record<SessionError['code'], ClientFault>> = {
   newerSchema: { status: 400, code: 'invalidSession' },
   conflict: { status: 409, code: 'exists' },
 }
-
-const unknownRoute: Problem = { status: 404, code: 'notFound', detail: 'There is no such route. The documentation of phi-core lists them.' }

@@ -19,6 +19,11 @@ export interface BodyLimits {
 export function assertJson({ headers }: Request): void {
   const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') refuse(415, 'unsupportedMediaType', 'Send the body as content-type: application/json.')
+  assertUncompressed(headers)
+}
+
+/** Refuses with 415 what is compressed. */
+export function assertUncompressed(headers: Headers): void {
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity')
     refuse(415, 'unsupportedMediaType', 'The body is compressed. Send it as it is.')
 }

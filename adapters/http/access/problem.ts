@@ -41,6 +41,7 @@ type AnyProblem =
   | 'unsupportedMediaType'
   | 'tooManyStreams'
   | 'unavailable'
+  | 'deadlineExceeded'
 
 type SessionProblem =
   | 'emptyPrompt'
@@ -130,6 +131,21 @@ export const ending: Problem = {
   code: 'unavailable',
   detail: 'This server is about to end. Ask again: the next one answers.',
   retryAfterMs: soonMs,
+}
+
+/** Nobody is known to have done it, nor not to. */
+export const deadlineExceeded: Problem = {
+  status: 504,
+  code: 'deadlineExceeded',
+  detail: 'The process that has the session did not answer in time. Ask again: with the same Idempotency-Key nothing is done twice.',
+  retryAfterMs: soonMs,
+}
+
+/** There is nothing at this address. */
+export const unknownRoute: Problem = {
+  status: 404,
+  code: 'notFound',
+  detail: 'There is no such route. The documentation of phi-core lists them.',
 }
 
 /** A loop was named that the session does not have. */

@@ -1,6 +1,6 @@
 import type { Agent, AgentRun, SessionStore } from '../../../src/index.ts'
 import { startTimer } from '../../../src/internal.ts'
-import { SessionError, type SessionJournal } from '../../../src/session/index.ts'
+import { type JournalRecord, SessionError, type SessionJournal } from '../../../src/session/index.ts'
 
 /**
  * A store whose journals can be cut off all at once, so that a run which ends after that leaves the log as it was.
@@ -14,6 +14,8 @@ export class RevocableStore implements SessionStore {
   readonly #store: SessionStore
   readonly #moves: boolean
   readonly #revoked = new AbortController()
+  /** Of the loop that begins next. */
+  #key: { key: string } | undefined
 
   constructor(store: SessionStore, { moves = false }: { moves?: boolean } = {}) {
     this.#store = store
@@ -30,6 +32,24 @@ export class RevocableStore implements SessionStore {
     this.#revoked.abort(new Error('The run goes on in another process. Connect again.'))
   }
 
+  /** What `begin` begins was asked for under this key, which is recorded with the start of its loop. */
+  under(key: string, begin: () => AgentRun): AgentRun {
+    const given = { key }
+    this.#key = given
+    // Of no other loop, where this one never starts.
+    const takeBack = (): void => {
+      if (this.#key === given) this.#key = undefined
+    }
+    try {
+      const run = begin()
+      run.result.then(takeBack, takeBack)
+      return run
+    } catch (error) {
+      takeBack()
+      throw error
+    }
+  }
+
   journal(options?: Parameters<SessionStore['journal']>[0]): SessionJournal {
     const journal = this.#store.journal(options)
     const { event } = journal
@@ -39,8 +59,10 @@ export class RevocableStore implements SessionStore {
         this.#assertNotRevoked()
         return journal.open(...given)
       },
-      append: (...given) =>
-        this.revoked.aborted ? Promise.reject(handedOver()) : journal.append(...given).catch((error: unknown) => this.#refused(error)),
+      append: (record, conversation) =>
+        this.revoked.aborted
+          ? Promise.reject(handedOver())
+          : journal.append(this.#keyed(record), conversation).catch((error: unknown) => this.#refused(error)),
       media: (...given) => journal.media(...given),
       close: () => journal.close(),
     }
@@ -88,6 +110,13 @@ export class RevocableStore implements SessionStore {
 
   listForAgent(agentId: string) {
     return this.#store.listForAgent(agentId)
+  }
+
+  #keyed(record: JournalRecord): JournalRecord {
+    const [{ entry }, begins] = [record, this.#key]
+    if (entry.type !== 'loopStart' || begins === undefined) return record
+    this.#key = undefined
+    return { ...record, entry: { ...entry, idempotencyKey: begins.key } }
   }
 
   /** Whoever follows the run is cut off before it ends here. */

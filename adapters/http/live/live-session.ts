@@ -1,12 +1,4 @@
-import {
-  type Agent,
-  AgentBusyError,
-  type AgentEvent,
-  type AgentMessage,
-  type AgentRun,
-  type SessionStore,
-  userMessage,
-} from '../../../src/index.ts'
+import { type Agent, AgentBusyError, type AgentEvent, type AgentMessage, type AgentRun, type SessionStore } from '../../../src/index.ts'
 import { errorText, logWarning } from '../../../src/internal.ts'
 import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
 import type { SavedState } from '../../../src/shared-state/index.ts'
@@ -112,15 +104,15 @@ export class LiveSession {
   }
 
   /**
-   * As `start`, once for each `key`: a caller who asks again, because the answer was lost, learns the loop that was begun the first time. After a restart
-   * a prompt is known by its message, where `key` is the id of that.
+   * As `start`, once for each `key`: a caller who asks again, because the answer was lost, learns the loop that was begun the first time, also after a restart. A
+   * prompt of an older version is known by its message, where `key` is the id of that.
    */
   startOnce(key: string, begin: (agent: Agent) => AgentRun, place: Place = {}): Promise<string> {
     return this.#begunByKey.get(key, async () => {
       const agent = await this.agent()
       const isSaid = agent.messages.some(({ id }) => id === key)
-      const begun = isSaid ? await this.recorded.loopOf(key) : undefined
-      return begun ?? (await this.start(begin, place)).loopId
+      const begun = this.#agent.begunUnder(key) ?? (isSaid ? await this.recorded.loopOf(key) : undefined)
+      return begun ?? (await this.start(begin, { ...place, key })).loopId
     })
   }
 
@@ -136,10 +128,10 @@ export class LiveSession {
    * where none may begin, 404 for a loop that is none of the session, `AgentBusyError` while one is on, and what `begin` throws; then the session is
    * where it was.
    */
-  start(begin: (agent: Agent) => AgentRun, { from }: Place = {}): Promise<AgentRun> {
+  start(begin: (agent: Agent) => AgentRun, { from, key }: Place & { key?: string } = {}): Promise<AgentRun> {
     return this.#inTurn(async () => {
       await this.#agent.dropOutdated()
-      return from === undefined ? this.#start(begin) : this.#startFrom(from, begin)
+      return from === undefined ? this.#start(begin, key) : this.#startFrom(from, begin, key)
     })
   }
 
@@ -234,22 +226,6 @@ export class LiveSession {
     return this.#host.schedules
   }
 
-  /** Says something once for each `key`, with nobody there: as a prompt, or to the run that is on. */
-  async say(text: string, key: string): Promise<void> {
-    const message = { ...userMessage(text), id: key }
-    try {
-      await this.startOnce(key, (agent) => agent.prompt(message))
-    } catch (error) {
-      if (!AgentBusyError.isInstance(error)) throw error
-      const { receipt } = await this.queueOnce(key, (run) => {
-        // It has ended just now.
-        if (run === undefined) throw new ProblemError(leaving)
-        return { kind: 'followUp', loopId: run.loopId, receipt: run.followUp(message) }
-      })
-      await receipt.stored
-    }
-  }
-
   /** A client is connected, until what this returns is called. */
   enter(): () => void {
     return this.#watch.enter()
@@ -313,12 +289,16 @@ export class LiveSession {
     this.#agent.forget()
   }
 
-  /** Stops what is on and gives back the right to write: the session can go on elsewhere. Who asks this one from now on is refused. */
-  leave(): Promise<void> {
-    return this.#inTurn(async () => {
+  /**
+   * Stops what is on and gives back the right to write: the session can go on elsewhere. Who asks this one from now on is refused. Rejects as `handOver` where
+   * there is a `deadline`.
+   */
+  leave(deadline?: AbortSignal): Promise<void> {
+    const leaving = this.#inTurn(async () => {
       this.#hasLeft = true
       await this.#release()
     })
+    return deadline === undefined ? leaving : inTime(deadline, leaving, () => this.#giveUp())
   }
 
   /**
@@ -335,10 +315,13 @@ export class LiveSession {
       if (agent?.currentRun !== undefined) this.#writing.revoke()
       await this.#release()
     })
-    return inTime(deadline, handing, () => {
-      this.#hasLeft = true
-      this.#writing.revoke()
-    })
+    return inTime(deadline, handing, () => this.#giveUp())
+  }
+
+  /** Something holds the session that does not end: nothing is recorded here any more. */
+  #giveUp(): void {
+    this.#hasLeft = true
+    this.#writing.revoke()
   }
 
   /** Has written what it has not written yet. Throws `AgentBusyError` while a run is on. */
@@ -353,7 +336,7 @@ export class LiveSession {
     return done
   }
 
-  async #start(begin: (agent: Agent) => AgentRun): Promise<AgentRun> {
+  async #start(begin: (agent: Agent) => AgentRun, key: string | undefined): Promise<AgentRun> {
     const agent = await this.agent()
     // It says itself that it is busy.
     if (agent.isStreaming) return begin(agent)
@@ -361,7 +344,7 @@ export class LiveSession {
     if (problem !== undefined) throw new ProblemError(problem)
     try {
       await this.#host.keepAwake?.()
-      const run = begin(agent)
+      const run = key === undefined ? begin(agent) : this.#writing.under(key, () => begin(agent))
       // Whoever streams it asks for the history before its first event.
       this.#agent.note(agent)
       return run
@@ -372,11 +355,11 @@ export class LiveSession {
   }
 
   /** Begins a run at the end of this loop. Where none begins, the session stays where it was. */
-  async #startFrom(loopId: string, begin: (agent: Agent) => AgentRun): Promise<AgentRun> {
+  async #startFrom(loopId: string, begin: (agent: Agent) => AgentRun, key: string | undefined): Promise<AgentRun> {
     if ((await this.continuedRun()) !== undefined) throw new AgentBusyError()
     const back = await this.#agent.moveTo(loopId)
     try {
-      return await this.#start(begin)
+      return await this.#start(begin, key)
     } catch (error) {
       await back()
       throw error

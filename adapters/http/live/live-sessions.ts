@@ -49,5 +49,5 @@ export interface SessionFigures {
   queued: number
 }
 
-/** Headers that routes of sessions read: what goes along where a request is answered by another process. None of them lets anybody in. */
+/** Headers that pages of other origins may send. None of them lets anybody in. */
 export const requestHeaders = ['content-type', 'idempotency-key', 'last-event-id', 'x-vercel-ai-ui-message-stream', 'user-agent'] as const

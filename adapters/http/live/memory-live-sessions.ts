@@ -21,6 +21,7 @@ import {
   recoverOptions,
 } from './memory-options.ts'
 import { OpenRuns } from './open-runs.ts'
+import { sayIn } from './say.ts'
 import { attemptsOf } from './unfinished-run.ts'
 
 /** A session in memory, and when it is needed. */
@@ -117,7 +118,7 @@ export class SessionsHere implements MemoryLiveSessions {
 
   /** Says something once for each `key`, in this process. */
   say(address: SessionAddress, text: string, key: string): Promise<void> {
-    return this.#within(address, (live) => live.say(text, key))
+    return this.#within(address, (live) => sayIn(live, text, key))
   }
 
   /** As requests do, but for as long as somebody in this process talks with its agent: until `letGo` is called, the session stays in memory. */
@@ -191,7 +192,7 @@ export class SessionsHere implements MemoryLiveSessions {
     checkOptions(options, closeOptions)
     const { abort = false } = options
     await this.#schedule?.end()
-    return this.#leaveAll((live) => (abort ? live.leave() : live.handOver(AbortSignal.abort())))
+    return this.#leaveAll((live) => live[abort ? 'leave' : 'handOver'](AbortSignal.abort()))
   }
 
   async #leaveAll(leave: (live: LiveSession) => Promise<void>): Promise<void> {

@@ -1,5 +1,5 @@
 import type { AgentMessage, AgentRun, Receipt, ReceiptStatus } from '../../../src/index.ts'
-import type { RecordedInput } from '../../../src/session/index.ts'
+import type { RecordedInput, SessionRecord } from '../../../src/session/index.ts'
 
 const maxKept = 100
 
@@ -22,6 +22,14 @@ export class KeptByKey<Made> {
     if (this.#kept.size > maxKept && oldest !== undefined) this.#kept.delete(oldest)
     return made
   }
+}
+
+/** The loops that were begun under keys, by these; the newest ones. */
+export function loopsByKey(records: readonly SessionRecord[]): ReadonlyMap<string, string> {
+  const begun = records.flatMap(({ entry, loopId }): [string, string][] =>
+    entry.type === 'loopStart' && entry.idempotencyKey !== undefined && loopId !== undefined ? [[entry.idempotencyKey, loopId]] : [],
+  )
+  return new Map(begun.slice(-maxKept))
 }
 
 /** What a run has still to hear. */

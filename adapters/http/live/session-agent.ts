@@ -1,7 +1,7 @@
 import { Agent, type AgentEvent, type AgentRun, ConfigError, resumeAgent, type SessionStore } from '../../../src/index.ts'
 import { queuedInputs, type RecordedInput } from '../../../src/session/index.ts'
 import type { LiveSessionHost } from './live-session-host.ts'
-import type { QueuedInputs } from './queued-inputs.ts'
+import { loopsByKey, type QueuedInputs } from './queued-inputs.ts'
 import type { RecordedSession } from './recorded-session.ts'
 import { goOn, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
@@ -36,6 +36,8 @@ export class SessionAgent {
   /** Who else held the session when the agent was made. */
   #knownHolder: string | undefined
   #latest: BegunRun | undefined
+  /** The loops that were begun under keys before the agent was made. */
+  #begunBefore: ReadonlyMap<string, string> = new Map()
 
   constructor(parts: SessionAgentParts) {
     this.#parts = parts
@@ -48,6 +50,11 @@ export class SessionAgent {
   /** The run that began last in this process. */
   get latest(): BegunRun | undefined {
     return this.#latest
+  }
+
+  /** The loop that was begun under this key before the agent was made, if any. */
+  begunUnder(key: string): string | undefined {
+    return this.#begunBefore.get(key)
   }
 
   opened(): Promise<Agent> {
@@ -120,6 +127,7 @@ export class SessionAgent {
   async #open(): Promise<Agent> {
     const { host, recorded, queued: inputs } = this.#parts
     const records = await recorded.records()
+    this.#begunBefore = loopsByKey(records)
     this.#knownHolder = host.otherHolder?.()
     const [queued, unfinished] = [queuedInputs(records), this.#knownHolder === undefined ? unfinishedRun(records) : undefined]
     if (unfinished !== undefined && (await host.attempts.begin(records))) return this.#goOn(unfinished, queued)

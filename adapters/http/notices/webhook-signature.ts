@@ -1,5 +1,6 @@
 import { readText } from '../access/body.ts'
 import { ProblemError } from '../access/problem.ts'
+import { isSigned, signatureOf } from '../access/signature.ts'
 import { routeDefaults } from '../routes/route-options.ts'
 import type { EndNotice, SessionNotice, WaitingNotice } from './session-notices.ts'
 
@@ -37,10 +38,9 @@ export function webhookBody(notice: SessionNotice): string {
 }
 
 /** The header for a body that is sent now. */
-export async function signatureOf(body: string, key: string): Promise<string> {
+export async function signedNow(body: string, key: string): Promise<string> {
   const seconds = Math.floor(Date.now() / 1000)
-  const signature = await crypto.subtle.sign('HMAC', await keyOf(key, 'sign'), signed(seconds, body))
-  return `t=${seconds},v1=${Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+  return `t=${seconds},v1=${await signatureOf(`${seconds}.${body}`, key)}`
 }
 
 /** What the receiver of a webhook knows. */
@@ -69,23 +69,9 @@ export async function readWebhook(request: Request, { key }: ReadWebhookOptions)
     return { problem: 'The request is too old, or the clocks differ by minutes.' }
   try {
     const body = await readText(request, limits)
-    const signature = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
-    let isSigned = false
-    for (const each of typeof key === 'string' ? [key] : key) {
-      // As long for a wrong signature as for a right one, so that nobody learns it byte by byte.
-      const isOurs = await crypto.subtle.verify('HMAC', await keyOf(each, 'verify'), signature, signed(Number(time), body))
-      isSigned ||= isOurs
-    }
-    return isSigned ? { notice: JSON.parse(body) } : { problem: 'The signature is not that of this body and key.' }
+    const isOurs = await isSigned(`${Number(time)}.${body}`, hex, key)
+    return isOurs ? { notice: JSON.parse(body) } : { problem: 'The signature is not that of this body and key.' }
   } catch (error) {
     return { problem: error instanceof ProblemError ? error.message : 'The body is no JSON, or the key is empty.' }
   }
-}
-
-function keyOf(key: string, use: 'sign' | 'verify'): Promise<CryptoKey> {
-  return crypto.subtle.importKey('raw', new TextEncoder().encode(key), { name: 'HMAC', hash: 'SHA-256' }, false, [use])
-}
-
-function signed(seconds: number, body: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`${seconds}.${body}`)
 }

@@ -16,8 +16,9 @@ import {
   startTimer,
   wholeFrom,
 } from '../../../src/internal.ts'
+import { assertSigningKey } from '../access/signature.ts'
 import type { SessionNotice } from './session-notices.ts'
-import { signatureHeader, signatureOf, webhookBody } from './webhook-signature.ts'
+import { signatureHeader, signedNow, webhookBody } from './webhook-signature.ts'
 
 /** Where notices are sent, and how. */
 export interface WebhookOptions {
@@ -53,7 +54,6 @@ export interface Webhook {
 
 /** How many are on their way at once; what comes beyond is not sent, so that a receiver that is down costs bounded memory. */
 const maxOnTheWay = 100
-const minKey = 32
 const answerMs = 15_000
 
 /**
@@ -75,12 +75,7 @@ const answerMs = 15_000
 export function webhook(options: WebhookOptions): Webhook {
   checkOptions(options, webhookOptions)
   assertAddress(options.url)
-  if (options.key.length < minKey) {
-    throw new ConfigError(
-      'invalidOption',
-      `key of webhook has ${options.key.length} characters. Give it at least ${minKey} that nobody can guess.`,
-    )
-  }
+  assertSigningKey(options.key, 'webhook')
   const open = new Set<Promise<void>>()
   const send = (notice: SessionNotice): Promise<void> => {
     if (open.size >= maxOnTheWay) return fail(options, notice, `${maxOnTheWay} are on their way already`)
@@ -126,7 +121,7 @@ interface Refusal {
 async function tryOnce(options: WebhookOptions, body: string): Promise<Refusal | undefined> {
   const { url, key, timeoutMs = answerMs, fetch: ask = (request) => fetch(request) } = options
   try {
-    const headers = { 'content-type': 'application/json', [signatureHeader]: await signatureOf(body, key) }
+    const headers = { 'content-type': 'application/json', [signatureHeader]: await signedNow(body, key) }
     const signal = AbortSignal.timeout(timeoutMs)
     const {
       status,

@@ -1,6 +1,7 @@
 import { readJsonObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import { faultOf, maxOfSession, type SessionSchedules } from '../schedules/session-schedules.ts'
+import { keyOf } from './prompt-body.ts'
 import type { SessionApp, SessionContext, SessionRouteOptions } from './route-options.ts'
 
 /** `POST`, `GET` and `DELETE /schedules`: prompts of a session that are said later. */
@@ -12,9 +13,11 @@ export function addScheduleRoutes(app: SessionApp, options: SessionRouteOptions)
     if (fault !== undefined || typeof prompt !== 'string' || typeof at !== 'number')
       refuse(400, 'invalidBody', fault ?? 'The body is no schedule.')
     const schedules = schedulesOf(c)
-    if ((await schedules.list()).length >= maxOfSession)
+    const id = keyOf(c)
+    const all = await schedules.list()
+    if (all.length >= maxOfSession && !all.some((each) => each.id === id))
       refuse(409, 'tooManySchedules', `A session has at most ${maxOfSession} schedules. Delete one.`)
-    const added = typeof everyMs === 'number' ? schedules.every(everyMs, prompt, { from: at }) : schedules.runAt(at, prompt)
+    const added = typeof everyMs === 'number' ? schedules.every(everyMs, prompt, { from: at, id }) : schedules.runAt(at, prompt, { id })
     return c.json(await added, 201)
   })
   app.delete('/schedules/:id', async (c) => {

@@ -31,14 +31,18 @@ export class SessionSchedules {
     this.#changed = changed
   }
 
-  /** Says `prompt` at this time, once; a time that is over is now. */
-  runAt(time: Date | number, prompt: string): Promise<ScheduledPrompt> {
-    return this.#add({ prompt, at: Number(time) })
+  /** Says `prompt` at this time, once; a time that is over is now. With an `id` that is there already nothing is added. */
+  runAt(time: Date | number, prompt: string, { id }: { id?: string | undefined } = {}): Promise<ScheduledPrompt> {
+    return this.#add({ prompt, at: Number(time) }, id)
   }
 
   /** Says `prompt` every `everyMs` milliseconds, first after these, or at `from`. Times at which no process was there are said once, together. */
-  every(everyMs: number, prompt: string, { from = Date.now() + everyMs }: { from?: Date | number } = {}): Promise<ScheduledPrompt> {
-    return this.#add({ prompt, at: Number(from), everyMs })
+  every(
+    everyMs: number,
+    prompt: string,
+    { from = Date.now() + everyMs, id }: { from?: Date | number; id?: string | undefined } = {},
+  ): Promise<ScheduledPrompt> {
+    return this.#add({ prompt, at: Number(from), everyMs }, id)
   }
 
   /** The next one first. */
@@ -51,12 +55,14 @@ export class SessionSchedules {
     return this.#store.delete(this.#address, id)
   }
 
-  async #add(given: Omit<ScheduledPrompt, 'id'>): Promise<ScheduledPrompt> {
+  async #add(given: Omit<ScheduledPrompt, 'id'>, id: string = crypto.randomUUID()): Promise<ScheduledPrompt> {
+    const all = await this.list()
+    const known = all.find((each) => each.id === id)
+    if (known !== undefined) return known
     const fault =
-      faultOf(given) ??
-      ((await this.list()).length >= maxOfSession ? `A session has at most ${maxOfSession} schedules. Delete one.` : undefined)
+      faultOf(given) ?? (all.length >= maxOfSession ? `A session has at most ${maxOfSession} schedules. Delete one.` : undefined)
     if (fault !== undefined) throw new ConfigError('invalidOption', fault)
-    const entry = { ...given, id: crypto.randomUUID(), address: this.#address }
+    const entry = { ...given, id, address: this.#address }
     await this.#store.add(entry)
     await this.#changed()
     return shown(entry)

@@ -1,8 +1,6 @@
 import type { Logger } from '../../../src/index.ts'
-import { logWarning } from '../../../src/internal.ts'
-import { type BodyLimits, readText, requestHeaders } from '../../http/internal.ts'
-import type { AnswerHead, AnswerPart, ForwardedRequest, Mailbox } from './mailbox.ts'
-import type { LeaseKey } from './session-leases.ts'
+import { type ForwardedCommand, logWarning } from '../../../src/internal.ts'
+import type { AnswerHead, AnswerPart, Mailbox } from './mailbox.ts'
 
 /** A request that another process answers. */
 interface OpenCall {
@@ -13,6 +11,8 @@ interface OpenCall {
   fail(error: Error): void
   /** Whether its reader has room for more. */
   readonly wantsMore: boolean
+  /** Whether it stands in the table. */
+  isSent: boolean
 }
 
 /** The process that had the session is gone. */
@@ -33,12 +33,13 @@ interface ForwardingOptions {
   wake: () => void
 }
 
-/** Sends requests to other processes, and reads what they answer. */
+/** Passes commands on through the database, and reads what other processes answer. */
 export class Forwarding {
   readonly #mailbox: Mailbox
   readonly #logger: Logger | false | undefined
   readonly #wake: () => void
   readonly #open = new Map<string, OpenCall>()
+  #reading: Promise<void> = Promise.resolve()
 
   /** `wake` is called when a reader has room again: then `read` is to be called. */
   constructor({ mailbox, logger, wake }: ForwardingOptions) {
@@ -47,21 +48,27 @@ export class Forwarding {
     this.#wake = wake
   }
 
+  /** Whether somebody waits for an answer to this call, or for the rest of it. */
+  isOpen(callId: string): boolean {
+    return this.#open.has(callId)
+  }
+
   /**
-   * What `receiver` answers; `moved` where it has the session no longer. A reader that leaves withdraws the request. Rejects with `HolderGoneError`, and as the
-   * database does.
+   * What `receiver` answers; `moved` where it has the session no longer. A reader that leaves withdraws the request, as late as it may be on its way. Rejects with
+   * `HolderGoneError`, and as the database does.
    */
-  async ask(receiver: string, request: ForwardedRequest, signal: AbortSignal): Promise<Response | 'moved'> {
+  async ask(receiver: string, command: ForwardedCommand, signal: AbortSignal): Promise<Response | 'moved'> {
     signal.throwIfAborted()
     const callId = crypto.randomUUID()
-    const answer = this.#expect(callId, signal)
-    // It may be lost while it is sent, when nobody awaits it yet.
-    answer.catch(() => undefined)
-    try {
-      await this.#mailbox.send(callId, receiver, request)
-    } catch (error) {
-      this.#open.get(callId)?.fail(error instanceof Error ? error : new Error(String(error)))
-    }
+    const sent = this.#mailbox.send(callId, receiver, command)
+    const answer = this.#expect(callId, sent, signal)
+    sent.then(
+      () => {
+        const call = this.#open.get(callId)
+        if (call !== undefined) call.isSent = true
+      },
+      (error: unknown) => this.#fail(callId, error instanceof Error ? error : new Error(String(error))),
+    )
     return answer
   }
 
@@ -69,13 +76,23 @@ export class Forwarding {
   async read(): Promise<void> {
     const wanted = [...this.#open].filter(([, call]) => call.wantsMore).map(([callId]) => callId)
     if (wanted.length === 0) return
-    for (const { callId, part } of await this.#mailbox.parts(wanted)) this.#take(callId, part)
+    const parts = this.#mailbox.parts(wanted)
+    const reading = parts.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#reading = reading
+    for (const { callId, part } of await parts) this.#take(callId, part)
   }
 
   /** Tells calls that nobody will answer any more. */
   async tellLost(): Promise<void> {
-    if (this.#open.size === 0) return
-    for (const { callId, wasTaken } of await this.#mailbox.lost([...this.#open.keys()])) {
+    const sent = [...this.#open].filter(([, { isSent }]) => isSent).map(([callId]) => callId)
+    if (sent.length === 0) return
+    const lost = await this.#mailbox.lost(sent)
+    // A call is gone from the table once its last part was taken, which may be on its way here.
+    await this.#reading
+    for (const { callId, wasTaken } of lost) {
       if (!this.#open.has(callId)) continue
       this.#fail(callId, new HolderGoneError(wasTaken))
       await this.#mailbox.withdraw(callId)
@@ -105,15 +122,17 @@ export class Forwarding {
     call?.fail(error)
   }
 
-  #expect(callId: string, signal: AbortSignal): Promise<Response | 'moved'> {
+  #expect(callId: string, sent: Promise<void>, signal: AbortSignal): Promise<Response | 'moved'> {
     return new Promise((resolve, reject) => {
       let stream: ReadableStreamDefaultController<Uint8Array> | undefined
       const withdraw = (): void => {
         if (!this.#open.delete(callId)) return
         signal.removeEventListener('abort', leave)
-        this.#mailbox.withdraw(callId).catch((error: unknown) => {
-          logWarning(this.#logger, 'sessionsUnreachable', { message: String(error) })
-        })
+        const gone = sent.then(
+          () => this.#mailbox.withdraw(callId),
+          () => undefined,
+        )
+        gone.catch((error: unknown) => logWarning(this.#logger, 'sessionsUnreachable', { message: String(error) }))
       }
       const leave = (): void => {
         withdraw()
@@ -129,6 +148,7 @@ export class Forwarding {
         cancel: withdraw,
       })
       this.#open.set(callId, {
+        isSent: false,
         begin: (head) => {
           if (head === 'moved') return resolve('moved')
           const { status, headers } = head
@@ -154,16 +174,4 @@ export class Forwarding {
 
 function hasBody(status: number): boolean {
   return status !== 204 && status !== 205 && status !== 304
-}
-
-/** A request as it goes to another process. Its body is read, within `limits`. */
-export async function forwarded({ owner, sessionId }: LeaseKey, request: Request, limits: BodyLimits): Promise<ForwardedRequest> {
-  const { pathname, search } = new URL(request.url)
-  const headers = requestHeaders.flatMap((name): [string, string][] => {
-    const value = request.headers.get(name)
-    return value === null ? [] : [[name, value]]
-  })
-  const { method } = request
-  const isReading = method === 'GET' || method === 'HEAD'
-  return { owner, sessionId, method, path: `${pathname}${search}`, headers, ...(!isReading && { body: await readText(request, limits) }) }
 }

@@ -1,28 +1,13 @@
+import type { ForwardedCommand } from '../../../src/internal.ts'
 import { asked, now } from '../sql-pool.ts'
 import type { ProcessPlace } from './session-leases.ts'
 
-/** A request as it goes to another process. */
-export interface ForwardedRequest {
-  owner: string
-  sessionId: string
-  method: string
-  /** With its query. */
-  path: string
-  headers: [string, string][]
-  body?: string
-}
-
-/** The request that was forwarded. */
-export function requestOf({ method, path, headers, body }: ForwardedRequest, signal: AbortSignal): Request {
-  // Not relative to it: a path that begins with two slashes would be another host.
-  return new Request(`http://localhost${path}`, { method, headers, signal, ...(body !== undefined && { body }) })
-}
-
-/** A request that came from another process. */
+/** What came from another process. */
 export interface ReceivedCall {
   callId: string
   sender: string
-  request: ForwardedRequest
+  /** A `ForwardedCommand` as JSON, of this version or another. */
+  text: string
 }
 
 /** How an answer begins; `moved` where the session is not there any more, and nothing was done. */
@@ -48,11 +33,11 @@ export class Mailbox {
     this.#place = place
   }
 
-  async send(callId: string, receiver: string, request: ForwardedRequest): Promise<void> {
+  async send(callId: string, receiver: string, command: ForwardedCommand): Promise<void> {
     await this.#rows(
       `WITH sent AS (INSERT INTO ${this.#calls} (tenant, sender, call_id, receiver, request) VALUES ($1, $2, $3, $4, $5))
        SELECT pg_notify($6, 'call')`,
-      [callId, receiver, JSON.stringify(request), channelOf(receiver)],
+      [callId, receiver, JSON.stringify(command), channelOf(receiver)],
     )
   }
 
@@ -61,10 +46,7 @@ export class Mailbox {
     const rows = await this.#rows(
       `UPDATE ${this.#calls} SET is_taken = true WHERE tenant = $1 AND receiver = $2 AND NOT is_taken RETURNING call_id, sender, request`,
     )
-    return rows.map(({ call_id, sender, request }) => {
-      const read: ForwardedRequest = JSON.parse(String(request))
-      return { callId: String(call_id), sender: String(sender), request: read }
-    })
+    return rows.map(({ call_id, sender, request }) => ({ callId: String(call_id), sender: String(sender), text: String(request) }))
   }
 
   /** Adds a part to an answer. `full` where too much of it waits already, `gone` where nobody waits for it any more: then it was not added. */
@@ -112,6 +94,12 @@ export class Mailbox {
   /** Forgets the calls of processes that are gone. */
   async sweep(): Promise<void> {
     await this.#rowsOf(`DELETE FROM ${this.#calls} c WHERE c.tenant = $1 AND NOT ${this.#lives('c.sender')}`, [])
+  }
+
+  /** The calls of this process that stand in the table. */
+  async sent(): Promise<string[]> {
+    const rows = await this.#rows(`SELECT call_id FROM ${this.#calls} WHERE tenant = $1 AND sender = $2`)
+    return rows.map(({ call_id }) => String(call_id))
   }
 
   #lives(processId: string): string {

@@ -3,6 +3,7 @@ import { aFunction, type OptionTable, wholeFrom, withMethods } from '../../../sr
 import type { LiveSessions, MemoryLiveSessions } from '../../http/index.ts'
 import { type CloseOptions, type DrainOptions, type MemoryLiveSessionsOptions, memoryOptionTable } from '../../http/internal.ts'
 import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-session-store.ts'
+import { type PeerOptions, peerOptions } from './peers.ts'
 import type { SqlListen } from './wake-up.ts'
 
 /** How sessions are shared by processes. */
@@ -15,6 +16,10 @@ export interface PostgresLiveSessionsOptions extends PostgresSessionStoreOptions
   pollMs?: number
   /** Milliseconds after which a process that says nothing is taken for gone, and others take up its runs. At least 1,000; default 10,000. */
   leaseMs?: number
+  /** How processes reach each other over HTTP, so that what they stream does not go through the database. Serve `forwarded` there. Default: they do not. */
+  peers?: PeerOptions
+  /** Milliseconds that another process has until it begins to answer what was passed on to it. Default 30,000. */
+  forwardTimeoutMs?: number
 }
 
 const { store: _, ...sharedTable } = memoryOptionTable
@@ -26,10 +31,17 @@ export const liveOptionTable: OptionTable<PostgresLiveSessionsOptions> = {
   listen: aFunction,
   pollMs: wholeFrom(1),
   leaseMs: wholeFrom(1000),
+  peers: peerOptions,
+  forwardTimeoutMs: wholeFrom(1),
 }
 
 /** Live sessions that processes share, and how a process leaves. */
 export interface PostgresLiveSessions extends LiveSessions, Pick<MemoryLiveSessions, 'schedulesOf'> {
+  /**
+   * Answers what another process has passed on: serve it at the `url` of `peers`, where only these processes come if possible. Refuses with 401 what is not
+   * signed with their key, and with 404 where there are no `peers`. It needs no `this`.
+   */
+  readonly forwarded: (request: Request) => Promise<Response>
   /** Takes up runs that processes which are gone have left, at once instead of soon. Resolves with how many are on again here. */
   recover(): Promise<number>
   /**

@@ -12,9 +12,15 @@ export interface LeaseKey {
   sessionId: string
 }
 
-/** Who has a session. */
-export interface Holding {
+/** A process that has a session. */
+export interface Holder {
   processId: string
+  /** Where the others reach it without the database, if anywhere. */
+  url?: string
+}
+
+/** Who has a session. */
+export interface Holding extends Holder {
   /** A process that is gone had it: its run is to be taken up. */
   wasLeft: boolean
 }
@@ -29,22 +35,40 @@ const leftAtOnce = 16
 export class SessionLeases {
   readonly #place: ProcessPlace
   readonly #leaseMs: number
+  readonly #url: string | undefined
+  /** What is to be added to `performance.now()`. */
+  #clockMs = Date.now() - performance.now()
 
-  constructor(place: ProcessPlace, leaseMs: number) {
+  /** `url` is where the others reach this process. */
+  constructor(place: ProcessPlace, { leaseMs, url }: { leaseMs: number; url?: string | undefined }) {
     this.#place = place
     this.#leaseMs = leaseMs
+    this.#url = url
+  }
+
+  /** The time of the database, as far as this process knows it: epoch ms, rather too late than too early. */
+  now(): number {
+    return Math.round(performance.now() + this.#clockMs)
   }
 
   /** Says that this process lives. Resolves with whether it had lived all the time: if not, others may have taken what it had. */
   async beat(): Promise<boolean> {
-    const rows = await this.#rows(
+    const asked = performance.now()
+    const [row] = await this.#rows(
       `WITH before AS (SELECT until FROM ${this.#table('processes')} WHERE tenant = $1 AND process_id = $2)
-       INSERT INTO ${this.#table('processes')} VALUES ($1, $2, ${now} + $3)
+       INSERT INTO ${this.#table('processes')} (tenant, process_id, until, url) VALUES ($1, $2, ${now} + $3, $4)
        ON CONFLICT (tenant, process_id) DO UPDATE SET until = excluded.until
-       RETURNING coalesce((SELECT until FROM before) > ${now}, false) AS lived`,
-      [this.#leaseMs],
+       RETURNING coalesce((SELECT until FROM before) > ${now}, false) AS lived, ${now} AS now`,
+      [this.#leaseMs, this.#url ?? null],
     )
-    return rows[0]?.lived === true
+    this.#clockMs = Number(row?.now) - asked
+    return row?.lived === true
+  }
+
+  /** Those of these processes that live no more. */
+  async gone(processIds: readonly string[]): Promise<string[]> {
+    const rows = await this.#rowsOf(`SELECT each.id FROM unnest($2::text[]) AS each (id) WHERE NOT ${this.#lives('each.id')}`, [processIds])
+    return rows.map(({ id }) => String(id))
   }
 
   /** Takes a session that nobody alive has. Resolves with who has it now. */
@@ -57,14 +81,15 @@ export class SessionLeases {
          ON CONFLICT (tenant, owner, session_id) DO UPDATE SET process_id = $2 WHERE l.process_id = $2 OR NOT ${this.#lives('l.process_id')}
          RETURNING process_id, xmax <> 0 AS was_there
        )
-       SELECT t.process_id, t.was_there AND NOT EXISTS (${this.#own('$2')}) AS was_left FROM taken t
+       SELECT t.process_id, t.was_there AND NOT EXISTS (${this.#own('$2')}) AS was_left, NULL AS url FROM taken t
        UNION ALL
-       SELECT l.process_id, false FROM ${leases} l WHERE l.tenant = $1 AND l.owner = $3 AND l.session_id = $4 AND NOT EXISTS (SELECT 1 FROM taken)`,
+       SELECT l.process_id, false, ${this.#urlOf('l.process_id')} FROM ${leases} l
+       WHERE l.tenant = $1 AND l.owner = $3 AND l.session_id = $4 AND NOT EXISTS (SELECT 1 FROM taken)`,
       [owner, sessionId],
     )
     // Taken and left again by another one while this statement ran: whoever asks again gets it.
     if (row === undefined) return this.take({ owner, sessionId })
-    return { processId: String(row.process_id), wasLeft: row.was_left === true }
+    return { ...holderIn(row), wasLeft: row.was_left === true }
   }
 
   /** Takes some of the sessions that gone processes have left. */
@@ -101,13 +126,13 @@ export class SessionLeases {
   }
 
   /** Who has a session, if it is somebody alive. */
-  async holder({ owner, sessionId }: LeaseKey): Promise<string | undefined> {
+  async holder({ owner, sessionId }: LeaseKey): Promise<Holder | undefined> {
     const [row] = await this.#rows(
-      `SELECT l.process_id FROM ${this.#table('leases')} l
+      `SELECT l.process_id, ${this.#urlOf('l.process_id')} AS url FROM ${this.#table('leases')} l
        WHERE l.tenant = $1 AND l.owner = $3 AND l.session_id = $4 AND (l.process_id = $2 OR ${this.#lives('l.process_id')})`,
       [owner, sessionId],
     )
-    return row === undefined ? undefined : String(row.process_id)
+    return row === undefined ? undefined : holderIn(row)
   }
 
   /** This process lives no more: what it still has is anybody's at once. Forgets processes that have been gone for long. */
@@ -120,6 +145,10 @@ export class SessionLeases {
     return `SELECT 1 FROM ${this.#table('leases')} l WHERE l.tenant = $1 AND l.owner = $3 AND l.session_id = $4 AND l.process_id = ${processId}`
   }
 
+  #urlOf(processId: string): string {
+    return `(SELECT p.url FROM ${this.#table('processes')} p WHERE p.tenant = $1 AND p.process_id = ${processId})`
+  }
+
   #lives(processId: string): string {
     return `EXISTS (SELECT 1 FROM ${this.#table('processes')} p WHERE p.tenant = $1 AND p.process_id = ${processId} AND p.until > ${now})`
   }
@@ -129,14 +158,22 @@ export class SessionLeases {
   }
 
   async #rows(text: string, more: unknown[] = []): Promise<Record<string, unknown>[]> {
-    const { pool, tenant, processId } = this.#place
-    return asked('The place of a session', async () => (await pool.query(text, [tenant, processId, ...more])).rows)
+    return this.#rowsOf(text, [this.#place.processId, ...more])
+  }
+
+  async #rowsOf(text: string, more: unknown[]): Promise<Record<string, unknown>[]> {
+    const { pool, tenant } = this.#place
+    return asked('The place of a session', async () => (await pool.query(text, [tenant, ...more])).rows)
   }
 }
 
 /** Where everybody is told that sessions were left. */
 export function leftChannel(schema: string): string {
   return `phi_left_${schema}`
+}
+
+function holderIn({ process_id, url }: Record<string, unknown>): Holder {
+  return { processId: String(process_id), ...(typeof url === 'string' && { url }) }
 }
 
 function keyIn({ owner, session_id }: Record<string, unknown>): LeaseKey {

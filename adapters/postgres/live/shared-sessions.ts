@@ -1,37 +1,42 @@
 import type { SessionStore } from '../../../src/index.ts'
-import { checkOptions, errorText, logWarning, startTimer } from '../../../src/internal.ts'
+import { checkOptions, errorText, type ForwardedCommand, logWarning, startTimer } from '../../../src/internal.ts'
 import { assertSessionId, logSessionStore } from '../../../src/session/index.ts'
 import type { Caller, SessionAddress, SessionFigures, SessionRoutes } from '../../http/index.ts'
 import {
+  type AskedCommand,
   type BodyLimits,
   type CloseOptions,
   closeOptions,
+  commandIn,
   type DrainOptions,
   type ListPage,
   listOfAll,
-  problemOf,
   problemResponse,
   refuse,
+  requestFor,
   routeDefaults,
   SessionsHere,
   soonMs,
   storeAgainMs,
   takeUpAll,
+  unknownRoute,
 } from '../../http/internal.ts'
 import { postgresLogDriver } from '../postgres-log-driver.ts'
 import { placeOf } from '../schema.ts'
 import { answerCall } from './answer.ts'
-import { Forwarding, forwarded, HolderGoneError } from './forward.ts'
-import { channelOf, type ForwardedRequest, Mailbox, type ReceivedCall, requestOf } from './mailbox.ts'
+import { type Answer, Incoming } from './incoming.ts'
+import { channelOf, Mailbox, type ReceivedCall } from './mailbox.ts'
+import { PassingOn } from './passing-on.ts'
+import { Peers } from './peers.ts'
 import type { PostgresLiveSessions, PostgresLiveSessionsOptions } from './postgres-live-options.ts'
 import { Repeating } from './repeating.ts'
-import { type LeaseKey, leftChannel, SessionLeases } from './session-leases.ts'
+import { type Holder, type LeaseKey, leftChannel, SessionLeases } from './session-leases.ts'
 
 /** Somebody else has the session. */
 class HeldElsewhereError extends Error {
-  readonly holder: string
+  readonly holder: Holder
 
-  constructor(holder: string) {
+  constructor(holder: Holder) {
     super('Another process has the session.')
     this.name = 'HeldElsewhereError'
     this.holder = holder
@@ -55,7 +60,9 @@ export class SharedSessions implements PostgresLiveSessions {
   readonly #here: SessionsHere
   readonly #leases: SessionLeases
   readonly #mailbox: Mailbox
-  readonly #forwarding: Forwarding
+  readonly #peers: Peers | undefined
+  readonly #incoming: Incoming
+  readonly #passingOn: PassingOn
   readonly #rhythms: { pulse: Repeating; sweeps: Repeating; calls: Repeating; parts: Repeating }
   /** What stops listening. */
   readonly #listening: Promise<(() => Promise<void>) | undefined>
@@ -81,6 +88,8 @@ export class SharedSessions implements PostgresLiveSessions {
       listen,
       pollMs,
       leaseMs = 10_000,
+      peers,
+      forwardTimeoutMs: _forwardTimeoutMs,
       store,
       ...shared
     } = options
@@ -96,9 +105,16 @@ export class SharedSessions implements PostgresLiveSessions {
         onCutOff: (address) => this.#cutOff.set(textOf(keyOf(address)), address),
       },
     )
-    this.#leases = new SessionLeases(place, leaseMs)
-    this.#mailbox = new Mailbox(place)
-    this.#forwarding = new Forwarding({ mailbox: this.#mailbox, logger: options.logger, wake: () => void this.#rhythms.parts.wake() })
+    const { logger } = options
+    const leases = new SessionLeases(place, { leaseMs, url: peers?.url })
+    const mailbox = new Mailbox(place)
+    const act = this.#act.bind(this)
+    const incoming = new Incoming({ now: () => leases.now(), act, logger })
+    this.#leases = leases
+    this.#mailbox = mailbox
+    this.#incoming = incoming
+    this.#peers = peers === undefined ? undefined : new Peers({ peers, processId: this.#processId, incoming, logger })
+    this.#passingOn = new PassingOn({ mailbox, leases, peers: this.#peers, logger, wake: () => void this.#rhythms.parts.wake() })
     const lookMs = pollMs ?? (listen === undefined ? 50 : listeningPollMs)
     this.#rhythms = {
       pulse: new Repeating(leaseMs / 4, () => this.#told(() => this.#pulse())),
@@ -108,7 +124,7 @@ export class SharedSessions implements PostgresLiveSessions {
         }),
       ),
       calls: new Repeating(lookMs, () => this.#told(() => this.#receive())),
-      parts: new Repeating(lookMs, () => this.#told(() => this.#forwarding.read())),
+      parts: new Repeating(lookMs, () => this.#told(() => this.#passingOn.read())),
     }
     this.#listening = this.#listen(place.schema)
     void this.#rhythms.pulse.wake().then(() => this.#rhythms.sweeps.wake())
@@ -121,20 +137,25 @@ export class SharedSessions implements PostgresLiveSessions {
 
   async fetch(address: SessionAddress, request: Request, routes: SessionRoutes): Promise<Response> {
     assertSessionId(address.sessionId)
-    let sent: ForwardedRequest | undefined
+    let passed: ForwardedCommand | undefined
     for (let move = 0; move < maxMoves; move++) {
       await this.#assertCertain()
       try {
-        return await this.#here.fetch(address, sent === undefined ? request : requestOf(sent, request.signal), routes)
+        return await this.#here.fetch(address, passed === undefined ? request : requestFor(passed, request.signal), routes)
       } catch (error) {
         if (!(error instanceof HeldElsewhereError)) throw error
-        sent ??= await forwarded(keyOf(address), request, this.#body)
-        const answer = await this.#ask(error.holder, sent, request.signal)
+        const asked = passed ?? (await commandIn(request, this.#body))
+        if (asked === undefined) return problemResponse(unknownRoute)
+        passed ??= this.#passed(address, asked)
+        const answer = await this.#passingOn.pass(error.holder, passed, request.signal)
         if (answer !== 'moved') return answer
       }
     }
     refuse(503, 'unavailable', moving, soonMs)
   }
+
+  readonly forwarded = async (request: Request): Promise<Response> =>
+    this.#peers === undefined ? problemResponse(unknownRoute) : this.#peers.receive(request, this.#body)
 
   async list(caller: Caller, page: ListPage) {
     return this.#here.list(caller, page)
@@ -171,60 +192,60 @@ export class SharedSessions implements PostgresLiveSessions {
     checkOptions(options, closeOptions)
     this.#isLeaving = true
     await this.#here.close(options)
-    const stopTimer = startTimer(lastAnswersMs, () => this.#closed.abort())
-    await Promise.all(this.#answering)
-    stopTimer()
+    // One that hangs holds nobody up.
+    await within(lastAnswersMs, Promise.all(this.#answering))
     this.#closed.abort()
     await Promise.all(Object.values(this.#rhythms).map((rhythm) => rhythm.stop()))
-    this.#forwarding.end()
+    this.#passingOn.end()
     await this.#told(async () => (await this.#listening)?.())
     await this.#told(() => this.#leases.end())
   }
 
-  async #ask(holder: string, sent: ForwardedRequest, signal: AbortSignal): Promise<Response | 'moved'> {
-    try {
-      return await this.#forwarding.ask(holder, sent, signal)
-    } catch (error) {
-      if (!(error instanceof HolderGoneError)) throw error
-      if (!error.wasTaken || sent.method === 'GET') return 'moved'
-      const detail =
-        'The process that had the session has gone before it answered. Ask again: with the same Idempotency-Key nothing is done twice.'
-      refuse(503, 'unavailable', detail, soonMs)
-    }
+  /** What is passed on of what was asked, and until when. */
+  #passed({ identity, sessionId }: SessionAddress, asked: AskedCommand): ForwardedCommand {
+    const deadline = this.#leases.now() + (this.#options.forwardTimeoutMs ?? 30_000)
+    return { sessionId, ...(identity !== undefined && { identity }), ...asked, deadline }
   }
 
   /** Says something that is due, in the process that has the session. */
   async #say(address: SessionAddress, text: string, key: string): Promise<void> {
-    const init = { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': key } }
-    const request = new Request('http://localhost/send', { ...init, body: JSON.stringify({ prompt: text }) })
+    const command = { type: 'send' as const, contentType: 'application/json', body: JSON.stringify({ prompt: text }) }
     for (let move = 0; move < maxMoves; move++) {
       await this.#assertCertain()
       try {
         return await this.#here.say(address, text, key)
       } catch (error) {
         if (!(error instanceof HeldElsewhereError)) throw error
-        const sent = await forwarded(keyOf(address), request.clone(), this.#body)
-        const answer = await this.#ask(error.holder, sent, this.#closed.signal)
+        const passed = this.#passed(address, { command, idempotencyKey: key })
+        const answer = await this.#passingOn.pass(error.holder, passed, this.#closed.signal)
         if (answer !== 'moved') return assertTaken(answer)
       }
     }
     refuse(503, 'unavailable', moving, soonMs)
   }
 
-  /** Answers what another process has passed on. */
-  #answer(call: ReceivedCall): void {
-    const { owner, sessionId } = call.request
-    const act = async (left: AbortSignal): Promise<Response | 'moved'> => {
-      try {
-        if (this.#routes === undefined) return 'moved'
-        await this.#assertCertain()
-        return await this.#here.fetch(addressOf({ owner, sessionId }), requestOf(call.request, left), this.#routes)
-      } catch (error) {
-        if (error instanceof HeldElsewhereError) return 'moved'
-        return problemResponse(problemOf(error instanceof Error ? error : new Error(String(error)), this.#options.logger))
-      }
+  /** Does what another process has passed on. */
+  async #act({ identity, sessionId }: ForwardedCommand, request: Request, begins: () => void): Promise<Answer> {
+    const routes = this.#routes
+    if (routes === undefined) return 'moved'
+    await this.#assertCertain()
+    const address = { sessionId, ...(identity !== undefined && { identity }) }
+    const act: SessionRoutes = async (asked, live) => {
+      begins()
+      return routes(asked, live)
     }
-    const answering = this.#told(() => answerCall(this.#mailbox, call, act, this.#closed.signal))
+    try {
+      return await this.#here.fetch(address, request, act)
+    } catch (error) {
+      if (error instanceof HeldElsewhereError) return 'moved'
+      throw error
+    }
+  }
+
+  /** Answers what has come through the database. */
+  #answer(call: ReceivedCall): void {
+    const answer = (left: AbortSignal) => this.#incoming.answer(call.callId, parsed(call.text), left)
+    const answering = this.#told(() => answerCall(this.#mailbox, call, answer, this.#closed.signal))
     this.#answering.add(answering)
     void answering.then(() => this.#answering.delete(answering))
   }
@@ -236,7 +257,7 @@ export class SharedSessions implements PostgresLiveSessions {
   /** Nobody else has taken what this process has. Refuses while that is not known. */
   async #assertCertain(): Promise<void> {
     if (this.#isCertain) return
-    if (!this.#closed.signal.aborted) await soon(this.#rhythms.pulse.wake())
+    if (!this.#closed.signal.aborted) await within(storeAgainMs, this.#rhythms.pulse.wake())
     if (this.#isCertain) return
     if (this.#closed.signal.aborted) refuse(503, 'unavailable', 'This server has ended. Ask again: another one answers.', soonMs)
     refuse(503, 'storeFailed', 'The database in which the sessions are does not answer. Ask again.', storeAgainMs)
@@ -254,8 +275,7 @@ export class SharedSessions implements PostgresLiveSessions {
     this.#isSilent = false
     if (!isFirst && !hasLivedOn) await this.#abandonTaken()
     this.#certainUntil = at + this.#leaseMs
-    await this.#forwarding.tellLost()
-    await this.#mailbox.sweep()
+    await this.#passingOn.tellLost()
     const cutOff = [...this.#cutOff.values()]
     this.#cutOff.clear()
     for (const address of cutOff) await this.#goOn(address)
@@ -297,10 +317,10 @@ export class SharedSessions implements PostgresLiveSessions {
   async #enter(address: SessionAddress): Promise<void> {
     const key = keyOf(address)
     // Who leaves takes nothing any more; what nobody has can still be read.
-    const { processId, wasLeft } = this.#isLeaving
-      ? { processId: (await this.#leases.holder(key)) ?? this.#processId, wasLeft: false }
+    const { wasLeft, ...holder } = this.#isLeaving
+      ? { processId: this.#processId, ...(await this.#leases.holder(key)), wasLeft: false }
       : await this.#leases.take(key)
-    if (processId !== this.#processId) throw new HeldElsewhereError(processId)
+    if (holder.processId !== this.#processId) throw new HeldElsewhereError(holder)
     if (wasLeft) void this.#here.takeUp(address)
   }
 
@@ -342,11 +362,20 @@ async function assertTaken(answer: Response): Promise<void> {
   throw new Error(detail)
 }
 
-/** Resolves when `work` does, or after `storeAgainMs`: who asks is answered in any case. */
-function soon(work: Promise<void>): Promise<void> {
+/** What stands in a text; undefined for what is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Resolves when `work` does, or after so many milliseconds. It never rejects. */
+function within(ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
-    const stopTimer = startTimer(storeAgainMs, resolve)
-    void work.finally(stopTimer).then(resolve)
+    const stopTimer = startTimer(ms, resolve)
+    void work.finally(stopTimer).then(() => resolve())
   })
 }
 

@@ -4,7 +4,7 @@ import { RemoteError, type RemoteErrorOptions } from '../remote-error.ts'
 /** Statuses of proxies and of servers that are busy or come up: the next attempt may find them well. */
 const passing = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524])
 /** Problems of the server that pass by themselves. */
-const passingProblems = new Set(['unavailable', 'bodyTooSlow', 'tooManyStreams', 'tooManySessions'])
+const passingProblems = new Set(['unavailable', 'deadlineExceeded', 'bodyTooSlow', 'tooManyStreams', 'tooManySessions'])
 
 /** Why a request was refused, as the server says; where somebody else says it, what they are. Rejects where the connection breaks before it is said. */
 export async function refusalOf(response: Response, method: string): Promise<RemoteError> {

@@ -75,6 +75,8 @@ export const journalEntries = {
     metadata: optional(json),
     /** What the prompt that the loop answers said of its requests: a run that is cut off goes on with it. */
     asked: optional(promptSettings),
+    /** The key under which a client of a server has asked for the loop: whoever asks again under it, begins no other. */
+    idempotencyKey: optional(aText),
   },
   turnStart: { triggeredBy: turnTrigger },
   turnRequest: requestFields,

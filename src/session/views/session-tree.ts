@@ -154,7 +154,7 @@ class RecordedTree {
     }
   }
 
-  #startLoop(builder: LoopBuilder, { type: _, ...start }: Extract<SessionEntry, { type: 'loopStart' }>): void {
+  #startLoop(builder: LoopBuilder, { type: _, idempotencyKey: _ofServer, ...start }: Extract<SessionEntry, { type: 'loopStart' }>): void {
     Object.assign(builder.record, start)
     const parent = start.parentLoopId === undefined ? undefined : this.#builders.get(start.parentLoopId)
     if (parent === undefined || parent === builder) return

@@ -1,31 +1,20 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { migrate, postgresSessionStore } from '../../../adapters/postgres/index.ts'
+import { expect, it, onTestFinished } from 'vitest'
+import { postgresSessionStore } from '../../../adapters/postgres/index.ts'
 import { remoteSession } from '../../../src/client/index.ts'
 import type { AgentEvent, RunResult } from '../../../src/index.ts'
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { patient } from '../../support/patience.ts'
 import { runs } from '../../support/runs.ts'
-import { type Database, postgresPrograms, startPostgres } from './server.ts'
+import { onPostgres } from './on-postgres.ts'
 import { ServerProcess } from './server-process.ts'
-
-const programs = postgresPrograms()
-if (programs === undefined)
-  console.log('NOT RUN: processes over PostgreSQL that are killed: there is no PostgreSQL on this machine (apt-get install postgresql)')
 
 const { timeout } = patient
 const wait = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
-describe.skipIf(programs === undefined)('processes over PostgreSQL that are killed', () => {
-  let database: Database
-  beforeAll(async () => {
-    database = await startPostgres(programs ?? '')
-    await migrate(database.pool)
-  }, 60_000)
-  afterAll(() => database?.stop())
-
+onPostgres('processes over PostgreSQL that are killed', (database) => {
   let prefixes = 0
 
   /** Three processes behind a balancer, which sends each request to another one, and what was paid by them. */

@@ -1,25 +1,15 @@
 import { resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { postgresSessionStore } from '../../../adapters/postgres/index.ts'
 import { remoteSession } from '../../../src/client/index.ts'
 import type { AgentEvent } from '../../../src/index.ts'
 import { patient } from '../../support/patience.ts'
-import { type Database, postgresPrograms, startPostgres } from './server.ts'
+import { onPostgres } from './on-postgres.ts'
 import { ServerProcess } from './server-process.ts'
-
-const programs = postgresPrograms()
-if (programs === undefined)
-  console.log('NOT RUN: processes that share PostgreSQL: there is no PostgreSQL on this machine (apt-get install postgresql)')
 
 const token = 'a-test-token'
 
-describe.skipIf(programs === undefined)('processes that share PostgreSQL', () => {
-  let database: Database
-  beforeAll(async () => {
-    database = await startPostgres(programs ?? '')
-  }, 60_000)
-  afterAll(() => database?.stop())
-
+onPostgres('processes that share PostgreSQL', (database) => {
   /** Three processes of the example. */
   async function threeProcesses() {
     const env = { DATABASE_URL: database.url, ACCESS_TOKEN: token, LEASE_MS: '1000' }

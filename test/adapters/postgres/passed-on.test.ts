@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createAgentApp } from '../../../adapters/http/index.ts'
-import { migrate } from '../../../adapters/postgres/index.ts'
 import { listenWith, type PostgresLiveSessions, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { patient } from '../../support/patience.ts'
-import { type Database, postgresPrograms, startPostgres } from './server.ts'
-
-const programs = postgresPrograms()
-if (programs === undefined)
-  console.log('NOT RUN: requests that processes pass on: there is no PostgreSQL on this machine (apt-get install postgresql)')
+import { onPostgres } from './on-postgres.ts'
 
 const json = { 'content-type': 'application/json' }
 
-describe.skipIf(programs === undefined)('requests that one process passes on to another', () => {
-  let database: Database
+onPostgres('requests that one process passes on to another', (database) => {
   const hosts: PostgresLiveSessions[] = []
   const apps: ReturnType<typeof createAgentApp>[] = []
-  beforeAll(async () => {
-    database = await startPostgres(programs ?? '')
-    await migrate(database.pool)
+  beforeAll(() => {
     for (let at = 0; at < 2; at++) {
       const sessions = postgresLiveSessions({
         pool: database.pool,
@@ -29,11 +21,8 @@ describe.skipIf(programs === undefined)('requests that one process passes on to 
       hosts.push(sessions)
       apps.push(createAgentApp({ sessions, authorize: (c) => c.req.header('x-user') ?? true }))
     }
-  }, 60_000)
-  afterAll(async () => {
-    await Promise.all(hosts.map((host) => host.close()))
-    await database?.stop()
   })
+  afterAll(() => Promise.all(hosts.map((host) => host.close())))
 
   /** Asks the process that has the session (0), or the other one. */
   const ask = async (at: number, path: string, init: RequestInit = {}): Promise<Response> => {

@@ -1,60 +1,74 @@
+import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AgentAppOptions, bearer, createAgentApp } from '../../../adapters/http/index.ts'
-import { migrate } from '../../../adapters/postgres/index.ts'
-import { listenWith, type PostgresLiveSessions, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
+import { type PostgresLiveSessions, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../src/testing/index.ts'
 import { NoticeBoard } from '../../support/notice-board.ts'
-import { type Database, postgresPrograms, startPostgres } from './server.ts'
+import { onPostgres } from './on-postgres.ts'
+import { type RoundRobin, roundRobin } from './round-robin.ts'
+import { ServerProcess } from './server-process.ts'
 
-const programs = postgresPrograms()
-if (programs === undefined)
-  console.log('NOT RUN: live sessions in PostgreSQL: there is no PostgreSQL on this machine (apt-get install postgresql)')
+const runner = { describe, it, expect }
 
-describe.skipIf(programs === undefined)('live sessions in PostgreSQL', () => {
-  let database: Database
-  beforeAll(async () => {
-    database = await startPostgres(programs ?? '')
-    await migrate(database.pool)
-  }, 60_000)
-  afterAll(() => database?.stop())
+/** What a user of the suite sends. */
+function signed(init: RequestInit, user: 'ada' | 'bob' | 'nobody'): RequestInit {
+  const headers = new Headers(init.headers)
+  if (user !== 'nobody') headers.set('authorization', `Bearer ${user}-secret`)
+  return { ...init, headers }
+}
 
-  for (const wakes of ['notifications', 'polling'] as const) {
-    describe(`three processes, woken by ${wakes}`, () => {
+onPostgres('live sessions in PostgreSQL', (database) => {
+  for (const way of ['the database', 'HTTP'] as const) {
+    describe(`three processes of Node behind a proxy, which pass requests on over ${way}`, () => {
       const board = new NoticeBoard()
-      const hosts: PostgresLiveSessions[] = []
-      const apps: ReturnType<typeof createAgentApp>[] = []
-      beforeAll(() => {
-        for (let at = 0; at < 3; at++) {
-          const sessions = postgresLiveSessions({
-            pool: database.pool,
-            tenant: wakes,
-            agent: ({ sessionId }) => endpointAgent(sessionId),
-            schedules: postgresSchedules({ pool: database.pool, tenant: wakes }),
-            onWaiting: board.tell,
-            onEnd: board.tell,
-            ...(wakes === 'notifications' ? { listen: listenWith(database.pool) } : { pollMs: 10 }),
-          })
-          hosts.push(sessions)
-          apps.push(createAgentApp({ sessions, imports: true, authorize }))
-        }
+      const processes: ServerProcess[] = []
+      let proxy: RoundRobin | undefined
+      beforeAll(async () => {
+        const env = { DATABASE_URL: database.url, TENANT: way, PEERS: way === 'HTTP' ? 'yes' : 'no' }
+        for (let at = 0; at < 3; at++)
+          processes.push(new ServerProcess(resolve('test/adapters/postgres/endpoint-host.ts'), env, board.tell))
+        proxy = await roundRobin(await Promise.all(processes.map(({ url }) => url)))
+      }, 60_000)
+      afterAll(async () => {
+        await proxy?.close()
+        await Promise.all(processes.map((each) => each.signal('SIGKILL')))
       })
-      afterAll(() => Promise.all(hosts.map((host) => host.close())))
-
-      let turn = 0
-      /** Each request reaches another process. */
-      const ask: AskEndpoint = async (path, init = {}, user = 'ada') => {
-        const headers = new Headers(init.headers)
-        if (user !== 'nobody') headers.set('authorization', `Bearer ${user}-secret`)
-        const app = apps[turn++ % apps.length]
-        if (app === undefined) throw new Error('No process was started.')
-        return app.fetch(new Request(new URL(path, 'http://localhost'), { ...init, headers }))
-      }
-      agentEndpointSuite(
-        { describe, it, expect },
-        { name: `sessions in PostgreSQL (${wakes})`, ask, schedules: true, told: (sessionId, type) => board.told(sessionId, type) },
-      )
+      const ask: AskEndpoint = (path, init = {}, user = 'ada') => fetch(new URL(path, proxy?.url), signed(init, user))
+      const told: NoticeBoard['told'] = (sessionId, type) => board.told(sessionId, type)
+      agentEndpointSuite(runner, { name: `sessions in PostgreSQL (${way})`, ask, schedules: true, told })
     })
   }
+
+  describe('three hosts that hear no notifications', () => {
+    const board = new NoticeBoard()
+    const hosts: PostgresLiveSessions[] = []
+    const apps: ReturnType<typeof createAgentApp>[] = []
+    beforeAll(() => {
+      for (let at = 0; at < 3; at++) {
+        const sessions = postgresLiveSessions({
+          pool: database.pool,
+          agent: ({ sessionId }) => endpointAgent(sessionId),
+          schedules: postgresSchedules({ pool: database.pool }),
+          onWaiting: board.tell,
+          onEnd: board.tell,
+          pollMs: 10,
+        })
+        hosts.push(sessions)
+        apps.push(createAgentApp({ sessions, imports: true, authorize }))
+      }
+    })
+    afterAll(() => Promise.all(hosts.map((host) => host.close())))
+
+    let turn = 0
+    /** Each request reaches another one. */
+    const ask: AskEndpoint = async (path, init = {}, user = 'ada') => {
+      const app = apps[turn++ % apps.length]
+      if (app === undefined) throw new Error('No host was made.')
+      return app.fetch(new Request(new URL(path, 'http://localhost'), signed(init, user)))
+    }
+    const told: NoticeBoard['told'] = (sessionId, type) => board.told(sessionId, type)
+    agentEndpointSuite(runner, { name: 'sessions in PostgreSQL (polling)', ask, schedules: true, told })
+  })
 })
 
 const authorize: AgentAppOptions['authorize'] = async (c) => {

@@ -1,5 +1,5 @@
 import { Pool } from 'pg'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAgentApp } from '../../../adapters/http/index.ts'
 import { migrate, postgresSessionStore, type SqlPool } from '../../../adapters/postgres/index.ts'
 import { postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
@@ -9,22 +9,11 @@ import { scripted } from '../../../src/providers/scripted/index.ts'
 import { SessionError, scopedSessionStore } from '../../../src/session/index.ts'
 import { sessionStoreSuite } from '../../../src/testing/index.ts'
 import { note, notesIn } from '../../../src/testing/session-store/session-samples.ts'
-import { type Database, postgresPrograms, startPostgres } from './server.ts'
+import { onPostgres } from './on-postgres.ts'
 
-const programs = postgresPrograms()
-if (programs === undefined)
-  console.log('NOT RUN: sessions in PostgreSQL: there is no PostgreSQL on this machine (apt-get install postgresql)')
-
-describe.skipIf(programs === undefined)('sessions in PostgreSQL', () => {
-  let database: Database
+onPostgres('sessions in PostgreSQL', (database) => {
   let tenants = 0
   let tenant = ''
-  beforeAll(async () => {
-    database = await startPostgres(programs ?? '')
-    await migrate(database.pool)
-  }, 60_000)
-  afterAll(() => database?.stop())
-
   const another = () => postgresSessionStore({ pool: database.pool, tenant })
   const create = () => {
     tenant = `tenant-${++tenants}`

@@ -1,39 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createAgentApp } from '../../../adapters/http/index.ts'
-import { migrate, postgresSessionStore, type SqlPool } from '../../../adapters/postgres/index.ts'
+import { postgresSessionStore } from '../../../adapters/postgres/index.ts'
 import { postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { patient } from '../../support/patience.ts'
-import { type Database, postgresPrograms, startPostgres } from './server.ts'
+import { lossyPool } from './lossy-pool.ts'
+import { onPostgres } from './on-postgres.ts'
 
-const programs = postgresPrograms()
-if (programs === undefined)
-  console.log('NOT RUN: a database that does not answer: there is no PostgreSQL on this machine (apt-get install postgresql)')
-
-describe.skipIf(programs === undefined)('a database that takes a statement and does not answer', () => {
-  let database: Database
-  beforeAll(async () => {
-    database = await startPostgres(programs ?? '')
-    await migrate(database.pool)
-  }, 60_000)
-  afterAll(() => database?.stop())
-
-  /** A pool whose statements are lost while it is silent, as those of one without a free connection are. */
-  function lossyPool() {
-    let isSilent = false
-    const pool: SqlPool = {
-      query: (text, values) => (isSilent ? new Promise(() => undefined) : database.pool.query(text, values)),
-    }
-    return {
-      pool,
-      silence: (silent: boolean) => {
-        isSilent = silent
-      },
-    }
-  }
-
+onPostgres('a database that takes a statement and does not answer', (database) => {
   it('fails each call with io in time, and goes on when it answers again', async () => {
-    const { pool, silence } = lossyPool()
+    const { pool, silence } = lossyPool(database)
     const store = postgresSessionStore({ pool, statementTimeoutMs: 1000 })
     const writer = await store.open('s', { agentId: 'a' })
     const start = {
@@ -53,7 +29,7 @@ describe.skipIf(programs === undefined)('a database that takes a statement and d
   })
 
   it('is answered for with 503, and the run that it held up is taken up and completed', async () => {
-    const { pool, silence } = lossyPool()
+    const { pool, silence } = lossyPool(database)
     const model = scripted(() => ({ text: Array.from({ length: 20 }, (_, at) => `${at} `) }), { delayMs: 5 })
     const warnings: string[] = []
     const logger = { warn: (event: string) => void warnings.push(event) }

@@ -11,7 +11,7 @@ import {
   SessionSchedules,
   type WaitingNotice,
 } from '../../../http/index.ts'
-import { liveSessionRoutes, routeDefaults, Scheduler, shareOfNamed } from '../../../http/internal.ts'
+import { liveSessionRoutes, routeDefaults, Scheduler, sayIn, shareOfNamed } from '../../../http/internal.ts'
 import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
 import { SessionIndex } from '../object/index-object.ts'
 import { localLog, objectLogDriver } from '../object/object-log-driver.ts'
@@ -175,7 +175,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const scheduler = new Scheduler({
       store: schedules,
       logger,
-      say: ({ prompt }, key) => live.say(prompt, key),
+      say: ({ prompt }, key) => sayIn(live, prompt, key),
       arm: async (at) => {
         this.#dueAt = at
         await this.#setAlarm()

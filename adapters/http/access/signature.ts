@@ -1,0 +1,35 @@
+import { ConfigError } from '../../../src/index.ts'
+
+/** Characters of a key at least. */
+const minKey = 32
+
+/** Throws `ConfigError` `invalidOption` for a key that could be guessed. `of` is what takes it. */
+export function assertSigningKey(key: string, of: string): void {
+  if (key.length >= minKey) return
+  const message = `key of ${of} has ${key.length} characters. Give it at least ${minKey} that nobody can guess.`
+  throw new ConfigError('invalidOption', message)
+}
+
+/** The HMAC-SHA256 of a text, as hex. */
+export async function signatureOf(text: string, key: string): Promise<string> {
+  const signature = await crypto.subtle.sign('HMAC', await keyOf(key, 'sign'), new TextEncoder().encode(text))
+  return Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/**
+ * Whether `hex` is the signature of a text by one of these keys. It takes as long for a wrong signature as for a right one, so that nobody learns it byte by byte.
+ * Rejects for an empty key.
+ */
+export async function isSigned(text: string, hex: string, keys: string | readonly string[]): Promise<boolean> {
+  const signature = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))
+  let isOurs = false
+  for (const key of typeof keys === 'string' ? [keys] : keys) {
+    const fits = await crypto.subtle.verify('HMAC', await keyOf(key, 'verify'), signature, new TextEncoder().encode(text))
+    isOurs ||= fits
+  }
+  return isOurs
+}
+
+function keyOf(key: string, use: 'sign' | 'verify'): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', new TextEncoder().encode(key), { name: 'HMAC', hash: 'SHA-256' }, false, [use])
+}

@@ -1,0 +1,81 @@
+import type { Logger } from '../../../src/index.ts'
+import { type ForwardedCommand, startTimer } from '../../../src/internal.ts'
+import { deadlineExceeded, ProblemError, refuse, soonMs } from '../../http/internal.ts'
+import { Forwarding, HolderGoneError } from './forward.ts'
+import type { Answer } from './incoming.ts'
+import type { Mailbox } from './mailbox.ts'
+import type { Peers } from './peers.ts'
+import type { Holder, SessionLeases } from './session-leases.ts'
+
+interface PassingOnOptions {
+  mailbox: Mailbox
+  leases: SessionLeases
+  /** Where processes reach each other over HTTP. */
+  peers: Peers | undefined
+  logger: Logger | false | undefined
+  /** Called when a reader has room again: then `read` is to be called. */
+  wake: () => void
+}
+
+/**
+ * Passes commands on to the process that has their session: over HTTP where it can be reached so, else through the database.
+ *
+ * **Contract**: who asks is answered by the deadline of the command. Only what streams goes on after it, once it has begun.
+ */
+export class PassingOn {
+  readonly #options: PassingOnOptions
+  readonly #forwarding: Forwarding
+
+  constructor(options: PassingOnOptions) {
+    this.#options = options
+    this.#forwarding = new Forwarding(options)
+  }
+
+  /** What `holder` answers. Throws `ProblemError` 504 after the deadline, 503 where it went away and may have done it. */
+  async pass(holder: Holder, command: ForwardedCommand, signal: AbortSignal): Promise<Answer> {
+    const leftMs = command.deadline - this.#options.leases.now()
+    if (leftMs <= 0) throw new ProblemError(deadlineExceeded)
+    const late = new AbortController()
+    const stopTimer = startTimer(leftMs, () => late.abort(new ProblemError(deadlineExceeded)))
+    try {
+      return await this.#ask(holder, command, AbortSignal.any([signal, late.signal]))
+    } catch (error) {
+      if (!(error instanceof HolderGoneError)) throw error
+      if (!error.wasTaken || command.command.type === 'read') return 'moved'
+      refuse(503, 'unavailable', goneMeanwhile, soonMs)
+    } finally {
+      stopTimer()
+    }
+  }
+
+  /** Takes what has come through the database. */
+  read(): Promise<void> {
+    return this.#forwarding.read()
+  }
+
+  /** Tells who asks a process that is gone. */
+  async tellLost(): Promise<void> {
+    const { leases, mailbox, peers } = this.#options
+    await this.#forwarding.tellLost()
+    await mailbox.sweep()
+    // Those that could not be withdrawn. Asked for first: what stands there is open, or over.
+    for (const callId of await mailbox.sent()) if (!this.#forwarding.isOpen(callId)) await mailbox.withdraw(callId)
+    if (peers === undefined || peers.asked.length === 0) return
+    for (const processId of await leases.gone(peers.asked)) peers.tellGone(processId)
+  }
+
+  /** Nothing is read any more: who still waits is told. */
+  end(): void {
+    const { peers } = this.#options
+    this.#forwarding.end()
+    for (const processId of peers?.asked ?? []) peers?.tellGone(processId)
+  }
+
+  async #ask(holder: Holder, command: ForwardedCommand, signal: AbortSignal): Promise<Answer> {
+    const answer = await this.#options.peers?.ask(holder, command, signal)
+    return answer === undefined || answer === 'unreached' ? this.#forwarding.ask(holder.processId, command, signal) : answer
+  }
+}
+
+const goneMeanwhile =
+  'The process that had the session has gone before it answered. Ask again: with the same Idempotency-Key nothing is done twice.'

@@ -1,0 +1,167 @@
+import { ConfigError, type Logger } from '../../../src/index.ts'
+import {
+  aText,
+  either,
+  errorText,
+  type ForwardedCommand,
+  listOf,
+  logWarning,
+  options as optionsOf,
+  required,
+} from '../../../src/internal.ts'
+import {
+  assertSigningKey,
+  type BodyLimits,
+  isSigned,
+  problemOf,
+  problemResponse,
+  readText,
+  refuse,
+  signatureOf,
+} from '../../http/internal.ts'
+import { HolderGoneError } from './forward.ts'
+import type { Incoming } from './incoming.ts'
+import type { Holder } from './session-leases.ts'
+
+/** How processes reach each other without the database in between. */
+export interface PeerOptions {
+  /** Where the others reach this process: the address at which it serves `forwarded`. */
+  url: string
+  /** What requests between processes are signed with: at least 32 characters that all of them have, and nobody else. While it changes, the new one and the old one. */
+  key: string | readonly string[]
+}
+
+export const peerOptions = optionsOf<PeerOptions>({ url: required(aText), key: required(either(aText, listOf(aText))) })
+
+/** The header of what processes send each other: the signature of a request, and what was done with it. */
+const peerHeader = 'phi-forwarded'
+/** A signature of something else, with the same key, is none of these. */
+const purpose = 'phi-core forwarded command\n'
+/** What an answer says of the connection over which it came. */
+const ofConnection = ['connection', 'keep-alive', 'transfer-encoding', 'content-encoding', 'content-length', 'date']
+/** Milliseconds for which an address is not tried again that could not be reached. */
+const unreachedMs = 10_000
+/** A request that never reached the other side fails so: in Node, Deno and Bun. */
+const neverSent = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused/
+
+/** A command on its way. */
+interface PeerCall {
+  callId: string
+  /** The process that is meant: another one at the same address does nothing. */
+  receiver: string
+  command: unknown
+}
+
+interface PeersOptions {
+  peers: PeerOptions
+  processId: string
+  incoming: Incoming
+  logger: Logger | false | undefined
+}
+
+/** Passes commands on to other processes over HTTP, and takes theirs. */
+export class Peers {
+  readonly #options: PeersOptions
+  readonly #keys: readonly string[]
+  /** Aborts what a process that is gone was asked. */
+  readonly #asked = new Map<string, AbortController>()
+  readonly #unreached = new Map<string, number>()
+
+  constructor(options: PeersOptions) {
+    this.#options = options
+    const { url, key } = options.peers
+    this.#keys = typeof key === 'string' ? [key] : key
+    assertUrl(url)
+    for (const each of this.#keys.length > 0 ? this.#keys : ['']) assertSigningKey(each, 'peers')
+  }
+
+  /** The processes that were asked. */
+  get asked(): string[] {
+    return [...this.#asked.keys()]
+  }
+
+  /** What `holder` answers; `unreached` where it certainly was not asked. Rejects with `HolderGoneError`, and with the reason of `signal`. */
+  async ask({ processId, url }: Holder, command: ForwardedCommand, signal: AbortSignal): Promise<Response | 'moved' | 'unreached'> {
+    if (url === undefined || performance.now() < (this.#unreached.get(url) ?? 0)) return 'unreached'
+    const body = JSON.stringify({ callId: crypto.randomUUID(), receiver: processId, command } satisfies PeerCall)
+    const gone = this.#asked.get(processId) ?? new AbortController()
+    this.#asked.set(processId, gone)
+    try {
+      const headers = { 'content-type': 'application/json', [peerHeader]: await signatureOf(purpose + body, this.#keys[0] ?? '') }
+      // The signature goes nowhere else.
+      const init = { method: 'POST', headers, body, redirect: 'error' as const, signal: AbortSignal.any([signal, gone.signal]) }
+      return await this.#read(url, await fetch(url, init))
+    } catch (error) {
+      signal.throwIfAborted()
+      gone.signal.throwIfAborted()
+      if (neverSent.test(codeOf(error))) return this.#lose(url, errorText(error))
+      throw new HolderGoneError(true)
+    }
+  }
+
+  /** A process is gone: it answers nothing any more. */
+  tellGone(processId: string): void {
+    this.#asked.get(processId)?.abort(new HolderGoneError(true))
+    this.#asked.delete(processId)
+  }
+
+  /** Answers what another process sends. Refuses with 401 what is not signed by one. */
+  async receive(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<Response> {
+    try {
+      const signature = request.headers.get(peerHeader) ?? ''
+      if (!/^[\da-f]{64}$/.test(signature)) refuseUnsigned()
+      // A body within a body: its quotes are escaped.
+      const body = await readText(request, { maxBytes: maxBytes * 2 + 1024, timeoutMs })
+      if (!(await isSigned(purpose + body, signature, this.#keys))) refuseUnsigned()
+      const { callId, receiver, command }: PeerCall = JSON.parse(body)
+      const isMeant = receiver === this.#options.processId
+      return told(isMeant ? await this.#options.incoming.answer(callId, command, request.signal) : 'moved')
+    } catch (error) {
+      return problemResponse(problemOf(error instanceof Error ? error : new Error(String(error)), this.#options.logger))
+    }
+  }
+
+  async #read(url: string, response: Response): Promise<Response | 'moved' | 'unreached'> {
+    const { status, headers } = response
+    const done = headers.get(peerHeader)
+    if (done === 'answered') {
+      const own = new Headers(headers)
+      for (const name of [peerHeader, ...ofConnection]) own.delete(name)
+      return new Response(response.body, { status, headers: own })
+    }
+    await response.body?.cancel()
+    // Where it is none of us, or the key is another one, nothing was done.
+    return done === 'moved' ? 'moved' : this.#lose(url, `It answered ${status}, and does not know this process.`)
+  }
+
+  #lose(url: string, message: string): 'unreached' {
+    logWarning(this.#options.logger, 'peerUnreached', { url, message })
+    this.#unreached.set(url, performance.now() + unreachedMs)
+    return 'unreached'
+  }
+}
+
+/** An answer as it goes back. Status 421: the request was sent to the wrong process. */
+function told(answer: Response | 'moved'): Response {
+  if (answer === 'moved') return new Response(null, { status: 421, headers: { [peerHeader]: 'moved' } })
+  const headers = new Headers(answer.headers)
+  headers.set(peerHeader, 'answered')
+  return new Response(answer.body, { status: answer.status, headers })
+}
+
+function refuseUnsigned(): never {
+  refuse(401, 'unauthorized', 'Only processes of this server ask here, and sign what they ask.')
+}
+
+function codeOf(error: unknown): string {
+  const { code, cause }: { code?: unknown; cause?: { code?: unknown } } = Object(error)
+  return `${code} ${cause?.code}`
+}
+
+function assertUrl(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
+  if (isWeb && url.username === '' && url.password === '' && url.hash === '') return
+  const message = 'url of peers must be an address of http or https, without a password, at which the other processes reach this one.'
+  throw new ConfigError('invalidOption', message)
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createAgentApp, memoryLiveSessions, memorySchedules } from '../../../adapters/http/index.ts'
+import { type JsonObject, memorySessionStore } from '../../../src/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+
+describe('what was asked for under a key, and is asked for again', () => {
+  const store = () => {
+    const [kept, schedules] = [memorySessionStore(), memorySchedules()]
+    /** A process over the same store. */
+    const start = () => {
+      const sessions = memoryLiveSessions({ store: kept, schedules, agent: () => ({ model: scripted(() => ({ text: 'An answer.' })) }) })
+      onTestFinished(() => sessions.close())
+      const app = createAgentApp({ sessions, authorize: (c) => c.req.header('x-user') ?? true })
+      const ask = async (path: string, body: JsonObject, key: string, user = 'ada') => {
+        const headers = { 'content-type': 'application/json', 'x-user': user, 'idempotency-key': key }
+        const answer = await app.request(`/sessions/s${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+        return { status: answer.status, text: await answer.text() }
+      }
+      const loops = async (user = 'ada') => {
+        const { session } = await (await app.request('/sessions/s', { headers: { 'x-user': user } })).json()
+        return session.loops.map(({ loopId }: { loopId: string }) => loopId)
+      }
+      return { ask, loops, sessions }
+    }
+    return start
+  }
+
+  it.each([
+    ['/runs', { prompt: 'Once.' }],
+    ['/send', { prompt: 'Once.' }],
+    ['/regenerate', {}],
+    ['/compact', {}],
+    ['/branch', { prompt: 'Elsewhere.', loopId: 'LAST' }],
+  ])('%s acts once, in the same process and after it was handed over', async (path, given) => {
+    const start = store()
+    const first = start()
+    for (const prompt of ['One.', 'Two.']) await first.ask('/runs', { prompt }, `key-of-${prompt.slice(0, -1)}`)
+    const last = (await first.loops()).at(-1)
+    const body: JsonObject = 'loopId' in given ? { ...given, loopId: last } : given
+    const answer = await first.ask(path, body, 'the-same-key')
+    expect(answer.status).toBe(200)
+    const begun = await first.loops()
+    expect(begun).toHaveLength(3)
+    await first.ask(path, body, 'the-same-key')
+    expect(await first.loops()).toEqual(begun)
+    await first.sessions.close()
+    const second = start()
+    const again = await second.ask(path, body, 'the-same-key')
+    expect(await second.loops()).toEqual(begun)
+    // Its events were in the memory of the process before: what came of it is in the session.
+    expect(again).toMatchObject({ status: 410 })
+    expect(JSON.parse(again.text)).toMatchObject({ code: 'gone', loopId: begun[2] })
+    // Another key is another one.
+    await second.ask(path, body, 'another-key')
+    expect(await second.loops()).toHaveLength(4)
+  })
+
+  it('is somebody else’s for another user', async () => {
+    const first = store()()
+    for (const user of ['ada', 'bob']) expect((await first.ask('/runs', { prompt: 'Mine.' }, 'the-same-key', user)).status).toBe(200)
+    expect([await first.loops('ada'), await first.loops('bob')].map(({ length }) => length)).toEqual([1, 1])
+  })
+
+  it('is scheduled once', async () => {
+    const start = store()
+    const [first, second] = [start(), start()]
+    const body = { prompt: 'Later.', at: Date.now() + 3_600_000 }
+    const answers = [await first.ask('/schedules', body, 'the-same-key'), await second.ask('/schedules', body, 'the-same-key')]
+    expect(answers.map(({ status }) => status)).toEqual([201, 201])
+    expect(answers[0]?.text).toBe(answers[1]?.text)
+    expect((await first.sessions.schedulesOf({ identity: 'ada', sessionId: 's' }).list()).map(({ prompt }) => prompt)).toEqual(['Later.'])
+  })
+})

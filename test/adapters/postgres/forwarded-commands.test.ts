@@ -1,0 +1,250 @@
+import { createServer, type Server } from 'node:http'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createAgentApp, webhook } from '../../../adapters/http/index.ts'
+import { signatureOf } from '../../../adapters/http/internal.ts'
+import { toNodeHandler } from '../../../adapters/node/index.ts'
+import type { SqlPool } from '../../../adapters/postgres/index.ts'
+import { type PostgresLiveSessions, type PostgresLiveSessionsOptions, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
+import { sessionsWithPeers } from '../../../examples/recipes/postgres-peers.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { patient } from '../../support/patience.ts'
+import { lossyPool } from './lossy-pool.ts'
+import { onPostgres } from './on-postgres.ts'
+import { addressOf } from './round-robin.ts'
+
+const key = 'a key of processes that are tested'
+const json = { 'content-type': 'application/json' }
+const purpose = 'phi-core forwarded command\n'
+
+onPostgres('commands that one process passes on to another', (database) => {
+  let tenants = 0
+
+  /** Two processes: the second passes on to the first what the first has. */
+  async function two(
+    { isHttp = false, agent, ...options }: Partial<PostgresLiveSessionsOptions> & { isHttp?: boolean } = {},
+    firstPool: SqlPool = database.pool,
+  ) {
+    const tenant = `forwarded-${++tenants}`
+    const warnings: string[] = []
+    const make = async (pool: SqlPool = database.pool) => {
+      const inside = createServer((incoming, outgoing) => toNodeHandler(sessions.forwarded)(incoming, outgoing))
+      await listening(inside)
+      const sessions: PostgresLiveSessions = postgresLiveSessions({
+        pool,
+        tenant,
+        pollMs: 5,
+        leaseMs: 1000,
+        agent: agent ?? (() => ({ model: scripted(() => ({ text: 'ok' })) })),
+        logger: { warn: (event) => void warnings.push(event) },
+        ...(isHttp && { peers: { url: addressOf(inside), key } }),
+        ...options,
+      })
+      const app = createAgentApp({ sessions, authorize: (c) => c.req.header('x-user') ?? true })
+      onTestFinished(async () => {
+        await sessions.close({ abort: true })
+        inside.closeAllConnections()
+        inside.close()
+      })
+      const ask = async (path: string, body?: object, headers: Record<string, string> = {}) =>
+        app.request(`/sessions/${path}`, {
+          headers: { ...json, ...headers },
+          ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+        })
+      return { ask, sessions, inside, url: addressOf(inside) }
+    }
+    return { first: await make(firstPool), second: await make(), tenant, warnings }
+  }
+
+  const said = async (ask: (path: string) => Promise<Response>, sessionId: string) => {
+    const { messages } = await (await ask(`${sessionId}/history`)).json()
+    return messages.flatMap(({ role, content }: { role: string; content: { text: string }[] }) =>
+      role === 'user' ? [content[0]?.text] : [],
+    )
+  }
+  const processesOf = async (tenant: string) =>
+    (await database.pool.query('SELECT process_id, url FROM phi.processes WHERE tenant = $1', [tenant])).rows
+
+  for (const way of ['the database', 'HTTP'] as const) {
+    describe(`over ${way}`, () => {
+      const isHttp = way === 'HTTP'
+
+      it('are answered by their deadline where the process that has the session does not answer', async () => {
+        // One that is never there: the process ends all the same.
+        const { first, second, warnings } = await two({ isHttp, agent: () => new Promise(() => undefined), forwardTimeoutMs: 200 })
+        void first.ask('s/runs', { prompt: 'Go.' })
+        await expect.poll(async () => (await first.ask('s/history')).status, patient).toBe(200)
+        const answer = await second.ask('s/runs', { prompt: 'Go.' })
+        expect([answer.status, (await answer.json()).code, answer.headers.get('retry-after')]).toEqual([504, 'deadlineExceeded', '1'])
+        expect(warnings).toEqual([])
+        const left = async () => (await database.pool.query('SELECT count(*)::int AS left FROM phi.calls')).rows[0]?.left
+        await expect.poll(left, patient).toBe(0)
+      })
+
+      it('act once for a key, whichever process is asked and however often', async () => {
+        const { first, second } = await two({ isHttp })
+        await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
+        const headers = { 'idempotency-key': 'the-same-key' }
+        const answers = await Promise.all([first, second, second, first].map(({ ask }) => ask('s/runs', { prompt: 'Once.' }, headers)))
+        const texts = await Promise.all(answers.map((answer) => answer.text()))
+        expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+        expect(new Set(texts.map((text) => /"loopId":"([^"]+)"/.exec(text)?.[1])).size).toBe(1)
+        expect(await said(second.ask, 's')).toEqual(['Begin.', 'Once.'])
+      })
+
+      it('pass on who asks, and let nobody speak for somebody else by what is sent along', async () => {
+        const { first, second } = await two({ isHttp })
+        for (const user of ['ada', 'bob']) await (await first.ask('s/runs', { prompt: `I am ${user}.` }, { 'x-user': user })).text()
+        const forged = { 'x-user': 'bob', 'phi-forwarded': await signatureOf(purpose, key), identity: 'ada', 'x-phi-core-session': 'ada/s' }
+        const answer = await second.ask('s/runs', { prompt: 'More.', identity: 'ada', sessionId: 't', command: { type: 'delete' } }, forged)
+        expect([answer.status, answer.headers.get('phi-forwarded')]).toEqual([200, null])
+        await answer.text()
+        const as = (user: string) => (path: string) => second.ask(path, undefined, { 'x-user': user })
+        expect([await said(as('ada'), 's'), await said(as('bob'), 's')]).toEqual([['I am ada.'], ['I am bob.', 'More.']])
+      })
+    })
+  }
+
+  it('stream over HTTP, and go through the database where that cannot be reached', async () => {
+    const model = scripted(() => ({ text: Array.from({ length: 20 }, (_, at) => `${at} `) }))
+    const make = async () => {
+      const { sessions, inside } = await sessionsWithPeers({ pool: database.pool, model, hostname: '127.0.0.1', key })
+      onTestFinished(() => sessions.close().then(() => inside.close()))
+      const app = createAgentApp({ sessions, authorize: () => true })
+      const ask = async (path: string, body?: object) =>
+        app.request(`/sessions/${path}`, body === undefined ? {} : { method: 'POST', headers: json, body: JSON.stringify(body) })
+      return { ask, inside }
+    }
+    const [first, second] = [await make(), await make()]
+    await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
+    const passed: unknown[] = []
+    const query = database.pool.query
+    database.pool.query = ((text: unknown, ...more: []) => {
+      if (/INSERT INTO phi\.calls/.test(String(text))) passed.push(text)
+      return Reflect.apply(query, database.pool, [text, ...more])
+    }) as typeof query
+    onTestFinished(() => {
+      database.pool.query = query
+    })
+    expect(await (await second.ask('s/runs', { prompt: 'By HTTP.' })).text()).toContain('agentEnd')
+    expect(passed).toEqual([])
+    await first.inside.close()
+    expect(await (await second.ask('s/runs', { prompt: 'By the database.' })).text()).toContain('agentEnd')
+    expect(await said(second.ask, 's')).toEqual(['Begin.', 'By HTTP.', 'By the database.'])
+    expect(passed.length).toBeGreaterThan(0)
+  })
+
+  it('are refused after their deadline, and nothing is begun: in the database and over HTTP, by the clock of the database', async () => {
+    const { first, second, tenant } = await two({ isHttp: true })
+    await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
+    const [holder] = (await processesOf(tenant)).filter(({ url }) => url === first.url)
+    const [sender] = (await processesOf(tenant)).filter(({ url }) => url === second.url)
+    const command = { type: 'prompt', contentType: 'application/json', body: '{"prompt":"Too late."}' }
+    const { rows } = await database.pool.query('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now')
+    const late = { sessionId: 's', command, deadline: Number(rows[0]?.now) - 1 }
+    await database.pool.query('INSERT INTO phi.calls (tenant, sender, call_id, receiver, request) VALUES ($1, $2, $3, $4, $5)', [
+      tenant,
+      sender?.process_id,
+      'late',
+      holder?.process_id,
+      JSON.stringify(late),
+    ])
+    const parts = async () => {
+      const found = await database.pool.query("SELECT head, convert_from(bytes, 'UTF8') AS text FROM phi.answers WHERE call_id = 'late'")
+      return found.rows.map(({ head, text }) => [JSON.parse(head).status, JSON.parse(text).code])
+    }
+    await expect.poll(parts, patient).toEqual([[504, 'deadlineExceeded']])
+    const answer = await signedTo(first.url, { callId: 'late-too', receiver: holder?.process_id, command: late })
+    expect([answer.status, (await answer.json()).code]).toEqual([504, 'deadlineExceeded'])
+    expect(await said(first.ask, 's')).toEqual(['Begin.'])
+  })
+
+  it('come from processes that have the key, once, and are meant for this one', async () => {
+    const { first, tenant } = await two({ isHttp: true })
+    await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
+    const [holder] = (await processesOf(tenant)).filter(({ url }) => url === first.url)
+    const command = { type: 'prompt', contentType: 'application/json', body: '{"prompt":"Forged."}' }
+    const call = { callId: 'c', receiver: holder?.process_id, command: { sessionId: 's', command, deadline: Date.now() + 60_000 } }
+    const body = JSON.stringify(call)
+    const hooked: string[] = []
+    const take = async ({ headers }: Request) => {
+      hooked.push(headers.get('phi-signature') ?? '')
+      return new Response()
+    }
+    await webhook({ url: 'https://localhost', key, fetch: take })({
+      ...{ type: 'end', id: 'n', at: 0, sessionId: 's', loopId: 'l', status: 'completed' },
+    })
+    const ofWebhook = /v1=(.*)$/.exec(hooked[0] ?? '')?.[1] ?? ''
+    const signatures = [
+      '',
+      'x',
+      ofWebhook,
+      await signatureOf(body, key),
+      await signatureOf(purpose + body, `${key}.`),
+      await signatureOf(`${purpose}{}`, key),
+    ]
+    for (const signature of signatures) {
+      const answer = await fetch(first.url, { method: 'POST', body, headers: { ...json, 'phi-forwarded': signature } })
+      expect([answer.status, (await answer.json()).code]).toEqual([401, 'unauthorized'])
+    }
+    const elsewhere = await signedTo(first.url, { ...call, receiver: 'another' })
+    expect([elsewhere.status, elsewhere.headers.get('phi-forwarded')]).toEqual([421, 'moved'])
+    for (const odd of [
+      undefined,
+      7,
+      { ...call.command, command: { type: 'sudo' } },
+      { ...call.command, deadline: 'never' },
+      { ...call.command, sessionId: 7 },
+    ])
+      expect((await signedTo(first.url, { ...call, callId: crypto.randomUUID(), command: odd })).status).toBe(503)
+    const [once, again] = [await signedTo(first.url, call), await signedTo(first.url, call)]
+    await once.text()
+    expect([once.status, again.status, (await again.json()).code]).toEqual([200, 503, 'unavailable'])
+    expect(await said(first.ask, 's')).toEqual(['Begin.', 'Forged.'])
+    const none = await two()
+    expect((await none.first.sessions.forwarded(new Request('http://localhost', { method: 'POST', body }))).status).toBe(404)
+  })
+
+  it('break off where the process that streams the answer stands still past its lease', async () => {
+    const { pool, silence } = lossyPool(database)
+    let begun = 0
+    const agent = () => {
+      begun += 1
+      return { model: scripted(() => ({ text: ['on ', 'its ', 'way'] }), { delayMs: 60_000 }) }
+    }
+    const { first, second } = await two({ isHttp: true, agent, statementTimeoutMs: 500 }, pool)
+    const run = first.ask('s/runs', { prompt: 'Begin.' })
+    run.catch(() => undefined)
+    await expect.poll(() => begun, patient).toBe(1)
+    // From here on the run is in the log.
+    await expect.poll(() => said(second.ask, 's'), patient).toEqual(['Begin.'])
+    const feed = (await second.ask('s/events')).body?.getReader()
+    const ended = (async () => {
+      for (let read = await feed?.read(); read?.done === false; read = await feed?.read());
+    })()
+    silence(true)
+    await expect(ended).rejects.toThrow(/gone/)
+    // The other one has taken the run up.
+    await expect.poll(() => begun, patient).toBe(2)
+    silence(false)
+  })
+
+  it('need a key that nobody can guess, and an address', () => {
+    const make = (peers: { url: string; key: string | string[] }) =>
+      postgresLiveSessions({ pool: database.pool, agent: () => ({ model: scripted([]) }), peers })
+    for (const wrong of ['', 'short', [], [key, 'short']])
+      expect(() => make({ url: 'http://10.0.0.1', key: wrong })).toThrow(/key of peers/)
+    for (const url of ['', 'ftp://10.0.0.1', '10.0.0.1:80', 'http://a:b@10.0.0.1']) expect(() => make({ url, key })).toThrow(/url of peers/)
+    expect(() => make({ url: 'http://10.0.0.1', key, secret: 'x' } as never)).toThrow(/secret/)
+  })
+})
+
+async function signedTo(url: string, call: object): Promise<Response> {
+  const body = JSON.stringify(call)
+  return fetch(url, { method: 'POST', body, headers: { ...json, 'phi-forwarded': await signatureOf(purpose + body, key) } })
+}
+
+function listening(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+}
