@@ -4,7 +4,7 @@ import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { azure } from '../../src/providers/azure/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'
 import { google } from '../../src/providers/google/index.ts'
-import { openai, openrouter } from '../../src/providers/openai/index.ts'
+import { openai, openaiCompatible, openrouter } from '../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import { vertex } from '../../src/providers/vertex/index.ts'
 import type { Model } from '../../src/types/model/model.ts'
@@ -66,6 +66,31 @@ describe('a PDF in a user message', () => {
     expect(await bodyOf(google('gemini-3-pro', keys), other)).toContain('does not fetch')
     expect(await bodyOf(vertexModel, byUrl)).toContain(`"fileData":{"mimeType":"application/pdf","fileUri":"${byUrl.url}"}`)
     expect(await bodyOf(vertex('gemini-3-flash', { ...keys, capabilities: { mediaByUrl: [] } }), byUrl)).toContain('does not fetch')
+  })
+
+  it('by address or uploaded to xAI, which takes no bytes of a document', async () => {
+    const grok = openaiResponses('grok-4.3', { ...keys, provider: 'xai', baseUrl: 'https://api.x.ai/v1' })
+    const byUrl: FileContent = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
+    const byId: FileContent = { type: 'file', mimeType: 'application/pdf', fileId: 'file_1', api: 'openAiResponses' }
+    expect(await bodyOf(grok, byUrl)).toContain('{"type":"input_file","file_url":"https://a.example/a.pdf"}')
+    expect(await bodyOf(grok, byId)).toContain('{"type":"input_file","file_id":"file_1"}')
+    const reason = 'this service takes a.pdf (application/pdf) by an address or uploaded, and not its bytes'
+    const inline: FileContent = { type: 'file', mimeType: 'application/pdf', data, name: 'a.pdf' }
+    expect(await bodyOf(grok, inline)).toContain(`(file left out: ${reason})`)
+    const { provider, config } = grok
+    expect((await provider.encode(plainRequest(config, { messages: asked(inline) }))).warnings).toEqual([
+      `A file was left out of a request: ${reason}.`,
+    ])
+    await expect(provider.encode(plainRequest(config, { messages: asked(inline), requireMedia: true }))).rejects.toThrow(reason)
+  })
+
+  it('as the address that it is, to Mistral', async () => {
+    const mistral = openaiCompatible('mistral-medium-latest', { ...keys, backend: 'mistral' })
+    const byUrl: FileContent = { type: 'file', mimeType: 'application/pdf', url: 'https://a.example/a.pdf' }
+    expect(await bodyOf(mistral, pdf)).toContain(
+      `{"type":"document_url","document_url":"data:application/pdf;base64,${data}","document_name":"a.pdf"}`,
+    )
+    expect(await bodyOf(mistral, byUrl)).toContain('{"type":"document_url","document_url":"https://a.example/a.pdf"}')
   })
 
   it('is told what its service has no place for', async () => {

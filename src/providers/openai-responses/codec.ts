@@ -3,9 +3,10 @@ import { emptyUsage } from '../../contract/model/usage.ts'
 import type { Codec, DecoderContext, Recovery } from '../kit/codec.ts'
 import { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import { readErrorFacts } from '../kit/errors/error-facts.ts'
+import { mediaRules } from '../kit/history/clean-message.ts'
 import { ResponsesDecoder } from './decode/responses-decoder.ts'
 import { type EncodingOptions, type ResponsesCall, requestEncoder } from './encode-request.ts'
-import { responsesCapabilities } from './profile.ts'
+import { responsesProfile } from './profile.ts'
 
 /**
  * The codec of the Responses API, for each service that speaks it.
@@ -21,7 +22,7 @@ export function responsesCodec(options: EncodingOptions): Codec<ResponsesCall> {
   return {
     encode: (request) => encode(request),
     decoder: (call, context) => new ResponsesDecoder(call, context),
-    media: responsesCapabilities,
+    media: (model) => mediaRules(responsesProfile(model)),
     says: [],
     guards: ['instructions', 'tools', 'tool_choice', 'previous_response_id', 'conversation', 'store', 'prompt'],
     recover: (body, call, context) => {

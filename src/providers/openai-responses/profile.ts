@@ -1,6 +1,6 @@
 import { typeByName } from '../../contract/message/media.ts'
 import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
-import { type CapabilityRow, capabilitiesOf, type ModelProfile, picturesAndPdf, plain } from '../kit/capabilities/capabilities.ts'
+import { type CapabilityRow, capabilitiesOf, type ModelProfile, pictures, picturesAndPdf, plain } from '../kit/capabilities/capabilities.ts'
 import { openAiCapabilities } from '../openai/capabilities.ts'
 
 /** A model that always thinks, with these efforts. */
@@ -40,6 +40,13 @@ function isOpenAiModel({ id, api, provider }: ModelConfig): boolean {
   return provider === 'openai' || api === 'azureOpenAiResponses' || table.some(({ ids }) => ids.test(id))
 }
 
+/** It reads documents by their address, or once they are uploaded, and takes no bytes of them. Results of tools carry none. */
+const xaiMedia = { media: picturesAndPdf, mediaByUrl: ['application/pdf'], mediaById: ['application/pdf'] }
+
+function isXai({ provider }: ModelConfig): boolean {
+  return provider === 'xai'
+}
+
 /** OpenAI and Azure search among tools from GPT-5.4 on. What is served elsewhere, and a deployment that is called otherwise, has to say so. */
 function searchesTools({ id, api, provider }: ModelConfig): boolean {
   const [, major, minor = '0'] = /(?:^|[/:.])gpt-(\d+)(?:\.(\d+))?/.exec(id) ?? []
@@ -60,7 +67,7 @@ export function responsesCapabilities(model: ModelConfig): ModelCapabilities {
     known = capabilitiesOf(bare, table, newest)
     const media = mediaOf(known, model)
     known = { ...known, media, mediaInToolResults: media, mediaByUrl: media, mediaById: media, toolSearch: searchesTools(model) }
-  } else known = { ...plain, thinking: 'adaptive', efforts: ['low', 'medium', 'high'], thinkingOff: false }
+  } else known = { ...plain, ...(isXai(model) && xaiMedia), thinking: 'adaptive', efforts: ['low', 'medium', 'high'], thinkingOff: false }
   if (!reasoning) known = { ...known, thinking: 'none' }
   return { ...known, ...own }
 }
@@ -78,6 +85,7 @@ export function responsesProfile(model: ModelConfig): ResponsesProfile {
   return {
     capabilities,
     isOpenAi: isOpenAiModel(model),
+    ...(isXai(model) && { inline: pictures }),
     callIds: 'visible64',
     formats: { ...schema, jsonObject: 'mode', jsonMustBeNamed: true, otherwise: 'tool', forcingStopsThinking: false },
   }

@@ -52,6 +52,9 @@ export const openAiCapabilities: readonly CapabilityRow[] = [
   { ids: /(^|[/:])(gpt-6-luna|gpt-6-sol|gpt-6\.1-terra)/, capabilities: optional(upToMax, false) },
 ]
 
+/** Where the service reads documents for its models, and fetches what it is to read. */
+const readingPdf: ModelCapabilities = { ...plain, media: picturesAndPdf, mediaByUrl: picturesAndPdf }
+
 /** Unknown models of OpenAI are new ones: these efforts are accepted by all of the newest. */
 const newest: ModelCapabilities = { ...reasoner, efforts: upToMax }
 
@@ -81,9 +84,9 @@ export function isOpenAiModel(model: ModelConfig, compat: OpenAiCompat): boolean
 /** What `model` accepts. Models of other backends take anything, and think if the configuration says so. */
 export function chatCapabilities(model: ModelConfig, compat: OpenAiCompat): ModelCapabilities {
   if (isOpenAiModel(model, compat)) return capabilitiesOf(model, openAiCapabilities, newest)
-  // It reads PDFs, fetches them and searches for any model.
+  // It reads PDFs, fetches them and searches for any model. Mistral reads them, too.
   const isRouter = compat.thinkingFormat === 'openRouter'
-  const base = isRouter ? { ...plain, media: picturesAndPdf, mediaByUrl: picturesAndPdf } : plain
+  const base = isRouter || model.provider === 'mistral' ? readingPdf : plain
   const open: ModelCapabilities = model.reasoning ? { ...base, thinking: 'adaptive', efforts: upToHigh, thinkingOff: false } : base
   const known = capabilitiesOf(model, [], open)
   return isRouter ? { ...known, toolSearch: known.toolSearch ?? true } : known

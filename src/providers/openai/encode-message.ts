@@ -14,6 +14,8 @@ export interface MessageRules {
   namesToolResults: boolean
   /** A refusal goes back as one. */
   refusals: boolean
+  /** A document is an address, of its bytes too, and has a kind of part of its own. */
+  documentsByUrl: boolean
   /** Of the answers of this model, the files that the service parsed go back. */
   parsedFilesOf: string | undefined
   /** An answer must stand between results and what the user says then. */
@@ -44,13 +46,14 @@ export interface MessageEncoder {
 /** An encoder for `rules`. Source: docs/providers/openai.md */
 export function messageEncoder(rules: MessageRules): MessageEncoder {
   const known = perObject((message: AssistantMessage) => encodeAssistant(message, rules))
+  const part = rules.documentsByUrl ? partWithDocument : encodePart
   return {
     answersBeforeUser: rules.answersBeforeUser,
-    user: perObject(encodeUser),
-    userParts: perObject((message: UserMessage) => joinedAll(message.content.map(encodePart))),
+    user: perObject((message: UserMessage) => encodeUser(message, part)),
+    userParts: perObject((message: UserMessage) => joinedAll(message.content.map(part))),
     // What the model spoke has an id that expires.
     assistant: (message) => (soundOf(message.content)?.id === undefined ? known(message) : encodeAssistant(message, rules)),
-    toolResult: perObject((message: ToolResultMessage) => encodeResult(message, rules)),
+    toolResult: perObject((message: ToolResultMessage) => encodeResult(message, rules, part)),
   }
 }
 
@@ -59,15 +62,27 @@ export function userOfParts(parts: string): string {
   return `{"role":"user","content":[${parts}]}`
 }
 
-function encodeUser(message: UserMessage): string {
+type EncodePart = (block: Content) => string
+
+function encodeUser(message: UserMessage, part: EncodePart): string {
   const [first, ...more] = message.content
   if (first?.type === 'text' && more.length === 0) return toJson({ role: 'user', content: first.text })
-  return userOfParts(joinedAll(message.content.map(encodePart)))
+  return userOfParts(joinedAll(message.content.map(part)))
 }
 
 function encodePart(block: Content): string {
   if (block.type === 'image' || block.type === 'file') return mediaJson(block, encodeMedia)
   return toJson({ type: 'text', text: block.type === 'text' ? block.text : '' })
+}
+
+/** As Mistral has it: `DocumentURLChunk` of @mistralai/mistralai 2.7.0. */
+function partWithDocument(block: Content): string {
+  return block.type === 'file' && baseType(block.mimeType) === 'application/pdf' ? mediaJson(block, encodeDocument) : encodePart(block)
+}
+
+function encodeDocument(block: ImageContent | FileContent): string {
+  const name = block.type === 'file' ? block.name : undefined
+  return toJson({ type: 'document_url', document_url: addressOf(block), ...(name !== undefined && { document_name: name }) })
 }
 
 function encodeMedia(block: ImageContent | FileContent): string {
@@ -158,7 +173,7 @@ function detailsOf(value: JsonValue | undefined): JsonValue[] {
   return Array.isArray(value) ? value : []
 }
 
-function encodeResult(message: ToolResultMessage, rules: MessageRules): EncodedResult {
+function encodeResult(message: ToolResultMessage, rules: MessageRules, part: EncodePart): EncodedResult {
   const media = message.content.filter((block) => block.type === 'image' || block.type === 'file')
   const text = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
   const json = toJson({
@@ -167,5 +182,5 @@ function encodeResult(message: ToolResultMessage, rules: MessageRules): EncodedR
     ...(rules.namesToolResults ? { name: legalName(message.toolName) } : {}),
     content: text === '' ? '(see attached image)' : text,
   })
-  return { json, imageParts: joinedAll(media.map(encodePart)) }
+  return { json, imageParts: joinedAll(media.map(part)) }
 }

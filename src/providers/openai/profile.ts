@@ -47,6 +47,7 @@ export function chatProfile(model: ModelConfig): ChatProfile {
       forcingStopsThinking: compat.thinkingFormat === 'deepSeek',
     },
     messages: {
+      documentsByUrl: model.provider === 'mistral',
       namesToolResults: compat.requiresToolResultName,
       // Others may know text only.
       refusals: isOpenAiModel(model, compat),

@@ -69,6 +69,8 @@ export interface ModelProfile {
   fetches?: RegExp
   /** Files of text are documents where they are to be cited. */
   citesText?: boolean
+  /** Of which media the bytes may stand in a request. Default: of all that the model takes. */
+  inline?: readonly string[]
   /** The service may pause an answer, and goes on with it when it is the last thing it is sent. */
   pauses?: boolean
 }

@@ -28,9 +28,9 @@ export interface NormaliseTarget {
 }
 
 /** What media a model takes, as its profile says it. */
-export function mediaRules({ capabilities, files, fetches, citesText }: ModelProfile): MediaRules {
-  if (files === undefined && fetches === undefined && citesText === undefined) return capabilities
-  return { ...capabilities, ...(files !== undefined && { files }), fetches, citesText }
+export function mediaRules({ capabilities, files, fetches, citesText, inline }: ModelProfile): MediaRules {
+  if (files === undefined && fetches === undefined && citesText === undefined && inline === undefined) return capabilities
+  return { ...capabilities, ...(files !== undefined && { files }), fetches, citesText, inline }
 }
 
 /** The target that `model` is, with its profile. */

@@ -11,6 +11,8 @@ export interface MediaRules extends Pick<ModelCapabilities, 'media' | 'mediaByUr
   fetches?: RegExp | undefined
   /** Files of text are documents where they are to be cited. */
   citesText?: boolean | undefined
+  /** Of which media the bytes may stand in a request. Default: of all that the model takes. */
+  inline?: readonly string[] | undefined
   /** What the service takes of files in one message. Default: no limit but that of a request. */
   files?: {
     types: readonly string[]
@@ -96,7 +98,7 @@ export function whyNotSent(
   api: ApiProtocol,
   others: readonly Content[],
 ): string | undefined {
-  const { media, mediaById, files, citesText } = rules
+  const { media, mediaById, files, citesText, inline = media } = rules
   const source = sourceOf(block)
   if (source.type === 'fileId') {
     if (source.api !== api) return `${mediaName(block)} was uploaded to another service`
@@ -106,6 +108,8 @@ export function whyNotSent(
     return `this service does not fetch ${mediaName(block)} from an address`
   }
   if (block.blob !== undefined && isMediaOf(block.mimeType, media)) return `nobody could read ${mediaName(block)} from its session`
+  if (block.url === undefined && isMediaOf(block.mimeType, media) && !isMediaOf(block.mimeType, inline))
+    return `this service takes ${mediaName(block)} by an address or uploaded, and not its bytes`
   if (isMediaOf(block.mimeType, media)) return files === undefined ? undefined : whyTooMuch(block, files, others)
   if (citesText === true && isToBeCited(block) && wordsIn(block) !== undefined) return undefined
   return media.length === 0 ? 'this model takes text only' : `this model does not take ${mediaName(block)}`
