@@ -1,8 +1,8 @@
 import type { Context, Env, Hono } from 'hono'
 import { type Agent, ConfigError } from '../../src/index.ts'
-import { aFlag, aFunction, aText, checkOptions, either, listOf, oneOf, options as optionsOf } from '../../src/internal.ts'
+import { aFunction, aText, checkOptions, either, listOf, oneOf, options as optionsOf } from '../../src/internal.ts'
 import { answerProblems, newApp } from './access/answer-problems.ts'
-import { type Authorize, type Caller, callerOf } from './access/authorize.ts'
+import { type Authorize, type Caller, callerOf, type Letting, lettingOf, lettingTable } from './access/authorize.ts'
 import { originGuard } from './access/origin.ts'
 import type { Problem } from './access/problem.ts'
 import { type LiveSessions, liveSessions, requestHeaders } from './live/live-sessions.ts'
@@ -43,11 +43,10 @@ export interface DevAppOptions<E extends Env = Env> extends Omit<AgentAppOptions
   authorize?: never
 }
 
-type AnyAppOptions<E extends Env> = Omit<AgentAppOptions<E>, 'authorize'> & { authorize?: Authorize<E>; dev?: boolean }
+type AnyAppOptions<E extends Env> = Omit<AgentAppOptions<E>, 'authorize'> & Letting<E>
 
 const agentAppOptions = optionsOf<AnyAppOptions<Env>>({
-  authorize: either(oneOf('loopbackOnly'), aFunction),
-  dev: aFlag,
+  ...lettingTable,
   sessions: either(liveSessions, aFunction),
   agent: aFunction,
   authorizeOperator: either(oneOf('loopbackOnly'), aFunction),
@@ -85,7 +84,8 @@ export function createAgentApp<E extends Env = Env>(options: AgentAppOptions<E> 
 export function createAgentApp<E extends Env>(options: AnyAppOptions<E>): Hono<E> {
   checkOptions(options, agentAppOptions)
   const { sessions, agent } = options
-  const { authorize, authorizeOperator } = accessOf(options)
+  const authorize = lettingOf('createAgentApp', options)
+  const authorizeOperator = options.authorizeOperator ?? (options.dev === true ? 'loopbackOnly' : undefined)
   if (sessions === undefined && agent === undefined) {
     throw new ConfigError('invalidOption', 'createAgentApp has neither sessions nor agent: give it one of them, or both.')
   }
@@ -108,22 +108,4 @@ export function createAgentApp<E extends Env>(options: AnyAppOptions<E>): Hono<E
     addOperator(app, { authorize: authorizeOperator, sessions: hostOf, routes, logger: options.logger })
   }
   return app
-}
-
-/** Who is let in. Throws where nothing says so, or two things do. */
-function accessOf<E extends Env>({
-  authorize,
-  dev = false,
-  authorizeOperator,
-}: AnyAppOptions<E>): Pick<AgentAppOptions<E>, 'authorize' | 'authorizeOperator'> {
-  const operator = authorizeOperator === undefined ? {} : { authorizeOperator }
-  if (dev && authorize !== undefined) {
-    throw new ConfigError('invalidOption', 'createAgentApp has both dev and authorize. Leave out dev where authorize says who is let in.')
-  }
-  if (dev) return { authorize: 'loopbackOnly', authorizeOperator: 'loopbackOnly', ...operator }
-  if (authorize !== undefined) return { authorize, ...operator }
-  throw new ConfigError(
-    'invalidOption',
-    'authorize is undefined; it must say who is let in, as bearer(secret) does. To try it out on this machine only: dev: true.',
-  )
 }

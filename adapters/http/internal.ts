@@ -5,7 +5,7 @@
  */
 
 export { answerProblems, newApp, problemOf, storeAgainMs } from './access/answer-problems.ts'
-export { type Caller, callerOf, shareOf, shareOfNamed } from './access/authorize.ts'
+export { type Caller, callerOf, type InDev, type Letting, lettingOf, lettingTable, shareOf, shareOfNamed } from './access/authorize.ts'
 export { assertJson, type BodyLimits, readSharedText, readText } from './access/body.ts'
 export { isHost } from './access/loopback.ts'
 export { originGuard } from './access/origin.ts'

@@ -1,5 +1,6 @@
 import type { Context, Env } from 'hono'
-import { hasHalf } from '../../../src/internal.ts'
+import { ConfigError } from '../../../src/index.ts'
+import { aFlag, aFunction, either, hasHalf, type OptionTable, oneOf } from '../../../src/internal.ts'
 import { assertLoopback } from './loopback.ts'
 import { refuse } from './problem.ts'
 
@@ -24,6 +25,30 @@ export type Identity = string | boolean | undefined
 
 /** How requests are let in. `loopbackOnly`: requests of this machine, and no others. */
 export type Authorize<E extends Env = Env> = 'loopbackOnly' | ((c: Context<E>) => Identity | Promise<Identity>)
+
+/** To try an app out, in place of `authorize`: whoever is on this machine is let in. Nobody else is, and nothing that a proxy passes on. */
+export type InDev<Options extends { authorize: unknown }> = Omit<Options, 'authorize'> & { dev: true; authorize?: never }
+
+/** What says who is let in, or that an app is tried out. */
+export interface Letting<E extends Env> {
+  authorize?: Authorize<E>
+  dev?: boolean
+}
+
+/** What these may be. */
+export const lettingTable: OptionTable<Letting<Env>> = { authorize: either(oneOf('loopbackOnly'), aFunction), dev: aFlag }
+
+/** Who is let in by the app that `maker` makes. Throws `ConfigError` `invalidOption` where nothing says so, or two things do. */
+export function lettingOf<E extends Env>(maker: string, { authorize, dev = false }: Letting<E>): Authorize<E> {
+  if (dev && authorize !== undefined)
+    throw new ConfigError('invalidOption', `${maker} has both dev and authorize. Leave out dev where authorize says who is let in.`)
+  if (dev) return 'loopbackOnly'
+  if (authorize !== undefined) return authorize
+  throw new ConfigError(
+    'invalidOption',
+    'authorize is undefined; it must say who is let in, as bearer(secret) does. To try it out on this machine only: dev: true.',
+  )
+}
 
 /** Whose sessions a request is about. Without `identity` they are those of the one user there is. */
 export interface Caller {

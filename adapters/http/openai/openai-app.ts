@@ -14,7 +14,7 @@ import {
 } from '../../../src/internal.ts'
 import { type CallerRequest, type InstructionsPlace, readCompletionRequest, readResponseRequest } from '../../../src/ui/openai/index.ts'
 import { newApp, problemOf } from '../access/answer-problems.ts'
-import { type Authorize, type Caller, callerOf } from '../access/authorize.ts'
+import { type Authorize, type Caller, callerOf, type InDev, type Letting, lettingOf, lettingTable } from '../access/authorize.ts'
 import { readJsonObject } from '../access/body.ts'
 import { originGuard } from '../access/origin.ts'
 import { type Problem, ProblemError } from '../access/problem.ts'
@@ -64,8 +64,10 @@ const servedAgent = optionsOf<ServedAgent>({
   agent: aFunction,
   sessions: either(liveSessions, aFunction),
 })
-const openAiAppOptions = optionsOf<OpenAiAppOptions>({
-  authorize: required(either(oneOf('loopbackOnly'), aFunction)),
+type AnyOpenAiAppOptions<E extends Env> = Omit<OpenAiAppOptions<E>, 'authorize'> & Letting<E>
+
+const openAiAppOptions = optionsOf<AnyOpenAiAppOptions<Env>>({
+  ...lettingTable,
   agents: required(recordOf(either(aFunction, servedAgent))),
   callerInstructions: oneOf('asUser', 'append'),
   callerTools: aFlag,
@@ -92,9 +94,11 @@ const openAiAppOptions = optionsOf<OpenAiAppOptions>({
  * const app = createOpenAiApp({ agents: { support: () => new Agent({ model, tools }) }, authorize: bearer(process.env.ACCESS_TOKEN) })
  * ```
  */
-export function createOpenAiApp<E extends Env = Env>(options: OpenAiAppOptions<E>): Hono<E> {
+export function createOpenAiApp<E extends Env = Env>(options: OpenAiAppOptions<E> | InDev<OpenAiAppOptions<E>>): Hono<E>
+export function createOpenAiApp<E extends Env>(options: AnyOpenAiAppOptions<E>): Hono<E> {
   checkOptions(options, openAiAppOptions)
-  const { agents: given, authorize, callerInstructions = 'asUser', callerTools = true, cors = [], ...others } = options
+  const authorize = lettingOf('createOpenAiApp', options)
+  const { agents: given, authorize: _given, dev: _dev, callerInstructions = 'asUser', callerTools = true, cors = [], ...others } = options
   const agents = new Map(Object.entries(given).map(([name, served]) => [name, servedBy(name, served)]))
   const routes = resolvedRoutes(others)
   const app = newApp<E>()

@@ -1,21 +1,21 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js'
 import type { Context, Env, Hono } from 'hono'
-import {
-  aFlag,
-  aFunction,
-  aPositiveNumber,
-  aText,
-  checkOptions,
-  either,
-  listOf,
-  oneOf,
-  options as optionsOf,
-  required,
-  wholeFrom,
-} from '../../../src/internal.ts'
+import { aFlag, aPositiveNumber, aText, checkOptions, listOf, options as optionsOf, wholeFrom } from '../../../src/internal.ts'
 import type { Authorize, Caller } from '../../http/index.ts'
-import { answerProblems, assertJson, callerOf, newApp, originGuard, readSharedText, routeDefaults } from '../../http/internal.ts'
+import {
+  answerProblems,
+  assertJson,
+  callerOf,
+  type InDev,
+  type Letting,
+  lettingOf,
+  lettingTable,
+  newApp,
+  originGuard,
+  readSharedText,
+  routeDefaults,
+} from '../../http/internal.ts'
 import { McpServing } from './mcp-server.ts'
 import { McpSessions } from './mcp-sessions.ts'
 import { checkOffers, type McpServerOptions, serverTable } from './offers.ts'
@@ -49,9 +49,11 @@ export interface ServeMcpOptions<E extends Env = Env> extends McpServerOptions {
   bodyTimeoutMs?: number
 }
 
-const serveMcpOptions = optionsOf<ServeMcpOptions>({
+type AnyServeMcpOptions<E extends Env> = Omit<ServeMcpOptions<E>, 'authorize'> & Letting<E>
+
+const serveMcpOptions = optionsOf<AnyServeMcpOptions<Env>>({
   ...serverTable,
-  authorize: required(either(oneOf('loopbackOnly'), aFunction)),
+  ...lettingTable,
   path: aText,
   cors: listOf(aText),
   sessions: aFlag,
@@ -87,10 +89,12 @@ const exposedHeaders = ['mcp-session-id', 'mcp-protocol-version', 'retry-after']
  * const app = serveMcp({ agents: { research: { description: 'Looks things up.', agent: () => new Agent({ model, tools }) } }, authorize: bearer(token) })
  * ```
  */
-export function serveMcp<E extends Env = Env>(options: ServeMcpOptions<E>): McpApp<E> {
+export function serveMcp<E extends Env = Env>(options: ServeMcpOptions<E> | InDev<ServeMcpOptions<E>>): McpApp<E>
+export function serveMcp<E extends Env>(options: AnyServeMcpOptions<E>): McpApp<E> {
   checkOptions(options, serveMcpOptions)
   checkOffers(options)
-  const { authorize, path = '/mcp', cors = [], sessions: hasSessions = true, logger } = options
+  const authorize = lettingOf('serveMcp', options)
+  const { path = '/mcp', cors = [], sessions: hasSessions = true, logger } = options
   const { idleMs = 1_800_000, maxSessions = 500, maxSessionsPerCaller } = options
   const { maxBodyBytes = routeDefaults.maxBodyBytes, bodyTimeoutMs = routeDefaults.bodyTimeoutMs } = options
   const sessions = new McpSessions(options, { idleMs, maxSessions, maxSessionsPerCaller })

@@ -1,8 +1,9 @@
 import { createServer } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import { createAgentApp, createOpenAiApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import { serveMcp } from '../../../adapters/mcp/server/index.ts'
 import { serve } from '../../../adapters/node/http/serve.ts'
-import { memorySessionStore } from '../../../src/index.ts'
+import { Agent, memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 
 const sessions = () => memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted([{ text: 'Hello.' }]) }) })
@@ -75,5 +76,42 @@ describe('createAgentApp({ dev: true })', () => {
     expect(() => createAgentApp({ sessions: sessions() })).toThrow('dev: true')
     // @ts-expect-error no flag
     expect(() => createAgentApp({ sessions: sessions(), dev: 'yes' })).toThrow('dev is "yes"')
+  })
+})
+
+describe('dev: true of the other apps', () => {
+  const agents = { helper: { description: 'Helps.', agent: () => new Agent({ model: scripted([]) }) } }
+  const initialize = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+  }
+  const accept = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+  it('lets this machine in, and nothing that was passed on', async () => {
+    await using openAi = await serve(createOpenAiApp({ agents: { helper: agents.helper.agent }, dev: true }), { port: 0 })
+    expect((await fetch(`${openAi.url}/v1/models`)).status).toBe(200)
+    expect((await fetch(`${openAi.url}/v1/models`, { headers: { 'x-forwarded-for': '1.2.3.4' } })).status).toBe(403)
+    const mcp = serveMcp({ agents, dev: true })
+    await using server = await serve(mcp, { port: 0 })
+    const begin = (headers: object) =>
+      fetch(`${server.url}/mcp`, { method: 'POST', headers: { ...accept, ...headers }, body: JSON.stringify(initialize) })
+    expect((await begin({})).status).toBe(200)
+    expect((await begin({ 'x-forwarded-for': '1.2.3.4' })).status).toBe(403)
+    await mcp.close()
+  })
+
+  it('is refused beside authorize, and one of the two must be there', () => {
+    // @ts-expect-error both
+    expect(() => createOpenAiApp({ agents: { helper: agents.helper.agent }, dev: true, authorize: () => true })).toThrow(
+      'createOpenAiApp has both',
+    )
+    // @ts-expect-error none
+    expect(() => createOpenAiApp({ agents: { helper: agents.helper.agent } })).toThrow('dev: true')
+    // @ts-expect-error both
+    expect(() => serveMcp({ agents, dev: true, authorize: () => true })).toThrow('serveMcp has both')
+    // @ts-expect-error none
+    expect(() => serveMcp({ agents })).toThrow('dev: true')
   })
 })

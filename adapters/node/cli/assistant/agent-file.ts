@@ -54,10 +54,13 @@ export async function agentFromFile(
     trust = await askTrust(loaded.path, requests, loaded.notRemembered)
     if (trust && fingerprint !== undefined) trusted.add(loaded.path, fingerprint)
   }
+  const notes = loaded.warnings.map(({ message }) => `${path}: ${message}`)
   const host = { ...loaded.host, trust, tools: watchedTools(loaded.host, files) }
   const agent = await agentFromConfig(loaded.config, host).catch((error: unknown) => {
-    if (!ConfigError.isInstance(error) || error.code !== 'untrusted') throw error
-    throw new ConfigError('untrusted', `${error.message} Open it once in a terminal to be asked, or say --trust.`, { cause: error })
+    if (!ConfigError.isInstance(error)) throw error
+    // A key that nobody reads may be why another one is missing.
+    const others = error.code === 'untrusted' ? 'Open it once in a terminal to be asked, or say --trust.' : notes.join(' ')
+    throw others === '' ? error : new ConfigError(error.code, `${error.message} ${others}`, { cause: error })
   })
   const { scope } = loaded.config.session ?? {}
   if (scope === undefined && agent.settings.session === undefined) agent.configure({ session: store })
@@ -65,7 +68,7 @@ export async function agentFromFile(
   return {
     agent,
     fingerprint,
-    notes: [...loaded.warnings.map(({ message }) => `${path}: ${message}`), ...othersIn(path, loaded.config.agent)],
+    notes: [...notes, ...othersIn(path, loaded.config.agent)],
     servers: servers.flatMap(({ name, enabled }) => (enabled === false ? [] : [name])),
   }
 }

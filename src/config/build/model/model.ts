@@ -135,7 +135,10 @@ async function madeModel({ host, config }: Build, section: ModelSection, path: P
   })
   if (section.catalogue === true && config.execution?.max_cost !== undefined && !hasRates(model.config)) throw unpriced(id, path)
   if (model.unusable === undefined) return model
-  const message = `${fieldOf([...path, 'api_key'])} is missing, or empty. ${model.unusable}`
+  // The factory names the variable that people keep this key in; in a file it is written otherwise than in code.
+  const [, variable = 'MY_KEY'] = /process\.env\.(\w+)/.exec(model.unusable) ?? []
+  const advice = `Name a variable of the environment, such as api_key = "\${${variable}}", or with base_url a server that needs no key.`
+  const message = `${fieldOf([...path, 'api_key'])} is missing, or empty: the key of model ${JSON.stringify(id)}. ${advice}`
   throw fieldError('invalidField', [...path, 'api_key'], message)
 }
 

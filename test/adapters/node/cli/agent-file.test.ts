@@ -187,6 +187,17 @@ describe('phi --config', () => {
     expect(existsSync(join(cwd, 'trusted.json'))).toBe(false)
   })
 
+  it('says with what is missing which keys nobody reads: one of them may be meant', async () => {
+    const cwd = directory()
+    writeFileSync(join(cwd, 'agent.toml'), '[provider]\nmodel = "claude-sonnet-4-6"\napi_kee = "x"\n[agent]\nsystem_promt = "hi"\n')
+    const { code, stderr } = await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd })
+    expect(code).toBe(2)
+    expect(stderr).toContain('provider.api_key is missing')
+    expect(stderr).toContain('api_key = "${ANTHROPIC_API_KEY}"')
+    expect(stderr).toMatch(/api_kee is not read.*Did you mean api_key\?.*system_promt is not read.*Did you mean system_prompt\?/)
+    expect(stderr).not.toContain('process.env')
+  })
+
   it('starts the servers of a file, and ends them', async () => {
     const server = 'node_modules/@modelcontextprotocol/server-everything/dist/index.js'
     const path = join(process.cwd(), server)
