@@ -188,6 +188,7 @@ checkedOptions<MemoryLiveSessionsOptions>(
     store: memorySessionStore(),
     agent: () => ({ model: scripted([]) }),
     idleMs: 1,
+    restMs: 1,
     maxSessions: 1,
     maxSessionsPerCaller: 2,
     maxOpenRuns: 1,

@@ -42,6 +42,7 @@ export class LiveSession {
   /** What changes the agent is done one after the other: two who begin at once must not make two of it. */
   #turn: Promise<unknown> = Promise.resolve()
   #hasLeft = false
+  #heardAt = 0
   readonly #followers = new RunFollowers()
   readonly #watch: SessionWatch
   readonly #writing: RevocableStore
@@ -63,7 +64,10 @@ export class LiveSession {
         this.media.begin()
         this.#followers.tell(run)
       },
-      onEvent: (event) => this.#watch.event(event),
+      onEvent: (event) => {
+        this.#heardAt = Date.now()
+        this.#watch.event(event)
+      },
     })
     this.#watch = new SessionWatch({
       sessionId: host.sessionId,
@@ -242,6 +246,20 @@ export class LiveSession {
    */
   follow(signal: AbortSignal, first?: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
     return this.#followers.follow(signal, async () => first ?? this.currentRun())
+  }
+
+  /** Epoch ms of the last event of a run here. */
+  get heardAt(): number {
+    return this.#heardAt
+  }
+
+  /** Keeps nothing that the log has: the next command gets another agent. Not while a run is on, or somebody follows the session. */
+  rest(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.isWatched || (await this.isRunning())) return
+      this.recorded.rest()
+      if (this.#agent.isMade) await this.#release()
+    })
   }
 
   /** Stops the run that is on. If one was cut off, or is on elsewhere, its end is written: it is not taken up again. */

@@ -1,10 +1,11 @@
 import { type Agent, ConfigError, type SessionStore } from '../../../src/index.ts'
-import { checkOptions, logWarning, options as optionsOf, startTimer, timerMs } from '../../../src/internal.ts'
+import { checkOptions, logWarning, options as optionsOf, startTimer } from '../../../src/internal.ts'
 import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
 import { type Caller, type SessionAddress, shareOf } from '../access/authorize.ts'
 import { ending, ProblemError, refuse } from '../access/problem.ts'
 import type { SessionSchedules } from '../schedules/session-schedules.ts'
 import { TimedSchedules } from '../schedules/timed-schedules.ts'
+import { IdleSessions, type InMemory } from './idle-sessions.ts'
 import { leftSessions, listOfAll, takeUpAll } from './left-sessions.ts'
 import { LiveSession } from './live-session.ts'
 import { maxAttempts } from './live-session-host.ts'
@@ -24,17 +25,12 @@ import { OpenRuns } from './open-runs.ts'
 import { sayIn } from './say.ts'
 import { attemptsOf } from './unfinished-run.ts'
 
-/** A session in memory, and when it is needed. */
-interface Resident {
+/** A session in memory. */
+interface Resident extends InMemory {
   address: SessionAddress
   owner: string
-  live: LiveSession
   /** Rejects where it may not be here. */
   ready: Promise<void>
-  /** Requests that are being answered. */
-  asking: number
-  /** Epoch ms of the last request. */
-  usedAt: number
 }
 
 /**
@@ -80,13 +76,14 @@ export class SessionsHere implements MemoryLiveSessions {
   readonly #leaving = new Map<string, Promise<void>>()
   readonly #runs = new OpenRuns()
   readonly #schedule: TimedSchedules | undefined
-  #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #idle: IdleSessions<Resident>
   #isDraining = false
 
   constructor(options: MemoryLiveSessionsOptions, hooks: SessionsHereHooks = {}) {
     this.#options = options
     this.#hooks = hooks
-    const { store, schedules, logger } = options
+    const { store, schedules, logger, idleMs = 300_000, restMs = 60_000 } = options
+    this.#idle = new IdleSessions(this.#residents, { idleMs, restMs, letGo: this.#letGo.bind(this), logger })
     if (schedules !== undefined) {
       this.#schedule = new TimedSchedules(schedules, hooks.say ?? this.say.bind(this), logger)
     }
@@ -196,8 +193,7 @@ export class SessionsHere implements MemoryLiveSessions {
   }
 
   async #leaveAll(leave: (live: LiveSession) => Promise<void>): Promise<void> {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#idle.stop()
     const all = Array.from(this.#residents, ([key, resident]) => this.#leave(key, resident, leave))
     await Promise.all([...all, ...this.#leaving.values()])
   }
@@ -223,7 +219,7 @@ export class SessionsHere implements MemoryLiveSessions {
     } finally {
       resident.asking -= 1
       resident.usedAt = Date.now()
-      this.#watch()
+      this.#idle.watch()
     }
   }
 
@@ -312,23 +308,6 @@ export class SessionsHere implements MemoryLiveSessions {
     return false
   }
 
-  /** One timer for all of them, and none where there is none. */
-  #watch(): void {
-    if (this.#timer !== undefined || this.#residents.size === 0) return
-    this.#timer = setTimeout(() => void this.#sweep(), timerMs(this.#idleMs))
-    // A process that has nothing else to do may end.
-    if (typeof this.#timer === 'object') this.#timer.unref?.()
-  }
-
-  async #sweep(): Promise<void> {
-    this.#timer = undefined
-    const limit = Date.now() - this.#idleMs
-    for (const [key, resident] of [...this.#residents]) {
-      if (resident.usedAt <= limit) await this.#letGo(key, resident)
-    }
-    this.#watch()
-  }
-
   /** Unless it is needed. Resolves with whether it has left. */
   async #letGo(key: string, resident: Resident): Promise<boolean> {
     if (resident.asking > 0 || (await resident.live.isRunning())) return false
@@ -375,10 +354,6 @@ export class SessionsHere implements MemoryLiveSessions {
 
   get #maxSessions(): number {
     return this.#options.maxSessions ?? 1000
-  }
-
-  get #idleMs(): number {
-    return this.#options.idleMs ?? 300_000
   }
 }
 

@@ -28,6 +28,11 @@ export interface MemoryLiveSessionsOptions extends NoticeHandlers {
   agent: (address: SessionAddress) => LiveAgentOptions | Promise<LiveAgentOptions>
   /** Milliseconds after which a session in which nothing happens leaves the memory. Default 300,000. */
   idleMs?: number
+  /**
+   * Milliseconds without a request or an event after which a session in memory keeps no agent, and not the events of its last run. What is said next makes another
+   * agent. Default 60,000.
+   */
+  restMs?: number
   /** Sessions in memory at once. Beyond it the one that has rested longest leaves; where none rests, the answer is 503. Default 1,000. */
   maxSessions?: number
   /** The same for the sessions of one caller; where none rests, the answer is 429. Default 200; 1,000 for the only user of a server. */
@@ -45,6 +50,7 @@ export const memoryOptionTable: OptionTable<MemoryLiveSessionsOptions> = {
   store: required(either(withMethods('a session store', 'open', 'tail'), aFunction)),
   agent: required(aFunction),
   idleMs: aPositiveNumber,
+  restMs: aPositiveNumber,
   maxSessions: wholeFrom(1),
   maxSessionsPerCaller: wholeFrom(1),
   maxOpenRuns: wholeFrom(0),

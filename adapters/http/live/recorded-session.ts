@@ -80,6 +80,11 @@ export class RecordedSession {
     return sessionOf(await this.records(), this.#sessionId).sharedState
   }
 
+  /** Keeps nothing of what was shown. */
+  rest(): void {
+    this.#shown = undefined
+  }
+
   /** A part of the history so far. Refuses with 400 `invalidCursor`. */
   async page(query: PageQuery): Promise<HistoryPage> {
     return readPage((last) => this.records({ last }), this.#sessionId, query)

@@ -161,6 +161,30 @@ describe('sessions in memory', () => {
     }
   })
 
+  it('keep no agent after a while, and go on where they were', async () => {
+    vi.useFakeTimers()
+    try {
+      const agent = vi.fn(() => ({ model: scripted(() => ({ text: 'hello' })) }))
+      const { ask, post, sessions } = hosted({ agent, restMs: 1000 })
+      const loopIds: string[] = []
+      for (let run = 1; run <= 3; run++) {
+        const frames = await allFrames(await post('/s/runs'))
+        loopIds.push(frames[0]?.data.loopId)
+        const events = () => ask(`/s/runs/${loopIds.at(-1)}/events`)
+        expect((await allFrames(await events())).length).toBe(frames.length)
+        await vi.advanceTimersByTimeAsync(2500)
+        expect([sessions.figures?.().sessions, agent.mock.calls.length]).toEqual([1, run])
+        expect(await (await events()).json()).toMatchObject({ status: 410, code: 'gone', loopId: loopIds.at(-1) })
+        const { messages, loopId } = await (await ask('/s/history')).json()
+        expect([messages.length, loopId]).toEqual([2 * run, loopIds.at(-1)])
+      }
+      expect(new Set(loopIds).size).toBe(3)
+      await sessions.close()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
   it('stay while a run is on, however long', async () => {
     vi.useFakeTimers()
     try {
