@@ -1,13 +1,17 @@
 /**
  * `npm run test:frameworks`: `runResponse` as a route handler in production builds of Next.js, SvelteKit and React Router, with the package as it
- * is published. Each has a package file of its own under test/frameworks. Not part of `npm test`: what it installs is as much as everything else.
+ * is published, and the starter of Next.js with its page in Chromium. Each has a package file of its own under test/frameworks. Not part of
+ * `npm test`: what it installs is as much as everything else.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { chromium } from 'playwright'
+import { findChromium } from './chromium.ts'
 
 /** Where the routes of each are. */
 const routes: Record<string, string> = { next: 'app/api', sveltekit: 'src/routes/api', 'react-router': 'app/routes' }
@@ -89,35 +93,79 @@ async function check(url: string): Promise<void> {
   await eventually(() => ask(url, 'hi'), 'left 1')
 }
 
-async function testFramework(name: string, route: string, packed: string): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), `phi-${name}-`))
-  cpSync(resolve('test/frameworks', name), folder, { recursive: true })
-  cpSync(resolve('test/frameworks/agent.js'), join(folder, route, 'agent.js'))
+/** A folder with these files, their packages and ours, for as long as `work` takes. */
+async function inFolder(packed: string, files: Record<string, string>, work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'phi-app-'))
   try {
+    for (const [from, to] of Object.entries(files)) cpSync(resolve(from), join(folder, to), { recursive: true })
     run(folder, 'npm', 'ci', '--no-audit', '--no-fund')
     run(folder, 'npm', 'install', '--no-save', '--no-audit', '--no-fund', packed)
     run(folder, 'npm', 'run', 'build')
-    const port = await freePort()
-    // A process group of its own: npm does not pass signals on to what it started.
-    const options = { cwd: folder, detached: true, stdio: ['ignore', 'ignore', 'inherit'] as const }
-    const url = `http://127.0.0.1:${port}`
-    const server = spawn('npm', ['run', 'start'], {
-      ...options,
-      stdio: [...options.stdio],
-      env: { ...env, PORT: String(port), HOST: '127.0.0.1', ORIGIN: url },
-    })
-    try {
-      await check(`${url}/api`)
-      for (const part of shown[name] ?? []) await eventually(() => fetch(url), part)
-      console.log(`${name}: streams piece by piece, hears that a client left, and shows ${(shown[name] ?? []).length} parts of its page`)
-    } finally {
-      if (server.pid !== undefined) process.kill(-server.pid, 'SIGKILL')
-    }
-    const component = misplaced[name]
-    if (component !== undefined) checkMisplaced(folder, component)
+    await work(folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** Starts what was built, for as long as `work` takes. */
+async function served(folder: string, work: (url: string) => Promise<void>): Promise<void> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  // A process group of its own: npm does not pass signals on to what it started.
+  const server = spawn('npm', ['run', 'start'], {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...env, PORT: String(port), HOST: '127.0.0.1', ORIGIN: url },
+  })
+  try {
+    await work(url)
+  } finally {
+    if (server.pid !== undefined) process.kill(-server.pid, 'SIGKILL')
+  }
+}
+
+async function testFramework(name: string, route: string, packed: string): Promise<void> {
+  const files = { [`test/frameworks/${name}`]: '.', 'test/frameworks/agent.js': `${route}/agent.js` }
+  await inFolder(packed, files, async (folder) => {
+    await served(folder, async (url) => {
+      await check(`${url}/api`)
+      for (const part of shown[name] ?? []) await eventually(() => fetch(url), part)
+      console.log(`${name}: streams piece by piece, hears that a client left, and shows ${(shown[name] ?? []).length} parts of its page`)
+    })
+    const component = misplaced[name]
+    if (component !== undefined) checkMisplaced(folder, component)
+  })
+}
+
+/** The starter of Next.js: somebody asks in its page, and loads it again. */
+async function testStarter(packed: string): Promise<void> {
+  const needs = (path: string): Record<string, string> => JSON.parse(readFileSync(path, 'utf8')).dependencies
+  const { 'phi-core': _, ...asked } = needs('examples/starters/next/package.json')
+  if (!isDeepStrictEqual(asked, needs('test/frameworks/next/package.json'))) throw new Error('The starter and test/frameworks/next differ.')
+  const files = {
+    ...{ 'test/frameworks/next/package.json': 'package.json', 'test/frameworks/next/package-lock.json': 'package-lock.json' },
+    ...{ 'examples/starters/next/app': 'app', 'examples/starters/next/proxy.js': 'proxy.js' },
+  }
+  await inFolder(packed, files, (folder) =>
+    served(folder, async (url) => {
+      await eventually(() => fetch(url), 'A chat')
+      const browser = await chromium.launch((await findChromium()).launchOptions)
+      try {
+        const page = await browser.newPage()
+        await page.goto(url)
+        await page.getByRole('textbox', { name: 'Message' }).fill('Hello')
+        await page.getByRole('button', { name: 'Send' }).click()
+        await page.getByText('I am a scripted model.').waitFor()
+        await page.reload()
+        await page.getByText('I am a scripted model.').waitFor()
+        if ((await fetch(`${url}/api/agent/sessions`)).status !== 401) throw new Error('A stranger was let in.')
+        console.log('starter of next: answers in its page, and has the conversation after a reload')
+      } finally {
+        await browser.close()
+      }
+    }),
+  )
 }
 
 const packages = mkdtempSync(join(tmpdir(), 'phi-packed-'))
@@ -130,6 +178,7 @@ try {
   for (const [name, route] of Object.entries(routes)) {
     if (asked.length === 0 || asked.includes(name)) await testFramework(name, route, join(packages, file))
   }
+  if (asked.length === 0 || asked.includes('starter')) await testStarter(join(packages, file))
 } finally {
   rmSync(packages, { recursive: true, force: true })
 }

@@ -119,7 +119,8 @@ it('every example is run by a test', () => {
     const code = sources.get(path) ?? ''
     for (const { specifier } of importsOf(code)) reached.add(resolveImport(path, specifier ?? ''))
     // Examples that another runtime, or a browser, runs are named, not imported.
-    if (/^(?:test|e2e)\//.test(path)) for (const [named] of code.matchAll(/(?<=['/])examples\/[\w./-]+\.tsx?/g)) reached.add(named)
+    if (/^(?:test|e2e)\//.test(path))
+      for (const [named] of code.matchAll(/(?<=['/])examples\/[\w./[\]-]+\.(?:tsx?|js)\b/g)) reached.add(named)
   }
   const written = globSync('examples/**/*.{ts,tsx,js,mjs}').map((path) => path.replaceAll('\\', '/'))
   const examples = written.filter((path) => !path.endsWith('.d.ts'))
@@ -137,6 +138,12 @@ it('the index of the examples names every folder', () => {
   const folders = globSync('examples/*/').map((path) => path.replaceAll('\\', '/').replace(/^examples\/|\/$/g, ''))
   expect(folders.length).toBeGreaterThan(8)
   expect(folders.filter((name) => !index.includes(`](${name})`))).toEqual([])
+  // And each says in one line what it is, the command that runs it, and where its page is.
+  const lines = folders.map((name) => [name, read(`examples/${name}/README.md`).trimEnd()] as const)
+  expect(lines.filter(([, line]) => !/^[^\n]+: `[^`\n]+`[^\n]*\]\(\.\.\/\.\.\/docs\/[^\n]+$/.test(line))).toEqual([])
+  expect(lines.flatMap(([name]) => brokenLinks(`examples/${name}/README.md`))).toEqual([])
+  const shell = lines.flatMap(([, line]) => Array.from(line.matchAll(/`([^`]+)`/g), ([, code = '']) => code))
+  expect(shell.flatMap(missingInShell)).toEqual([])
 })
 
 describe('the pages are complete', () => {

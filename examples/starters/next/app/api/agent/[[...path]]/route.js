@@ -1,0 +1,28 @@
+import { Hono } from 'hono'
+import { cookies } from 'next/headers'
+import { defineTool, memorySessionStore } from 'phi-core'
+import { createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
+import { modelFromEnv } from 'phi-core/env'
+import { scripted } from 'phi-core/providers/scripted'
+
+// With a key in the environment a real model answers.
+const demo = () => scripted(() => ({ text: 'I am a scripted model. Set ANTHROPIC_API_KEY, and a real one answers.' }))
+const model = process.env.PHI_MODEL ? await modelFromEnv(process.env.PHI_MODEL) : demo()
+
+const clock = defineTool({
+  name: 'clock',
+  description: 'The time on the server.',
+  parameters: { type: 'object', properties: {} },
+  needsApproval: true,
+  execute: () => new Date().toISOString(),
+})
+
+// The store ends with the process: take fileSessionStore, or postgresSessionStore for several processes.
+const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model, tools: [clock] }) })
+// Each visitor has sessions of their own. Put your login here.
+const agents = createAgentApp({ sessions, authorize: async () => (await cookies()).get('visitor')?.value ?? false })
+const app = new Hono().route('/api/agent', agents)
+
+const handler = (request) => app.fetch(request)
+
+export { handler as DELETE, handler as GET, handler as POST }
