@@ -51,6 +51,11 @@ const failing: Record<string, Failing> = {
     says: /maximum context length is 8192 tokens/,
     offers: ['Compact and try again', 'Open settings'],
   },
+  'a model that nobody knows': {
+    answer: () => refusal(404, '{"error":{"message":"The model `test-model` does not exist.","code":"model_not_found"}}'),
+    says: /The model `test-model` does not exist/,
+    offers: ['Try again', 'Open settings'],
+  },
   'a web page in place of an answer': {
     answer: () =>
       new Response('<!doctype html><html><head><title>Sign in</title></head><body><script>hacked=1</script></body></html>', {
@@ -137,11 +142,25 @@ const endings: Record<string, { frames: string; word: string; says: RegExp; offe
     says: /refused to answer this/,
     offers: [],
   },
+  'with a refusal of the model': {
+    frames: `${piece({ refusal: 'That I will not say.' }) + piece({}, 'stop')}data: [DONE]\n\n`,
+    word: 'Refused',
+    says: /That I will not say\. Say it otherwise/,
+    offers: [],
+  },
+  'without a word': {
+    frames: `${piece({ role: 'assistant', content: '' }) + piece({}, 'stop')}data: [DONE]\n\n`,
+    word: 'Empty',
+    says: /without a word/,
+    offers: ['Try again'],
+  },
 }
 
 for (const [name, { frames, word, says, offers }] of Object.entries(endings)) {
   test(`an answer that ended ${name} is not done: the page, its footer and the trace say so`, async ({ page }) => {
-    await using service = await serveModel(openai, () => (service.requests.length > 1 ? { text: ['And the rest.'] } : sse(frames)))
+    await using service = await serveModel(openai, () =>
+      service.requests.length > 1 && offers.includes('Continue') ? { text: ['And the rest.'] } : sse(frames),
+    )
     await ask(page, service)
     await expect(status(page)).toHaveText(word)
     await expect(ending(page)).toContainText(says)
@@ -173,6 +192,15 @@ const silences: Record<string, { address: (page: Page) => Promise<string>; says:
       return `${own.protocol}//localhost:${own.port}`
     },
     says: /does not let this page call it \(CORS\)/,
+  },
+  'the device is offline': {
+    async address(page) {
+      const url = new URL(page.url()).origin
+      await page.evaluate(() => Object.defineProperty(navigator, 'onLine', { value: false }))
+      await page.route(`${url}/v1/**`, (route) => route.abort('internetdisconnected'))
+      return url
+    },
+    says: /This device is offline/,
   },
   'the page may not go there': { address: async () => 'https://models.example', says: /content security policy of this page/ },
 }

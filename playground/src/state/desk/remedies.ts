@@ -3,6 +3,8 @@ export type Remedy = 'retry' | 'compactAndRetry' | 'continue' | 'settings' | 'fr
 
 /** By the code of an error, of the SDK or of its cause. */
 const remedies: Readonly<Record<string, readonly Remedy[]>> = {
+  // Also a model that the service does not have, and a setting that it refuses.
+  api: ['settings'],
   auth: ['settings'],
   unauthorized: ['settings'],
   contextOverflow: ['compactAndRetry', 'settings'],
