@@ -27,7 +27,7 @@ test('on a phone axe finds nothing in any pane', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto(quickPage)
   await finish(page, 'Sub-agent')
-  for (const name of ['Sessions', 'Conversation', 'Inspector']) {
+  for (const name of ['Conversations', 'Conversation', 'Inspector']) {
     await page.getByRole('button', { name, exact: true }).click()
     expect([name, ...(await violations(page))]).toEqual([name])
   }

@@ -67,7 +67,7 @@ for (const [name, use] of Object.entries(sizes)) {
       expect(expected.filter((each) => !names.some((found) => each.test(found)))).toEqual([])
       await page.getByRole('button', { name: 'Deny' }).press('Enter')
       await expect(status(page)).toHaveAttribute('data-status', 'completed')
-      for (const pane of ['Sessions', 'Inspector', 'Conversation']) {
+      for (const pane of ['Conversations', 'Inspector', 'Conversation']) {
         const button = page.getByRole('navigation', { name: 'Panes' }).getByRole('button', { name: pane })
         if (!(await button.isVisible())) continue
         await button.press('Enter')

@@ -129,7 +129,7 @@ test('on a phone the list is a pane of its own, and nothing scrolls sideways', a
   await page.goto(quickPage)
   await finish(page, 'Text')
   await expect(page.getByRole('navigation', { name: 'Conversations' })).toBeHidden()
-  await page.getByRole('button', { name: 'Sessions', exact: true }).click()
+  await page.getByRole('button', { name: 'Conversations', exact: true }).click()
   await expect(stored(page)).toHaveCount(1)
   await page.getByRole('button', { name: 'Delete “Tell me about the ship Fram.”' }).click()
   await page.screenshot({ path: info.outputPath('phone-list.png') })

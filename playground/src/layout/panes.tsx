@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { isDrawerOpen, type Pane, paneWidths, shownPane, showPane } from '../state/layout.ts'
 
-const names: Record<Pane, string> = { sessions: 'Sessions', conversation: 'Conversation', inspector: 'Inspector' }
+const names: Record<Pane, string> = { sessions: 'Conversations', conversation: 'Conversation', inspector: 'Inspector' }
 
 /** Three panes beside each other; on a narrow page the inspector is a drawer, on a phone one pane is seen at a time. */
 export function Panes({ sessions, conversation, inspector }: Record<Pane, ComponentChildren>) {

@@ -6,7 +6,7 @@ import type { ExportFormat } from '../state/chat-port.ts'
 import type { Desk } from '../state/desk.ts'
 
 const formats: Record<ExportFormat, string> = {
-  phi: 'Whole session (phi)',
+  phi: 'Whole conversation (phi)',
   page: 'Page to share (HTML)',
   rust: 'Rust ledger',
   markdown: 'Markdown',
