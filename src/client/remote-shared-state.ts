@@ -1,7 +1,6 @@
-import { changedState } from '../base/json/changed-state.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
-import { type PatchOperation, type SavedState, type StateChange, savedState } from '../contract/session/shared-state.ts'
+import { type PatchOperation, type SavedState, savedState } from '../contract/session/shared-state.ts'
 import { fits } from '../contract/shape/read.ts'
 import { RemoteError } from './remote-error.ts'
 import type { Wire } from './wire/wire.ts'
@@ -36,6 +35,9 @@ export class LiveSharedState implements RemoteSharedState {
   readonly #listeners = new Set<(state: SavedState) => void>()
   #current: SavedState | undefined
   #leave: (() => void) | undefined
+  /** Somebody has changed it since it was asked for. */
+  #isOutdated = false
+  #reading: Promise<void> | undefined
 
   constructor(wire: Wire, listen: (listener: (event: AgentEvent) => void) => () => void, warn: (error: unknown) => void) {
     this.#wire = wire
@@ -85,21 +87,23 @@ export class LiveSharedState implements RemoteSharedState {
   }
 
   #heard(event: AgentEvent): void {
-    if (event.type === 'sharedStateChanged') this.#changed(event)
     // What was changed while no run was on is no event.
-    else if (event.type === 'agentStart') this.#readAgain()
+    const isNews = event.type === 'sharedStateChanged' && event.version > (this.#current?.version ?? -1)
+    if (isNews || event.type === 'agentStart') this.#readAgain()
   }
 
-  #changed(change: StateChange): void {
-    const known = this.#current
-    if (known !== undefined && change.version <= known.version) return
-    const next = changedState(known, change)
-    if (next === undefined || next === known) this.#readAgain()
-    else this.#learn(next)
-  }
-
+  /** Asks once more after the request that is on: that may have been answered before. */
   #readAgain(): void {
-    this.read().catch((error: unknown) => this.#warn(error))
+    this.#isOutdated = true
+    this.#reading ??= this.#readOn()
+  }
+
+  async #readOn(): Promise<void> {
+    while (this.#isOutdated) {
+      this.#isOutdated = false
+      await this.read().catch((error: unknown) => this.#warn(error))
+    }
+    this.#reading = undefined
   }
 
   /** An older version than the one that is known is no news: it was asked for before. */
