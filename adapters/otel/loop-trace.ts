@@ -196,11 +196,13 @@ export class LoopTrace implements LoopWatch, ReadTrace {
         this.#child(event)
         return
       case 'approvalRequested':
+      case 'clientCallRequested':
         // That of a sub-agent stands in its own loop, where it runs here.
         if (event.subAgent !== undefined && !this.#isRead) return
         this.#waits.requested(event, { parent: this.#contextOf(event.subAgent?.toolCallId), at })
         return
       case 'approvalResolved':
+      case 'clientCallResolved':
         this.#waits.resolved(event, at)
         return
       case 'compactionStarted':

@@ -1,10 +1,20 @@
 import type { Attributes, Context } from '@opentelemetry/api'
 import { isToolName } from '../../src/internal.ts'
-import type { ApprovalRequestedEvent, ApprovalResolvedEvent, CompactionEndedEvent, CompactionStartedEvent } from '../../src/loop/index.ts'
+import type {
+  ApprovalRequestedEvent,
+  ApprovalResolvedEvent,
+  ClientCallRequestedEvent,
+  ClientCallResolvedEvent,
+  CompactionEndedEvent,
+  CompactionStartedEvent,
+} from '../../src/loop/index.ts'
 import { nameOf, usageAttributes } from './conventions.ts'
 import type { Operation, Tracing } from './tracing.ts'
 
-/** What of a loop is neither a model call nor a tool, and takes time: people who are asked, and compactions. */
+type Requested = ApprovalRequestedEvent | ClientCallRequestedEvent
+type Resolved = ApprovalResolvedEvent | ClientCallResolvedEvent
+
+/** What of a loop is neither a model call nor a tool here, and takes time: people and pages that are asked, and compactions. */
 export class WaitTraces {
   readonly #tracing: Tracing
   readonly #asked = new Map<string, Operation>()
@@ -14,19 +24,22 @@ export class WaitTraces {
     this.#tracing = tracing
   }
 
-  requested(event: ApprovalRequestedEvent, place: { parent: Context; at: number | undefined }): void {
-    const { toolCallId, toolName } = event
+  requested(event: Requested, place: { parent: Context; at: number | undefined }): void {
+    const { toolCallId, toolName, type } = event
     const key = keyOf(event)
     const isNamed = isToolName(toolName)
     this.#asked.get(key)?.end({ at: place.at })
     const attributes: Attributes = { 'gen_ai.tool.call.id': nameOf(toolCallId), ...(isNamed && { 'gen_ai.tool.name': toolName }) }
-    const name = isNamed ? `wait_for_approval ${toolName}` : 'wait_for_approval'
+    const wait = type === 'approvalRequested' ? 'wait_for_approval' : 'wait_for_page'
+    const name = isNamed ? `${wait} ${toolName}` : wait
     this.#asked.set(key, this.#tracing.begin({ ...place, name, attributes }))
   }
 
-  resolved(event: ApprovalResolvedEvent, at: number | undefined): void {
+  resolved(event: Resolved, at: number | undefined): void {
     const key = keyOf(event)
-    this.#asked.get(key)?.end({ attributes: () => ({ 'phi.approval.approved': event.approved }), at })
+    const attributes = (): Attributes =>
+      event.type === 'approvalResolved' ? { 'phi.approval.approved': event.approved } : { 'phi.client_call.outcome': event.outcome }
+    this.#asked.get(key)?.end({ attributes, at })
     this.#asked.delete(key)
   }
 
@@ -52,7 +65,7 @@ export class WaitTraces {
   }
 }
 
-/** Sub-agents may ask about calls of the same id at once. */
-function keyOf({ toolCallId, subAgent }: ApprovalRequestedEvent | ApprovalResolvedEvent): string {
-  return JSON.stringify([toolCallId, subAgent?.loopId])
+/** Sub-agents may ask about calls of the same id at once; a person is asked about a call, then a page. */
+function keyOf({ type, toolCallId, subAgent }: Requested | Resolved): string {
+  return JSON.stringify([type.startsWith('approval'), toolCallId, subAgent?.loopId])
 }

@@ -193,9 +193,15 @@ async function takeOver(
   const opening = (async () => journal.open(place, context))()
   const caughtUp = await settleWithin(opening, options.signal, openGraceMs).catch(() => undefined)
   if (caughtUp === undefined) return request
-  const { messages, state, loopCounts, lastLoopId, asked, sharedState } = caughtUp
+  const { messages, state, loopCounts, lastLoopId, asked, clientCalls, sharedState } = caughtUp
   const isTaken = isCounted(origin.loopId, sessionId, loopCounts)
-  Object.assign(context, { messages, state, loopCounts: raiseCounts(context.loopCounts, loopCounts), lastLoopId, ...(goesOn && { asked }) })
+  Object.assign(context, {
+    messages,
+    state,
+    loopCounts: raiseCounts(context.loopCounts, loopCounts),
+    lastLoopId,
+    ...(goesOn && { asked, clientCalls }),
+  })
   const loopId = isTaken ? nextLoopId(context, sessionId, config) : origin.loopId
   const start = afterTakeover?.(context) ?? request.start
   const shared = sharedState === undefined ? {} : { sharedState }

@@ -146,7 +146,7 @@ export class Conversation {
   /** Everything needed to go on from here, with `settings`, as plain JSON of its own. */
   snapshot(given: AgentSettings): AgentSnapshot {
     const { systemPrompt = '', thinking = given.model.config.settings?.thinking ?? 'off', maxTokens, temperature, configId } = given
-    const { agentId, sessionId, lastLoopId, loopCounts = {}, messages, state = {}, asked } = this.context
+    const { agentId, sessionId, lastLoopId, loopCounts = {}, messages, state = {}, asked, clientCalls } = this.context
     const { shared } = this
     const sharedState = shared && { version: shared.version, value: shared.value }
     const settings = {
@@ -169,6 +169,7 @@ export class Conversation {
         messages,
         state,
         asked,
+        clientCalls: clientCalls?.length === 0 ? undefined : clientCalls,
         sharedState,
         settings,
       }),
@@ -177,7 +178,7 @@ export class Conversation {
 
   /** Becomes what `snapshot` describes, recorded in `journal` where there is one; its lists and objects are this conversation's own from now on. */
   become(
-    { agentId, sessionId, lastLoopId, loopCounts, messages, state, asked, sharedState }: AgentSnapshot,
+    { agentId, sessionId, lastLoopId, loopCounts, messages, state, asked, clientCalls, sharedState }: AgentSnapshot,
     journal?: SessionJournal,
   ): void {
     // Within a session the counts stay one object: forks hold it too.
@@ -187,6 +188,7 @@ export class Conversation {
     this.context = { ...blank, messages, state, agentId, sessionId, loopCounts: raiseCounts(known, loopCounts) }
     if (lastLoopId !== undefined) this.context.lastLoopId = lastLoopId
     if (asked !== undefined) this.context.asked = asked
+    if (clientCalls !== undefined) this.context.clientCalls = [...clientCalls]
     this.lastLoopId = lastLoopId
     if (journal !== undefined) this.recorder = { journal }
     this.shared?.become(sharedState, journal !== undefined && sharedState !== undefined)

@@ -200,6 +200,8 @@ function tellShared({ options, events }: LoopState): () => void {
 function turnsStart(loop: LoopState, { start, origin }: LoopRequest): TurnsStart {
   const isBranch = origin.kind.kind === 'branch'
   const paused = start.type === 'compaction' || start.paused === undefined ? {} : { paused: start.paused }
+  // Services count their calls anew: what was asked of pages for others is over.
+  if (paused.paused === undefined) delete loop.context.clientCalls
   if (start.type === 'prompt') {
     const trigger = isBranch ? 'branch' : (loop.config.firstTurnTrigger ?? 'user')
     return { input: loop.inputs.prompt(start.messages), trigger, mustAnswer: false, ...paused }

@@ -5,7 +5,7 @@ import type { AgentMessage, Message } from '../contract/message/message.ts'
 import type { CacheStrategy } from '../contract/model/request.ts'
 import type { PromptSettings, RequestSettings, ThinkingLevel } from '../contract/model/request-settings.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
-import type { ContinuationKind, TurnTrigger } from '../contract/run/run-facts.ts'
+import type { AskedClientCall, ContinuationKind, TurnTrigger } from '../contract/run/run-facts.ts'
 import type { ExecutionLimits, RetryConfig, ToolExecutionStrategy } from '../contract/run/settings.ts'
 import type { SessionFormation } from '../contract/session/session.ts'
 import type { ContextConfig } from '../types/context/compaction.ts'
@@ -52,6 +52,8 @@ export interface AgentContext {
    * `LoopConfig` does.
    */
   asked?: PromptSettings
+  /** Calls that pages were asked to run and that have no result. The loop keeps it. */
+  clientCalls?: AskedClientCall[]
   /** Why its session was opened, for its record. Default: for its first loop. */
   formation?: SessionFormation
   /** Loops run so far, per configuration segment. */

@@ -165,6 +165,20 @@ export const pendingClientCallFields = {
 export interface PendingClientCall extends FieldsOf<typeof pendingClientCallFields> {}
 export const pendingClientCall: ShapeOf<PendingClientCall> = object<PendingClientCall>(pendingClientCallFields)
 
+/** That a page was asked to run a call, until when, and which page does. */
+export const askedClientCallFields = {
+  toolCallId: aText,
+  argumentsHash: aText,
+  /** Epoch ms, as in the request. */
+  deadline: optional(aNumber),
+  /** Of the id with which a page has claimed the call: its SHA-256, because who knows the id holds the claim. */
+  holder: optional(aText),
+}
+
+/** A call that a page was asked to run, as a process leaves it to the next one. */
+export interface AskedClientCall extends FieldsOf<typeof askedClientCallFields> {}
+export const askedClientCall: ShapeOf<AskedClientCall> = object<AskedClientCall>(askedClientCallFields)
+
 /** What came of a call that a page was to run, in words. `unanswered`: no page answered in time, or nobody was asked any more. */
 export const clientCallOutcome = oneOf('answered', 'failed', 'unanswered')
 

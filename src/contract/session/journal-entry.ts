@@ -4,6 +4,7 @@ import { promptSettings } from '../model/request-settings.ts'
 import { usage } from '../model/usage.ts'
 import { annotatedRequest } from '../run/request-capture.ts'
 import {
+  askedClientCallFields,
   continuationKind,
   endedBy,
   loopConfigSnapshot,
@@ -82,6 +83,8 @@ export const journalEntries = {
   turnRequest: requestFields,
   /** Events of the loop, where they are kept beside what they tell (`withEvents`). */
   events: { events: listOf(loopEvent) },
+  /** A page is asked to run a call, or has claimed it: what was said last of a call counts. */
+  clientCall: askedClientCallFields,
   /** The session was given a name. */
   title: { title: aText },
   /** A change of what the session shares with its pages. */

@@ -2,6 +2,7 @@ import { contextState } from '../context/context-change.ts'
 import { SessionError } from '../errors.ts'
 import { agentMessage, messageInput, withId } from '../message/message.ts'
 import { promptSettings, recordedSettings, thinkingLevel } from '../model/request-settings.ts'
+import { askedClientCall } from '../run/run-facts.ts'
 import { parseStored, readStored } from '../shape/read.ts'
 import { aNumber, anObject, aText, type FieldsOf, fieldsOf, kind, listOf, optional, recordOf } from '../shape/shape.ts'
 import { savedState } from './shared-state.ts'
@@ -20,6 +21,8 @@ const snapshotFields = {
   state: contextState,
   /** What the prompt that is not answered yet said of its requests: `continueLoop` goes on with it. */
   asked: optional(promptSettings),
+  /** Calls that pages were asked to run and that have no result: until when, and which page does. */
+  clientCalls: optional(listOf(askedClientCall)),
   /** What the session shares with its pages, where it does. */
   sharedState: optional(savedState),
   /** Absent where they are not known: the agent that goes on keeps its own settings then. */

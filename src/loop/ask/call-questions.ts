@@ -98,8 +98,9 @@ export class CallQuestions {
     const { events } = this.#loop
     const { pause } = this.#call
     return {
-      wait: ({ runId: _run, seq: _seq, loopId, maxResultChars, ...pending }, tell) => {
-        const question = clientCallQuestion(events, { ...pending, subAgent: this.#subAgent(loopId, pending) }, maxResultChars)
+      wait: ({ runId: _run, seq: _seq, loopId, maxResultChars, holder, claimed, ...pending }, tell) => {
+        const terms = { maxResultChars, claimed, ...(holder !== undefined && { holder }) }
+        const question = clientCallQuestion(events, { ...pending, subAgent: this.#subAgent(loopId, pending) }, terms)
         return this.#forward(above, question, tell, [pause])
       },
     }

@@ -10,6 +10,7 @@ import { isStandardSchema } from '../../validation/tool-parameters.ts'
 import type { PreparedCall } from '../calls/prepare-call.ts'
 import { errorResult } from '../calls/tool-result.ts'
 import type { LoopState } from '../loop-state.ts'
+import { AskedCall } from './asked-call.ts'
 import { AskedQuestion, clientCallQuestion } from './question.ts'
 
 /** What a page made of a call, or that it waits on. */
@@ -30,7 +31,7 @@ const nobody: ClientCallDesk = {
  *
  * **Contract**
  * - `clientCallRequested` is followed by exactly one `clientCallResolved`, also when no page answers or the run is stopped.
- * - With `timeoutMs` of its tool, the model is told once that is over. Without, the call is `paused` where no page answers within `approvalTimeoutMs`, or none
+ * - With `timeoutMs` of its tool, the model is told once that is over, counted from when a page was asked first, by whichever process. Without, the call is `paused` where no page answers within `approvalTimeoutMs`, or none
  *   can.
  * - Rejects with the reason when the run is stopped first.
  */
@@ -38,30 +39,36 @@ export async function askClient(loop: LoopState, call: PreparedCall, { maxResult
   const { id: toolCallId, name: toolName, written, tool } = call
   const { events, options, budget, stop, config } = loop
   const { timeoutMs } = tool
+  const asked = new AskedCall(loop, { toolCallId, argumentsHash: argumentsHash(written) })
+  await asked.begin(timeoutMs)
+  const { deadline } = asked
   const pending: PendingClientCall = {
-    ...{ toolCallId, toolName, arguments: copyJson(written), argumentsHash: argumentsHash(written) },
-    ...(timeoutMs !== undefined && { deadline: Date.now() + timeoutMs }),
+    ...{ toolCallId, toolName, arguments: copyJson(written), argumentsHash: asked.argumentsHash },
+    ...(deadline !== undefined && { deadline }),
   }
   stop.throwIfAborted()
   const outcome = await new Promise<ClientCallOutcome>((told) => {
-    new AskedQuestion(clientCallQuestion(events, pending, maxResultChars), told).begin(options.clientCalls ?? nobody, {
+    new AskedQuestion(clientCallQuestion(events, pending, asked.terms(maxResultChars)), told).begin(options.clientCalls ?? nobody, {
       stop,
       whyStopped: () => 'the run was stopped',
-      timeoutMs: timeoutMs ?? config.approvalTimeoutMs,
+      timeoutMs: deadline === undefined ? config.approvalTimeoutMs : Math.max(0, deadline - Date.now()),
       // Until there is an answer, nobody works.
       pauses: [() => budget.pause()],
     })
   })
   if (outcome.type === 'answered') {
     const { result, kept } = outcome
+    asked.end()
     return { kind: 'done', result, kept }
   }
   stop.throwIfAborted()
-  if (outcome.type === 'unanswered' && timeoutMs !== undefined)
+  if (outcome.type === 'unanswered' && timeoutMs !== undefined) {
+    asked.end()
     return {
       kind: 'done',
       result: errorResult(`No page answered the call of ${toolName} within ${timeoutMs} ms. Whether it had an effect is not known.`),
     }
+  }
   return { kind: 'paused', pending }
 }
 

@@ -1,5 +1,6 @@
 import { copyJson } from '../../base/json/copy-json.ts'
 import { checkedAnswer, inputFor, requestFor, shownRequest } from '../../base/questions.ts'
+import { sha256 } from '../../base/sha256.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import type { PendingApproval, PendingClientCall, PendingInput } from '../../contract/run/run-facts.ts'
 import type {
@@ -36,7 +37,13 @@ abstract class Desk<Request, Answer> implements QuestionDesk<Request, Answer> {
     // An object of its own: the same request may be asked twice.
     const own = { ...request }
     this.#waiting.set(own, answer)
+    this.begun(own)
     return () => void this.#waiting.delete(own)
+  }
+
+  /** A request waits from now on. */
+  protected begun(_request: Request): void {
+    // Most desks know nothing of it.
   }
 
   protected get waiting(): Request[] {
@@ -98,9 +105,9 @@ export class Inputs extends Desk<InputRequest, InputAnswer> {
   }
 }
 
-/** Who runs a call, and until when nobody else may. Epoch ms. */
+/** Who runs a call, by the SHA-256 of its id, and until when nobody else may. Epoch ms. */
 interface Claim {
-  clientId: string
+  holder: string
   until: number
 }
 
@@ -124,18 +131,37 @@ export class ClientCalls extends Desk<ClientCallRequest, ClientCallOutcome> {
 
   /** Requests that wait now, in the order they were made. Copies. */
   pending(): PendingClientCall[] {
-    return this.waiting.map(({ runId: _run, loopId: _loop, seq: _seq, maxResultChars: _max, ...pending }) => copyJson(pending))
+    return this.waiting.map(
+      ({ runId: _run, loopId: _loop, seq: _seq, maxResultChars: _max, holder: _holder, claimed: _claimed, ...pending }) =>
+        copyJson(pending),
+    )
   }
 
   /**
-   * Says that this client runs the call, for 30 seconds from now on; again to hold it longer. False where another one has it. Throws `ConfigError`
+   * Says that this client runs the call, for 30 seconds from now on; again to hold it longer. Resolves once that is recorded, with false where another one has it. Rejects with `ConfigError`
    * `unknownCall`, `argumentsChanged`; `invalidOption` without id or hash.
    */
-  claim(request: ApprovalRef, clientId: string): boolean {
+  async claim(request: ApprovalRef, clientId: string): Promise<boolean> {
     const waiting = requestFor(this.waiting, shownRequest(request))
-    if (this.#isOfAnother(waiting, clientId)) return false
-    this.#claims.set(waiting, { clientId, until: Date.now() + claimMs })
-    return true
+    const holder = sha256(clientId)
+    const before = this.#claims.get(waiting)
+    if (isOfAnother(before, holder)) return false
+    // At once: nobody else gets it while it is being recorded.
+    this.#claims.set(waiting, { holder, until: Date.now() + claimMs })
+    if (before?.holder === holder) return true
+    try {
+      await waiting.claimed(holder)
+      return true
+    } catch (error) {
+      this.#claims.delete(waiting)
+      throw error
+    }
+  }
+
+  /** What a page had claimed when a process ended is its own for as long as a claim holds: it has to connect again. */
+  protected override begun(request: ClientCallRequest): void {
+    const { holder } = request
+    if (holder !== undefined) this.#claims.set(request, { holder, until: Date.now() + claimMs })
   }
 
   /**
@@ -145,7 +171,7 @@ export class ClientCalls extends Desk<ClientCallRequest, ClientCallOutcome> {
    */
   answer(request: ApprovalRef, given: ClientCallAnswer, clientId?: string): Promise<void> {
     const waiting = requestFor(this.waiting, shownRequest(request))
-    if (this.#isOfAnother(waiting, clientId))
+    if (isOfAnother(this.#claims.get(waiting), clientId === undefined ? undefined : sha256(clientId)))
       throw new ConfigError('claimedElsewhere', `Call "${waiting.toolCallId}" is run by another page, which has said so first.`)
     const result = answeredResult(given, waiting)
     return new Promise((resolve, reject) => {
@@ -153,9 +179,8 @@ export class ClientCalls extends Desk<ClientCallRequest, ClientCallOutcome> {
       this.tell(waiting, { type: 'answered', result, kept })
     })
   }
+}
 
-  #isOfAnother(request: ClientCallRequest, clientId: string | undefined): boolean {
-    const claim = this.#claims.get(request)
-    return claim !== undefined && claim.clientId !== clientId && claim.until > Date.now()
-  }
+function isOfAnother(claim: Claim | undefined, holder: string | undefined): boolean {
+  return claim !== undefined && claim.holder !== holder && claim.until > Date.now()
 }

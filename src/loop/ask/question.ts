@@ -7,6 +7,7 @@ import type {
   ApprovalRequest,
   ClientCallOutcome,
   ClientCallRequest,
+  ClientCallTerms,
   InputAnswer,
   InputRequest,
   QuestionDesk,
@@ -138,13 +139,13 @@ export function inputQuestion(events: EventEmitter, pending: PendingInput): Ques
 export function clientCallQuestion(
   events: EventEmitter,
   pending: PendingClientCall,
-  maxResultChars: number,
+  terms: ClientCallTerms,
 ): Question<ClientCallRequest, ClientCallOutcome> {
   const { toolCallId, toolName, subAgent } = pending
   const { runId, loopId, nextSeq: seq } = events
   const who = { toolCallId, toolName, ...(subAgent !== undefined && { subAgent }) }
   return {
-    request: { ...pending, runId, loopId: subAgent?.loopId ?? loopId, seq, maxResultChars },
+    request: { ...pending, runId, loopId: subAgent?.loopId ?? loopId, seq, ...terms },
     none: { type: 'unanswered' },
     show: () => events.emit({ type: 'clientCallRequested', ...copyJson(pending) }),
     resolve: (outcome, whyNobody = 'no page answered in time') => {

@@ -206,7 +206,7 @@ async function acceptInput(loop: LoopState, intake: Intake): Promise<void> {
 function markPaused(loop: LoopState, { waiting, clientCalls, heldBack }: TurnOutcome): Promise<void> {
   const toolCallIds = [...waiting, ...clientCalls].map((pending) => pending.toolCallId).concat(heldBack)
   const pendingApprovals = waiting.map(({ subAgent: _, ...pending }) => pending)
-  // When it is asked for again, its time begins anew.
+  // Its record says when its time is over.
   const pendingClientCalls = clientCalls.map(({ subAgent: _, deadline: _end, ...pending }) => pending)
   const mark = { toolCallIds, pendingApprovals, ...(pendingClientCalls.length > 0 && { pendingClientCalls }) }
   return addNotice(loop, extensionMessage('approvalPaused', mark))

@@ -55,9 +55,13 @@ export class Missed {
     const snapshot = told ?? snapshotOf(this.#records, at)
     if (added === undefined) return { caughtUp: ownHistory(snapshot, loopId, conversation), isFirst: false }
     this.#snapshots.set(latest, snapshot)
-    const { messages, state, loopCounts, lastLoopId, asked } = snapshot
+    const { messages, state, loopCounts, lastLoopId, asked, clientCalls } = snapshot
     const shared = sharedOf(snapshot)
-    const line = { ...(lastLoopId !== undefined && { lastLoopId }), ...(asked !== undefined && { asked }) }
+    const line = {
+      ...(lastLoopId !== undefined && { lastLoopId }),
+      ...(asked !== undefined && { asked }),
+      ...(clientCalls !== undefined && { clientCalls }),
+    }
     return { caughtUp: { messages: [...messages, ...added], state, loopCounts, ...line, ...shared }, snapshot, isFirst: told === undefined }
   }
 }

@@ -7,7 +7,7 @@ import type { AgentSnapshot } from '../../contract/session/snapshot.ts'
 import { callOrder, insertResult } from './loop-builder.ts'
 import { loopChainTo } from './navigation.ts'
 import { sessionOf } from './session-tree.ts'
-import { CallLog, findOpenCalls, interruptedMark, outcomeUnknown } from './unfinished-calls.ts'
+import { askedClientCalls, CallLog, findOpenCalls, interruptedMark, outcomeUnknown } from './unfinished-calls.ts'
 
 /** What became of the calls that the process did not finish. */
 export interface UnfinishedCalls {
@@ -50,6 +50,7 @@ export function snapshotOf(
   const history = historyOf(chain)
   const { messages, state } = history
   const createdAt = records.at(-1)?.at ?? 0
+  const clientCalls = askedClientCalls(records, new Set(chain.map((loop) => loop.loopId)))
   const unfinished = recover(history, chain, new CallLog(records), createdAt)
   return {
     version: 1,
@@ -61,6 +62,7 @@ export function snapshotOf(
     messages,
     state,
     ...askedOf(chain),
+    ...(clientCalls.length > 0 && { clientCalls }),
     ...(session.sharedState !== undefined && { sharedState: session.sharedState }),
     settings: settingsOf(chain),
     unfinished,

@@ -1,5 +1,6 @@
 import type { ToolCallContent } from '../../contract/message/content.ts'
 import { type AgentMessage, callsToAnswer, type LlmMessage, text } from '../../contract/message/message.ts'
+import type { AskedClientCall } from '../../contract/run/run-facts.ts'
 import type { LoopRecord } from '../../contract/session/session.ts'
 import type { SessionRecord } from '../../contract/session/session-record.ts'
 import { openCallsOf } from '../../types/tool/open-calls.ts'
@@ -41,6 +42,21 @@ export class CallLog {
     // A loop that was stored as a whole may not say what was begun.
     return answers.length > 0 ? !answers.includes(false) : !loopIds.some((loopId) => this.#whole.has(loopId))
   }
+}
+
+/** The calls of the last answer of these loops that pages were asked to run, and that have no result. */
+export function askedClientCalls(records: readonly SessionRecord[], loopIds: ReadonlySet<string>): AskedClientCall[] {
+  const asked = new Map<string, AskedClientCall>()
+  for (const { entry, loopId = '' } of records) {
+    if (!loopIds.has(loopId)) continue
+    if (entry.type === 'assistant') asked.clear()
+    else if (entry.type === 'toolResult' && entry.message.role === 'toolResult') asked.delete(entry.message.toolCallId)
+    else if (entry.type === 'clientCall') {
+      const { type: _, ...call } = entry
+      asked.set(call.toolCallId, call)
+    }
+  }
+  return [...asked.values()]
 }
 
 /** The calls a history ends with, or `undefined`: once somebody has said something after them, they are over. */

@@ -79,8 +79,18 @@ export type InputDesk = QuestionDesk<InputRequest, InputAnswer>
  */
 export type ClientCallAnswer = { output: JsonValue } | { error: string }
 
+/** What holds of a call that a page is asked to run. */
+export interface ClientCallTerms {
+  /** Characters that the JSON of a result may have. */
+  maxResultChars: number
+  /** The SHA-256 of the id of the page that had claimed it when a process ended. */
+  holder?: string
+  /** Makes durable that a page has claimed it; `undefined` where there is no journal. */
+  claimed(holder: string): Promise<void> | undefined
+}
+
 /** A call as a page is asked to run it, and what its result may have. */
-export type ClientCallRequest = ApprovalRequest & PendingClientCall & { maxResultChars: number }
+export type ClientCallRequest = ApprovalRequest & PendingClientCall & ClientCallTerms
 
 /**
  * What became of a call at the desk; `left`: nobody is asked here any more, and the run asks again when it is continued. `kept` is to be called once: the

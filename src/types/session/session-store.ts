@@ -220,7 +220,7 @@ export interface LoopPlace {
 }
 
 /** What a conversation has become while others wrote to its session. */
-export type CaughtUp = Pick<AgentSnapshot, 'messages' | 'state' | 'loopCounts' | 'lastLoopId' | 'asked' | 'sharedState'>
+export type CaughtUp = Pick<AgentSnapshot, 'messages' | 'state' | 'loopCounts' | 'lastLoopId' | 'asked' | 'clientCalls' | 'sharedState'>
 
 /** For whom a journal writes. */
 export interface SessionJournalOptions {

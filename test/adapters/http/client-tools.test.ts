@@ -144,6 +144,66 @@ describe('a page runs tools for a session on a server', () => {
     expect(ran).toBe(1)
   })
 
+  it('over a kill of the server, another tab leaves it to the one that had claimed it', async () => {
+    const server = host()
+    const [a, b] = [server.open('tab-a-unguessable'), server.open('tab-b-unguessable')]
+    const [begun, done] = [gate(), gate()]
+    const ran: string[] = []
+    const run = a.prompt('go')
+    a.tools({
+      set_theme: async () => {
+        ran.push('a')
+        begun.open()
+        await done.opened
+        return 'dark'
+      },
+    })
+    await begun.opened
+    a.close()
+    server.kill()
+    await b.load()
+    b.tools({
+      set_theme: () => {
+        ran.push('b')
+        return 'light'
+      },
+    })
+    await soon(() => expect(b.pendingClientCalls()).toHaveLength(1))
+    const [pending] = b.pendingClientCalls()
+    if (pending === undefined) throw new Error('Nothing waits.')
+    expect(await b.claimCall(pending, 'tab-b-unguessable')).toBe(false)
+    await expect(b.answerCall(pending, { output: 'theft' }, 'tab-b-unguessable')).rejects.toMatchObject({ code: 'claimedElsewhere' })
+    // The one that had it comes back.
+    const again = server.open('tab-a-unguessable')
+    expect(await again.claimCall(pending, 'tab-a-unguessable')).toBe(true)
+    await again.answerCall(pending, { output: 'dark' }, 'tab-a-unguessable')
+    await soon(() => expect(b.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: dark' }] }))
+    expect(ran).toEqual(['a'])
+    // Nobody reads in the log what holds a claim.
+    expect(JSON.stringify((await server.store.tail('s')).records)).not.toContain('unguessable')
+    await run.result
+  })
+
+  it('a deadline does not begin anew with the server', async () => {
+    const timed = { ...setTheme, timeoutMs: 60_000 }
+    const server = host({ agent: () => ({ model: model(), tools: [timed] }) })
+    const session = server.open()
+    await seen(session.prompt('go'), 'clientCallRequested')
+    await soon(() => expect(session.pendingClientCalls()).toHaveLength(1))
+    const [{ deadline } = {}] = session.pendingClientCalls()
+    expect(deadline).toBeGreaterThan(Date.now())
+    session.close()
+    // So that a new end would be another one.
+    await soon(() => expect(Date.now() + 60_000).toBeGreaterThan((deadline ?? 0) + 5))
+    server.kill()
+    const again = server.open()
+    again.subscribe(() => undefined)
+    await again.load()
+    await soon(() => expect(again.pendingClientCalls()).toMatchObject([{ deadline }]))
+    again.tools({ set_theme: () => 'dark' })
+    await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: dark' }] }))
+  })
+
   it('a result that the server had not recorded when it was killed is told again', async () => {
     const server = host()
     const session = server.open()

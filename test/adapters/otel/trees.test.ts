@@ -4,6 +4,7 @@ import { SubAgentTool } from '../../../src/agent/index.ts'
 import { Agent, type AgentOptions, defineTool, type Model } from '../../../src/index.ts'
 import { parallelLoop, pickFirst } from '../../../src/loop/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
+import { clientTool } from '../../../src/tools/index.ts'
 import { memoryTracer, outline } from './spans.ts'
 
 const add = defineTool<{ a: number; b: number }>({
@@ -178,6 +179,21 @@ describe('a trace', () => {
       ['  invoke_agent', '  invoke_agent', '    chat one', '    chat one', '    chat two', '    execute_tool add'].toSorted(),
     )
     expect(spans().at(-1)?.attributes).toMatchObject({ 'gen_ai.workflow.name': 'parallel_loop', 'phi.parallel.selected': 0 })
+  })
+
+  it('of a wait for a page, and for a person before it', async () => {
+    const where = clientTool({ name: 'where', description: 'Where the page is.', parameters: nothing, needsApproval: true })
+    const { agent, tree, spans } = traced([{ toolCalls: [{ name: 'where', arguments: {} }] }, { text: 'done' }], { tools: [where] })
+    agent.subscribe((event) => {
+      if (event.type === 'approvalRequested') agent.currentRun?.approve(event)
+      if (event.type === 'clientCallRequested') void agent.currentRun?.answerCall(event, { error: 'It does not say.' })
+    })
+    await agent.prompt('go').result
+    expect(tree()).toEqual([
+      ...['invoke_agent helper', '  chat scripted', '  wait_for_approval where', '  wait_for_page where'],
+      ...['  execute_tool where !tool_error', '  chat scripted'],
+    ])
+    expect(spans()[2]?.attributes).toMatchObject({ 'phi.client_call.outcome': 'failed', 'gen_ai.tool.name': 'where' })
   })
 
   it('of a wait for a person, who says yes, says no, or does not come', async () => {

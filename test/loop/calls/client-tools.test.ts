@@ -55,6 +55,21 @@ describe('a tool of the page', () => {
     expect(run.pendingClientCalls()).toEqual([])
   })
 
+  it('whose time was over while no process was there is told so, also after a checkpoint', async () => {
+    const { agent } = talking({ tools: [theme({ timeoutMs: 60_000 })] })
+    const { run } = await asked(agent)
+    agent.stopAsking()
+    expect((await run.result).status).toBe('paused')
+    const { clientCalls = [], ...left } = agent.checkpoint()
+    expect(clientCalls).toMatchObject([{ toolCallId: expect.any(String), deadline: expect.any(Number) }])
+    const { agent: next, events } = talking({ tools: [theme({ timeoutMs: 60_000 })], model: scripted([{ text: 'done' }]) })
+    next.restore({ ...left, clientCalls: clientCalls.map((each) => ({ ...each, deadline: Date.now() - 1 })) })
+    expect((await next.continueLoop().result).text).toBe('done')
+    expect(JSON.stringify(resultOf(events))).toContain('No page answered the call of set_theme within 60000 ms')
+    // It is over: the same call of a later answer has a time of its own.
+    expect(next.checkpoint().clientCalls).toBeUndefined()
+  })
+
   it('is run by a handler of an agent in this process, also one that throws', async () => {
     const { agent, events } = talking()
     const stop = runClientTools(agent, {

@@ -1,0 +1,70 @@
+import type { AskedClientCall } from '../../contract/run/run-facts.ts'
+import type { ClientCallTerms } from '../../types/run/question.ts'
+import type { LoopState } from '../loop-state.ts'
+
+/**
+ * What is known of a call that pages are asked to run, over all processes that ask: until when, and which page has claimed it. It stands in the context of the loop, and in its
+ * journal.
+ */
+export class AskedCall {
+  readonly argumentsHash: string
+  readonly #loop: LoopState
+  readonly #calls: AskedClientCall[]
+  #call: AskedClientCall
+  readonly #isKnown: boolean
+
+  constructor(loop: LoopState, call: Pick<AskedClientCall, 'toolCallId' | 'argumentsHash'>) {
+    loop.context.clientCalls ??= []
+    this.#loop = loop
+    this.#calls = loop.context.clientCalls
+    this.argumentsHash = call.argumentsHash
+    const known = this.#calls.find((each) => each.toolCallId === call.toolCallId && each.argumentsHash === call.argumentsHash)
+    this.#isKnown = known !== undefined
+    this.#call = known ?? call
+  }
+
+  get deadline(): number | undefined {
+    return this.#call.deadline
+  }
+
+  /** Notes until when pages are asked; a call that was asked for before keeps its end. `undefined` where that is not to be recorded. */
+  begin(timeoutMs: number | undefined): Promise<void> | undefined {
+    if (this.#isKnown) return undefined
+    const deadline = timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs }
+    this.#call = { ...this.#call, ...deadline }
+    this.#calls.push(this.#call)
+    return timeoutMs === undefined ? undefined : this.#record()
+  }
+
+  /** What holds at the desk. */
+  terms(maxResultChars: number): ClientCallTerms {
+    const { holder } = this.#call
+    return {
+      maxResultChars,
+      ...(holder !== undefined && { holder }),
+      claimed: (next) => {
+        this.#replace({ ...this.#call, holder: next })
+        return this.#record()?.catch((error: unknown) => {
+          this.#loop.fail(error)
+          throw error
+        })
+      },
+    }
+  }
+
+  /** It has its answer. */
+  end(): void {
+    const at = this.#calls.indexOf(this.#call)
+    if (at !== -1) this.#calls.splice(at, 1)
+  }
+
+  #replace(next: AskedClientCall): void {
+    const at = this.#calls.indexOf(this.#call)
+    this.#call = next
+    if (at !== -1) this.#calls[at] = next
+  }
+
+  #record(): Promise<void> | undefined {
+    return this.#loop.record({ type: 'clientCall', ...this.#call })
+  }
+}
