@@ -1,5 +1,5 @@
 import type { Citation, Content } from '../contract/message/content.ts'
-import type { AgentMessage } from '../contract/message/message.ts'
+import { type AgentMessage, shownContent } from '../contract/message/message.ts'
 import type { StreamDelta } from '../contract/model/request.ts'
 import type { MessageEndEvent, MessageStartEvent, MessageUpdateEvent } from '../contract/run/event.ts'
 import { type BlockView, type MessageView, type RunState, type ToolView, withEntries } from './state.ts'
@@ -119,7 +119,8 @@ export function withCallsOf(tools: RunState['tools'], message: AgentMessage): Ru
 
 function blocksOf(message: AgentMessage, streamed: readonly BlockView[]): readonly BlockView[] {
   if (message.role === 'extension') return []
-  return message.content.map((block, index) => blockOf(block, streamed[index]))
+  const content = message.role === 'assistant' ? shownContent(message) : message.content
+  return content.map((block, index) => blockOf(block, streamed[index]))
 }
 
 function blockOf(block: Content, streamed: BlockView | undefined): BlockView {

@@ -38,7 +38,8 @@ export async function run({ protocol, baseUrl, model, signal }) {
   const raw = new Map()
   const emit = (event) => {
     if (event.type === 'toolCallDelta') raw.set(event.toolCallId, (raw.get(event.toolCallId) ?? '') + event.delta)
-    else if (event.type !== 'start') deltas[event.type] += event.delta
+    // A refusal has a place of its own.
+    else if (event.type !== 'start' && event.refusal !== true) deltas[event.type] += event.delta
   }
   const request = {
     model: config,

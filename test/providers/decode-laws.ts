@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../src/contract/errors.ts'
-import type { AssistantMessage } from '../../src/contract/message/message.ts'
+import { type AssistantMessage, shownContent } from '../../src/contract/message/message.ts'
 import { runs } from '../support/runs.ts'
 import { cutsOf, seeded, shredded } from './bytes.ts'
 import type { Outcome } from './model-call.ts'
@@ -32,12 +32,12 @@ export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAn
       const texts = new Map<number, string>()
       for (const event of events) {
         if (!('contentIndex' in event) || event.type === 'block' || event.type === 'citation') continue
-        const block = message.content[event.contentIndex]
+        const block = shownContent(message)[event.contentIndex]
         expect(block?.type).toBe(event.type === 'toolCallDelta' ? 'toolCall' : event.type)
         if (event.type === 'toolCallDelta') expect(block).toMatchObject({ id: event.toolCallId, name: event.toolName })
         texts.set(event.contentIndex, (texts.get(event.contentIndex) ?? '') + event.delta)
       }
-      message.content.forEach((block, index) => {
+      shownContent(message).forEach((block, index) => {
         if (block.type === 'text') expect(texts.get(index) ?? '').toBe(block.text)
         if (block.type === 'thinking') expect(texts.get(index) ?? '').toBe(block.thinking)
         if (block.type !== 'toolCall') return

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js'
 import type { Content, RunResult, ToolResult } from '../../../src/index.ts'
-import { isTextType } from '../../../src/internal.ts'
+import { isTextType, shownContent } from '../../../src/internal.ts'
 
 /** What a tool gave, as the answer to a call: what a model may read, and none of its `details`. */
 export function resultOf({ content, isError }: Pick<ToolResult, 'content' | 'isError'>): CallToolResult {
@@ -11,7 +11,7 @@ export function resultOf({ content, isError }: Pick<ToolResult, 'content' | 'isE
 export function answerOf(result: RunResult): CallToolResult {
   const { status, messages, output, error, limit, rejection } = result
   const last = messages.findLast((message) => message.role === 'assistant')
-  const said = (last?.content ?? []).flatMap(blockOf)
+  const said = (last === undefined ? [] : shownContent(last)).flatMap(blockOf)
   if (status === 'completed') {
     const isObject = typeof output === 'object' && output !== null && !Array.isArray(output)
     return {

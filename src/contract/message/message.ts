@@ -280,12 +280,27 @@ export function textOf(content: readonly Content[]): string {
   return text
 }
 
+/**
+ * What a person is shown of an answer: its blocks, and behind them its refusal as a text, where neither they nor its error say it. The same list where there is
+ * none.
+ *
+ * Source: docs/concepts/messages.md
+ */
+export function shownContent({
+  content,
+  refusal,
+  errorMessage,
+}: Pick<AssistantMessage, 'content' | 'refusal' | 'errorMessage'>): Content[] {
+  if (refusal === undefined || refusal === '' || errorMessage?.includes(refusal) || textOf(content).includes(refusal)) return content
+  return [...content, text(refusal)]
+}
+
 /** The text of the last answer of a model that has any; empty where there is none. */
 export function lastAnswerText(messages: readonly AgentMessage[]): string {
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at]
     if (message?.role !== 'assistant') continue
-    const said = textOf(message.content)
+    const said = textOf(shownContent(message))
     if (said.trim() !== '') return said
   }
   return ''
@@ -308,8 +323,8 @@ function isBlank(text: string): boolean {
 export function answerOf(status: string, messages: readonly AgentMessage[]): { text: string; stopReason?: StopReason; isEmpty?: true } {
   const last = messages.findLast((message) => message.role === 'assistant')
   if (last === undefined) return { text: '' }
-  const { content, stopReason } = last
-  return { text: textOf(content), stopReason, ...(status === 'completed' && isEmptyAnswer(last) && { isEmpty: true }) }
+  const { stopReason } = last
+  return { text: textOf(shownContent(last)), stopReason, ...(status === 'completed' && isEmptyAnswer(last) && { isEmpty: true }) }
 }
 
 /** A call that something of ours must answer: a call of a tool, or one of a tool of the service that waits for a person's decision. */

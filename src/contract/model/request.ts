@@ -1,5 +1,17 @@
 import { citation, content } from '../message/content.ts'
-import { aFlag, aJsonSchema, aNumber, aText, type FieldsOf, type Infer, object, type ShapeOf, tagged } from '../shape/shape.ts'
+import {
+  aFlag,
+  aJsonSchema,
+  aNumber,
+  aText,
+  type FieldsOf,
+  type Infer,
+  isTrue,
+  object,
+  optional,
+  type ShapeOf,
+  tagged,
+} from '../shape/shape.ts'
 
 export const cacheStrategy = tagged('type', {
   auto: {},
@@ -24,14 +36,15 @@ export interface ToolDefinition extends FieldsOf<typeof definitionFields> {}
 export const toolDefinition: ShapeOf<ToolDefinition> = object<ToolDefinition>(definitionFields)
 
 export const streamDelta = tagged('type', {
-  text: { contentIndex: aNumber, delta: aText },
+  text: { contentIndex: aNumber, delta: aText, refusal: optional(isTrue) },
   thinking: { contentIndex: aNumber, delta: aText },
   toolCallDelta: { contentIndex: aNumber, toolCallId: aText, toolName: aText, delta: aText },
   citation: { contentIndex: aNumber, citation },
   block: { contentIndex: aNumber, block: content },
 })
 /**
- * One increment of a block. `contentIndex` is the block's position in the finished message. `citation` adds to the citations of a text; `block` stands
+ * One increment of a block. `contentIndex` is the block's position in the finished message. A `text` with `refusal` is of the refusal: it is shown as it comes, behind
+ * all blocks, and is the `refusal` of the finished message, which has no block of it. `citation` adds to the citations of a text; `block` stands
  * in place of the whole block: a picture that gets finer, a tool of the service that has ended.
  */
 export type StreamDelta = Infer<typeof streamDelta>

@@ -1,4 +1,4 @@
-import { hasCallsToAnswer, text, textOf, userMessage, withId } from '../../contract/message/message.ts'
+import { hasCallsToAnswer, shownContent, text, textOf, userMessage, withId } from '../../contract/message/message.ts'
 import type { AnswerVerdict } from '../../types/run/hooks.ts'
 import type { RunEnding } from '../../types/run/run.ts'
 import type { AssistantEntry } from '../assistant-stream.ts'
@@ -29,7 +29,7 @@ async function guarded(
   const wasShown = message.content.length > 0
   try {
     const info = { ...loop.hooks.origin(), turnIndex, messages: [...context.messages], signal: stop.signal, refusals }
-    const asked = { ...info, message: structuredClone(message), text: textOf(message.content) }
+    const asked = { ...info, message: structuredClone(message), text: textOf(shownContent(message)) }
     const verdict: AnswerVerdict = await stop.race((async () => hook(asked))())
     const no = refusalOf(verdict)
     if (no !== undefined) refuse(loop, message, { verdict, reason: no === '.' ? undefined : no.slice(2), wasShown })

@@ -1,5 +1,5 @@
 import type { AssistantMessage } from '../../contract/message/message.ts'
-import { textOf, toolCallsOf } from '../../contract/message/message.ts'
+import { shownContent, textOf, toolCallsOf } from '../../contract/message/message.ts'
 import type { Model } from '../../types/model/model.ts'
 import { type FaultFetch, type FaultScript, faultFetch } from '../fault-fetch.ts'
 import { seededRandom } from '../seeded-random.ts'
@@ -71,7 +71,7 @@ function answerOf(message: AssistantMessage, like: FixtureAnswer): FixtureAnswer
     const bare = { name, arguments: args }
     return like.toolCalls?.[index]?.id === undefined ? bare : { id, ...bare }
   })
-  return { text: textOf(message.content), thinking, toolCalls, stopReason: message.stopReason }
+  return { text: textOf(shownContent(message)), thinking, toolCalls, stopReason: message.stopReason }
 }
 
 /** A message without what two calls may differ in: the time, and ids of calls that the service sent without. */
@@ -102,7 +102,7 @@ function eventTests({ it, expect }: TestRunner, { create, fixture, answer }: Cas
   it('emits deltas that join to the blocks of the message', async () => {
     const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
     const deltas = joinedDeltas(outcome.events)
-    messageOf(outcome, fixture.name).content.forEach((block, index) => {
+    shownContent(messageOf(outcome, fixture.name)).forEach((block, index) => {
       const joined = deltas.get(index)
       deltas.delete(index)
       if (block.type === 'text') expect(joined ?? { type: 'text', text: '' }).toEqual({ type: 'text', text: block.text })
@@ -116,7 +116,7 @@ function eventTests({ it, expect }: TestRunner, { create, fixture, answer }: Cas
 
   it('emits each delta at the index of a block of its kind', async () => {
     const outcome = await callModel(create(faultFetch(serving(fixture))), fixture.name)
-    const { content } = messageOf(outcome, fixture.name)
+    const content = shownContent(messageOf(outcome, fixture.name))
     for (const event of outcome.events) {
       if (!('contentIndex' in event) || event.type === 'block' || event.type === 'citation') continue
       const block = content[event.contentIndex]

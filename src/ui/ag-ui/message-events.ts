@@ -1,5 +1,5 @@
 import type { Content, ServiceToolContent } from '../../contract/message/content.ts'
-import type { AssistantMessage } from '../../contract/message/message.ts'
+import { type AssistantMessage, shownContent } from '../../contract/message/message.ts'
 import type { StreamDelta } from '../../contract/model/request.ts'
 import { isCut } from '../shared/answers.ts'
 import type { AgUiContentEvent } from './ag-ui-event.ts'
@@ -50,7 +50,7 @@ export class MessageEvents {
   /** The message is whole. What was not streamed is shown; calls of an answer that was cut are answered. */
   end(messageId: string, message: AssistantMessage): void {
     if (this.#live?.id !== messageId) this.begin(messageId)
-    for (const [index, block] of message.content.entries()) this.#complete(messageId, block, index)
+    for (const [index, block] of shownContent(message).entries()) this.#complete(messageId, block, index)
     this.close()
     const calls = this.#live?.calls ?? []
     this.#live = undefined

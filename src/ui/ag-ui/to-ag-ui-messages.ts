@@ -5,6 +5,7 @@ import {
   type AgentMessage,
   type AssistantMessage,
   type MessageEnvelope,
+  shownContent,
   type ToolResultMessage,
   text,
   textOf,
@@ -213,7 +214,9 @@ function callsIn(message: AssistantMessage, ids: CallIds): { calls: ShownCall[];
 }
 
 /** Thoughts, and the message itself where its first text or call is. */
-function answerOf({ id, content }: AssistantMessage & MessageEnvelope, calls: ShownCall[]): AgUiMessage[] {
+function answerOf(message: AssistantMessage & MessageEnvelope, calls: ShownCall[]): AgUiMessage[] {
+  const { id } = message
+  const content = shownContent(message)
   const shown: AgUiMessage[] = []
   const said = textOf(content)
   const answer: AgUiMessage = {

@@ -1,6 +1,6 @@
 import { PhiError } from '../../contract/errors.ts'
 import type { Content } from '../../contract/message/content.ts'
-import type { AssistantMessage } from '../../contract/message/message.ts'
+import { type AssistantMessage, shownContent } from '../../contract/message/message.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, aFunction, anything, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
@@ -276,7 +276,7 @@ class Encoder implements UiMessageEncoder {
   #answered(messageId: string, message: AssistantMessage, loopId: string): void {
     if (this.#live !== messageId) this.#begin(messageId, loopId)
     const isUnfinished = isCut(message)
-    for (const [index, block] of message.content.entries()) this.#complete(block, index, isUnfinished)
+    for (const [index, block] of shownContent(message).entries()) this.#complete(block, index, isUnfinished)
     this.#growing.close()
     for (const part of sourceParts(message.content, this.#steps)) this.#send(part)
     this.#calls.messageEnded()

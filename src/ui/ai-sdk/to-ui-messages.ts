@@ -6,6 +6,7 @@ import {
   type AssistantMessage,
   isReport,
   type MessageEnvelope,
+  shownContent,
   type ToolResultMessage,
   textOf,
   type UserMessage,
@@ -146,7 +147,7 @@ export class OpenAnswer {
     this.#open.clear()
     const isUnfinished = isCut(message)
     this.#failedLoop = message.stopReason === 'error' ? loopId : undefined
-    for (const [index, block] of message.content.entries()) {
+    for (const [index, block] of shownContent(message).entries()) {
       if (block.type === 'toolCall') this.#call(callOf(block), isUnfinished)
       else if (block.type === 'serviceTool') this.#service(block, isUnfinished)
       else parts.push(...this.#said(block, index))

@@ -44,7 +44,7 @@ const finished: Record<string, { content: object[]; stopReason: string; usage?: 
     ],
     stopReason: 'toolUse',
   },
-  refusal: { content: [{ type: 'text', text: "I'm sorry, no." }], stopReason: 'guardRail', refusal: "I'm sorry, no." },
+  refusal: { content: [], stopReason: 'guardRail', refusal: "I'm sorry, no." },
   'max-tokens': {
     content: [
       {

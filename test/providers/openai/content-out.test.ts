@@ -21,7 +21,7 @@ type ServiceTool = Extract<Content, { type: 'serviceTool' }>
 
 function holds(message: AssistantMessage, wanted: Expected & { logprobs?: [string, number][]; transcript?: string }): void {
   if (wanted.refusal !== undefined) expect(message).toMatchObject({ refusal: wanted.refusal, stopReason: 'guardRail' })
-  else expect(textOf(message.content)).toBe(wanted.text ?? '')
+  expect(textOf(message.content)).toBe(wanted.text ?? '')
   if (wanted.stop !== undefined) expect(message.stopReason).toBe(wanted.stop)
   expect(toolCallsOf(message.content).map((call) => call.id)).toEqual((wanted.toolCalls ?? []).map((call) => call.id))
   const tools = message.content.filter((block): block is ServiceTool => block.type === 'serviceTool')

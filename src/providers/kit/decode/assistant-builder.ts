@@ -43,6 +43,8 @@ export class AssistantBuilder {
   readonly #ids = new Set<string>()
   #lastKey: BlockKey | undefined
   #last: Slot | IgnoredSlot | undefined
+  /** Texts that are the refusal. */
+  readonly #refusals = new Set<object>()
   /** The call whose arguments are the text of the answer. */
   #answerKey: BlockKey | undefined
   readonly #usageBefore: Usage | undefined
@@ -101,6 +103,18 @@ export class AssistantBuilder {
     if (slot.kind !== 'text') return
     slot.block.text += delta
     this.#emit({ type: 'text', contentIndex: slot.index, delta })
+  }
+
+  /** Appends to the refusal of the message. It is shown as a text while it comes, and is no block of the finished message. */
+  refusal(key: BlockKey, fragment: string): void {
+    const delta = textIn(fragment, 'a refusal')
+    if (delta === '') return
+    const slot = this.#find(key) ?? this.#textSlot(key)
+    if (slot.kind !== 'text') return
+    slot.block.text += delta
+    this.#refusals.add(slot.block)
+    this.message.refusal = (this.message.refusal ?? '') + delta
+    this.#emit({ type: 'text', contentIndex: slot.index, delta, refusal: true })
   }
 
   /** Appends to a thinking block. */
@@ -272,6 +286,7 @@ export class AssistantBuilder {
     if (key !== undefined && this.#find(key) === undefined && stopReason !== 'length') this.text(key, '{}')
     if (hasCalls && stopReason === 'stop') this.message.stopReason = 'toolUse'
     else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
+    if (this.#refusals.size > 0) this.message.content = this.message.content.filter((block) => !this.#refusals.has(block))
     const before = this.#usageBefore
     this.message.usage = before === undefined ? usage : { ...combineUsage(before, usage), contextTokens: contextTokensOf(usage) }
     return this.message

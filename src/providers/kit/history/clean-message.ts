@@ -1,6 +1,13 @@
 import { serviceToolText, wordsOf } from '../../../contract/message/block-words.ts'
 import type { Content, ServiceToolContent, TextContent, ThinkingContent, ToolCallContent } from '../../../contract/message/content.ts'
-import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../../contract/message/message.ts'
+import {
+  type AssistantMessage,
+  type Message,
+  shownContent,
+  type ToolResultMessage,
+  text,
+  type UserMessage,
+} from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-config.ts'
 import type { ModelProfile } from '../capabilities/capabilities.ts'
 import { perObject } from '../encode/per-object.ts'
@@ -106,8 +113,9 @@ function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): Ass
   if (message.stopReason === 'error' || message.stopReason === 'aborted') return undefined
   const isOwn = message.provider === target.provider && message.model === target.model
   const mayBeOpen = message.stopReason === 'paused' || message.stopReason === 'toolUse'
-  const isUncited = message.content.some((block) => block.type === 'serviceTool' && target.knowsTool?.(block) === false)
-  let content = mapBlocks(message.content, (block) => {
+  const said = shownContent(message)
+  const isUncited = said.some((block) => block.type === 'serviceTool' && target.knowsTool?.(block) === false)
+  let content = mapBlocks(said, (block) => {
     // What the service never said anything more of is not to be asked for again.
     if (!mayBeOpen && isUnended(block)) return undefined
     // What the text rests on, as the service says it, does not go back.

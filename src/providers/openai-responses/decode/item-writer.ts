@@ -259,10 +259,7 @@ export class ItemWriter {
     if (delta === '') return
     this.progress++
     open.refusal += delta
-    this.#builder.start()
-    this.#builder.message.refusal = (this.#builder.message.refusal ?? '') + delta
-    // People read it where they read answers.
-    this.#builder.text(`refusal ${open.key}`, delta)
+    this.#builder.refusal(`refusal ${open.key}`, delta)
   }
 
   #logprobs(list: unknown): void {

@@ -94,7 +94,7 @@ const known = {
  * **Contract**
  * - `response.completed`, `incomplete` and `failed` end it; nothing behind counts.
  * - Each part of a reasoning summary is a thinking block; the first carries the item. A reasoning item that shows nothing is an empty one.
- * - A refusal is shown as text, is the message's `refusal`, and stops with `guardRail`. A call of the service that waits for a decision stops with `toolUse`.
+ * - A refusal is the message's `refusal`, and stops with `guardRail`. A call of the service that waits for a decision stops with `toolUse`.
  * - Content that is not known is kept as it came, with a warning.
  * - What came without deltas is read from the finished item, or from the finished response.
  * - `start` is emitted with the first item, so that a refusal before it leaves the call unseen.

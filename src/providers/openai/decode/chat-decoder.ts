@@ -33,7 +33,7 @@ import {
  * - A `finish_reason` completes the message, `[DONE]` or the end of the body ends it. Some backends send only `[DONE]`: that completes
  *   a message too, provided that it has content.
  * - Reasoning comes from the first non-empty of `reasoning_content`, `reasoning`, `reasoning_text`, else from `reasoning_details`.
- * - A refusal is shown as text and stops with `guardRail`.
+ * - A refusal is the message's `refusal` and stops with `guardRail`.
  *
  * Source: docs/providers/openai.md
  */
@@ -50,7 +50,6 @@ export class ChatDecoder implements StreamDecoder {
   readonly #extras: ChatExtras
   readonly #unknown: UnknownFields
   #hasOthers = false
-  #refusal = ''
   readonly #calls = new ToolCallKeys()
   readonly #details = new ReasoningDetails()
   /** What the service attached to calls. */
@@ -108,7 +107,6 @@ export class ChatDecoder implements StreamDecoder {
     if (reason === undefined && this.#emptyCall !== undefined) this.builder.cutCall(this.#emptyCall)
     this.#extras.tell(this.#textKey === '' ? 'sources' : this.#textKey)
     const message = this.builder.finish(this.#stopReason(), this.#usage ?? emptyUsage())
-    if (this.#refusal !== '') message.refusal = this.#refusal
     if (message.stopReason === 'error') message.errorMessage = `${this.#service} stopped with finish_reason "${reason}".`
     // Of z.ai.
     return reason === 'model_context_window_exceeded' ? filledContext(message) : message
@@ -196,9 +194,7 @@ export class ChatDecoder implements StreamDecoder {
     else this.#text(textIn(content, 'text'))
     if (refusal) {
       this.#isRefusal = true
-      const said = textIn(refusal, 'a refusal')
-      this.#refusal += said
-      this.#text(said)
+      this.builder.refusal('refusal', textIn(refusal, 'a refusal'))
     }
     if (calls) for (const call of listOf(calls)) this.#toolCall(call)
     const oldest = objectIn(legacy, 'a call')

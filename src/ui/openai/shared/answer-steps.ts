@@ -121,6 +121,8 @@ export class AnswerSteps {
     if (this.#live !== messageId) return []
     if (delta.type === 'citation') return [this.#cite(messageId, delta.contentIndex, delta.citation)]
     if ((delta.type !== 'text' && delta.type !== 'thinking') || delta.delta === '') return []
+    // Clients have a place for it, which the end of the message fills.
+    if (delta.type === 'text' && delta.refusal === true) return []
     return [this.#grow(delta.type === 'text' ? 'text' : 'reasoning', messageId, delta.contentIndex, delta.delta)]
   }
 
