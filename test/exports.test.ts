@@ -155,7 +155,8 @@ const expected: Record<string, string> = {
     RemoteSharedState AnyTools ClientCallAnswer ClientCallContext ClientToolFunction ClientTools OfferedClientTool
     ChatAgent ChatOptions ClientSettings QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
   './ui/openai': `
-    chatCompletionEncoder chatCompletionOf chatStreamEnd failureOf openAiSse readCompletionRequest readResponseRequest responseEncoder responseSse
+    brokenOff chatCompletionEncoder chatCompletionOf chatStreamEnd failureOf openAiSse readCompletionRequest readResponseRequest recordedResponse
+    responseEncoder responseIn responseSse NamedResponse RecordedAnswer
     AnswerStepsOptions CallerFault CallerMessage CallerRequest CallerSetting CallerTool ChatAnnotation ChatChunk ChatCompletion ChatDelta ChatEncoder
     ChatEncoderOptions ChatFinishReason ChatToolCall ChatUsage CompletionRequest ErrorChunk InstructionsPlace OpenAiError ReadOptions ReadRequest
     ResponseEcho ResponseEncoder ResponseEncoderOptions ResponseEvent ResponseItem ResponseObject ResponsePart ResponseRequest ResponseUsage RunFailed

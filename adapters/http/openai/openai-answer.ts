@@ -1,6 +1,7 @@
 import type { AgentRun } from '../../../src/index.ts'
 import { startTimer } from '../../../src/internal.ts'
 import {
+  brokenOff,
   type ChatEncoderOptions,
   type CompletionRequest,
   chatCompletionEncoder,
@@ -63,6 +64,21 @@ export async function responseAnswer({ model, isStreamed, echo }: ResponseReques
   await readWhole(answering, wholeFrames(encoder, take, isSeen))
   if (encoder.failure !== undefined) return failureResponse(encoder.failure, isStored)
   return Response.json(last !== undefined && 'response' in last ? last.response : {}, { headers: sessionHeaders(answering) })
+}
+
+/** The response that a run has begun, at once: what comes of it is asked for later. */
+export async function backgroundAnswer({ model, echo }: ResponseRequest, answering: Answering): Promise<Response> {
+  const { run, isSeen = () => false } = answering
+  const encoder = responseEncoder({ model, created: epochSeconds(), echo, isStored: true, isWhole: true })
+  for await (const event of run) {
+    if (isSeen(event)) encoder.skip(event)
+    else {
+      const [begun] = encoder.encode(event)
+      const response = begun !== undefined && 'response' in begun ? { ...begun.response, background: true } : {}
+      return Response.json(response, { headers: sessionHeaders(answering) })
+    }
+  }
+  return failureResponse({ status: 500, error: brokenOff }, true)
 }
 
 function epochSeconds(): number {

@@ -12,7 +12,13 @@ import {
   recordOf,
   required,
 } from '../../../src/internal.ts'
-import { type CallerRequest, type InstructionsPlace, readCompletionRequest, readResponseRequest } from '../../../src/ui/openai/index.ts'
+import {
+  type CallerRequest,
+  type InstructionsPlace,
+  readCompletionRequest,
+  readResponseRequest,
+  responseIn,
+} from '../../../src/ui/openai/index.ts'
 import { newApp, problemOf } from '../access/answer-problems.ts'
 import { type Authorize, type Caller, callerOf, type InDev, type Letting, lettingOf, lettingTable } from '../access/authorize.ts'
 import { readJsonObject } from '../access/body.ts'
@@ -23,7 +29,7 @@ import { type RouteOptions, resolvedRoutes, routeTable, type SessionRouteOptions
 import { sessionRoutes } from '../routes/session-routes.ts'
 import { accepted, callerSettings } from './caller-request.ts'
 import { chatAnswer, responseAnswer, sessionHeader } from './openai-answer.ts'
-import { inTheirWords, OpenAiRefusal, problemAsError, refusalResponse, refuseCaller } from './openai-error.ts'
+import { inTheirWords, OpenAiRefusal, problemAsError, refusalResponse, refuseCaller, refuseResponse } from './openai-error.ts'
 import { statelessRun } from './stateless-run.ts'
 
 /** Makes the agent that answers one request and is then forgotten. A problem is answered as it is. */
@@ -177,11 +183,12 @@ function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
     const begun = statelessRun(made, request, { settings, callerTools }, c.req.raw.signal)
     return { ...begun, isStored: false, streaming: { ...routes, live: { caller } } }
   }
-  const inSession = async (c: Context<E>, caller: Caller, sessionId: string, path: string, { sessions }: ServedAgent<E>, body: object) => {
+  const inSession = async (c: Context<E>, caller: Caller, sessionId: string, path: string, { sessions }: ServedAgent<E>, body?: object) => {
     if (sessions === undefined)
       refuseCaller({ message: 'This agent keeps no conversations. Send the whole conversation with each request.' })
     const { headers, signal } = c.req.raw
-    const request = new Request(new URL(path, c.req.url), { method: 'POST', headers, signal, body: JSON.stringify(body) })
+    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    const request = new Request(new URL(path, c.req.url), { headers, signal, ...sent })
     const hosted = typeof sessions === 'function' ? sessions(c) : sessions
     return inTheirWords(await hosted.fetch({ ...caller, sessionId }, request, session))
   }
@@ -203,7 +210,22 @@ function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
     const isNew = request.messages.every(({ role }) => role === 'user') && request.tools.length === 0
     const named = request.place?.sessionId ?? c.req.header(sessionHeader)
     const isKept = named !== undefined || (request.mayStore && isNew && served.sessions !== undefined)
+    if (request.isBackground && !isKept)
+      refuseCaller({
+        param: 'background',
+        message: 'Only what is kept can be asked for later, and this conversation is not: name one, or say only what is new.',
+      })
     if (isKept) return inSession(c, caller, named ?? crypto.randomUUID(), '/openai/responses', served, body)
     return responseAnswer(request, await begin(c, caller, request, served))
+  })
+  app.get('/v1/responses/:id', async (c) => {
+    const caller = await access(c)
+    const id = c.req.param('id') ?? ''
+    if (c.req.query('stream') === 'true')
+      refuseCaller({ param: 'stream', message: 'A response is given whole: ask again until its status is another one.' })
+    const named = responseIn(id)
+    const served = named === undefined ? undefined : ready.agents.get(named.model)
+    if (named === undefined || served?.sessions === undefined) refuseResponse(id)
+    return inSession(c, caller, named.sessionId, `/openai/responses/${id}`, served)
   })
 }

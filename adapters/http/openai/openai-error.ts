@@ -19,6 +19,11 @@ export function refuseCaller(fault: CallerFault): never {
   throw new OpenAiRefusal(400, fault)
 }
 
+/** Refuses to give a response that there is not. */
+export function refuseResponse(id: string): never {
+  throw new OpenAiRefusal(404, { message: `Response with id ${JSON.stringify(id.slice(0, 100))} not found.`, param: 'id' })
+}
+
 /** The answer to a request that was refused in their words. */
 export function refusalResponse({ status, fault }: OpenAiRefusal): Response {
   const { message, param = null, code = null } = fault

@@ -20,12 +20,20 @@ export {
 export { type ChatEncoder, type ChatEncoderOptions, chatCompletionEncoder, chatStreamEnd, openAiSse } from './chat/chat-encoder.ts'
 export { type CompletionRequest, readCompletionRequest } from './chat/read-completion-request.ts'
 export { type ResponseRequest, readResponseRequest } from './responses/read-response-request.ts'
+export { type NamedResponse, responseIn } from './responses/reference.ts'
 export type { ResponseEcho, ResponseEvent, ResponseItem, ResponseObject, ResponsePart, ResponseUsage } from './responses/response.ts'
-export { type ResponseEncoder, type ResponseEncoderOptions, responseEncoder, responseSse } from './responses/response-encoder.ts'
+export {
+  type RecordedAnswer,
+  type ResponseEncoder,
+  type ResponseEncoderOptions,
+  recordedResponse,
+  responseEncoder,
+  responseSse,
+} from './responses/response-encoder.ts'
 export type { AnswerStepsOptions } from './shared/answer-steps.ts'
 export type { CallerFault, ReadRequest } from './shared/caller-fault.ts'
 export type { CallerMessage, CallerRequest, InstructionsPlace, ReadOptions } from './shared/caller-request.ts'
 export type { CallerSetting } from './shared/caller-settings.ts'
 export type { CallerTool } from './shared/caller-tools.ts'
 export type { UrlCitation } from './shared/citations.ts'
-export { failureOf, type OpenAiError, type RunFailed } from './shared/failure.ts'
+export { brokenOff, failureOf, type OpenAiError, type RunFailed } from './shared/failure.ts'

@@ -1,13 +1,23 @@
+import { emptyUsage } from '../../../../src/context/index.ts'
 import { type Agent, type AgentRun, type JsonValue, textOf } from '../../../../src/index.ts'
-import { type CallerMessage, type CallerRequest, readCompletionRequest, readResponseRequest } from '../../../../src/ui/openai/index.ts'
+import { sessionOf } from '../../../../src/session/index.ts'
+import {
+  type CallerMessage,
+  type CallerRequest,
+  type ResponseObject,
+  readCompletionRequest,
+  readResponseRequest,
+  recordedResponse,
+  responseIn,
+} from '../../../../src/ui/openai/index.ts'
 import { readJsonObject } from '../../access/body.ts'
 import type { ClientResult } from '../../live/client-calls.ts'
 import type { Decision } from '../../live/decide.ts'
 import type { LiveSession } from '../../live/live-session.ts'
 import type { Place } from '../../live/live-session-host.ts'
 import { accepted, answerForCaller, callerSettings } from '../../openai/caller-request.ts'
-import { type Answering, chatAnswer, responseAnswer } from '../../openai/openai-answer.ts'
-import { OpenAiRefusal, refusalResponse } from '../../openai/openai-error.ts'
+import { type Answering, backgroundAnswer, chatAnswer, responseAnswer } from '../../openai/openai-answer.ts'
+import { OpenAiRefusal, refusalResponse, refuseResponse } from '../../openai/openai-error.ts'
 import type { IsSeen } from '../../stream/frame-writer.ts'
 import { keyOf, withKey } from '../prompt-body.ts'
 import type { SessionApp, SessionContext, SessionRouteOptions } from '../route-options.ts'
@@ -38,9 +48,33 @@ export function addOpenAiRoutes(app: SessionApp, options: SessionRouteOptions): 
       const { decisions, place } = request
       const from = place?.loopId === undefined ? {} : { from: place.loopId }
       const { run, isSeen } = await runFor(c, request, options, { canApprove: true, decisions, place: from })
-      return responseAnswer(request, answering(c.env.live, run, options, isSeen))
+      const answered = answering(c.env.live, run, options, isSeen)
+      return request.isBackground && !request.isStreamed ? backgroundAnswer(request, answered) : responseAnswer(request, answered)
     }),
   )
+  app.get('/openai/responses/:id', (c) =>
+    inTheirWords(async () => Response.json(await recorded(c.env.live, c.req.param('id')), { headers: { 'cache-control': 'no-store' } })),
+  )
+}
+
+/** A response as its session has it now, which needs no agent: also after its process has ended. */
+async function recorded(live: LiveSession, id: string): Promise<ResponseObject> {
+  const named = responseIn(id) ?? refuseResponse(id)
+  const run = await live.runOf(named.loopId)
+  const { loops } = sessionOf(await live.recorded.records(), live.sessionId)
+  const loop = loops.find(({ loopId }) => loopId === named.loopId)
+  if (loop === undefined && run === undefined) refuseResponse(id)
+  const { approvals, clientCalls } = loop === undefined ? { approvals: [], clientCalls: [] } : await live.history(named.loopId)
+  const { status = 'running', startedAt = Date.now(), messages = [], usage = emptyUsage(), error, rejection } = loop ?? {}
+  // Without an end in the log it goes on, here or wherever it is taken up.
+  const isOpen = status === 'running' || status === 'pending' || status === 'interrupted'
+  const answer = {
+    ...{ messages, usage, pendingApprovals: approvals, pendingClientCalls: clientCalls },
+    ...{ status: isOpen ? ('paused' as const) : status, isOn: isOpen && approvals.length + clientCalls.length === 0 },
+    ...(error !== undefined && { error }),
+    ...(rejection !== undefined && { rejection }),
+  }
+  return recordedResponse(named, answer, Math.floor(startedAt / 1000))
 }
 
 /** What a request says besides messages, and what its API has words for. */

@@ -10,7 +10,7 @@ import { refuseAsked, responseSettings, settingsIn, type UnsupportedFields } fro
 import { callerFormat, callerTools } from '../shared/caller-tools.ts'
 import { addSpoken } from '../shared/spoken.ts'
 import { approvalIn, placeOf } from './reference.ts'
-import type { ResponseEcho } from './response.ts'
+import { noEcho, type ResponseEcho } from './response.ts'
 
 /** What `POST /v1/responses` asks of an agent. */
 export interface ResponseRequest extends CallerRequest {
@@ -20,11 +20,12 @@ export interface ResponseRequest extends CallerRequest {
   decisions: ToolDecision[]
   /** Whether it may be kept, so that another request can go on with it. */
   mayStore: boolean
+  /** Whether it is answered at once, and asked for later. */
+  isBackground: boolean
   echo: ResponseEcho
 }
 
 const unsupported: UnsupportedFields = {
-  background: { defaults: [false], why: 'Agents answer at once: leave it out.' },
   prompt: { why: 'The agent has its own.' },
   max_tool_calls: { why: 'The limits of the agent are its server’s to set.' },
   top_logprobs: { defaults: [0], why: 'An agent may ask several models: leave it out.' },
@@ -55,10 +56,13 @@ interface Said {
 }
 
 function responseRequest(body: ClientObject, options: ReadOptions): ResponseRequest {
-  const { model, input, stream = false, store } = body
+  const { model, input, stream = false, store, background } = body
   if (!isId(model)) refuse('model', 'model must be the name of an agent: GET /v1/models lists them.')
   if (typeof stream !== 'boolean' && stream !== null) refuse('stream', 'stream must be true or false.')
   if (store !== undefined && store !== null && typeof store !== 'boolean') refuse('store', 'store must be true or false.')
+  if (background !== undefined && background !== null && typeof background !== 'boolean')
+    refuse('background', 'background must be true or false.')
+  if (background === true && store === false) refuse('background', 'What is not stored cannot be asked for later: leave store out.')
   refuseAsked(body, unsupported)
   const said: Said = { conversation: new CallerConversation(options), decisions: [] }
   const { conversation, decisions } = said
@@ -82,6 +86,7 @@ function responseRequest(body: ClientObject, options: ReadOptions): ResponseRequ
     ...(place !== undefined && { place }),
     decisions,
     mayStore: store !== false,
+    isBackground: background === true,
     echo: echoOf(body),
   }
 }
@@ -151,17 +156,17 @@ function placeIn({ conversation, previous_response_id: previous }: ClientObject,
 function echoOf(body: ClientObject): ResponseEcho {
   const { metadata, parallel_tool_calls: parallel, previous_response_id: previous, tools } = body
   return {
-    instructions: body.instructions ?? null,
-    max_output_tokens: body.max_output_tokens ?? null,
-    metadata: isObject(metadata) ? metadata : {},
+    instructions: body.instructions ?? noEcho.instructions,
+    max_output_tokens: body.max_output_tokens ?? noEcho.max_output_tokens,
+    metadata: isObject(metadata) ? metadata : noEcho.metadata,
     parallel_tool_calls: parallel !== false,
-    previous_response_id: textIn(previous) ?? null,
-    reasoning: body.reasoning ?? { effort: null, summary: null },
-    temperature: body.temperature ?? 1,
-    text: body.text ?? { format: { type: 'text' } },
-    tool_choice: body.tool_choice ?? 'auto',
-    tools: Array.isArray(tools) ? tools : [],
-    top_p: body.top_p ?? 1,
-    truncation: 'disabled',
+    previous_response_id: textIn(previous) ?? noEcho.previous_response_id,
+    reasoning: body.reasoning ?? noEcho.reasoning,
+    temperature: body.temperature ?? noEcho.temperature,
+    text: body.text ?? noEcho.text,
+    tool_choice: body.tool_choice ?? noEcho.tool_choice,
+    tools: Array.isArray(tools) ? tools : noEcho.tools,
+    top_p: body.top_p ?? noEcho.top_p,
+    truncation: noEcho.truncation,
   }
 }

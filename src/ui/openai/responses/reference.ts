@@ -1,4 +1,6 @@
 import { toBase64 } from '../../../base/base64.ts'
+import { sessionId as sessionIdShape } from '../../../contract/session/session.ts'
+import { fits } from '../../../contract/shape/read.ts'
 import { parseApprovalId } from '../../shared/approval-id.ts'
 
 /** A place in a session: the end of this loop. */
@@ -25,6 +27,24 @@ export function placeOf(id: string): SessionPlace | undefined {
   const [sessionId, tail] = partsOf(id) ?? []
   if (typeof sessionId !== 'string' || typeof tail !== 'string') return undefined
   return { sessionId, loopId: `${sessionId}.${tail}` }
+}
+
+/** A response, as its id names it. */
+export interface NamedResponse extends SessionPlace {
+  /** The event of the run with which it begins, and how many answers the run had before. */
+  seq: number
+  answersBefore: number
+  /** The name of the agent. */
+  model: string
+}
+
+/** The response that an id names; `undefined` for any other text. */
+export function responseIn(id: string): NamedResponse | undefined {
+  const place = id.startsWith('resp_') ? placeOf(id) : undefined
+  const [, , seq, answersBefore, model] = partsOf(id) ?? []
+  if (place === undefined || !fits(sessionIdShape, place.sessionId)) return undefined
+  if (typeof seq !== 'number' || typeof answersBefore !== 'number' || typeof model !== 'string') return undefined
+  return { ...place, seq, answersBefore, model }
 }
 
 /** The call that the id of an approval request is about; `undefined` for any other text. */

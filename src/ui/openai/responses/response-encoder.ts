@@ -1,4 +1,4 @@
-import type { AssistantMessage } from '../../../contract/message/message.ts'
+import type { AgentMessage, AssistantMessage } from '../../../contract/message/message.ts'
 import { emptyUsage, type Usage } from '../../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent } from '../../../contract/run/event.ts'
 import type { PendingApproval } from '../../../contract/run/run-facts.ts'
@@ -9,8 +9,8 @@ import type { WaitingForPerson } from '../../shared/open-calls.ts'
 import { type AnswerStep, AnswerSteps, type AnswerStepsOptions } from '../shared/answer-steps.ts'
 import { brokenOff, failureOf, type RunFailed } from '../shared/failure.ts'
 import { type NamedItem, OutputWriter } from './output-writer.ts'
-import { referenceTo, type SessionPlace } from './reference.ts'
-import { type ResponseEcho, type ResponseEvent, type ResponseEventBody, type ResponseObject, responseUsage } from './response.ts'
+import { type NamedResponse, referenceTo, type SessionPlace } from './reference.ts'
+import { noEcho, type ResponseEcho, type ResponseEvent, type ResponseEventBody, type ResponseObject, responseUsage } from './response.ts'
 
 /** What a response says of itself, and what its encoder has to know. */
 export interface ResponseEncoderOptions extends AnswerStepsOptions {
@@ -64,6 +64,24 @@ export function responseEncoder(options: ResponseEncoderOptions): ResponseEncode
   return new Encoder(options)
 }
 
+/** What a log says of the loop of a response. */
+export interface RecordedAnswer
+  extends Pick<AgentEndEvent, 'status' | 'usage' | 'error' | 'rejection' | 'pendingApprovals' | 'pendingClientCalls'> {
+  /** What the loop added to the history, in order. */
+  messages: readonly AgentMessage[]
+  /** Whether the loop goes on: then there is no answer yet. */
+  isOn: boolean
+}
+
+/**
+ * A stored response as the log of its session has it: what the run has answered from there on, as far as it is by now. What the request said besides is not known
+ * any more. `created`: epoch seconds.
+ */
+export function recordedResponse(named: NamedResponse, answer: RecordedAnswer, created: number): ResponseObject {
+  const options = { model: named.model, created, echo: noEcho, isStored: true, isWhole: true }
+  return new Encoder(options).recorded(named, answer)
+}
+
 /** Where a run stands, as its events say it. */
 interface RunPlace extends SessionPlace {
   runId: string
@@ -79,6 +97,7 @@ class Encoder implements ResponseEncoder {
   )
   #out: ResponseEvent[] = []
   #number = 0
+  #answersBefore = 0
   #place: RunPlace | undefined
   #isEnded = false
   #last: AssistantMessage | undefined
@@ -101,7 +120,20 @@ class Encoder implements ResponseEncoder {
     return this.#out
   }
 
+  /** The whole response, from what the log says of its loop. */
+  recorded({ sessionId, loopId, seq, answersBefore }: NamedResponse, { messages, isOn, ...end }: RecordedAnswer): ResponseObject {
+    this.#answersBefore = answersBefore
+    this.#place = { sessionId, loopId, runId: loopId, seq }
+    if (isOn) return this.#response('in_progress')
+    const base = { sessionId, loopId, runId: loopId, seq, at: 0 }
+    const answers = messages.filter(({ role }) => role === 'assistant').slice(answersBefore)
+    for (const message of answers) this.encode({ ...base, type: 'messageEnd', messageId: message.id, message })
+    const last = this.encode({ ...base, type: 'agentEnd', messages: [], ...end }).at(-1)
+    return last !== undefined && 'response' in last ? last.response : this.#response('failed')
+  }
+
   skip(event: AgentEvent): void {
+    if (event.type === 'messageEnd' && event.message.role === 'assistant') this.#answersBefore += 1
     this.#steps.take(event)
     this.#steps.usage = emptyUsage()
   }
@@ -223,7 +255,8 @@ class Encoder implements ResponseEncoder {
   #name(kind: NamedItem | 'resp', index: number): string {
     const place = this.#place
     if (place === undefined) return `${kind}_${index}`
-    if (kind === 'resp') return this.#options.isStored ? referenceTo(kind, place, index) : `${kind}_${place.runId}`
+    if (kind === 'resp')
+      return this.#options.isStored ? referenceTo(kind, place, index, this.#answersBefore, this.#options.model) : `${kind}_${place.runId}`
     return this.#options.isStored ? referenceTo(kind, place, place.seq, index) : `${kind}_${place.runId}_${index}`
   }
 

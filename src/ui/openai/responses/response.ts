@@ -42,6 +42,22 @@ export interface ResponseEcho {
   truncation: 'disabled'
 }
 
+/** What a request says that says nothing. */
+export const noEcho: ResponseEcho = {
+  instructions: null,
+  max_output_tokens: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  reasoning: { effort: null, summary: null },
+  temperature: 1,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_p: 1,
+  truncation: 'disabled',
+}
+
 /** An answer in the form of OpenAI's Responses API. */
 export interface ResponseObject extends ResponseEcho {
   id: string
