@@ -21,6 +21,7 @@ const ways: Readonly<Record<Changing, readonly [method: 'POST' | 'DELETE', path:
   answerCall: ['POST', '/client-calls/:id'],
   stop: ['POST', '/stop'],
   rename: ['POST', '/title'],
+  changeState: ['POST', '/state'],
   import: ['POST', '/import'],
   delete: ['DELETE', '/'],
   schedule: ['POST', '/schedules'],

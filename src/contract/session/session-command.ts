@@ -25,6 +25,8 @@ export const sessionCommand = tagged('type', {
   answerCall: about,
   stop: told,
   rename: told,
+  /** What the session shares with its pages. */
+  changeState: told,
   import: told,
   delete: told,
   schedule: told,

@@ -37,24 +37,31 @@ const mostLines = 3000
 /** A parser says so often in a row that it has read nothing before it is given up. */
 const mostIdle = 10
 
+/** How long all code of an answer may be read for its colours. */
+export interface ColourTime {
+  leftMs: number
+}
+
 /**
- * Colours code line by line, as it comes: each line is read once, from where the one before has ended. Parsers of CodeMirror's legacy modes read
- * characters, not patterns over all of a text, so no code makes them slow.
+ * Colours code line by line, as it comes: each line is read once, from where the one before has ended. Parsers of CodeMirror's legacy modes look through all
+ * that is open at a place: ten thousand brackets make them slow. So code that comes when the time of its answer is over stays plain.
  */
 export class CodeColours {
   readonly #parser: StreamParser<unknown>
+  readonly #time: ColourTime
   #state: unknown
   #lines = 0
 
-  constructor(parser: StreamParser<unknown>) {
+  constructor(parser: StreamParser<unknown>, time: ColourTime) {
     this.#parser = parser
+    this.#time = time
     this.#state = parser.startState?.(2) ?? {}
   }
 
   /** The next line, in pieces that are the line together. */
   line(text: string): CodePiece[] {
     this.#lines += 1
-    if (this.#lines > mostLines || text.length > longestLine) return [{ text }]
+    if (this.#lines > mostLines || text.length > longestLine || this.#time.leftMs <= 0) return [{ text }]
     if (text === '') {
       this.#parser.blankLine?.(this.#state, 2)
       return []
@@ -72,7 +79,7 @@ export class CodeColours {
     const pieces: CodePiece[] = []
     for (let idle = 0; !stream.eol() && idle <= mostIdle; idle += 1) {
       stream.start = stream.pos
-      const name = this.#parser.token(stream, this.#state)
+      const name = this.#token(stream)
       if (stream.pos === stream.start) continue
       idle = 0
       const style = styleOf(name)
@@ -81,12 +88,25 @@ export class CodeColours {
     if (!stream.eol()) throw new Error('The parser does not advance.')
     return pieces
   }
+
+  #token(stream: StringStream): string | null {
+    if (this.#time.leftMs <= 0) throw new Error('The time for colours is over.')
+    const begun = performance.now()
+    try {
+      return this.#parser.token(stream, this.#state)
+    } finally {
+      this.#time.leftMs -= performance.now() - begun
+    }
+  }
 }
 
-/** Colours for a language, by the name that stands behind a fence or by the ending of a file; `undefined` for one that is not known. */
-export function coloursOf(language: string): CodeColours | undefined {
+/**
+ * Colours for a language, by the name that stands behind a fence or by the ending of a file; `undefined` for one that is not known. They take of `time`
+ * as they read.
+ */
+export function coloursOf(language: string, time: ColourTime): CodeColours | undefined {
   const parser = Object.hasOwn(languages, language) ? languages[language] : undefined
-  return parser === undefined ? undefined : new CodeColours(parser)
+  return parser === undefined ? undefined : new CodeColours(parser, time)
 }
 
 const styles: Readonly<Record<string, Style>> = {

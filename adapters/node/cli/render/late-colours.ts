@@ -1,5 +1,5 @@
 import type { Painter } from '../terminal/paint.ts'
-import type { CodeColours } from './code-colours.ts'
+import type { CodeColours, ColourTime } from './code-colours.ts'
 
 let loaded: typeof import('./code-colours.ts') | undefined
 
@@ -9,7 +9,7 @@ export async function loadColours({ hasColours }: Painter): Promise<void> {
 }
 
 /** Colours for the code behind a fence, by what stands beside it; `undefined` for a language that is not known, and before they are loaded. */
-export function coloursFor(fence: string): CodeColours | undefined {
+export function coloursFor(fence: string, time: ColourTime): CodeColours | undefined {
   const name = /^\s*\{?\.?([\w+#-]{1,20})/.exec(fence)?.[1] ?? ''
-  return loaded?.coloursOf(name.toLowerCase())
+  return loaded?.coloursOf(name.toLowerCase(), time)
 }

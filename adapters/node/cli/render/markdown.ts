@@ -1,11 +1,13 @@
 import { joined, type Painted, type Painter } from '../terminal/paint.ts'
 import { cutTo, widthOf, wrapWords } from '../terminal/text-width.ts'
-import type { CodeColours } from './code-colours.ts'
+import type { CodeColours, ColourTime } from './code-colours.ts'
 import { paintInline } from './inline.ts'
 import { coloursFor } from './late-colours.ts'
 
 /** A line longer than this is written in parts. */
 const longestLine = 4000
+/** Milliseconds for the colours of one answer: a terminal that stands still for longer would take no key. */
+const colourMs = 1000
 /** Rows of a table that are lined up together. */
 const longestTable = 200
 
@@ -19,6 +21,7 @@ export class MarkdownLines {
   #rest = ''
   #fence: string | undefined
   #code: CodeColours | undefined
+  #colourTime: ColourTime = { leftMs: colourMs }
   #table: string[] = []
 
   constructor(painter: Painter, width: () => number) {
@@ -30,13 +33,10 @@ export class MarkdownLines {
   push(delta: string): Painted[] {
     const lines = (this.#rest + delta).split('\n')
     this.#rest = lines.pop() ?? ''
-    const done = lines.flatMap((line) => this.#line(line.replace(/\r$/, '')))
-    if (this.#rest.length > longestLine) {
-      const at = this.#rest.lastIndexOf(' ') + 1 || this.#rest.length
-      done.push(...this.#line(this.#rest.slice(0, at)))
-      this.#rest = this.#rest.slice(at)
-    }
-    return done
+    const done = lines.flatMap((line) => [...cutOff(line)].flatMap((part) => this.#line(part.replace(/\r$/, ''))))
+    const parts = [...cutOff(this.#rest)]
+    this.#rest = parts.pop() ?? ''
+    return [...done, ...parts.flatMap((part) => this.#line(part))]
   }
 
   /** How the line that is not complete looks so far, with the table above it. */
@@ -44,7 +44,10 @@ export class MarkdownLines {
     const rows = this.#table.map((row) => this.#painter.plain(row))
     if (this.#rest === '') return rows
     // Code is read once, when its line is whole.
-    return [...rows, this.#code === undefined ? this.#painted(this.#rest) : this.#painter.plain(`  ${this.#rest}`)]
+    return [
+      ...rows,
+      this.#fence === undefined || this.#code === undefined ? this.#painted(this.#rest) : this.#painter.plain(`  ${this.#rest}`),
+    ]
   }
 
   /** What is left, when nothing more comes. */
@@ -52,6 +55,7 @@ export class MarkdownLines {
     const last = this.#rest === '' ? [] : this.#line(this.#rest)
     this.#rest = ''
     this.#fence = undefined
+    this.#colourTime = { leftMs: colourMs }
     return [...last, ...this.#flushTable()]
   }
 
@@ -71,7 +75,7 @@ export class MarkdownLines {
 
   #begin(fence: string, line: string): void {
     this.#fence = fence
-    this.#code = this.#painter.hasColours ? coloursFor(line.slice(line.indexOf(fence) + fence.length)) : undefined
+    this.#code = this.#painter.hasColours ? coloursFor(line.slice(line.indexOf(fence) + fence.length), this.#colourTime) : undefined
   }
 
   #codeLine(line: string): Painted {
@@ -128,6 +132,18 @@ export class MarkdownLines {
       return cutTo(joined(...parts), this.#width())
     })
   }
+}
+
+/** A line in parts that are not too long, cut behind a space where there is one: patterns are tried on no more at once. */
+function* cutOff(line: string): Generator<string> {
+  let from = 0
+  while (line.length - from > longestLine) {
+    const space = line.lastIndexOf(' ', from + longestLine - 1)
+    const until = space > from ? space + 1 : from + longestLine
+    yield line.slice(from, until)
+    from = until
+  }
+  yield line.slice(from)
 }
 
 function cellsOf(row: string): string[] {

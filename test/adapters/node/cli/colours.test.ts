@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type CodePiece, coloursOf } from '../../../../adapters/node/cli/render/code-colours.ts'
 import { loadColours } from '../../../../adapters/node/cli/render/late-colours.ts'
 import { MarkdownLines } from '../../../../adapters/node/cli/render/markdown.ts'
@@ -37,6 +37,7 @@ const names = [
   'less',
 ]
 
+const endlessTime = { leftMs: Number.POSITIVE_INFINITY }
 const textOf = (pieces: readonly CodePiece[]): string => pieces.map(({ text }) => text).join('')
 
 /** What is painted in a style stands in its name. */
@@ -101,7 +102,7 @@ describe('code in colours', () => {
     const line = fc.array(piece, { maxLength: 20 }).map((parts) => parts.join('').replaceAll('\n', ' '))
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.array(line, { maxLength: 12 }), (name, lines) => {
-        const colours = coloursOf(name)
+        const colours = coloursOf(name, endlessTime)
         for (const each of lines) expect(textOf(colours?.line(each) ?? [])).toBe(each)
       }),
       { numRuns: runs(300, 20_000) },
@@ -110,14 +111,45 @@ describe('code in colours', () => {
 
   it('holds nothing up: 10,000 lines, and lines without an end', () => {
     for (const name of names) {
-      const colours = coloursOf(name)
+      const colours = coloursOf(name, endlessTime)
       for (let at = 0; at < (name === 'ts' ? 10_000 : 1000); at += 1) {
         const line = `const name${at} = { "a": [${'('.repeat(at % 40)}${at}] } // <b a='1'>`
         expect(textOf(colours?.line(line) ?? [])).toBe(line)
       }
       const endless = '((((" <'.repeat(20_000)
-      expect(textOf(coloursOf(name)?.line(endless) ?? [])).toBe(endless)
+      expect(textOf(coloursOf(name, endlessTime)?.line(endless) ?? [])).toBe(endless)
     }
+  })
+})
+
+describe('a hostile answer', () => {
+  it('stops the colours when their time is over, for all code of the answer, and stays the same text', async () => {
+    await loadColours(marking)
+    let now = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+      now += 10
+      return now
+    })
+    onTestFinished(() => clock.mockRestore())
+    const block = `\`\`\`js\n${'return 1 + 2\n'.repeat(30)}\`\`\`\n`
+    const [first = '', second = ''] = shown(`${block}A line.\n${block}`).split('A line.')
+    expect(first).toContain('<magenta>return</>')
+    expect(second).toBe(`\n${'  return 1 + 2\n'.repeat(30).trimEnd()}`)
+  })
+
+  it('holds nothing up: code of 1 MB that opens and never closes, and lines of 1 MB', async () => {
+    await loadColours(marking)
+    const opened = `${'q{{(${'.repeat(160)}\n`.repeat(1000)
+    expect(shown(`\`\`\`js\n${opened}`).length).toBeGreaterThan(opened.length)
+    for (const line of [`# a${' '.repeat(1_000_000)}x`, `# a${' #'.repeat(500_000)}x`, '[a]('.repeat(250_000), '*a '.repeat(300_000)])
+      expect(shown(`${line}\n`).replaceAll(/\s|<[^>]*>/g, '')).toContain('a')
+  })
+
+  it('is shown as prose again behind code, also before its line is whole', async () => {
+    await loadColours(marking)
+    const lines = new MarkdownLines(marking, () => 80)
+    lines.push('```ts\nconst a = 1\n```\nSome **bold** wor')
+    expect(lines.pending()).toEqual(['Some <bold>bold</> wor'])
   })
 })
 
