@@ -153,7 +153,7 @@ const expected: Record<string, string> = {
   './client': `
     RemoteError remoteSession runClientTools
     RemoteSharedState AnyTools ClientCallAnswer ClientCallContext ClientToolFunction ClientTools OfferedClientTool
-    ChatAgent ChatOptions ClientSettings QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
+    ChatAgent ChatOptions ClientSettings LoadOptions QueuedReceipt ReconnectOptions RemoteErrorCode RemoteErrorOptions RemoteSession RemoteSessionOptions`,
   './ui/openai': `
     brokenOff chatCompletionEncoder chatCompletionOf chatStreamEnd failureOf openAiSse readCompletionRequest readResponseRequest recordedResponse
     responseEncoder responseIn responseSse NamedResponse RecordedAnswer

@@ -14,6 +14,8 @@ interface Waiting {
 /** What was said, as far as this side has heard, and where in the session that is. */
 export class Conversation {
   messages: readonly AgentMessage[] = []
+  /** Whether more was said before these. */
+  hasEarlier = false
   /** Calls that a run has left waiting. */
   approvals: readonly PendingApproval[] = []
   /** Calls for pages that a run has left waiting. */
@@ -26,10 +28,25 @@ export class Conversation {
   #ofRun = new Set<string>()
 
   /** What the server has. */
-  replace({ messages, approvals, clientCalls }: Waiting & { messages: readonly AgentMessage[] }): void {
+  replace({ messages, hasEarlier, approvals, clientCalls }: Waiting & { messages: readonly AgentMessage[]; hasEarlier: boolean }): void {
     this.messages = messages
+    this.hasEarlier = hasEarlier
     this.approvals = approvals
     this.clientCalls = clientCalls
+  }
+
+  /** What was said before `first`, unless another message begins it by now. */
+  begins({ messages, hasEarlier }: { messages: readonly AgentMessage[]; hasEarlier: boolean }, first: string): readonly AgentMessage[] {
+    if (this.messages[0]?.id !== first) return []
+    this.messages = [...messages, ...this.messages]
+    this.hasEarlier = hasEarlier
+    return messages
+  }
+
+  /** A history without what is before the first message here, where nobody has asked for that yet. */
+  fromHereOn<Read extends { messages: AgentMessage[]; hasEarlier: boolean }>(history: Read): Read {
+    const at = this.hasEarlier ? history.messages.findIndex(({ id }) => id === this.messages[0]?.id) : 0
+    return at <= 0 ? history : { ...history, messages: history.messages.slice(at), hasEarlier: true }
   }
 
   /** What the run before has left waiting. */

@@ -153,8 +153,19 @@ export class LiveRemoteSession implements ChatAgent {
 
   // The session
 
-  async load({ loopId: place }: { loopId?: string } = {}): Promise<readonly AgentMessage[]> {
-    const history = await readHistory(this.#wire, { loopId: place })
+  get hasEarlier(): boolean {
+    return this.#conversation.hasEarlier
+  }
+
+  async loadEarlier({ limit }: { limit?: number } = {}): Promise<readonly AgentMessage[]> {
+    const { hasEarlier, messages, place } = this.#conversation
+    const first = messages[0]?.id
+    if (!hasEarlier || first === undefined) return []
+    return this.#conversation.begins(await readHistory(this.#wire, { loopId: place, limit, before: first }), first)
+  }
+
+  async load({ loopId: place, limit }: { loopId?: string; limit?: number } = {}): Promise<readonly AgentMessage[]> {
+    const history = await readHistory(this.#wire, { loopId: place, limit })
     const { messages, queued, loopId, runningLoopId } = history
     if (place !== undefined && (this.#run !== undefined || runningLoopId !== undefined)) throw busyElsewhere()
     this.#conversation.replace(history)
@@ -334,17 +345,18 @@ export class LiveRemoteSession implements ChatAgent {
     if (this.#conversation.place !== undefined) return true
     const isFirst = !this.#hasWatched && this.messages.length === 0
     const after = isFirst ? undefined : this.messages.at(-1)?.id
-    const history = await readHistory(this.#wire, { after })
+    const history = this.#conversation.fromHereOn(await readHistory(this.#wire, { after }))
     const { messages, isRest, loopId } = history
+    const hasEarlier = isRest ? this.hasEarlier : history.hasEarlier
     this.#hasWatched = true
     const known = new Set(this.messages.map(({ id }) => id))
     const missed = new Set(messages.flatMap(({ id }) => (known.has(id) ? [] : id)))
     // What was gone back behind meanwhile is out of sight before the rest is told.
     if (!isRest && !isFirst)
-      this.#conversation.replace({ ...this.#conversation.waiting, messages: messages.filter(({ id }) => known.has(id)) })
+      this.#conversation.replace({ ...this.#conversation.waiting, hasEarlier, messages: messages.filter(({ id }) => known.has(id)) })
     if (!isFirst && missed.size > 0) await this.#tell(missed)
     if (this.#run !== undefined) return false
-    this.#conversation.replace({ ...history, messages: isRest ? this.messages : messages })
+    this.#conversation.replace({ ...history, hasEarlier, messages: isRest ? this.messages : messages })
     this.#conversation.endsWith(loopId, this.#conversation.place)
     return true
   }

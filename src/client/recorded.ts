@@ -21,22 +21,36 @@ export interface History {
   queued: Queued[]
   /** Whether `messages` are only those after the one that was asked for. */
   isRest: boolean
+  /** Whether something was said before them that was not asked for. */
+  hasEarlier: boolean
   /** The loop that it ends with. */
   loopId?: string
   runningLoopId?: string
 }
 
-/** The history of a session, or up to the end of `loopId`; where it has message `after`, only what follows it. */
-export async function readHistory(wire: Wire, asked: { after?: string | undefined; loopId?: string | undefined } = {}): Promise<History> {
+/** Which part of a history. */
+export interface AskedHistory {
+  /** Up to the end of this loop. */
+  loopId?: string | undefined
+  /** Only what follows this message, where the history has it. */
+  after?: string | undefined
+  /** So many messages: the last ones, or those before this one. */
+  limit?: number | undefined
+  before?: string | undefined
+}
+
+/** The history of a session. */
+export async function readHistory(wire: Wire, asked: AskedHistory = {}): Promise<History> {
   const { after } = asked
   const query = Object.entries(asked).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${encodeURIComponent(value)}`))
   const path = query.length === 0 ? '/history' : `/history?${query.join('&')}`
   const answer: Partial<Omit<History, 'isRest'>> & { after?: string } = Object(await wire.json({ method: 'GET', path }))
-  const { messages, approvals, clientCalls = [], queued = [], loopId, runningLoopId } = answer
+  const { messages, approvals, clientCalls = [], queued = [], loopId, runningLoopId, hasEarlier = false } = answer
   if (!Array.isArray(messages) || !Array.isArray(approvals) || !Array.isArray(clientCalls) || !Array.isArray(queued)) throw noHistory()
   return {
     ...{ messages, approvals, clientCalls, queued },
     isRest: after !== undefined && answer.after === after,
+    hasEarlier,
     ...(loopId !== undefined && { loopId }),
     ...(runningLoopId !== undefined && { runningLoopId }),
   }

@@ -8,6 +8,14 @@ import type { RemoteSharedState } from './remote-shared-state.ts'
 import type { QueuedReceipt } from './run/outbox.ts'
 import type { AnyTools, ClientTools } from './tools/client-tools.ts'
 
+/** How much of a session is read, and up to where. */
+export interface LoadOptions {
+  /** Up to the end of this loop. Default: all. */
+  loopId?: string
+  /** Only the last messages: 1 to 200. Default: all. */
+  limit?: number
+}
+
 /** A session on a server, with the surface of a local agent. See `remoteSession`. */
 export interface RemoteSession extends ChatAgent {
   /**
@@ -16,7 +24,14 @@ export interface RemoteSession extends ChatAgent {
    * gone on. Until then the server remembers nothing of it. Rejects with `RemoteError`: `notFound` for a loop that is none of the session, `busy` where a
    * run is on.
    */
-  load(options?: { loopId?: string }): Promise<readonly AgentMessage[]>
+  load(options?: LoadOptions): Promise<readonly AgentMessage[]>
+  /** Whether more was said before `messages`: `load({ limit })` reads the last ones only. */
+  readonly hasEarlier: boolean
+  /**
+   * Reads what was said before `messages`, and puts it there: as many messages as `limit` says (1 to 200), by default 50. Resolves with these, the empty list where there are
+   * no more. Rejects with `RemoteError`: `invalidCursor` where the conversation has gone another way meanwhile.
+   */
+  loadEarlier(options?: { limit?: number }): Promise<readonly AgentMessage[]>
   /** What waits to be said in the run that is on, in order: what was queued here, and what `load` found. */
   readonly queued: readonly QueuedReceipt[]
   /**

@@ -2,6 +2,7 @@ import type { AgentMessage, PendingApproval, PendingClientCall } from '../../../
 import { waitingApprovals, waitingClientCalls } from '../../../src/internal.ts'
 import { loopChainTo, queuedInputs, type SessionRecord, sessionOf, snapshotOf } from '../../../src/session/index.ts'
 import { refuse } from '../access/problem.ts'
+import { endsOf, type LastOf } from './log-end.ts'
 import type { WaitingInput } from './queued-inputs.ts'
 
 /** What was said, and the calls that wait for a person. */
@@ -52,23 +53,18 @@ export function pageIn(history: History, { limit, before }: PageQuery): HistoryP
 /** Records that are read first for one message. */
 const recordsPerMessage = 3
 const leastRecords = 64
-/** So many are taken for the whole log. */
-const mostRecords = 1 << 22
 
-/** A page of a history, of no more of its log than that takes: `lastOf` gives so many records from the end, fewer where there are no more. */
-export async function readPage(
-  lastOf: (count: number) => Promise<readonly SessionRecord[]>,
-  sessionId: string,
-  query: PageQuery,
-): Promise<HistoryPage> {
-  for (let count = Math.max(leastRecords, query.limit * recordsPerMessage); ; count *= 4) {
-    const records = await lastOf(count)
-    if (records.length < count || count > mostRecords) return pageIn(historyIn(records, sessionId), query)
+/** A page of a history, of no more of its log than that takes. */
+export async function readPage(lastOf: LastOf, sessionId: string, query: PageQuery): Promise<HistoryPage> {
+  for await (const { records, isWhole } of endsOf(lastOf, Math.max(leastRecords, query.limit * recordsPerMessage))) {
+    if (isWhole) return pageIn(historyIn(records, sessionId), query)
     const end = endIn(records, sessionId)
     if (end === undefined) continue
     const at = query.before === undefined ? end.messages.length : end.messages.findLastIndex(({ id }) => id === query.before)
     if (at >= query.limit) return { ...pageIn(end, query), hasEarlier: at > query.limit || !end.isWhole }
   }
+  // The last end is the whole log.
+  return pageIn(historyIn([], sessionId), query)
 }
 
 /** The end of a history, as far as the last records of its log say it for certain; `undefined` where they do not. */

@@ -14,6 +14,7 @@ import type { SavedState } from '../../../src/shared-state/index.ts'
 import { ProblemError, unknownLoop } from '../access/problem.ts'
 import { type History, type HistoryPage, historyIn, type PageQuery, readPage } from './history-page.ts'
 import { maxAttempts } from './live-session-host.ts'
+import { type LoopPage, readLoops } from './loop-page.ts'
 import { continuationOf, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
 /** How a run has ended. */
@@ -88,6 +89,11 @@ export class RecordedSession {
   /** A part of the history so far. Refuses with 400 `invalidCursor`. */
   async page(query: PageQuery): Promise<HistoryPage> {
     return readPage((last) => this.records({ last }), this.#sessionId, query)
+  }
+
+  /** Some of its loops, without the bytes of media. Refuses with 400 `invalidCursor`. */
+  async loops(query: PageQuery): Promise<LoopPage> {
+    return readLoops((last) => this.records({ last }), this.#sessionId, query)
   }
 
   /** Whether the log ends with this record. */

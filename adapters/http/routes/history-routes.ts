@@ -3,11 +3,12 @@ import { baseType, bytesOfBase64, isWithheld, mediaIn } from '../../../src/inter
 import { messagesWithBytes, type Session, SessionError, type Turn } from '../../../src/session/index.ts'
 import { refuse } from '../access/problem.ts'
 import { type History, pageIn } from '../live/history-page.ts'
+import type { PagedLoop } from '../live/loop-page.ts'
 import { limitOf } from './page-query.ts'
 import type { SessionApp, SessionContext, SessionRouteOptions } from './route-options.ts'
 
 /**
- * What was said in a session: `GET /` with everything that its store has, `GET /history` with the messages, and `GET /blobs/:hash` with bytes that
+ * What was said in a session: `GET /` with everything that its store has, `GET /loops` with that by page, `GET /history` with the messages, and `GET /blobs/:hash` with bytes that
  * the store keeps beside them.
  *
  * Source: docs/http-and-workers.md
@@ -18,8 +19,16 @@ export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions):
     const run = await live.currentRun()
     const session = await sessionIn(live.store, live.sessionId)
     if (session === undefined) return refuseUnknown()
-    const shown = c.req.query('events') === 'false' ? outlineOf(session) : forClients(session, options)
-    return c.json({ session: shown, ...(run !== undefined && { runningLoopId: run.loopId }) })
+    const loops = shownLoops(c, session.loops, options)
+    return c.json({ session: { ...session, loops }, ...(run !== undefined && { runningLoopId: run.loopId }) })
+  })
+  app.get('/loops', async (c) => {
+    const { live } = c.env
+    const run = await live.currentRun()
+    const { limit, before } = c.req.query()
+    if (!(await live.recorded.isKnown())) return refuseUnknown()
+    const { loops, hasEarlier } = await live.recorded.loops({ limit: limitOf(limit), ...(before !== undefined && { before }) })
+    return c.json({ loops: shownLoops(c, loops, options), hasEarlier, ...(run !== undefined && { runningLoopId: run.loopId }) })
   })
   app.get('/history', async (c) => {
     const { live } = c.env
@@ -117,18 +126,18 @@ async function sessionIn(store: SessionStore, sessionId: string): Promise<Sessio
   }
 }
 
-/** What the model was sent holds the system prompt; it stays on the server, as in the stream of events. */
-function forClients(session: Session, shown: Pick<SessionRouteOptions, 'turnRequests'>): Session {
-  const loops = session.loops.map((loop) => {
-    const events = loop.events.filter(({ event }) => !isWithheld(event, shown))
-    return { ...loop, events, turns: shown.turnRequests ? loop.turns : loop.turns.map(withoutRequest) }
+/** Loops as clients see them; with `events=false` without events and requests, which are most of it. */
+function shownLoops<Loop extends PagedLoop>(
+  c: SessionContext,
+  loops: readonly Loop[],
+  { turnRequests }: Pick<SessionRouteOptions, 'turnRequests'>,
+): Loop[] {
+  if (c.req.query('events') === 'false') return loops.map((loop) => ({ ...loop, events: [], turns: loop.turns.map(withoutRequest) }))
+  // What the model was sent holds the system prompt; it stays on the server, as in the stream of events.
+  return loops.map((loop) => {
+    const events = loop.events.filter(({ event }) => !isWithheld(event, { turnRequests }))
+    return { ...loop, events, turns: turnRequests ? loop.turns : loop.turns.map(withoutRequest) }
   })
-  return { ...session, loops }
-}
-
-/** The same without events and requests, which are most of it. */
-function outlineOf(session: Session): Session {
-  return { ...session, loops: session.loops.map((loop) => ({ ...loop, events: [], turns: loop.turns.map(withoutRequest) })) }
 }
 
 function withoutRequest({ requestPayload: _withheld, ...turn }: Turn): Turn {

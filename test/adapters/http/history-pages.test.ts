@@ -48,6 +48,18 @@ async function pagesOf(read: ReturnType<typeof readerOf>, limit: number): Promis
   }
 }
 
+/** All loops of a session, read by page. */
+async function loopsOf(read: ReturnType<typeof readerOf>, limit: number): Promise<unknown[]> {
+  const loops: unknown[] = []
+  for (let before = ''; ; ) {
+    const { body } = await read(`/loops?limit=${limit}${before}`)
+    loops.unshift(...body.loops)
+    if (body.hasEarlier !== true) return loops
+    expect(body.loops).toHaveLength(limit)
+    before = `&before=${body.loops[0].loopId}`
+  }
+}
+
 type Step = { say: string } | { edit: number } | { back: number }
 
 const step = fc.oneof(
@@ -101,6 +113,12 @@ describe.each([
           const { body: first } = await readerOf(store)(`/history?limit=${limit}`)
           expect([first.loopId, first.approvals, first.queued]).toEqual([whole.loopId, whole.approvals, whole.queued])
           expect((await readerOf(store)('/approvals')).body.approvals).toEqual(whole.approvals)
+          const { body: all, status } = await readerOf(store)('/')
+          // Nothing was said.
+          if (status === 404) return
+          expect(await loopsOf(readerOf(store), limit)).toEqual(
+            all.session.loops.map(({ agentId: _, ...loop }: { agentId: string }) => loop),
+          )
         },
       ),
       { numRuns: cases },
@@ -138,7 +156,10 @@ describe('the first page of a long session', () => {
         expect(body.approvals).toMatchObject([{ toolName: 'ask' }])
         return lines() - before
       }
-      costs.push([await read('/history?limit=50'), await read('/approvals')])
+      const ofHistory = [await read('/history?limit=50'), await read('/approvals')]
+      const before = lines()
+      expect((await readerOf(store)('/loops?limit=20')).body.loops).toHaveLength(20)
+      costs.push([...ofHistory, lines() - before])
     }
     const [short, long] = costs
     for (const [at, cost] of (long ?? []).entries()) expect(cost).toBeLessThanOrEqual(2 * (short?.[at] ?? 0))
@@ -152,6 +173,7 @@ describe('the first page of a long session', () => {
       const { status, body } = await read(`/history?${query}`)
       return [status, body.code]
     })
+    expect((await read('/loops?before=none')).body).toMatchObject({ status: 400, code: 'invalidCursor' })
     expect(await Promise.all(codes)).toEqual([...Array(3).fill([400, 'invalidBody']), [400, 'invalidCursor'], [400, 'invalidCursor']])
   })
 })

@@ -9,10 +9,17 @@ import { eventDecoder } from '../../../src/ui/native/index.ts'
 
 const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"prompt":"Go."}' }
 
+/** How events reach the process that is asked. */
+export type EventWay = 'notifications' | 'polling every 50 ms' | 'HTTP'
+
+const key = crypto.randomUUID()
+
 /** Milliseconds from each event of a run in another process until a client of this one has it. The clock of the machine is the same for both. */
-export async function eventDelays(databaseUrl: string, isListening: boolean): Promise<number[]> {
-  const tenant = isListening ? 'load-listen' : 'load-poll'
-  const env = { ...process.env, DATABASE_URL: databaseUrl, TENANT: tenant, LISTEN: isListening ? 'yes' : 'no' }
+export async function eventDelays(databaseUrl: string, way: EventWay): Promise<number[]> {
+  const tenant = `load-${way}`
+  const isListening = way !== 'polling every 50 ms'
+  const isHttp = way === 'HTTP'
+  const env = { ...process.env, DATABASE_URL: databaseUrl, TENANT: tenant, LISTEN: isListening ? 'yes' : 'no', ...(isHttp && { KEY: key }) }
   const holder = fork(fileURLToPath(new URL('holder.ts', import.meta.url)), { env })
   await once(holder, 'message')
   const pool = new Pool({ connectionString: databaseUrl })
@@ -20,6 +27,8 @@ export async function eventDelays(databaseUrl: string, isListening: boolean): Pr
     pool,
     tenant,
     ...(isListening && { listen: listenWith(pool) }),
+    // Nobody passes anything on to this one.
+    ...(isHttp && { peers: { url: 'http://127.0.0.1:9', key } }),
     agent: () => ({ model: scripted(() => ({ text: '' })) }),
   })
   const app = createAgentApp({ sessions, authorize: () => true })

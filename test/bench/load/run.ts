@@ -103,10 +103,10 @@ async function disk({ pool }: Database): Promise<void> {
 async function events(): Promise<void> {
   if (database === undefined) return console.log('NOT RUN: events between processes: there is no PostgreSQL on this machine')
   const rows = []
-  for (const wakes of ['notifications', 'polling every 50 ms'] as const) {
-    const delays = await eventDelays(database.url, wakes === 'notifications')
+  for (const way of ['notifications', 'polling every 50 ms', 'HTTP'] as const) {
+    const delays = await eventDelays(database.url, way)
     rows.push({
-      'woken by': wakes,
+      by: way,
       events: delays.length,
       'median, ms': percent(delays, 50).toFixed(1),
       'p99, ms': percent(delays, 99).toFixed(1),
