@@ -49,16 +49,19 @@ interface HostOptions {
   agent?: () => AgentOptions
   /** Answers before the app does. */
   first?: (request: Request) => Response | undefined
+  /** Changes the text of an answer. */
+  rewrite?: (text: string) => string
 }
 
 /** A server, what was asked of it, and sessions there. */
-async function hosted({ store = memorySessionStore(), agent = drawing, first = () => undefined }: HostOptions = {}) {
+async function hosted({ store = memorySessionStore(), agent = drawing, first = () => undefined, rewrite }: HostOptions = {}) {
   const sessions = memoryLiveSessions({ store, agent })
   const app = createAgentApp({ sessions, authorize: () => 'ada' })
   const asked: string[] = []
-  const server = await serve((request) => {
+  const server = await serve(async (request) => {
     asked.push(`${request.method} ${new URL(request.url).pathname}`)
-    return first(request) ?? app.fetch(request)
+    const answer = first(request) ?? (await app.fetch(request))
+    return rewrite === undefined ? answer : new Response(rewrite(await answer.text()), answer)
   })
   open.push(
     async () => server[Symbol.asyncDispose](),
@@ -167,6 +170,28 @@ describe('large media in the events of a session', () => {
     expect([result.status, result.text]).toEqual(['completed', 'Here it is: '])
     expect(mediaOf(result.messages)).toMatchObject([report, { blob: { bytes: 200_000 } }, { blob: { bytes: 200_000 } }])
     expect(gone.warnings).toContain('mediaGone')
+  })
+
+  it.each([
+    ['an answer that has too few bytes', 'short'],
+    ['one that has too many', 'endless'],
+  ])('are asked for again after %s', async (_name, kind) => {
+    let times = 0
+    const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)) })
+    const { session } = await hosted({
+      first: ({ url }) =>
+        url.includes('/blobs/') && times++ < 2 ? new Response(kind === 'short' ? new Uint8Array(10) : endless()) : undefined,
+    })
+    expect(mediaOf((await session().prompt(asked).result).messages)).toEqual([report, shot, drawn])
+  })
+
+  it.each([{ bytes: 1e12 }, { hash: '../../../x' }, { bytes: -1 }])('are not asked for where a server means none: %j', async (wrong) => {
+    const { session, blobs, warnings } = await hosted({
+      rewrite: (text) =>
+        text.replaceAll(/"blob":(\{[^}]*\})/g, (_all, blob: string) => `"blob":${JSON.stringify({ ...JSON.parse(blob), ...wrong })}`),
+    })
+    const result = await session().prompt(asked).result
+    expect([result.status, blobs(), warnings.includes('mediaGone')]).toEqual(['completed', [], true])
   })
 
   it.each([

@@ -1,7 +1,7 @@
 import { bytesOfBase64, toBase64 } from '../../base/base64.ts'
 import { mediaIn, withData } from '../../base/json/media-blocks.ts'
 import { sha256Of } from '../../base/sha256.ts'
-import { mediaBytes, type StoredBytes } from '../../contract/message/media.ts'
+import { isHash, maxInlineBytes, mediaBytes, type StoredBytes } from '../../contract/message/media.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import { RemoteError } from '../remote-error.ts'
@@ -70,6 +70,10 @@ export class NamedMedia {
   }
 
   async #readOf(name: StoredBytes): Promise<string | undefined> {
+    if (!isName(name)) {
+      this.#onGone(new RemoteError('unexpectedAnswer', 'An event names bytes that no session keeps: no hash, or too many of them.'))
+      return undefined
+    }
     try {
       return toBase64(await this.#read(name))
     } catch (error) {
@@ -89,6 +93,11 @@ export class NamedMedia {
       this.#kept -= length
     }
   }
+}
+
+/** Whether a server could mean it: what is named is made room for. */
+function isName({ hash, bytes }: StoredBytes): boolean {
+  return isHash(hash) && Number.isInteger(bytes) && bytes >= 0 && bytes <= maxInlineBytes
 }
 
 function namesIn(event: AgentEvent): StoredBytes[] {

@@ -75,12 +75,28 @@ export class Wire {
     return this.#whole(response.json())
   }
 
-  /** Bytes that the session keeps, one attempt. */
+  /** Bytes that the session keeps, one attempt. However long it takes, as long as something comes; more than were named are not read. */
   async #bytes({ hash, bytes }: StoredBytes): Promise<Uint8Array> {
     const response = await this.#answer({ method: 'GET', path: `/blobs/${encodeURIComponent(hash)}` })
-    const read = new Uint8Array(await this.#whole(response.arrayBuffer()))
-    if (read.length === bytes) return read
-    throw new RemoteError('unexpectedAnswer', `The answer has ${read.length} bytes, and the file ${bytes}.`, { isRetryable: true })
+    const reader = response.body?.getReader()
+    const read = new Uint8Array(bytes)
+    let at = 0
+    try {
+      for (let next = await this.#nextOf(reader); next !== undefined && at <= bytes; next = await this.#nextOf(reader)) {
+        read.set(next.subarray(0, bytes - at), at)
+        at += next.length
+      }
+    } finally {
+      reader?.cancel().catch(() => undefined)
+    }
+    if (at === bytes) return read
+    throw new RemoteError('unexpectedAnswer', `The answer has ${at < bytes ? at : 'more'} bytes, and the file ${bytes}.`, {
+      isRetryable: true,
+    })
+  }
+
+  async #nextOf(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<Uint8Array | undefined> {
+    return reader === undefined ? undefined : (await this.#whole(reader.read())).value
   }
 
   async #whole<Body>(body: Promise<Body>): Promise<Body> {

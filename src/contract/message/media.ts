@@ -12,6 +12,11 @@ const storedBytesFields = {
 export interface StoredBytes extends FieldsOf<typeof storedBytesFields> {}
 const storedBytes: ShapeOf<StoredBytes> = object<StoredBytes>(storedBytesFields)
 
+/** Whether a text can be the name of bytes: it becomes a part of file names, keys and addresses. */
+export function isHash(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text)
+}
+
 /** Media with more characters of base64 than this are kept beside a log, once, under their hash. */
 export const inlineMediaChars = 64 * 1024
 
@@ -105,7 +110,7 @@ function toldByBytes(type: string, data: string): boolean {
 export const defaultMaxMediaBytes = 20 * 1024 * 1024
 
 /** The most bytes of a file that any service takes within a request. */
-const maxInlineBytes = 64 * 1024 * 1024
+export const maxInlineBytes = 64 * 1024 * 1024
 
 /** Types of which each file begins with a signature that is known, and the bytes of the longest one. */
 const signedTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'audio/wav'])

@@ -67,8 +67,3 @@ function newMark(): string {
 export async function isBytesOf(hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
   return (await sha256Of(bytes)) === hash
 }
-
-/** Whether a text can be the name of bytes: it becomes a part of file names and keys. */
-export function isHash(text: string): boolean {
-  return /^[0-9a-f]{64}$/.test(text)
-}
