@@ -38,6 +38,8 @@ test('what an agent writes is kept by the browser, or the page says that it is n
   await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')
   await card(page).getByRole('button', { name: 'Approve' }).click()
   await expect(page.getByText('The tool said: Wrote 17 bytes to notes/today.md')).toBeVisible()
+  // What is on its way when a page ends is asked for again.
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
 
   await page.reload()
   await expect(page.getByText('The tool said: Wrote 17 bytes to notes/today.md')).toBeVisible()

@@ -14,12 +14,15 @@ export interface Choice {
   theme?: string | undefined
 }
 
+/** What the tabs of a phone are called. */
+const tabs = { sessions: 'Conversations', inspector: 'Inspector' } as const
+
 const themes = ['light', 'dark'] as const
 const wide: Size = { width: 1440, height: 900 }
 
 /** What is looked at on each device. Everything is made ready on a wide page: how to get there is the same for all sizes then. */
 const devices: readonly { sizes: readonly Size[]; options: BrowserContextOptions; names?: readonly string[] }[] = [
-  { sizes: [wide, { width: 1024, height: 768 }], options: {} },
+  { sizes: [wide, { width: 1024, height: 768 }, { width: 820, height: 1180 }], options: {} },
   { sizes: [{ width: 390, height: 844 }], options: { isMobile: true, hasTouch: true, deviceScaleFactor: 2 } },
   { sizes: [{ width: 2560, height: 1440 }], options: {}, names: ['tools', 'opening'] },
   // 1440 × 900 at 200 %.
@@ -60,5 +63,5 @@ export async function takeView(
 /** Brings the pane to sight that a narrow page shows only when it is asked. */
 async function show(page: Page, pane: View['pane'], width: number): Promise<void> {
   if (pane === 'inspector' && width > 720 && width <= 1100) await page.locator('.drawer-toggle button').click()
-  if (pane !== undefined && width <= 720) await page.locator('.pane-tabs').getByRole('button', { name: pane }).click()
+  if (pane !== undefined && width <= 720) await page.locator('.pane-tabs').getByRole('button', { name: tabs[pane] }).click()
 }

@@ -1,9 +1,13 @@
 import { useRef } from 'preact/hooks'
 import { IconButton } from '../parts/icon-button.tsx'
 
-/** Has a person pick files. */
+/** Only devices that are held have a camera that one points at things; elsewhere the field would pick a file. */
+const hasCamera = matchMedia('(pointer: coarse)').matches
+
+/** Has a person pick files, or take a picture. */
 export function AttachButton({ isDisabled, onPick }: { isDisabled: boolean; onPick: (files: Iterable<File>) => void }) {
   const input = useRef<HTMLInputElement>(null)
+  const camera = useRef<HTMLInputElement>(null)
 
   function pick(field: HTMLInputElement): void {
     onPick([...(field.files ?? [])])
@@ -13,6 +17,19 @@ export function AttachButton({ isDisabled, onPick }: { isDisabled: boolean; onPi
 
   return (
     <>
+      {hasCamera && <IconButton icon="camera" label="Take a picture" isDisabled={isDisabled} onClick={() => camera.current?.click()} />}
+      {hasCamera && (
+        <input
+          class="visually-hidden"
+          type="file"
+          accept="image/*"
+          capture="environment"
+          tabIndex={-1}
+          aria-label="Picture to attach"
+          ref={camera}
+          onChange={(event) => pick(event.currentTarget)}
+        />
+      )}
       <IconButton icon="clip" label="Attach files" isDisabled={isDisabled} onClick={() => input.current?.click()} />
       <input
         class="visually-hidden"

@@ -2,6 +2,7 @@ import { useMemo, useRef } from 'preact/hooks'
 import { type Block, BlockReader } from './blocks.ts'
 import { CodeBlock } from './code-block.tsx'
 import { withoutMarks } from './marks.ts'
+import { mathRenderer } from './math.ts'
 import { proseHtml } from './prose.ts'
 
 /** A text of a model. While it grows only its last block is parsed and rendered again. */
@@ -25,5 +26,6 @@ function BlockOf({ block, isGrowing }: { block: Block; isGrowing: boolean }) {
     if (block.kind === 'plain') return <p class="plain">{withoutMarks(block.raw)}</p>
     // The one place where HTML is set, and DOMPurify has seen it.
     return <div class="block" dangerouslySetInnerHTML={{ __html: proseHtml(block.raw) }} />
-  }, [block.raw, block.kind, isGrowing && block.kind === 'code'])
+    // Formulas are drawn once what draws them is there.
+  }, [block.raw, block.kind, isGrowing && block.kind === 'code', mathRenderer.value])
 }

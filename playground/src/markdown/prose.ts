@@ -1,10 +1,16 @@
 import DOMPurify from 'dompurify'
 import { Marked, type TokenizerAndRendererExtension } from 'marked'
 import { markPattern, withoutMarks } from './marks.ts'
+import { mathExtension } from './math.ts'
 
 /** What prose may consist of. Nothing here loads anything, runs anything, or has a place of its own on the page. */
 const tags = 'p br strong em del code pre a ul ol li blockquote h1 h2 h3 h4 h5 h6 hr table thead tbody tr th td span'.split(' ')
 const attributes = ['href', 'target', 'rel', 'class', 'title', 'start', 'align']
+/** What formulas consist of. */
+const mathTags =
+  'math semantics mrow mi mo mn ms mtext mspace msup msub msubsup mfrac msqrt mroot mover munder munderover mtable mtr mtd mstyle mpadded mphantom menclose'
+const mathAttributes =
+  'display mathvariant stretchy fence separator lspace rspace minsize maxsize width height depth voffset linethickness columnalign columnspacing rowspacing displaystyle scriptlevel accent accentunder notation'
 
 /** The number of a source, where a text rests on it: a link to the list below. A model cannot write one, because a mark is no text. */
 const citation: TokenizerAndRendererExtension = {
@@ -26,7 +32,7 @@ const citation: TokenizerAndRendererExtension = {
 
 const marked = new Marked({
   gfm: true,
-  extensions: [citation],
+  extensions: [citation, mathExtension(escaped)],
   renderer: {
     // HTML of a model is text about HTML.
     html: ({ text }) => escaped(text),
@@ -46,8 +52,8 @@ export function proseHtml(source: string): string {
   const html = marked.parse(source, { async: false })
   // What is left stands in code or in an address.
   return DOMPurify.sanitize(withoutMarks(html), {
-    ALLOWED_TAGS: tags,
-    ALLOWED_ATTR: attributes,
+    ALLOWED_TAGS: [...tags, ...mathTags.split(' ')],
+    ALLOWED_ATTR: [...attributes, ...mathAttributes.split(' ')],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     ADD_ATTR: ['target'],
