@@ -158,7 +158,7 @@ const expected: Record<string, string> = {
     brokenOff chatCompletionEncoder chatCompletionOf chatStreamEnd failureOf openAiSse readCompletionRequest readResponseRequest recordedResponse
     responseEncoder responseIn responseSse NamedResponse RecordedAnswer
     AnswerStepsOptions CallerFault CallerMessage CallerRequest CallerSetting CallerTool ChatAnnotation ChatChunk ChatCompletion ChatDelta ChatEncoder
-    ChatEncoderOptions ChatFinishReason ChatToolCall ChatUsage CompletionRequest ErrorChunk InstructionsPlace OpenAiError ReadOptions ReadRequest
+    ChatEncoderOptions ChatFinishReason ChatPicture ChatToolCall ChatUsage CompletionRequest ErrorChunk InstructionsPlace OpenAiError ReadOptions ReadRequest
     ResponseEcho ResponseEncoder ResponseEncoderOptions ResponseEvent ResponseItem ResponseObject ResponsePart ResponseRequest ResponseUsage RunFailed
     ToolDecision UrlCitation WaitingForPerson`,
   './ui/native': `

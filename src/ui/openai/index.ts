@@ -12,6 +12,7 @@ export {
   type ChatCompletion,
   type ChatDelta,
   type ChatFinishReason,
+  type ChatPicture,
   type ChatToolCall,
   type ChatUsage,
   chatCompletionOf,

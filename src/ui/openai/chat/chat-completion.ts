@@ -18,7 +18,13 @@ export interface ChatAnnotation {
   url_citation: Omit<UrlCitation, 'type'>
 }
 
-/** What is added to the answer. `reasoning_content` is no word of OpenAI's: services that show reasoning call it so. */
+/** A picture of the model. */
+export interface ChatPicture {
+  type: 'image_url'
+  image_url: { url: string }
+}
+
+/** What is added to the answer. `reasoning_content` and `images` are no words of OpenAI's: services that show reasoning and pictures call them so. */
 export interface ChatDelta {
   role?: 'assistant'
   content?: string
@@ -26,6 +32,7 @@ export interface ChatDelta {
   refusal?: string
   tool_calls?: (ChatToolCall & { index: number })[]
   annotations?: ChatAnnotation[]
+  images?: ChatPicture[]
 }
 
 /** Tokens that were used, as Chat Completions counts them. */
@@ -67,6 +74,7 @@ export interface ChatCompletion {
       reasoning_content?: string
       tool_calls?: ChatToolCall[]
       annotations: ChatAnnotation[]
+      images?: ChatPicture[]
     }
     logprobs: null
     finish_reason: ChatFinishReason
@@ -91,6 +99,7 @@ export function chatCompletionOf(chunks: readonly (ChatChunk | ErrorChunk)[]): C
   let [content, reasoning, refusal] = ['', '', '']
   const calls: ChatToolCall[] = []
   const annotations: ChatAnnotation[] = []
+  const images: ChatPicture[] = []
   let completion: ChatCompletion | undefined
   let finish: ChatFinishReason = 'stop'
   for (const chunk of chunks) {
@@ -101,6 +110,7 @@ export function chatCompletionOf(chunks: readonly (ChatChunk | ErrorChunk)[]): C
       refusal += delta.refusal ?? ''
       calls.push(...(delta.tool_calls ?? []).map(({ index: _, ...call }) => call))
       annotations.push(...(delta.annotations ?? []))
+      images.push(...(delta.images ?? []))
       finish = reason ?? finish
     }
     const { id, created, model, usage } = chunk
@@ -114,6 +124,7 @@ export function chatCompletionOf(chunks: readonly (ChatChunk | ErrorChunk)[]): C
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
     annotations,
+    ...(images.length > 0 && { images }),
   }
   completion.choices = [{ index: 0, message, logprobs: null, finish_reason: finish }]
   return completion

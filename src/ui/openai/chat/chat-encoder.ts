@@ -126,6 +126,9 @@ class Encoder implements ChatEncoder {
       case 'cited':
         this.#cited(step)
         return
+      case 'picture':
+        this.#send({ images: [{ type: 'image_url', image_url: { url: `data:${step.mimeType};base64,${step.data}` } }] })
+        return
       case 'answered':
         this.#answered(step.message)
         return

@@ -99,6 +99,11 @@ export class OutputWriter {
     this.#done({ ...item, arguments: args, status: 'completed' })
   }
 
+  picture(data: string): void {
+    this.close()
+    this.whole({ type: 'image_generation_call', id: this.#next('ig'), status: 'completed', result: data })
+  }
+
   /** An item that comes whole. */
   whole(item: ResponseItem): void {
     this.close()

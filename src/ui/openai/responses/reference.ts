@@ -10,7 +10,7 @@ export interface SessionPlace {
 }
 
 /** Words that ids begin with: what they name. */
-export type ReferenceKind = 'resp' | 'msg' | 'rs' | 'fc' | 'mcpr'
+export type ReferenceKind = 'resp' | 'msg' | 'rs' | 'fc' | 'ig' | 'mcpr'
 
 /**
  * An id that says where in which session the thing stands that it names, so that nothing has to be kept for it. Whoever reads it may read that: it is no secret, and

@@ -175,6 +175,9 @@ class Encoder implements ResponseEncoder {
       case 'cited':
         this.#writer.cite(step.messageId, step.contentIndex, step.citation)
         return
+      case 'picture':
+        this.#writer.picture(step.data)
+        return
       case 'answered':
         this.#answered(step.messageId, step.message)
         return

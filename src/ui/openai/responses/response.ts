@@ -12,6 +12,8 @@ export type ResponseItem =
   | { type: 'message'; id: string; status: ItemStatus; role: 'assistant'; content: ResponsePart[] }
   | { type: 'reasoning'; id: string; summary: { type: 'summary_text'; text: string }[] }
   | { type: 'function_call'; id: string; call_id: string; name: string; arguments: string; status: ItemStatus }
+  /** A picture of the model: base64. */
+  | { type: 'image_generation_call'; id: string; status: ItemStatus; result: string }
   /** The agent wants to run a tool of its own: the words of the API for a tool that a server runs. */
   | { type: 'mcp_approval_request'; id: string; server_label: string; name: string; arguments: string }
 

@@ -1,4 +1,4 @@
-import type { Citation, Content } from '../../../contract/message/content.ts'
+import type { Citation, Content, ImageContent } from '../../../contract/message/content.ts'
 import type { AssistantMessage } from '../../../contract/message/message.ts'
 import { combineUsage, emptyUsage, type Usage } from '../../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent, MessageUpdateEvent } from '../../../contract/run/event.ts'
@@ -18,6 +18,8 @@ export type AnswerStep =
   | SaidStep
   /** What the text rests on that was told of this block. */
   | { type: 'cited'; messageId: string; contentIndex: number; citation: Citation }
+  /** A picture of the model: base64. */
+  | { type: 'picture'; messageId: string; contentIndex: number; data: string; mimeType: string }
   /** The message is whole: all of its texts were told. */
   | { type: 'answered'; messageId: string; message: AssistantMessage }
   /** The caller is to run its tool. */
@@ -148,6 +150,7 @@ export class AnswerSteps {
 
   /** What of a block was not told yet. */
   #rest(messageId: string, block: Content, index: number): AnswerStep[] {
+    if (block.type === 'image') return pictureIn(messageId, index, block)
     if (block.type !== 'text' && block.type !== 'thinking') return []
     const whole = block.type === 'text' ? block.text : block.thinking
     const rest = whole.slice(this.#shown[index] ?? 0)
@@ -167,4 +170,9 @@ export class AnswerSteps {
     // What sub-agents have pages do is none of the answer.
     return subAgent === undefined ? [{ type, call: asked }] : []
   }
+}
+
+/** A picture with its bytes; one that is only named elsewhere is not shown. */
+function pictureIn(messageId: string, contentIndex: number, { data, mimeType }: ImageContent): AnswerStep[] {
+  return data === undefined ? [] : [{ type: 'picture', messageId, contentIndex, data, mimeType: mimeType ?? 'image/png' }]
 }
