@@ -1,6 +1,6 @@
 /** The endpoint of `agentEndpointSuite` on Cloudflare: a Worker in front, a Durable Object per session behind. */
 import { bearer, createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from '../../adapters/cloudflare/index.ts'
-import type { EndNotice, WaitingNotice } from '../../adapters/http/index.ts'
+import { createOpenAiApp, type EndNotice, type WaitingNotice } from '../../adapters/http/index.ts'
 import { endpointAgent } from '../../src/testing/index.ts'
 import { NoticeBoard } from '../support/notice-board.ts'
 
@@ -43,12 +43,17 @@ export class Conversation extends LiveSessionObject<Bindings> {
   }
 }
 
-// A Worker is a default export.
-export default createWorker<Bindings>({
-  imports: true,
-  sessions: ({ SESSIONS, INDEX }) => objectLiveSessions({ sessions: SESSIONS, index: INDEX }),
-  authorize: async (_env, request) => {
-    for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(request)) return user
-    return false
-  },
+const sessions = ({ SESSIONS, INDEX }: Bindings) => objectLiveSessions({ sessions: SESSIONS, index: INDEX })
+
+async function userOf(request: Request): Promise<string | false> {
+  for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(request)) return user
+  return false
+}
+
+const openAi = createOpenAiApp<{ Bindings: Bindings }>({
+  agents: { helper: { sessions: (c) => sessions(c.env) } },
+  authorize: (c) => userOf(c.req.raw),
 })
+
+// A Worker is a default export.
+export default createWorker<Bindings>({ imports: true, sessions, authorize: (_env, request) => userOf(request) }).route('/', openAi)

@@ -4,7 +4,7 @@
  */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { Pool } from 'pg'
-import { type AgentAppOptions, bearer, createAgentApp, type SessionNotice } from '../../../adapters/http/index.ts'
+import { type AgentAppOptions, bearer, createAgentApp, createOpenAiApp, type SessionNotice } from '../../../adapters/http/index.ts'
 import { toNodeHandler } from '../../../adapters/node/index.ts'
 import { listenWith, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
 import { endpointAgent } from '../../../src/testing/index.ts'
@@ -40,5 +40,6 @@ const sessions = postgresLiveSessions({
   listen: listenWith(pool),
   ...(PEERS === 'yes' && { peers: { url: addressOf(inside), key: 'a key of processes that are tested' } }),
 })
-const outside = await listening(toNodeHandler(createAgentApp({ sessions, imports: true, authorize }).fetch))
+const openAi = createOpenAiApp({ agents: { helper: { sessions } }, authorize })
+const outside = await listening(toNodeHandler(createAgentApp({ sessions, imports: true, authorize }).route('/', openAi).fetch))
 console.log(addressOf(outside))

@@ -4,6 +4,7 @@ import { type AgentAppOptions, bearer, createAgentApp } from '../../../adapters/
 import { type PostgresLiveSessions, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../src/testing/index.ts'
 import { NoticeBoard } from '../../support/notice-board.ts'
+import { openAiHostTests } from '../../support/openai-host.ts'
 import { onPostgres } from './on-postgres.ts'
 import { type RoundRobin, roundRobin } from './round-robin.ts'
 import { ServerProcess } from './server-process.ts'
@@ -36,6 +37,7 @@ onPostgres('live sessions in PostgreSQL', (database) => {
       const ask: AskEndpoint = (path, init = {}, user = 'ada') => fetch(new URL(path, proxy?.url), signed(init, user))
       const told: NoticeBoard['told'] = (sessionId, type) => board.told(sessionId, type)
       agentEndpointSuite(runner, { name: `sessions in PostgreSQL (${way})`, ask, schedules: true, told })
+      openAiHostTests('OpenAI’s API', ask)
     })
   }
 

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { parseSession } from '../../../../src/session/index.ts'
 import { allEvents, EndpointClient, eventsUntil, problemOf, saidIn } from '../../../../src/testing/endpoint/endpoint-client.ts'
 import { type AskEndpoint, agentEndpointSuite } from '../../../../src/testing/index.ts'
+import { openAiHostTests } from '../../../support/openai-host.ts'
 import { startWorker } from '../../../workers/test-harness.ts'
 
 const worker = await startWorker({ main: 'test/workers/endpoint-worker.ts', objects: { SESSIONS: 'Conversation', INDEX: 'IndexObject' } })
@@ -22,6 +23,8 @@ agentEndpointSuite(
     told: async (sessionId, type) => (await ask(`/sessions/${sessionId}/history?told=${type}+${sessionId}`)).json(),
   },
 )
+
+openAiHostTests('OpenAI’s API over Durable Objects', ask)
 
 describe('one Durable Object', () => {
   it('keeps the events of runs where it is told to, and sends them to whoever wants them', async () => {
