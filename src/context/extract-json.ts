@@ -39,14 +39,14 @@ function parse(text: string): JsonValue {
 }
 
 /** What explains an answer that is not what it should be. */
-function circumstances({ stopReason, errorMessage }: AssistantMessage): string {
+function circumstances({ stopReason, errorMessage, refusal }: AssistantMessage): string {
   switch (stopReason) {
     case 'stop':
       return ''
     case 'length':
       return ' (it was cut off: raise maxTokens)'
     case 'guardRail':
-      return ' (the model or its service refused)'
+      return ` (the model or its service refused${refusal === undefined ? '' : `: ${excerpt(refusal)}`})`
     case 'toolUse':
       return ' (it calls tools; take the last answer of the run)'
     default:

@@ -119,8 +119,7 @@ export function withCallsOf(tools: RunState['tools'], message: AgentMessage): Ru
 
 function blocksOf(message: AgentMessage, streamed: readonly BlockView[]): readonly BlockView[] {
   if (message.role === 'extension') return []
-  const content = message.role === 'assistant' ? shownContent(message) : message.content
-  return content.map((block, index) => blockOf(block, streamed[index]))
+  return shownContent(message).map((block, index) => blockOf(block, streamed[index]))
 }
 
 function blockOf(block: Content, streamed: BlockView | undefined): BlockView {

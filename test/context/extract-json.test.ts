@@ -81,6 +81,11 @@ describe('extractJson', () => {
     expect(refusal(() => extractJson(answer([text('{')], stopReason, errorMessage))).message).toContain(expected)
   })
 
+  it('says the words of a refusal', () => {
+    const refusing = { ...answer([], 'guardRail'), refusal: 'I will not.' }
+    expect(refusal(() => extractJson(refusing)).message).toContain('refused: "I will not."')
+  })
+
   it('quotes little of a long text', () => {
     expect(refusal(() => extractJson(answer([text('x'.repeat(5000))]))).message.length).toBeLessThan(300)
   })

@@ -2,7 +2,7 @@ import { aModel } from '../../base/port-kinds.ts'
 import { headOf } from '../../base/text/whole-characters.ts'
 import { ProviderError } from '../../contract/errors.ts'
 import { wordsOf } from '../../contract/message/block-words.ts'
-import { type AgentMessage, type AssistantMessage, textOf, userMessage } from '../../contract/message/message.ts'
+import { type AgentMessage, type AssistantMessage, shownContent, textOf, userMessage } from '../../contract/message/message.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aPositiveNumber, aText, options as optionsOf, required } from '../../contract/shape/shape.ts'
 import type { CompactionInput, CompactionStrategy } from '../../types/context/compaction.ts'
@@ -135,7 +135,7 @@ function transcriptOf(messages: readonly AgentMessage[], toolOutputMaxLines: num
   return cutToolOutputs(messages, toolOutputMaxLines).flatMap((message) => {
     if (message.role === 'extension') return []
     if (message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')) return []
-    const said = contentText(message.content)
+    const said = contentText(shownContent(message))
     return said === '' ? [] : [indented(`${speaker(message)}: ${said}`)]
   })
 }

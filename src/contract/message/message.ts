@@ -280,17 +280,20 @@ export function textOf(content: readonly Content[]): string {
   return text
 }
 
+/** Any message: only answers have more than their blocks to show. */
+interface ShownMessage {
+  content: Content[]
+  refusal?: string | undefined
+  errorMessage?: string | undefined
+}
+
 /**
- * What a person is shown of an answer: its blocks, and behind them its refusal as a text, where neither they nor its error say it. The same list where there is
+ * What a person is shown of a message: its blocks, and behind them its refusal as a text, where neither they nor its error say it. The same list where there is
  * none.
  *
  * Source: docs/concepts/messages.md
  */
-export function shownContent({
-  content,
-  refusal,
-  errorMessage,
-}: Pick<AssistantMessage, 'content' | 'refusal' | 'errorMessage'>): Content[] {
+export function shownContent({ content, refusal, errorMessage }: ShownMessage): Content[] {
   if (refusal === undefined || refusal === '' || errorMessage?.includes(refusal) || textOf(content).includes(refusal)) return content
   return [...content, text(refusal)]
 }

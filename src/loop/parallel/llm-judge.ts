@@ -1,6 +1,6 @@
 import { estimateTokens } from '../../context/tokens/estimate.ts'
 import { fencedLines, fenceToken, indented } from '../../context/view/stand-in.ts'
-import { type AgentMessage, lastAnswerText, textOf } from '../../contract/message/message.ts'
+import { type AgentMessage, lastAnswerText, shownContent, textOf } from '../../contract/message/message.ts'
 import { emptyUsage } from '../../contract/model/usage.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { anObject, aText, options as optionsOf, required } from '../../contract/shape/shape.ts'
@@ -201,7 +201,7 @@ export function transcript(messages: readonly AgentMessage[]): string {
   const lines: string[] = []
   for (const message of messages) {
     if (message.role === 'extension') continue
-    const words = textOf(message.content)
+    const words = textOf(shownContent(message))
     if (words.trim() !== '') lines.push(indented(`${speaker(message)}: ${words}`))
   }
   return lines.join('\n')
