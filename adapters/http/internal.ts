@@ -11,19 +11,19 @@ export { isHost } from './access/loopback.ts'
 export { originGuard } from './access/origin.ts'
 export { deadlineExceeded, ProblemError, problemResponse, refuse, soonMs, unknownRoute } from './access/problem.ts'
 export { assertSigningKey, isSigned, signatureOf } from './access/signature.ts'
-export { listOfAll, takeUpAll } from './live/left-sessions.ts'
+export { sayIn } from './live/commands/say.ts'
+export { type AskedCommand, commandIn, defaultForwardMs, requestFor } from './live/commands/session-commands.ts'
 export { maxAttempts } from './live/live-session-host.ts'
 export type { ListPage } from './live/live-sessions.ts'
-export { SessionsHere } from './live/memory-live-sessions.ts'
+export { listOfAll, takeUpAll } from './live/memory/left-sessions.ts'
+export { SessionsHere } from './live/memory/memory-live-sessions.ts'
 export {
   type CloseOptions,
   closeOptions,
   type DrainOptions,
   type MemoryLiveSessionsOptions,
   memoryOptionTable,
-} from './live/memory-options.ts'
-export { sayIn } from './live/say.ts'
-export { type AskedCommand, commandIn, requestFor } from './live/session-commands.ts'
+} from './live/memory/memory-options.ts'
 export { progressOf } from './live/unfinished-run.ts'
 export { routeDefaults } from './routes/route-options.ts'
 export { liveSessionRoutes } from './routes/session-routes.ts'

@@ -6,12 +6,13 @@ import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
 import { SessionWatch } from '../notices/session-watch.ts'
 import type { SessionSchedules } from '../schedules/session-schedules.ts'
+import { KeptByKey, type QueuedInput, QueuedInputs } from './commands/queued-inputs.ts'
 import { inTime, RevocableStore, untilHandedOver } from './hand-over.ts'
-import { type History, type HistoryPage, type PageQuery, pageIn } from './history-page.ts'
 import type { LiveSessionHost, Place } from './live-session-host.ts'
 import { NamedMedia } from './named-media.ts'
-import { KeptByKey, type QueuedInput, QueuedInputs } from './queued-inputs.ts'
-import { RecordedSession } from './recorded-session.ts'
+import { OneByOne } from './one-by-one.ts'
+import { type History, type HistoryPage, type PageQuery, pageIn } from './read/history-page.ts'
+import { RecordedSession } from './read/recorded-session.ts'
 import { RunFollowers } from './run-followers.ts'
 import { SessionAgent } from './session-agent.ts'
 import { isCutOff } from './unfinished-run.ts'
@@ -40,7 +41,7 @@ export class LiveSession {
   /** What clients have said to runs that were on. */
   readonly queued = new QueuedInputs()
   /** What changes the agent is done one after the other: two who begin at once must not make two of it. */
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #turns = new OneByOne()
   #hasLeft = false
   #heardAt = 0
   readonly #followers = new RunFollowers()
@@ -74,14 +75,7 @@ export class LiveSession {
       identity: host.caller?.identity,
       handlers: host,
       logger: host.logger,
-      waiting: async () => {
-        const agent = await this.#agent.inMemory()
-        return {
-          approvals: agent?.pendingApprovals() ?? [],
-          inputs: agent?.currentRun?.pendingInputs() ?? [],
-          clientCalls: agent?.pendingClientCalls() ?? [],
-        }
-      },
+      waiting: () => this.#agent.waiting(),
       isElsewhere: () => this.goneElsewhere.aborted,
     })
   }
@@ -99,7 +93,7 @@ export class LiveSession {
 
   /** Goes on with an agent of this process, which others use as well. */
   adopt(agent: Agent): Promise<void> {
-    return this.#inTurn(async () => this.#agent.adopt(agent))
+    return this.#turns.do(async () => this.#agent.adopt(agent))
   }
 
   /** Whether a run is on, as far as this process knows. */
@@ -133,7 +127,7 @@ export class LiveSession {
    * where it was.
    */
   start(begin: (agent: Agent) => AgentRun, { from, key }: Place & { key?: string } = {}): Promise<AgentRun> {
-    return this.#inTurn(async () => {
+    return this.#turns.do(async () => {
       await this.#agent.dropOutdated()
       return from === undefined ? this.#start(begin, key) : this.#startFrom(from, begin, key)
     })
@@ -255,7 +249,7 @@ export class LiveSession {
 
   /** Keeps nothing that the log has: the next command gets another agent. Not while a run is on, or somebody follows the session. */
   rest(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.do(async () => {
       if (this.isWatched || (await this.isRunning())) return
       this.recorded.rest()
       if (this.#agent.isMade) await this.#release()
@@ -264,7 +258,7 @@ export class LiveSession {
 
   /** Stops the run that is on. If one was cut off, or is on elsewhere, its end is written: it is not taken up again. */
   stop(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.do(async () => {
       const run = (await this.#agent.inMemory())?.currentRun
       run?.abort()
       await run?.result
@@ -278,7 +272,7 @@ export class LiveSession {
 
   /** The whole log as text, for `importSession` elsewhere. Throws `AgentBusyError` while a run is on. */
   exported(): Promise<string> {
-    return this.#inTurn(async () => {
+    return this.#turns.do(async () => {
       await this.#closeAgent()
       return exportSession(this.#host.store, this.#host.sessionId)
     })
@@ -286,7 +280,7 @@ export class LiveSession {
 
   /** Takes in the log of a session from elsewhere, and goes on from there. Throws as `importSession`, `AgentBusyError` while a run is on. */
   take(text: string, options: Pick<ImportSessionOptions, 'replace'>): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.do(async () => {
       await this.#closeAgent()
       this.forget()
       await importSession(this.#host.store, text, { ...options, sessionId: this.#host.sessionId })
@@ -295,7 +289,7 @@ export class LiveSession {
 
   /** Stops what is on and deletes all that was said. Resolves with whether there was anything. */
   delete(): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#turns.do(async () => {
       await this.#release()
       await this.schedules?.delete()
       return this.#host.store.delete(this.#host.sessionId)
@@ -312,7 +306,7 @@ export class LiveSession {
    * there is a `deadline`.
    */
   leave(deadline?: AbortSignal): Promise<void> {
-    const leaving = this.#inTurn(async () => {
+    const leaving = this.#turns.do(async () => {
       this.#hasLeft = true
       await this.#release()
     })
@@ -326,7 +320,7 @@ export class LiveSession {
    * an export say, still holds the session 3 s later; then nothing more is recorded either.
    */
   handOver(deadline: AbortSignal): Promise<void> {
-    const handing = this.#inTurn(async () => {
+    const handing = this.#turns.do(async () => {
       this.#hasLeft = true
       const agent = await this.#agent.inMemory()
       if (agent?.currentRun !== undefined) await untilHandedOver(agent, agent.currentRun, deadline)
@@ -346,12 +340,6 @@ export class LiveSession {
   async #closeAgent(): Promise<void> {
     if (await this.isRunning()) throw new AgentBusyError()
     await (await this.#agent.inMemory())?.close()
-  }
-
-  #inTurn<Value>(act: () => Promise<Value>): Promise<Value> {
-    const done = this.#turn.then(act)
-    this.#turn = done.catch(() => undefined)
-    return done
   }
 
   async #start(begin: (agent: Agent) => AgentRun, key: string | undefined): Promise<AgentRun> {

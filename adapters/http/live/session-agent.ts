@@ -1,8 +1,8 @@
 import { Agent, type AgentEvent, type AgentRun, ConfigError, resumeAgent, type SessionStore } from '../../../src/index.ts'
 import { queuedInputs, type RecordedInput } from '../../../src/session/index.ts'
+import { loopsByKey, type QueuedInputs } from './commands/queued-inputs.ts'
 import type { LiveSessionHost } from './live-session-host.ts'
-import { loopsByKey, type QueuedInputs } from './queued-inputs.ts'
-import type { RecordedSession } from './recorded-session.ts'
+import type { RecordedSession } from './read/recorded-session.ts'
 import { goOn, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
 /** A run, and how long the history of its agent was when it began. */
@@ -68,6 +68,16 @@ export class SessionAgent {
   /** The agent, if one was made. */
   async inMemory(): Promise<Agent | undefined> {
     return this.#agent?.catch(() => undefined)
+  }
+
+  /** What waits for a person or a page. */
+  async waiting() {
+    const agent = await this.inMemory()
+    return {
+      approvals: agent?.pendingApprovals() ?? [],
+      inputs: agent?.currentRun?.pendingInputs() ?? [],
+      clientCalls: agent?.pendingClientCalls() ?? [],
+    }
   }
 
   /** Goes on with an agent that somebody in this process talks with: runs of both sides are runs of it. Throws where there is one already. */

@@ -2,7 +2,7 @@ import type { ClientCallAnswer } from '../../../src/client/index.ts'
 import type { JsonObject } from '../../../src/index.ts'
 import { readJsonObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
-import { answerClientCalls, type ClientCallRef, claimClientCall } from '../live/client-calls.ts'
+import { answerClientCalls, type ClientCallRef, claimClientCall } from '../live/commands/client-calls.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**

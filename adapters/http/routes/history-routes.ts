@@ -2,8 +2,8 @@ import type { FileContent, ImageContent, SessionStore } from '../../../src/index
 import { baseType, bytesOfBase64, isWithheld, mediaIn } from '../../../src/internal.ts'
 import { messagesWithBytes, type Session, SessionError, type Turn } from '../../../src/session/index.ts'
 import { refuse } from '../access/problem.ts'
-import { type History, pageIn } from '../live/history-page.ts'
-import type { PagedLoop } from '../live/loop-page.ts'
+import { type History, pageIn } from '../live/read/history-page.ts'
+import type { PagedLoop } from '../live/read/loop-page.ts'
 import { limitOf } from './page-query.ts'
 import type { SessionApp, SessionContext, SessionRouteOptions } from './route-options.ts'
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type { PeerOptions } from './peers.ts'
+export type { PeerOptions } from './forwarding/peers.ts'
 export type { PostgresLiveSessions, PostgresLiveSessionsOptions } from './postgres-live-options.ts'
 export { postgresLiveSessions } from './postgres-live-sessions.ts'
 export { postgresSchedules } from './postgres-schedules.ts'

@@ -3,7 +3,7 @@ import { aFunction, type OptionTable, wholeFrom, withMethods } from '../../../sr
 import type { LiveSessions, MemoryLiveSessions } from '../../http/index.ts'
 import { type CloseOptions, type DrainOptions, type MemoryLiveSessionsOptions, memoryOptionTable } from '../../http/internal.ts'
 import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-session-store.ts'
-import { type PeerOptions, peerOptions } from './peers.ts'
+import { type PeerOptions, peerOptions } from './forwarding/peers.ts'
 import type { SqlListen } from './wake-up.ts'
 
 /** How sessions are shared by processes. */

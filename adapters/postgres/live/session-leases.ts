@@ -1,15 +1,9 @@
 import { asked, now, type PostgresPlace } from '../sql-pool.ts'
+import type { LeaseKey } from './lease-key.ts'
 
 /** Which process of which database. */
 export interface ProcessPlace extends PostgresPlace {
   processId: string
-}
-
-/** Which session of whom, as it stands in a row. */
-export interface LeaseKey {
-  /** Empty for the only user of a server. */
-  owner: string
-  sessionId: string
 }
 
 /** A process that has a session. */

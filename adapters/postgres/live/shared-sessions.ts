@@ -9,6 +9,7 @@ import {
   closeOptions,
   commandIn,
   type DrainOptions,
+  defaultForwardMs,
   type ListPage,
   listOfAll,
   problemResponse,
@@ -23,14 +24,15 @@ import {
 } from '../../http/internal.ts'
 import { postgresLogDriver } from '../postgres-log-driver.ts'
 import { placeOf } from '../schema.ts'
-import { answerCall } from './answer.ts'
-import { type Answer, Incoming } from './incoming.ts'
-import { channelOf, Mailbox, type ReceivedCall } from './mailbox.ts'
-import { PassingOn } from './passing-on.ts'
-import { Peers } from './peers.ts'
+import { Answering } from './forwarding/answering.ts'
+import { type Answer, Incoming } from './forwarding/incoming.ts'
+import { channelOf, Mailbox } from './forwarding/mailbox.ts'
+import { PassingOn } from './forwarding/passing-on.ts'
+import { Peers } from './forwarding/peers.ts'
+import { addressOf, keyOf, textOf } from './lease-key.ts'
 import type { PostgresLiveSessions, PostgresLiveSessionsOptions } from './postgres-live-options.ts'
 import { Repeating } from './repeating.ts'
-import { type Holder, type LeaseKey, leftChannel, SessionLeases } from './session-leases.ts'
+import { type Holder, leftChannel, SessionLeases } from './session-leases.ts'
 
 /** Somebody else has the session. */
 class HeldElsewhereError extends Error {
@@ -59,14 +61,12 @@ export class SharedSessions implements PostgresLiveSessions {
   readonly #store: SessionStore
   readonly #here: SessionsHere
   readonly #leases: SessionLeases
-  readonly #mailbox: Mailbox
   readonly #peers: Peers | undefined
-  readonly #incoming: Incoming
   readonly #passingOn: PassingOn
   readonly #rhythms: { pulse: Repeating; sweeps: Repeating; calls: Repeating; parts: Repeating }
   /** What stops listening. */
   readonly #listening: Promise<(() => Promise<void>) | undefined>
-  readonly #answering = new Set<Promise<void>>()
+  readonly #answering: Answering
   #routes: SessionRoutes | undefined
   #body: BodyLimits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.bodyTimeoutMs }
   /** Until when this process certainly has what it has, by `performance.now()`; undefined before it has said that it lives. */
@@ -111,8 +111,7 @@ export class SharedSessions implements PostgresLiveSessions {
     const act = this.#act.bind(this)
     const incoming = new Incoming({ now: () => leases.now(), act, logger })
     this.#leases = leases
-    this.#mailbox = mailbox
-    this.#incoming = incoming
+    this.#answering = new Answering({ mailbox, incoming, told: (answering) => this.#told(answering), signal: this.#closed.signal })
     this.#peers = peers === undefined ? undefined : new Peers({ peers, processId: this.#processId, incoming, logger })
     this.#passingOn = new PassingOn({ mailbox, leases, peers: this.#peers, logger, wake: () => void this.#rhythms.parts.wake() })
     const lookMs = pollMs ?? (listen === undefined ? 50 : listeningPollMs)
@@ -123,7 +122,7 @@ export class SharedSessions implements PostgresLiveSessions {
           await this.#sweep()
         }),
       ),
-      calls: new Repeating(lookMs, () => this.#told(() => this.#receive())),
+      calls: new Repeating(lookMs, () => this.#told(() => this.#answering.receive())),
       parts: new Repeating(lookMs, () => this.#told(() => this.#passingOn.read())),
     }
     this.#listening = this.#listen(place.schema)
@@ -193,7 +192,7 @@ export class SharedSessions implements PostgresLiveSessions {
     this.#isLeaving = true
     await this.#here.close(options)
     // One that hangs holds nobody up.
-    await within(lastAnswersMs, Promise.all(this.#answering))
+    await within(lastAnswersMs, this.#answering.settled())
     this.#closed.abort()
     await Promise.all(Object.values(this.#rhythms).map((rhythm) => rhythm.stop()))
     this.#passingOn.end()
@@ -203,7 +202,7 @@ export class SharedSessions implements PostgresLiveSessions {
 
   /** What is passed on of what was asked, and until when. */
   #passed({ identity, sessionId }: SessionAddress, asked: AskedCommand): ForwardedCommand {
-    const deadline = this.#leases.now() + (this.#options.forwardTimeoutMs ?? 30_000)
+    const deadline = this.#leases.now() + (this.#options.forwardTimeoutMs ?? defaultForwardMs)
     return { sessionId, ...(identity !== undefined && { identity }), ...asked, deadline }
   }
 
@@ -240,18 +239,6 @@ export class SharedSessions implements PostgresLiveSessions {
       if (error instanceof HeldElsewhereError) return 'moved'
       throw error
     }
-  }
-
-  /** Answers what has come through the database. */
-  #answer(call: ReceivedCall): void {
-    const answer = (left: AbortSignal) => this.#incoming.answer(call.callId, parsed(call.text), left)
-    const answering = this.#told(() => answerCall(this.#mailbox, call, answer, this.#closed.signal))
-    this.#answering.add(answering)
-    void answering.then(() => this.#answering.delete(answering))
-  }
-
-  async #receive(): Promise<void> {
-    for (const call of await this.#mailbox.received()) this.#answer(call)
   }
 
   /** Nobody else has taken what this process has. Refuses while that is not known. */
@@ -362,31 +349,10 @@ async function assertTaken(answer: Response): Promise<void> {
   throw new Error(detail)
 }
 
-/** What stands in a text; undefined for what is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Resolves when `work` does, or after so many milliseconds. It never rejects. */
 function within(ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const stopTimer = startTimer(ms, resolve)
     void work.finally(stopTimer).then(() => resolve())
   })
-}
-
-function keyOf({ identity = '', sessionId }: SessionAddress): LeaseKey {
-  return { owner: identity, sessionId }
-}
-
-function addressOf({ owner, sessionId }: LeaseKey): SessionAddress {
-  return { sessionId, ...(owner !== '' && { identity: owner }) }
-}
-
-function textOf({ owner, sessionId }: LeaseKey): string {
-  return JSON.stringify([owner, sessionId])
 }

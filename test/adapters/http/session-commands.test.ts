@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { commandIn, requestFor } from '../../../adapters/http/live/session-commands.ts'
+import { commandIn, requestFor } from '../../../adapters/http/live/commands/session-commands.ts'
 
 const folder = 'adapters/http/routes'
 /** Those around sessions, and of agents without one. */

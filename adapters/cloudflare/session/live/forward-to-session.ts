@@ -1,8 +1,18 @@
 import { ConfigError } from '../../../../src/index.ts'
-import { anything, checkOptions, hasHalf, kind, options as optionsOf, required, withMethods } from '../../../../src/internal.ts'
+import {
+  anything,
+  checkOptions,
+  hasHalf,
+  kind,
+  options as optionsOf,
+  required,
+  startTimer,
+  wholeFrom,
+  withMethods,
+} from '../../../../src/internal.ts'
 import { assertSessionId, SessionError } from '../../../../src/session/index.ts'
 import { type Problem, problemResponse } from '../../../http/index.ts'
-import { soonMs } from '../../../http/internal.ts'
+import { deadlineExceeded, defaultForwardMs, soonMs } from '../../../http/internal.ts'
 import type { ObjectNamespace } from '../object/durable-object.ts'
 import { isRetryable, retryDelay } from '../object/object-call.ts'
 import { addressed, defaultTenant, type ObjectAddress, objectName } from '../object/session-address.ts'
@@ -16,6 +26,8 @@ export interface ForwardOptions {
   tenant?: string
   /** What is asked of the session: `/`, `/runs`, `/runs/…/events`, `/stop`. The query of the request is kept. */
   path: string
+  /** Milliseconds that the object has until it begins to answer; then it is 504 `deadlineExceeded`. Default 30,000. */
+  timeoutMs?: number
 }
 
 const forwardOptions = optionsOf<ForwardOptions>({
@@ -24,6 +36,7 @@ const forwardOptions = optionsOf<ForwardOptions>({
   sessionId: anything,
   tenant: anything,
   path: anything,
+  timeoutMs: wholeFrom(1),
 })
 const aRequest = kind('a Request', (value) => value instanceof Request)
 
@@ -33,13 +46,14 @@ const aRequest = kind('a Request', (value) => value instanceof Request)
  *
  * **Contract**
  * - `sessionId` and `path` may be what the client sent. An id that is none is answered with 400 `invalidId`, an unknown path with 404.
+ * - Who asks is answered in `timeoutMs`, and what reaches the object later begins nothing.
  * - An object that is ended while it is asked is asked again where nothing was sent along; otherwise the answer is 503 `unavailable`.
  * - Rejects with `ConfigError` when `tenant` is no text: who is signed in decides that, not the client.
  */
 export async function forwardToSession(request: Request, options: ForwardOptions): Promise<Response> {
   checkOptions(request, aRequest, 'request')
   checkOptions(options, forwardOptions)
-  const { sessions, sessionId, tenant = defaultTenant, path } = options
+  const { sessions, sessionId, tenant = defaultTenant, path, timeoutMs = defaultForwardMs } = options
   assertTenant(tenant)
   try {
     assertSessionId(sessionId)
@@ -52,8 +66,23 @@ export async function forwardToSession(request: Request, options: ForwardOptions
   url.pathname = path
   url.search = new URL(request.url).search
   const address = { tenant, sessionId }
-  const forwarded = new Request(new Request(url, request), { headers: addressed(request.headers, address) })
-  return deliver(sessions, address, forwarded)
+  const forwarded = new Request(new Request(url, request), { headers: addressed(request.headers, address, Date.now() + timeoutMs) })
+  return inTime(timeoutMs, deliver(sessions, address, forwarded))
+}
+
+/** The answer, where it begins in time. What comes later goes nowhere. */
+function inTime(timeoutMs: number, answering: Promise<Response>): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    let isLate = false
+    const stopTimer = startTimer(timeoutMs, () => {
+      isLate = true
+      resolve(problemResponse(deadlineExceeded))
+    })
+    answering.finally(stopTimer).then((answer) => {
+      if (isLate) answer.body?.cancel().catch(() => undefined)
+      else resolve(answer)
+    }, reject)
+  })
 }
 
 async function deliver(sessions: ObjectNamespace, address: ObjectAddress, request: Request): Promise<Response> {

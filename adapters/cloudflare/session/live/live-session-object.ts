@@ -11,11 +11,19 @@ import {
   SessionSchedules,
   type WaitingNotice,
 } from '../../../http/index.ts'
-import { liveSessionRoutes, routeDefaults, Scheduler, sayIn, shareOfNamed } from '../../../http/internal.ts'
+import {
+  deadlineExceeded,
+  liveSessionRoutes,
+  problemResponse,
+  routeDefaults,
+  Scheduler,
+  sayIn,
+  shareOfNamed,
+} from '../../../http/internal.ts'
 import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
 import { SessionIndex } from '../object/index-object.ts'
 import { localLog, objectLogDriver } from '../object/object-log-driver.ts'
-import { identityOf, type ObjectAddress, readAddress } from '../object/session-address.ts'
+import { identityOf, isTooLate, type ObjectAddress, readAddress } from '../object/session-address.ts'
 import { SessionObject } from '../object/session-object.ts'
 import { OpenRuns } from './open-runs.ts'
 import { ResumeAttempts } from './resume-attempts.ts'
@@ -128,6 +136,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   override async fetch(request: Request): Promise<Response> {
     const address = readAddress(request)
     if (address === undefined) return super.fetch(request)
+    if (isTooLate(request)) return problemResponse(deadlineExceeded)
     const begun = await this.#begin(address)
     // What the platform ended goes on with the first request, where that comes before the alarm.
     await begun.live.recover()

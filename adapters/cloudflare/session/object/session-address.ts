@@ -21,18 +21,20 @@ export function identityOf(tenant: string): string | undefined {
 }
 
 const addressHeader = 'x-phi-core-session'
+const deadlineHeader = 'x-phi-core-deadline'
 
 /** The name of a session's object. Session ids have no slash, so names of two tenants never clash. */
 export function objectName({ tenant, sessionId }: ObjectAddress): string {
   return `${tenant}/${sessionId}`
 }
 
-/** The headers of a client's request, saying who the object is: over what the client may have sent under these names. */
-export function addressed(headers: Headers, { tenant, sessionId }: ObjectAddress): Headers {
+/** The headers of a client's request, saying who the object is, and until when (epoch ms) it is waited for: over what the client may have sent under these names. */
+export function addressed(headers: Headers, { tenant, sessionId }: ObjectAddress, deadline: number): Headers {
   const marked = new Headers(headers)
   // A client must not pass for the store.
   marked.set(callHeader, 'live')
   marked.set(addressHeader, `${encodeURIComponent(tenant)}/${sessionId}`)
+  marked.set(deadlineHeader, String(deadline))
   return marked
 }
 
@@ -45,4 +47,11 @@ export function readAddress({ headers }: Request): ObjectAddress | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Whether nobody waits any more for the answer to a request that `forwardToSession` has passed on. */
+export function isTooLate({ headers }: Request): boolean {
+  const deadline = headers.get(deadlineHeader)
+  // One that another version has passed on has none.
+  return deadline !== null && !(Date.now() <= Number(deadline))
 }

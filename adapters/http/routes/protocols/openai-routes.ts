@@ -11,8 +11,8 @@ import {
   responseIn,
 } from '../../../../src/ui/openai/index.ts'
 import { readJsonObject } from '../../access/body.ts'
-import type { ClientResult } from '../../live/client-calls.ts'
-import type { Decision } from '../../live/decide.ts'
+import type { ClientResult } from '../../live/commands/client-calls.ts'
+import type { Decision } from '../../live/commands/decide.ts'
 import type { LiveSession } from '../../live/live-session.ts'
 import type { Place } from '../../live/live-session-host.ts'
 import { accepted, answerForCaller, callerSettings } from '../../openai/caller-request.ts'

@@ -1,6 +1,6 @@
 import type { AgentEvent, AgentRun } from '../../../../src/index.ts'
-import { answerOrJoin, type ClientResult } from '../../live/client-calls.ts'
-import { type Decision, decideOrJoin } from '../../live/decide.ts'
+import { answerOrJoin, type ClientResult } from '../../live/commands/client-calls.ts'
+import { type Decision, decideOrJoin } from '../../live/commands/decide.ts'
 import type { LiveSession } from '../../live/live-session.ts'
 
 /** What a client of a protocol for pages sends about calls: what a person has decided, and what came of those that the page has run. */

@@ -45,6 +45,31 @@ describe('forwardToSession, when the object is ended while it is asked', () => {
   })
 })
 
+describe('forwardToSession, when the object does not answer', () => {
+  it('answers in time, says until when it is waited for, and lets go what comes later', async () => {
+    let answer: (response: Response) => void = () => undefined
+    const asked: Request[] = []
+    const getByName = () => ({
+      fetch: (request: Request) => {
+        asked.push(request)
+        return new Promise<Response>((resolve) => {
+          answer = resolve
+        })
+      },
+    })
+    const from = Date.now()
+    const request = new Request('https://worker/', { headers: { 'x-phi-core-deadline': '99999999999999' } })
+    const response = await forwardToSession(request, { sessions: { getByName }, sessionId: 's1', path: '/', timeoutMs: 20 })
+    expect([response.status, await response.json()]).toMatchObject([504, { code: 'deadlineExceeded' }])
+    const deadline = Number(asked[0]?.headers.get('x-phi-core-deadline'))
+    expect([deadline >= from + 20, deadline <= Date.now() + 20]).toEqual([true, true])
+    const isLetGo = new Promise<void>((cancel) => {
+      answer(new Response(new ReadableStream({ cancel: () => cancel() })))
+    })
+    await isLetGo
+  })
+})
+
 describe('forwardToSession, where it goes', () => {
   it.each(['//evil.example/runs', '/../x', '/a b', '?x', '#x', '', 'https://evil.example/', '/%'])(
     'stays with the session: %j',

@@ -90,6 +90,10 @@ describe('a live run', () => {
     await client.ends()
     expect(await (await fetch(new URL('/ids', worker.url))).json()).toContain(client.sessionId)
     expect((await fetch(new URL(`/raw/${client.sessionId}/runs`, worker.url), { method: 'POST' })).status).toBe(404)
+    // As `forwardToSession` sends it, and too late.
+    const late = { 'x-phi-core-call': 'live', 'x-phi-core-session': `default/${client.sessionId}`, 'x-phi-core-deadline': '1' }
+    const refused = await fetch(new URL(`/raw/${client.sessionId}/stop`, worker.url), { method: 'POST', headers: late })
+    expect([refused.status, (await refused.json()).code]).toEqual([504, 'deadlineExceeded'])
     // A client that says it is the store is a client all the same.
     await client.ask('/', { method: 'POST', headers: { 'x-phi-core-call': 'delete', 'x-phi-core-session': 'a/b' }, body: '{}' })
     expect((await client.records()).length).toBeGreaterThan(0)

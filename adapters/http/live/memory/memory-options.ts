@@ -1,4 +1,4 @@
-import type { Logger, SessionStore } from '../../../src/index.ts'
+import type { Logger, SessionStore } from '../../../../src/index.ts'
 import {
   aFlag,
   aFunction,
@@ -12,13 +12,13 @@ import {
   required,
   wholeFrom,
   withMethods,
-} from '../../../src/internal.ts'
-import type { Caller, SessionAddress } from '../access/authorize.ts'
-import type { NoticeHandlers } from '../notices/session-notices.ts'
-import type { ScheduleStore } from '../schedules/schedule-store.ts'
-import type { SessionSchedules } from '../schedules/session-schedules.ts'
-import type { LiveAgentOptions } from './live-session-host.ts'
-import type { LiveSessions } from './live-sessions.ts'
+} from '../../../../src/internal.ts'
+import type { Caller, SessionAddress } from '../../access/authorize.ts'
+import type { NoticeHandlers } from '../../notices/session-notices.ts'
+import type { ScheduleStore } from '../../schedules/schedule-store.ts'
+import type { SessionSchedules } from '../../schedules/session-schedules.ts'
+import type { LiveAgentOptions } from '../live-session-host.ts'
+import type { LiveSessions } from '../live-sessions.ts'
 
 /** How sessions are kept in this process. */
 export interface MemoryLiveSessionsOptions extends NoticeHandlers {

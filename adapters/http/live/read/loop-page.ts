@@ -1,5 +1,5 @@
-import { type LoopRecord, type SessionRecord, sessionOf } from '../../../src/session/index.ts'
-import { refuse } from '../access/problem.ts'
+import { type LoopRecord, type SessionRecord, sessionOf } from '../../../../src/session/index.ts'
+import { refuse } from '../../access/problem.ts'
 import type { PageQuery } from './history-page.ts'
 import { endsOf, type LastOf } from './log-end.ts'
 

@@ -1,7 +1,7 @@
-import type { SessionStore } from '../../../src/index.ts'
-import { circleGuard, placeInScope } from '../../../src/internal.ts'
-import type { SessionListOptions, SessionPage } from '../../../src/session/index.ts'
-import type { SessionAddress } from '../access/authorize.ts'
+import type { SessionStore } from '../../../../src/index.ts'
+import { circleGuard, placeInScope } from '../../../../src/internal.ts'
+import type { SessionListOptions, SessionPage } from '../../../../src/session/index.ts'
+import type { SessionAddress } from '../../access/authorize.ts'
 
 /** Sessions that are looked at together. */
 const pageSize = 100

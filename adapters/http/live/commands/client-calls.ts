@@ -1,8 +1,8 @@
-import type { ClientCallAnswer } from '../../../src/client/index.ts'
-import { type Agent, type AgentRun, ConfigError, type PendingClientCall } from '../../../src/index.ts'
-import { callsToAnswer, startTimer } from '../../../src/internal.ts'
-import { refuse } from '../access/problem.ts'
-import type { LiveSession } from './live-session.ts'
+import type { ClientCallAnswer } from '../../../../src/client/index.ts'
+import { type Agent, type AgentRun, ConfigError, type PendingClientCall } from '../../../../src/index.ts'
+import { callsToAnswer, startTimer } from '../../../../src/internal.ts'
+import { refuse } from '../../access/problem.ts'
+import type { LiveSession } from '../live-session.ts'
 
 /** Which call a page is about. */
 export interface ClientCallRef {

@@ -1,6 +1,6 @@
-import { combineUsage, emptyUsage } from '../../../src/context/index.ts'
-import type { RunStatus, SessionStore } from '../../../src/index.ts'
-import type { RunFailure } from '../../../src/loop/index.ts'
+import { combineUsage, emptyUsage } from '../../../../src/context/index.ts'
+import type { RunStatus, SessionStore } from '../../../../src/index.ts'
+import type { RunFailure } from '../../../../src/loop/index.ts'
 import {
   queuedInputs,
   type RecordedInput,
@@ -9,13 +9,13 @@ import {
   type SessionTailOptions,
   sessionOf,
   snapshotOf,
-} from '../../../src/session/index.ts'
-import type { SavedState } from '../../../src/shared-state/index.ts'
-import { ProblemError, unknownLoop } from '../access/problem.ts'
+} from '../../../../src/session/index.ts'
+import type { SavedState } from '../../../../src/shared-state/index.ts'
+import { ProblemError, unknownLoop } from '../../access/problem.ts'
+import { maxAttempts } from '../live-session-host.ts'
+import { continuationOf, type UnfinishedRun, unfinishedRun } from '../unfinished-run.ts'
 import { type History, type HistoryPage, historyIn, type PageQuery, readPage } from './history-page.ts'
-import { maxAttempts } from './live-session-host.ts'
 import { type LoopPage, readLoops } from './loop-page.ts'
-import { continuationOf, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
 
 /** How a run has ended. */
 interface Outcome {

@@ -1,6 +1,6 @@
-import type { Logger } from '../../../src/index.ts'
-import { logWarning, timerMs } from '../../../src/internal.ts'
-import type { LiveSession } from './live-session.ts'
+import type { Logger } from '../../../../src/index.ts'
+import { logWarning, timerMs } from '../../../../src/internal.ts'
+import type { LiveSession } from '../live-session.ts'
 
 /** A session in memory, and when it is needed. */
 export interface InMemory {

@@ -1,4 +1,4 @@
-import { ConfigError, type Logger } from '../../../src/index.ts'
+import { ConfigError, type Logger } from '../../../../src/index.ts'
 import {
   aText,
   either,
@@ -8,7 +8,7 @@ import {
   logWarning,
   options as optionsOf,
   required,
-} from '../../../src/internal.ts'
+} from '../../../../src/internal.ts'
 import {
   assertSigningKey,
   type BodyLimits,
@@ -18,10 +18,10 @@ import {
   readText,
   refuse,
   signatureOf,
-} from '../../http/internal.ts'
+} from '../../../http/internal.ts'
+import type { Holder } from '../session-leases.ts'
 import { HolderGoneError } from './forward.ts'
 import type { Incoming } from './incoming.ts'
-import type { Holder } from './session-leases.ts'
 
 /** How processes reach each other without the database in between. */
 export interface PeerOptions {

@@ -1,6 +1,6 @@
-import type { ForwardedCommand } from '../../../src/internal.ts'
-import { asked, now } from '../sql-pool.ts'
-import type { ProcessPlace } from './session-leases.ts'
+import type { ForwardedCommand } from '../../../../src/internal.ts'
+import { asked, now } from '../../sql-pool.ts'
+import type { ProcessPlace } from '../session-leases.ts'
 
 /** What came from another process. */
 export interface ReceivedCall {

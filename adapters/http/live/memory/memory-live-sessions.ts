@@ -1,15 +1,17 @@
-import { type Agent, ConfigError, type SessionStore } from '../../../src/index.ts'
-import { checkOptions, logWarning, options as optionsOf, startTimer } from '../../../src/internal.ts'
-import { assertSessionId, scopedSessionStore } from '../../../src/session/index.ts'
-import { type Caller, type SessionAddress, shareOf } from '../access/authorize.ts'
-import { ending, ProblemError, refuse } from '../access/problem.ts'
-import type { SessionSchedules } from '../schedules/session-schedules.ts'
-import { TimedSchedules } from '../schedules/timed-schedules.ts'
+import { type Agent, ConfigError, type SessionStore } from '../../../../src/index.ts'
+import { checkOptions, logWarning, options as optionsOf, startTimer } from '../../../../src/internal.ts'
+import { assertSessionId, scopedSessionStore } from '../../../../src/session/index.ts'
+import { type Caller, type SessionAddress, shareOf } from '../../access/authorize.ts'
+import { ending, ProblemError, refuse } from '../../access/problem.ts'
+import type { SessionSchedules } from '../../schedules/session-schedules.ts'
+import { TimedSchedules } from '../../schedules/timed-schedules.ts'
+import { sayIn } from '../commands/say.ts'
+import { LiveSession } from '../live-session.ts'
+import { maxAttempts } from '../live-session-host.ts'
+import type { ListPage, LiveSessions, SessionFigures } from '../live-sessions.ts'
+import { attemptsOf } from '../unfinished-run.ts'
 import { IdleSessions, type InMemory } from './idle-sessions.ts'
 import { leftSessions, listOfAll, takeUpAll } from './left-sessions.ts'
-import { LiveSession } from './live-session.ts'
-import { maxAttempts } from './live-session-host.ts'
-import type { ListPage, LiveSessions, SessionFigures } from './live-sessions.ts'
 import {
   type CloseOptions,
   closeOptions,
@@ -22,8 +24,6 @@ import {
   recoverOptions,
 } from './memory-options.ts'
 import { OpenRuns } from './open-runs.ts'
-import { sayIn } from './say.ts'
-import { attemptsOf } from './unfinished-run.ts'
 
 /** A session in memory. */
 interface Resident extends InMemory {

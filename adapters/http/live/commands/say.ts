@@ -1,6 +1,6 @@
-import { AgentBusyError, userMessage } from '../../../src/index.ts'
-import { leaving, ProblemError } from '../access/problem.ts'
-import type { LiveSession } from './live-session.ts'
+import { AgentBusyError, userMessage } from '../../../../src/index.ts'
+import { leaving, ProblemError } from '../../access/problem.ts'
+import type { LiveSession } from '../live-session.ts'
 
 /** Says something to a session once for each `key`, with nobody there: as a prompt, or to the run that is on. */
 export async function sayIn(live: LiveSession, text: string, key: string): Promise<void> {

@@ -1,5 +1,5 @@
-import type { AgentMessage, AgentRun, Receipt, ReceiptStatus } from '../../../src/index.ts'
-import type { RecordedInput, SessionRecord } from '../../../src/session/index.ts'
+import type { AgentMessage, AgentRun, Receipt, ReceiptStatus } from '../../../../src/index.ts'
+import type { RecordedInput, SessionRecord } from '../../../../src/session/index.ts'
 
 const maxKept = 100
 

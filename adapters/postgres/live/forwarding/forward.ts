@@ -1,5 +1,5 @@
-import type { Logger } from '../../../src/index.ts'
-import { type ForwardedCommand, logWarning } from '../../../src/internal.ts'
+import type { Logger } from '../../../../src/index.ts'
+import { type ForwardedCommand, logWarning } from '../../../../src/internal.ts'
 import type { AnswerHead, AnswerPart, Mailbox } from './mailbox.ts'
 
 /** A request that another process answers. */

@@ -1,4 +1,4 @@
-import { startTimer } from '../../../src/internal.ts'
+import { startTimer } from '../../../../src/internal.ts'
 import { type AnswerHead, type AnswerPart, type Mailbox, maxPartBytes, type ReceivedCall } from './mailbox.ts'
 
 /** Where too much of an answer waits to be read: ms until it is tried again. */

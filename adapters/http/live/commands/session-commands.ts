@@ -1,5 +1,8 @@
-import type { ForwardedCommand, SessionCommand } from '../../../src/internal.ts'
-import { assertUncompressed, type BodyLimits, readText } from '../access/body.ts'
+import type { ForwardedCommand, SessionCommand } from '../../../../src/internal.ts'
+import { assertUncompressed, type BodyLimits, readText } from '../../access/body.ts'
+
+/** Milliseconds that whoever has a session has until he begins to answer what was passed on, where nothing else is said. */
+export const defaultForwardMs = 30_000
 
 type Changing = Exclude<SessionCommand['type'], 'read'>
 

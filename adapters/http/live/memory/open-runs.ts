@@ -1,5 +1,5 @@
-import { tooManyRuns } from '../access/problem.ts'
-import type { LiveSessionHost } from './live-session-host.ts'
+import { tooManyRuns } from '../../access/problem.ts'
+import type { LiveSessionHost } from '../live-session-host.ts'
 
 /** How many runs are on at once, of each owner. */
 export class OpenRuns {

@@ -1,11 +1,11 @@
-import type { Logger } from '../../../src/index.ts'
-import { type ForwardedCommand, startTimer } from '../../../src/internal.ts'
-import { deadlineExceeded, ProblemError, refuse, soonMs } from '../../http/internal.ts'
+import type { Logger } from '../../../../src/index.ts'
+import { type ForwardedCommand, startTimer } from '../../../../src/internal.ts'
+import { deadlineExceeded, ProblemError, refuse, soonMs } from '../../../http/internal.ts'
+import type { Holder, SessionLeases } from '../session-leases.ts'
 import { Forwarding, HolderGoneError } from './forward.ts'
 import type { Answer } from './incoming.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { Peers } from './peers.ts'
-import type { Holder, SessionLeases } from './session-leases.ts'
 
 interface PassingOnOptions {
   mailbox: Mailbox

@@ -1,9 +1,9 @@
-import type { AgentMessage, PendingApproval, PendingClientCall } from '../../../src/index.ts'
-import { waitingApprovals, waitingClientCalls } from '../../../src/internal.ts'
-import { loopChainTo, queuedInputs, type SessionRecord, sessionOf, snapshotOf } from '../../../src/session/index.ts'
-import { refuse } from '../access/problem.ts'
+import type { AgentMessage, PendingApproval, PendingClientCall } from '../../../../src/index.ts'
+import { waitingApprovals, waitingClientCalls } from '../../../../src/internal.ts'
+import { loopChainTo, queuedInputs, type SessionRecord, sessionOf, snapshotOf } from '../../../../src/session/index.ts'
+import { refuse } from '../../access/problem.ts'
+import type { WaitingInput } from '../commands/queued-inputs.ts'
 import { endsOf, type LastOf } from './log-end.ts'
-import type { WaitingInput } from './queued-inputs.ts'
 
 /** What was said, and the calls that wait for a person. */
 export interface History {

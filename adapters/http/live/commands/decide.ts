@@ -1,7 +1,7 @@
-import { type AgentRun, ConfigError, type PendingApproval } from '../../../src/index.ts'
-import { callsToAnswer } from '../../../src/internal.ts'
-import { refuse } from '../access/problem.ts'
-import type { LiveSession } from './live-session.ts'
+import { type AgentRun, ConfigError, type PendingApproval } from '../../../../src/index.ts'
+import { callsToAnswer } from '../../../../src/internal.ts'
+import { refuse } from '../../access/problem.ts'
+import type { LiveSession } from '../live-session.ts'
 
 /** What a person says about a call that waits. */
 export interface Decision {
