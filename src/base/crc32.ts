@@ -1,9 +1,14 @@
 /** Remainders of the reversed polynomial 0xEDB88320 of all bytes, then of all bytes with one, two and three zero bytes after them. */
-const table = new Int32Array(4 * 256)
-for (let at = 0; at < table.length; at++) {
-  let rest = at < 256 ? at : (table[at - 256] ?? 0)
-  for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ 0xedb88320 : rest >>> 1
-  table[at] = rest
+const table = remainders()
+
+function remainders(): Int32Array {
+  const made = new Int32Array(4 * 256)
+  for (let at = 0; at < made.length; at++) {
+    let rest = at < 256 ? at : (made[at - 256] ?? 0)
+    for (let bit = 0; bit < 8; bit++) rest = rest & 1 ? (rest >>> 1) ^ 0xedb88320 : rest >>> 1
+    made[at] = rest
+  }
+  return made
 }
 
 /**

@@ -13,6 +13,9 @@ import type { EventReader } from './event-reader.ts'
 type Reader = typeof import('./partial-outputs.ts')
 const reader: LateChunk<Reader> = lateChunk('the reader of answers that are JSON', () => import('./partial-outputs.ts'))
 
+/** The name of `run.text`, for those who log it without brackets. */
+const nameOfText = 'text() is a method: await run.text()'
+
 /** What a run is to those who read it, wherever its loop is: its events, and what it came to. See {@link AgentRun} for the contract. */
 export abstract class LoggedRun
   implements Pick<AgentRun, 'result' | 'subscribe' | 'events' | 'text' | 'textStream' | 'partial' | 'elements' | 'abort'>
@@ -22,6 +25,8 @@ export abstract class LoggedRun
   protected readonly log: EventLog
 
   constructor(logger: Logger | false | undefined, replayBytes?: number) {
+    // Here, once, and not beside the class: a bundler would keep the class for everybody who imports anything.
+    if (this.text.name !== nameOfText) Object.defineProperty(this.text, 'name', { value: nameOfText })
     this.log = new EventLog({
       ...(replayBytes !== undefined && { replayBytes }),
       onListenerError: (error) => logWarning(logger, 'listenerFailed', { runId: this.id, message: errorText(error) }),
@@ -100,9 +105,6 @@ export abstract class LoggedRun
     return completed(await this.result).text
   }
 }
-
-// Whoever logs it without brackets sees what is missing.
-Object.defineProperty(LoggedRun.prototype.text, 'name', { value: 'text() is a method: await run.text()' })
 
 function completed(result: RunResult): RunResult {
   if (result.status !== 'completed') throw new RunError(result)
