@@ -17,6 +17,11 @@ export async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> 
   return Array.from(new Uint8Array(await subtle.digest('SHA-256', bytes)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
+/** Whether `bytes` are what `hash` names. */
+export async function isBytesOf(hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  return (await sha256Of(bytes)) === hash
+}
+
 function digested(bytes: Uint8Array): string {
   const words = padded(bytes)
   const state = Int32Array.from(initial)

@@ -1,3 +1,4 @@
+import { isEqualJson } from '../base/json/json-diff.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import { type PatchOperation, type SavedState, savedState } from '../contract/session/shared-state.ts'
@@ -50,7 +51,11 @@ export class LiveSharedState implements RemoteSharedState {
   }
 
   async read(): Promise<SavedState> {
-    return this.#learn(stateIn(await this.#wire.json({ method: 'GET', path: '/state' })))
+    const known = this.#current
+    const state = stateIn(await this.#wire.json({ method: 'GET', path: '/state' }))
+    // What the server has is older than what this page had before it asked: there the session has begun anew.
+    if (known !== undefined && this.#current === known && isFromAnew(state, known)) this.#current = undefined
+    return this.#learn(state)
   }
 
   set(value: JsonObject): Promise<SavedState> {
@@ -114,6 +119,10 @@ export class LiveSharedState implements RemoteSharedState {
     for (const listener of [...this.#listeners]) listener(state)
     return state
   }
+}
+
+function isFromAnew({ version, value }: SavedState, known: SavedState): boolean {
+  return version < known.version || (version === known.version && !isEqualJson(value, known.value))
 }
 
 function stateIn(answer: unknown): SavedState {

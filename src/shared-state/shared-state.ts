@@ -116,10 +116,10 @@ function changedBy(current: JsonObject, operations: readonly PatchOperation[], m
 function plain(value: unknown, maxChars: number, code: 'invalidOption' | 'invalidState'): JsonObject {
   const fault = jsonFault(value, 'state') ?? nameFault(value, maxChars)
   if (fault !== undefined) throw invalid(fault, code)
-  const state = copyJson(value as JsonObject) // just checked
-  const { length } = JSON.stringify(state)
-  if (length > maxChars) throw invalid(`it has ${length} characters of JSON; ${maxChars} are allowed`, code)
-  return state
+  const text = JSON.stringify(value)
+  if (text.length > maxChars) throw invalid(`it has ${text.length} characters of JSON; ${maxChars} are allowed`, code)
+  // Through JSON: without what is undefined, which no log could bring back.
+  return JSON.parse(text)
 }
 
 function nameFault(value: unknown, most: number): string | undefined {

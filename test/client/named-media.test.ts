@@ -172,6 +172,35 @@ describe('large media in the events of a session', () => {
     expect(gone.warnings).toContain('mediaGone')
   })
 
+  it('are what their name says, whatever comes: other bytes of the same length, and bytes without an end', async () => {
+    const endless = () => new ReadableStream<Uint8Array<ArrayBuffer>>({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) })
+    const wrong = [new Uint8Array(200_000), endless(), new Uint8Array(0), 'x'.repeat(200_000)]
+    const lying = await hosted({
+      first: ({ url }) => (url.includes('/blobs/') && wrong.length > 0 ? new Response(wrong.shift()) : undefined),
+    })
+    expect(mediaOf((await lying.session().prompt(asked).result).messages)).toEqual([report, shot, drawn])
+    expect(wrong).toEqual([])
+  })
+
+  it('are not asked for under what is no name', async () => {
+    const hostile = await hosted()
+    const paths: string[] = []
+    const remote = remoteSession({
+      url: hostile.url,
+      sessionId: 's',
+      logger: false,
+      fetch: async (request) => {
+        paths.push(new URL(request.url).pathname)
+        const answer = await fetch(request)
+        if (answer.headers.get('content-type')?.startsWith('text/event-stream') !== true) return answer
+        return new Response((await answer.text()).replaceAll(/"hash":"[0-9a-f]{64}"/g, '"hash":".."'), answer)
+      },
+    })
+    open.push(async () => remote.close())
+    expect(mediaOf((await remote.prompt('Draw it.').result).messages)).toMatchObject([{ blob: { hash: '..' } }, { blob: { hash: '..' } }])
+    expect(paths.filter((path) => path.endsWith('/s/') || path.includes('blobs'))).toEqual([])
+  })
+
   it.each([
     ['an answer that has too few bytes', 'short'],
     ['one that has too many', 'endless'],

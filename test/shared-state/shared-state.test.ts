@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Agent, type AgentEvent, type JsonObject, memorySessionStore, resumeAgent } from '../../src/index.ts'
+import { Agent, type AgentEvent, type JsonObject, type JsonValue, memorySessionStore, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { sharedStatesOf, snapshotOf } from '../../src/session/index.ts'
 import { type PatchOperation, sharedState } from '../../src/shared-state/index.ts'
@@ -219,5 +219,47 @@ describe('a change of shared state that cannot be', () => {
     ['an initial with the prototype', { schema: { type: 'object' }, initial: JSON.parse('{"__proto__":1}') }],
   ])('is said where it is declared: %s', (_name, options) => {
     expect(() => sharedState(options as never)).toThrow(expect.objectContaining({ code: 'invalidOption' }))
+  })
+
+  it('leaves out what is undefined, as the log does', async () => {
+    const open = sharedState({ schema: { type: 'object' }, initial: {} })
+    const agent = new Agent({ model: scripted([]), sharedState: open })
+    expect(await agent.sharedState?.set({ a: 1, b: undefined } as never)).toBe(1)
+    expect(Object.keys(agent.sharedState?.value ?? {})).toEqual(['a'])
+    expect(await agent.sharedState?.set({ a: 1, c: { d: undefined } } as never)).toBe(2)
+    expect(agent.sharedState?.value).toEqual({ a: 1, c: {} })
+    expect(Object.keys(Object(agent.sharedState?.value.c))).toEqual([])
+  })
+
+  it('of a long log is put together from its last whole version, and all versions of what they have in common', () => {
+    const value = { list: Array.from({ length: 40_000 }, () => [1]), n: 0 }
+    const first = { version: 0, by: 'client' as const, value }
+    const rest = Array.from({ length: 1000 }, (_, at) => ({
+      ...{ version: at + 1, by: 'client' as const },
+      patch: [{ op: 'replace' as const, path: '/n', value: at + 1 }],
+    }))
+    const records = [first, ...rest].map((entry, seq) => ({ seq, epoch: 1, at: 1, entry: { type: 'sharedState' as const, ...entry } }))
+    expect(snapshotOf(records, { sessionId: 's' }).sharedState).toEqual({ version: 1000, value: { ...value, n: 1000 } })
+    const states = sharedStatesOf(records)
+    expect(states.map((state) => state.value.n)).toEqual(Array.from({ length: 1001 }, (_, at) => at))
+    expect(states[7]?.value.list).toBe(states[1000]?.value.list)
+    expect(value.n).toBe(0)
+  })
+
+  it('of a log that makes no object of it stays as it was', () => {
+    const change = { version: 1, by: 'client' as const, patch: [{ op: 'replace' as const, path: '', value: 5 }] }
+    const entries = [{ version: 0, by: 'client' as const, value: { n: 0 } }, change]
+    const records = entries.map((entry, seq) => ({ seq, epoch: 1, at: 1, entry: { type: 'sharedState' as const, ...entry } }))
+    expect(snapshotOf(records, { sessionId: 's' }).sharedState).toEqual({ version: 0, value: { n: 0 } })
+  })
+
+  it('takes large changes: long lists of which all is new, deep below others', async () => {
+    const open = sharedState({ schema: { type: 'object' }, initial: { list: Array.from({ length: 120_000 }, () => 0) } })
+    const agent = new Agent({ model: scripted([]), sharedState: open })
+    await agent.sharedState?.set({ list: Array.from({ length: 120_000 }, () => 1) })
+    const below = (leaf: JsonValue) => Array.from({ length: 190 }).reduce<JsonValue>((inner) => [inner], leaf)
+    for (const last of [1, 2])
+      await agent.sharedState?.set({ deep: below(Array.from({ length: 120_000 }, (_, at) => (at === 119_999 ? last : 0))) })
+    expect(agent.sharedState?.version).toBe(3)
   })
 })

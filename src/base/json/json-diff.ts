@@ -6,46 +6,84 @@ import type { PatchStep } from '../../contract/session/shared-state.ts'
  *
  * **Contract**
  * - Lists are compared from both ends: what was inserted or removed in one place is that alone. Between, they are compared by place. That takes time in proportion to the values, not to their
- *   product, as the shortest patch would.
+ *   product, as the shortest patch would, nor to their depth.
  */
-export function jsonDiff(before: JsonValue, after: JsonValue, path = ''): PatchStep[] {
-  if (isEqualJson(before, after)) return []
-  if (Array.isArray(before) && Array.isArray(after)) return listDiff(before, after, path)
-  if (isParts(before) && isParts(after)) return objectDiff(before, after, path)
+export function jsonDiff(before: JsonValue, after: JsonValue): PatchStep[] {
+  return diff(before, after, '', new Numbers())
+}
+
+function diff(before: JsonValue, after: JsonValue, path: string, numbers: Numbers): PatchStep[] {
+  if (numbers.of(before) === numbers.of(after)) return []
+  if (Array.isArray(before) && Array.isArray(after)) return listDiff(before, after, path, numbers)
+  if (isParts(before) && isParts(after)) return objectDiff(before, after, path, numbers)
   return [{ op: 'replace', path, value: after }]
+}
+
+/** Numbers values: equal ones have the same number. Each is read once, however often it is compared. */
+class Numbers {
+  readonly #byText = new Map<string, number>()
+  readonly #known = new Map<object, number>()
+
+  of(value: JsonValue): number {
+    if (typeof value !== 'object' || value === null) return this.#numberOf(JSON.stringify(value))
+    const known = this.#known.get(value)
+    if (known !== undefined) return known
+    const number = this.#numberOf(Array.isArray(value) ? `[${value.map((part) => this.of(part)).join()}]` : this.#textOf(value))
+    this.#known.set(value, number)
+    return number
+  }
+
+  #textOf(value: Parts): string {
+    const names = Object.keys(value).sort()
+    return `{${names.map((name) => `${JSON.stringify(name)}:${this.of(value[name] ?? null)}`).join()}}`
+  }
+
+  #numberOf(text: string): number {
+    const known = this.#byText.get(text)
+    if (known !== undefined) return known
+    this.#byText.set(text, this.#byText.size)
+    return this.#byText.size - 1
+  }
 }
 
 type Parts = { [name: string]: JsonValue }
 
-function isParts(value: JsonValue): value is Parts {
+/** Whether it has parts with names: whether it is an object. */
+export function isParts(value: JsonValue): value is Parts {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function objectDiff(before: Parts, after: Parts, path: string): PatchStep[] {
+function objectDiff(before: Parts, after: Parts, path: string, numbers: Numbers): PatchStep[] {
   const steps: PatchStep[] = []
   for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) steps.push({ op: 'remove', path: below(path, name) })
   for (const [name, value] of Object.entries(after)) {
     const old = Object.hasOwn(before, name) ? before[name] : undefined
     if (old === undefined) steps.push({ op: 'add', path: below(path, name), value })
-    else steps.push(...jsonDiff(old, value, below(path, name)))
+    else addAll(steps, diff(old, value, below(path, name), numbers))
   }
   return steps
 }
 
-function listDiff(before: readonly JsonValue[], after: readonly JsonValue[], path: string): PatchStep[] {
+function listDiff(before: readonly JsonValue[], after: readonly JsonValue[], path: string, numbers: Numbers): PatchStep[] {
+  const isSame = (at: number, other: number): boolean => numbers.of(before[at] ?? null) === numbers.of(after[other] ?? null)
   const shorter = Math.min(before.length, after.length)
   let from = 0
-  while (from < shorter && isEqualAt(before, from, after, from)) from += 1
+  while (from < shorter && isSame(from, from)) from += 1
   let tail = 0
-  while (tail < shorter - from && isEqualAt(before, before.length - 1 - tail, after, after.length - 1 - tail)) tail += 1
+  while (tail < shorter - from && isSame(before.length - 1 - tail, after.length - 1 - tail)) tail += 1
   const common = shorter - tail
   const steps: PatchStep[] = []
-  for (let at = from; at < common; at += 1) steps.push(...jsonDiff(before[at] ?? null, after[at] ?? null, below(path, String(at))))
+  for (let at = from; at < common; at += 1) addAll(steps, diff(before[at] ?? null, after[at] ?? null, below(path, String(at)), numbers))
   // From the end, so that no place moves before its turn.
   for (let at = before.length - tail - 1; at >= common; at -= 1) steps.push({ op: 'remove', path: below(path, String(at)) })
   for (let at = common; at < after.length - tail; at += 1)
     steps.push({ op: 'add', path: below(path, String(at)), value: after[at] ?? null })
   return steps
+}
+
+/** One by one: a call takes only so many arguments. */
+function addAll(steps: PatchStep[], more: readonly PatchStep[]): void {
+  for (const step of more) steps.push(step)
 }
 
 function isEqualAt(before: readonly JsonValue[], at: number, after: readonly JsonValue[], other: number): boolean {

@@ -15,12 +15,16 @@ export type PatchRoot = {
 
 type Container = JsonValue[] | { [name: string]: JsonValue }
 
-/** `value` after steps that `jsonDiff` found; `value` stays as it is. Throws `PatchFault` for a step that leads nowhere. */
+/**
+ * `value` after steps that `jsonDiff` found; `value` stays as it is, and what no step is about is a part of both. Throws `PatchFault` for a step that leads
+ * nowhere.
+ */
 export function patched(value: JsonValue, steps: readonly PatchStep[]): JsonValue {
-  const root = { '': copyJson(value) }
+  const root = { '': value }
+  const own = new Set<object>()
   for (const step of steps) {
-    if (step.op === 'remove') take(root, step.path)
-    else put(root, step.path, copyJson(step.value), step.op === 'add')
+    if (step.op === 'remove') take(root, step.path, own)
+    else put(root, step.path, copyJson(step.value), step.op === 'add', own)
   }
   return root['']
 }
@@ -31,8 +35,8 @@ export function read(root: PatchRoot, path: string): JsonValue {
   return at(container, key, path)
 }
 
-/** Where a pointer leads: what it is a part of, and its name there. */
-function place(root: PatchRoot, path: string): { container: Container; key: string } {
+/** Where a pointer leads: what it is a part of, and its name there. With `own`, what stands on the way and is not in there is replaced by a copy that is. */
+function place(root: PatchRoot, path: string, own?: Set<object>): { container: Container; key: string } {
   if (path !== '' && !path.startsWith('/')) throw new PatchFault(`${shown(path)} is no JSON Pointer: it begins with "/", or is empty`)
   if (/~(?![01])/.test(path)) throw new PatchFault(`${shown(path)} is no JSON Pointer: "~" is written "~0"`)
   const names = path.split('/').map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
@@ -43,9 +47,18 @@ function place(root: PatchRoot, path: string): { container: Container; key: stri
   for (const name of names) {
     const next = at(container, name, path)
     if (typeof next !== 'object' || next === null) throw new PatchFault(`${shown(path)} leads into a value that has no parts`)
-    container = next
+    container = own === undefined || own.has(next) ? next : copyAt(container, name, next)
+    own?.add(container)
   }
   return { container, key }
+}
+
+/** A copy of what stands there, with the same parts, in its place. */
+function copyAt(container: Container, key: string, part: Container): Container {
+  const copy = Array.isArray(part) ? [...part] : { ...part }
+  if (Array.isArray(container)) container[Number(key)] = copy
+  else container[key] = copy
+  return copy
 }
 
 function at(container: Container, key: string, path: string): JsonValue {
@@ -58,19 +71,19 @@ function at(container: Container, key: string, path: string): JsonValue {
   return found
 }
 
-/** Puts a value there: `isNew` beside what is there, else in its place. */
-export function put(root: PatchRoot, path: string, value: JsonValue, isNew: boolean): void {
-  const { container, key } = place(root, path)
+/** Puts a value there: `isNew` beside what is there, else in its place. With `own`, what is not in there is not changed, but replaced by a copy. */
+export function put(root: PatchRoot, path: string, value: JsonValue, isNew: boolean, own?: Set<object>): void {
+  const { container, key } = place(root, path, own)
   if (!isNew) at(container, key, path)
   if (!Array.isArray(container)) container[key] = value
   else if (!isNew) container[indexOf(key, container.length - 1, path)] = value
   else container.splice(key === '-' ? container.length : indexOf(key, container.length, path), 0, value)
 }
 
-/** Takes away what is there. */
-export function take(root: PatchRoot, path: string): void {
+/** Takes away what is there. With `own`, as `put`. */
+export function take(root: PatchRoot, path: string, own?: Set<object>): void {
   if (path === '') throw new PatchFault('the whole cannot be removed')
-  const { container, key } = place(root, path)
+  const { container, key } = place(root, path, own)
   at(container, key, path)
   if (Array.isArray(container)) container.splice(indexOf(key, container.length - 1, path), 1)
   else delete container[key]

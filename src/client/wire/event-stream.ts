@@ -26,6 +26,7 @@ export class EventStream {
   #lastAt = Date.now()
   /** Media of what came are read, and nothing of the stream. */
   #isFilling = false
+  #isClosed = false
   readonly #media: NamedMedia
   #failure: RemoteError | undefined
 
@@ -63,6 +64,7 @@ export class EventStream {
   }
 
   close(): void {
+    this.#isClosed = true
     this.#stopTimer()
     this.#stopSignals()
     this.#reader.cancel().catch(() => undefined)
@@ -78,7 +80,11 @@ export class EventStream {
     const filled: AgentEvent[] = []
     this.#isFilling = true
     try {
-      for (const event of batch) filled.push(await this.#media.inEvent(event))
+      for (const event of batch) {
+        // Nobody reads what comes after the end: nothing more is asked for.
+        if (this.#isClosed) break
+        filled.push(await this.#media.inEvent(event))
+      }
       return filled
     } finally {
       this.#isFilling = false

@@ -1,5 +1,6 @@
 import { raceAbort } from '../../base/abort.ts'
 import { logWarning } from '../../base/log-warning.ts'
+import { isBytesOf } from '../../base/sha256.ts'
 import { retryDelayMs, startTimer } from '../../base/timer.ts'
 import { errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
@@ -89,10 +90,9 @@ export class Wire {
     } finally {
       reader?.cancel().catch(() => undefined)
     }
-    if (at === bytes) return read
-    throw new RemoteError('unexpectedAnswer', `The answer has ${at < bytes ? at : 'more'} bytes, and the file ${bytes}.`, {
-      isRetryable: true,
-    })
+    if (at === bytes && (await isBytesOf(hash, read))) return read
+    const came = at === bytes ? 'other bytes than' : `${at < bytes ? at : 'more'} bytes, and not`
+    throw new RemoteError('unexpectedAnswer', `The answer has ${came} the ${bytes} that the file has.`, { isRetryable: true })
   }
 
   async #nextOf(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<Uint8Array | undefined> {

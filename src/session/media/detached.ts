@@ -1,5 +1,4 @@
 import { type Media, withMedia } from '../../base/json/media-blocks.ts'
-import { sha256Of } from '../../base/sha256.ts'
 import { byteLengthOf, inlineMediaChars, isBase64, type StoredBytes } from '../../contract/message/media.ts'
 import { encodeRecord, type UnplacedRecord } from '../log/record-codec.ts'
 
@@ -61,9 +60,4 @@ export function isDetachable(data: string): boolean {
 /** As long as a hash, and nobody's: 256 random bits. */
 function newMark(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
-/** Whether `bytes` are what `hash` names. */
-export async function isBytesOf(hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
-  return (await sha256Of(bytes)) === hash
 }

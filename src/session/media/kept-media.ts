@@ -1,10 +1,10 @@
 import { toBase64 } from '../../base/base64.ts'
 import { mediaIn, withData } from '../../base/json/media-blocks.ts'
+import { isBytesOf } from '../../base/sha256.ts'
 import { SessionError } from '../../contract/errors.ts'
 import { isHash } from '../../contract/message/media.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { LogDriver, SessionStore } from '../../types/session/session-store.ts'
-import { isBytesOf } from './detached.ts'
 
 /** The hashes of all bytes that `value`, such as the records of a session, names. */
 export function hashesIn(value: unknown): Set<string> {

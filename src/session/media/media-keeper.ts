@@ -1,7 +1,8 @@
+import { isBytesOf } from '../../base/sha256.ts'
 import { isHash } from '../../contract/message/media.ts'
 import type { LogClaim, LogDriver } from '../../types/session/session-store.ts'
 import type { UnplacedRecord } from '../log/record-codec.ts'
-import { type EncodedRecord, encodeDetached, isBytesOf } from './detached.ts'
+import { type EncodedRecord, encodeDetached } from './detached.ts'
 import { hashed } from './named.ts'
 
 /** Which bytes a writer finds. */

@@ -1,7 +1,7 @@
 import { changedState } from '../../base/json/changed-state.ts'
 import type { LoopEvent, LoopRecord, ParallelGroupRecord, Session } from '../../contract/session/session.ts'
 import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
-import type { SavedState } from '../../contract/session/shared-state.ts'
+import type { StateChange } from '../../contract/session/shared-state.ts'
 import type { NewSessionRecord } from '../../types/session/session-store.ts'
 import { LoopBuilder, openedLoop } from './loop-builder.ts'
 import { linkChild } from './navigation.ts'
@@ -38,6 +38,8 @@ class RecordedTree {
   /** Of loops without an end: the writer of their last record. */
   readonly #open = new Map<string, number>()
   readonly #requests = new RepeatedRequests()
+  /** What was shared when it was recorded as a whole, and each change since: what was before is not put together. */
+  #shared: StateChange[] = []
 
   constructor(sessionId: string, at: number) {
     const formation = { type: 'firstLoop' as const, at }
@@ -54,7 +56,7 @@ class RecordedTree {
         this.#session.title = entry.title
         break
       case 'sharedState':
-        this.#share(changedState(this.#session.sharedState, entry))
+        this.#share(entry)
         break
       case 'events':
         this.#addEvents(loopId, entry.events)
@@ -73,6 +75,10 @@ class RecordedTree {
   }
 
   finish(newestEpoch: number): Session {
+    for (const change of this.#shared) {
+      const state = changedState(this.#session.sharedState, change)
+      if (state !== undefined) this.#session.sharedState = state
+    }
     for (const [loopId, epoch] of this.#open) {
       const builder = this.#builders.get(loopId)
       builder?.settleTurn()
@@ -87,8 +93,9 @@ class RecordedTree {
     if (spawnRef !== undefined) this.#session.parentSpawnRef = spawnRef
   }
 
-  #share(state: SavedState | undefined): void {
-    if (state !== undefined) this.#session.sharedState = state
+  #share(change: StateChange): void {
+    if (change.value !== undefined) this.#shared = []
+    this.#shared.push(change)
   }
 
   /** The builder of the loop: with a record that only says when it began, where nothing was heard of it yet. */

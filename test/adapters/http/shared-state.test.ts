@@ -213,4 +213,19 @@ describe('a page of our own protocol', () => {
     await soon(() => expect(session.sharedState.current?.version).toBe(1))
     expect(await session.sharedState.read()).toEqual({ version: 2, value: { steps: ['from the page', 'step 2'] } })
   })
+
+  it('is read anew where the session was deleted, and begins once more with smaller versions', async () => {
+    const server = host()
+    const [session, other] = [server.open(), server.open()]
+    const seen: number[] = []
+    session.sharedState.subscribe(({ version }) => seen.push(version))
+    await session.prompt('go').result
+    await session.sharedState.read()
+    await session.sharedState.set({ steps: ['a', 'b'] })
+    await server.fetch(new Request('http://localhost/sessions/s', { method: 'DELETE' }))
+    await other.prompt('go').result
+    expect(await session.sharedState.read()).toEqual({ version: 1, value: { steps: ['step 1'] } })
+    expect(await session.sharedState.set({ steps: ['mine'] })).toEqual({ version: 2, value: { steps: ['mine'] } })
+    expect(seen.slice(-2)).toEqual([1, 2])
+  })
 })
