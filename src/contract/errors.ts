@@ -57,7 +57,7 @@ export type ProviderErrorCode = Infer<typeof providerErrorCode>
 export interface ProviderErrorOptions extends PhiErrorOptions {
   /** HTTP status. */
   status?: number
-  /** How long the service asked to wait, in ms. */
+  /** How long the service asked to wait, in ms. No number from 0 counts as absent. */
   retryAfterMs?: number
   /** What the service said of its rate limits. */
   limits?: RateLimits
@@ -83,7 +83,7 @@ export class ProviderError extends PhiError<ProviderErrorCode> {
     super(code, message, options)
     this.isRetryable = options.isRetryable ?? (code === 'network' || code === 'rateLimited')
     if (options.status !== undefined) this.status = options.status
-    if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs
+    if (isWait(options.retryAfterMs)) this.retryAfterMs = options.retryAfterMs
     if (options.limits !== undefined) this.limits = options.limits
     if (options.maxRetries !== undefined) this.maxRetries = options.maxRetries
     if (options.partial !== undefined) {
@@ -271,12 +271,17 @@ export class LoadError extends PhiError {
   }
 }
 
+/** Whether somebody can wait for so long. Of anything else, JSON would make something that no log takes. */
+function isWait(ms: number | undefined): ms is number {
+  return Number.isFinite(ms) && Number(ms) >= 0
+}
+
 /** What failed, as data, and what of ours was behind it. */
 export function toRunFailure(error: unknown): RunFailure {
   if (!PhiError.isInstance(error)) return { code: 'other', message: errorText(error) }
   const { code, cause } = error
   const failure: RunFailure = { code, message: errorText(error) }
-  if (ProviderError.isInstance(error) && error.retryAfterMs !== undefined) failure.retryAfterMs = error.retryAfterMs
+  if (ProviderError.isInstance(error) && isWait(error.retryAfterMs)) failure.retryAfterMs = error.retryAfterMs
   // Only what is ours, and says more: nobody knows what others put into their errors.
   if (!PhiError.isInstance(cause) || cause.code === code) return failure
   return { ...failure, cause: { code: cause.code, message: errorText(cause) } }

@@ -22,12 +22,20 @@ export function WaitUntil({ time }: { time: number }) {
   if (now >= time) return <p data-testid="wait-until">The time that the service asked to wait is over. Try again.</p>
   return (
     <p data-testid="wait-until">
-      The service asks to wait until {new Date(time).toLocaleTimeString()}: {waitOf(time - now)} more.
+      The service asks to wait until {untilOf(time, now)}: {waitOf(time - now)} more.
     </p>
   )
 }
 
+/** A time of today by the clock, any other with its day. */
+function untilOf(time: number, now: number): string {
+  const until = new Date(time)
+  if (Number.isNaN(until.getTime())) return 'a time that no calendar has'
+  return until.toDateString() === new Date(now).toDateString() ? until.toLocaleTimeString() : until.toLocaleString()
+}
+
 function waitOf(ms: number): string {
   const seconds = Math.ceil(ms / 1000)
-  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`
+  if (seconds < 120) return `${seconds} s`
+  return seconds < 7200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3600)} h`
 }

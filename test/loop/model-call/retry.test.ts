@@ -6,6 +6,7 @@ import {
   type CredentialProvider,
   type Logger,
   type Model,
+  memorySessionStore,
   ProviderError,
   type ProviderErrorCode,
 } from '../../../src/index.ts'
@@ -127,6 +128,27 @@ describe('a service that asks for a longer wait than anybody waits', () => {
     expect(status).toBe('error')
     expect(error).toMatchObject({ code: 'rateLimited', message: expect.stringContaining(`${Math.ceil(retryAfterMs / 1000)} s, until 20`) })
   })
+})
+
+describe('a service that asks for a wait which is none', () => {
+  it.each([Number.NaN, -1, Number.POSITIVE_INFINITY, '5' as never])(
+    '%s ms: it has not asked, and the session can be read',
+    async (retryAfterMs) => {
+      const { config } = scripted([])
+      const provider: Model['provider'] = {
+        api: 'scripted',
+        encode: (request) => scripted([]).provider.encode(request),
+        stream: async () => {
+          // Also one of another version of the package, which takes all.
+          throw Object.assign(new ProviderError('overloaded', 'No.', { retryAfterMs, isRetryable: false }), { retryAfterMs })
+        },
+      }
+      const session = memorySessionStore()
+      const { error } = await new Agent({ model: { config, provider }, session, sessionId: 's' }).prompt('go').result
+      expect(error).toEqual({ code: 'overloaded', message: 'No.' })
+      expect((await session.load('s')).loops[0]).toMatchObject({ status: 'error', error: { code: 'overloaded' } })
+    },
+  )
 })
 
 describe('an error that says how often it is worth repeating', () => {
