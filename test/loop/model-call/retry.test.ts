@@ -140,13 +140,13 @@ describe('a service that asks for a wait which is none', () => {
         encode: (request) => scripted([]).provider.encode(request),
         stream: async () => {
           // Also one of another version of the package, which takes all.
-          throw Object.assign(new ProviderError('overloaded', 'No.', { retryAfterMs, isRetryable: false }), { retryAfterMs })
+          throw Object.assign(new ProviderError('api', 'No.', { retryAfterMs, isRetryable: false }), { retryAfterMs })
         },
       }
       const session = memorySessionStore()
       const { error } = await new Agent({ model: { config, provider }, session, sessionId: 's' }).prompt('go').result
-      expect(error).toEqual({ code: 'overloaded', message: 'No.' })
-      expect((await session.load('s')).loops[0]).toMatchObject({ status: 'error', error: { code: 'overloaded' } })
+      expect(error).toEqual({ code: 'api', message: 'No.' })
+      expect((await session.load('s')).loops[0]).toMatchObject({ status: 'error', error: { code: 'api' } })
     },
   )
 })

@@ -86,7 +86,8 @@ function endpointOf(home: AgentHome, sessions: SessionsHere, token: string) {
     return c.json({ model: config.name, isScripted: config.provider === 'scripted', contextTokens: contextLimitOf(config) })
   })
   return (request: Request, env: object): Response | Promise<Response> => {
-    const url = new URL(request.url)
-    return app.fetch(new Request(new URL(url.pathname.slice(endpoint.length) + url.search, url), request), env)
+    const { origin, pathname, search } = new URL(request.url)
+    // Not relative to a host: a path that begins with two slashes would be another one.
+    return app.fetch(new Request(origin + pathname.slice(endpoint.length) + search, request), env)
   }
 }

@@ -26,6 +26,8 @@ describe('phi serve', () => {
     expect(await page.text()).toContain('<meta name="phi-endpoint" content="/agent" />')
     for (const path of ['/assets/../index.html', '/assets/%2e%2e/%2e%2e/cli.js', '/assets/', '/files.json', '/offline.js'])
       expect((await fetch(`${origin}${path}`)).status, path).toBe(404)
+    for (const path of ['/agent//', '/agent//sessions', '/agent//evil.test:99999/about', '/agent//evil.test/about'])
+      expect((await fetch(`${origin}${path}`)).status, path).toBe(404)
     expect((await fetch(`${origin}/agent/about`)).status).toBe(401)
     expect((await fetch(`${origin}/agent/sessions`)).status).toBe(401)
     expect((await fetch(`${origin}/agent/sessions`, { headers: { authorization: `Bearer ${token.slice(1)}x` } })).status).toBe(401)
