@@ -1,5 +1,6 @@
 import { isEqualJson } from '../base/json/json-diff.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { newId } from '../contract/message/ids.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import { type PatchOperation, type SavedState, savedState } from '../contract/session/shared-state.ts'
 import { fits } from '../contract/shape/read.ts'
@@ -31,7 +32,7 @@ export class LiveSharedState implements RemoteSharedState {
   readonly #wire: Wire
   /** Has events come, and says how to stop that. */
   readonly #listen: (listener: (event: AgentEvent) => void) => () => void
-  /** Is told of what could not be read for those who listen. */
+  /** Is told of what could not be read for those who listen, and of what they throw. */
   readonly #warn: (error: unknown) => void
   readonly #listeners = new Set<(state: SavedState) => void>()
   #current: SavedState | undefined
@@ -84,7 +85,9 @@ export class LiveSharedState implements RemoteSharedState {
   async #change(change: JsonObject): Promise<SavedState> {
     const { version } = this.#current ?? (await this.read())
     try {
-      return this.#learn(stateIn(await this.#wire.json({ method: 'POST', path: '/state', body: { ...change, ifVersion: version } })))
+      // Where the answer is lost, it is asked for once more: under another key that would be a conflict with ourselves.
+      const ask = { method: 'POST' as const, path: '/state', body: { ...change, ifVersion: version }, key: newId() }
+      return this.#learn(stateIn(await this.#wire.json(ask)))
     } catch (error) {
       if (RemoteError.isInstance(error) && error.code === 'stateConflict') await this.read()
       throw error
@@ -116,7 +119,14 @@ export class LiveSharedState implements RemoteSharedState {
     const known = this.#current
     if (known !== undefined && state.version <= known.version) return known
     this.#current = state
-    for (const listener of [...this.#listeners]) listener(state)
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(state)
+      } catch (error) {
+        // One who listens changes nothing for the others, nor for who reads or changes.
+        this.#warn(error)
+      }
+    }
     return state
   }
 }

@@ -38,6 +38,8 @@ export class LiveSession {
   readonly #agent: SessionAgent
   /** The loops that clients have asked for under keys of theirs. */
   readonly #begunByKey = new KeptByKey<string>()
+  /** The versions of shared state that clients have made under keys of theirs. */
+  readonly stateChanges = new KeptByKey<number>()
   /** What clients have said to runs that were on. */
   readonly queued = new QueuedInputs()
   /** What changes the agent is done one after the other: two who begin at once must not make two of it. */

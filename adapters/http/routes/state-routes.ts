@@ -4,12 +4,14 @@ import { isObject, readJsonObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import type { LiveSession } from '../live/live-session.ts'
 import { refuseUnknown } from './history-routes.ts'
+import { keyOf } from './prompt-body.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
  * What a session shares with its pages: which version it has, and changes of it.
  *
- * **Contract**: a change is answered once it is recorded. Reading makes no agent; a page reads what the log has.
+ * **Contract**: a change is answered once it is recorded; under a key it is made once, as long as the session is in memory. Reading makes no agent; a page
+ * reads what the log has.
  *
  * Source: docs/concepts/shared-state.md
  */
@@ -27,9 +29,10 @@ export function addStateRoutes(app: SessionApp, options: SessionRouteOptions): v
     if (!(await c.env.live.recorded.isKnown())) return refuseUnknown()
     const state = await sharedStateOf(c.env.live)
     const by: StateChangeOptions = { ifVersion, by: 'client' }
-    if (value !== undefined) await state.set(stateFrom(value), by)
-    // What is none is refused by its rules.
-    else await state.patch(patch as unknown as readonly PatchOperation[], by)
+    await c.env.live.stateChanges.get(keyOf(c), async () =>
+      // What is no patch is refused by its rules.
+      value !== undefined ? state.set(stateFrom(value), by) : state.patch(patch as unknown as readonly PatchOperation[], by),
+    )
     return c.json({ version: state.version, value: state.value })
   })
 }

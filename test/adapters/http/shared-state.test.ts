@@ -228,4 +228,30 @@ describe('a page of our own protocol', () => {
     expect(await session.sharedState.set({ steps: ['mine'] })).toEqual({ version: 2, value: { steps: ['mine'] } })
     expect(seen.slice(-2)).toEqual([1, 2])
   })
+
+  it('makes a change once, however often its answer is lost, and whatever a listener throws', async () => {
+    const server = host()
+    let lost = 0
+    const warnings: string[] = []
+    const session = remoteSession({
+      ...{ url: 'http://localhost', sessionId: 's', logger: { warn: (event) => warnings.push(event) } },
+      reconnect: { initialDelayMs: 1, maxDelayMs: 2 },
+      fetch: async (request) => {
+        const answer = await server.fetch(request)
+        if (request.method === 'POST' && request.url.endsWith('/state') && lost++ % 3 < 2) throw new TypeError('The connection was reset.')
+        return answer
+      },
+    })
+    closing.push(() => session.close())
+    await session.prompt('go').result
+    session.sharedState.subscribe(() => {
+      throw new Error('of the page')
+    })
+    expect(await session.sharedState.set({ steps: ['a'] })).toEqual({ version: 2, value: { steps: ['a'] } })
+    expect(await session.sharedState.patch([{ op: 'add', path: '/steps/-', value: 'b' }])).toEqual({
+      version: 3,
+      value: { steps: ['a', 'b'] },
+    })
+    expect([lost, warnings.includes('stateFailed')]).toEqual([6, true])
+  })
 })
