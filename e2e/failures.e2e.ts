@@ -88,6 +88,8 @@ for (const [name, { answer, says, offers }] of Object.entries(failing)) {
     await expect(ending(page)).toContainText(says)
     expect(await ending(page).textContent()).not.toMatch(/<\/?(?:html|script|title)/)
     for (const offer of offers) await expect(ending(page).getByRole('button', { name: offer, exact: true })).toBeVisible()
+    // Once: not in the message too.
+    await expect(page.locator('.message-error').filter({ visible: true })).toHaveCount(0)
     await expect(page.getByTestId('message-user')).toContainText(words)
     // After a reload it is still said.
     await page.reload()

@@ -62,6 +62,10 @@ export async function takeView(
 
 /** Brings the pane to sight that a narrow page shows only when it is asked. */
 async function show(page: Page, pane: View['pane'], width: number): Promise<void> {
-  if (pane === 'inspector' && width > 720 && width <= 1100) await page.locator('.drawer-toggle button').click()
+  if (pane === 'inspector' && width > 720 && width <= 1100) {
+    // Of a width before, it may be open already.
+    const closed = page.locator('.panes[data-drawer="closed"]')
+    if ((await closed.count()) > 0) await page.locator('.drawer-toggle button').click()
+  }
   if (pane !== undefined && width <= 720) await page.locator('.pane-tabs').getByRole('button', { name: tabs[pane] }).click()
 }
