@@ -151,12 +151,12 @@ it('a Node built-in does not bundle', async () => {
 /** What one small name of an entry costs beside itself: what a bundler cannot leave out. */
 describe('the floor of an entry', () => {
   it.each([
-    ['phi-core', 'userMessage', 26],
-    ['phi-core', 'defineTool', 29],
-    ['phi-core/store', 'createStore', 34],
-    ['phi-core/client', 'remoteSession', 46],
-    ['phi-core/env', 'keyFromEnv', 31],
-    ['phi-core/providers/anthropic', 'anthropicTools', 30],
+    ['phi-core', 'userMessage', 14],
+    ['phi-core', 'defineTool', 17],
+    ['phi-core/store', 'createStore', 23],
+    ['phi-core/client', 'remoteSession', 43],
+    ['phi-core/env', 'keyFromEnv', 22],
+    ['phi-core/providers/anthropic', 'anthropicTools', 15],
   ])('%s: %s alone is at most %i kB gzip', async (entry, name, limit) => {
     const { initial } = await bundleApp(`import { ${name} } from '${entry}'\nconsole.log(${name})`)
     console.log(`${entry} ${name}: ${initial} bytes gzip`)

@@ -23,7 +23,7 @@ export async function said(form: FormData): Promise<[PromptInput, ChatOptions]> 
   return [[{ role: 'user', content, timestamp: Date.now() }], model === 'deep' ? { model } : {}]
 }
 
-/** A picture of an answer. One that has an address alone is not asked for: whoever has it would learn of the reader. */
+/** A picture of an answer. One that has an address alone is not asked for: the server that has it would learn of the reader. */
 export function addressOf({ mimeType, data = '' }: { mimeType: string; data?: string }): string {
   return `data:${mimeType};base64,${data}`
 }

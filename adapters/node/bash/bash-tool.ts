@@ -22,7 +22,7 @@ export interface BashTool extends AgentTool {
  * - On Linux a command runs in a bubblewrap sandbox: no network, no Unix sockets, no files of the host but its programs (read-only) and the
  *   workspace, none of this process's environment. Memory, processes and disk of a command are bounded by `limits`, as far as `confinement`
  *   says.
- * - What other programs obey (the names of `nodeWorkspace`) is read-only wherever it is in the workspace, and so are this package, its
+ * - Files that other programs obey (the names of `nodeWorkspace`) are read-only wherever they are in the workspace, and so are this package, its
  *   dependencies and their lock file. At the root missing names cannot be created; while a command runs, empty placeholders stand for
  *   them. Below the root, what a command makes under such a name, and the `HEAD` of a git directory it makes, is renamed when it ends.
  * - Throws `SandboxUnavailable` where that cannot be had, unless `sandbox` is `none`; then commands have all rights of this process, only

@@ -53,7 +53,7 @@ const protectionOptions = optionsOf<ProtectionOptions>(protectionTable)
  * - `write` is atomic and durable: temporary file in the same directory, fsync, rename. Other hard links of the old file keep the old
  *   content. Mode and, where the host allows it, owner are kept.
  * - `ifMatch: null` is exact between processes; a version string is exact within this process.
- * - What other programs on the host obey rejects writes and removal with code `protected`, at any depth: `.git`, `.vscode`, `.npmrc`, shell
+ * - Files that other programs on the host obey reject writes and removal with code `protected`, at any depth: `.git`, `.vscode`, `.npmrc`, shell
  *   start-up files and their like, and what a file system takes for them; a file `HEAD`, and what else would make a git directory; this
  *   package, its dependencies and their lock file, where they lie inside. `unprotected` gives names free.
  * - `list` leaves out what is neither file nor directory, links to directories, and links out of the root.

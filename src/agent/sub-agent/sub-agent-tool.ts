@@ -141,7 +141,7 @@ const parameters: JsonSchema = {
  *   Calls may run at the same time.
  * - The loop has a session of its own, the id `{session}.sub.1`, the caller's loop as `parentLoopId`, and is named in the result as `childLoopId`.
  * - What it uses is charged to the budget of the run that called it; its own limits hold beside that budget.
- * - What watches over that run watches over it: hooks and input filters, unless it has its own, and the approval rules of tools of the same
+ * - The guards of that run watch over it: hooks and input filters, unless it has its own, and the approval rules of tools of the same
  *   name that have none of their own here. If a call of the sub-agent needs approval, the run that called the sub-agent asks.
  * - The result is an error when the sub-agent fails, is stopped, or has a call that nobody answered; also when it reaches a limit without
  *   having said anything. `details` say `{ subAgent, turns, status, usage }`, `turns` counting messages, `usage` what its own calls used.

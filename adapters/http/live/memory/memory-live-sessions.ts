@@ -37,7 +37,7 @@ interface Resident extends InMemory {
  * Live sessions in this process: for Node, Deno, Bun, and tests.
  *
  * **Contract**
- * - A run goes on without a client. What a process has left when it ended, the next one takes up with `recover`; until then it rests, unless somebody
+ * - A run goes on without a client. If a process ended, the next one takes up its runs with `recover`; until then they rest, unless somebody
  *   changes something in its session.
  * - One process at a time changes a session, and any may read it. Where a second one writes to the same store, the store's promises hold: the older is
  *   refused.
