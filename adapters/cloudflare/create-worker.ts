@@ -31,6 +31,7 @@ const workerOptions = optionsOf<WorkerOptions<object>>({
   turnRequests: anything,
   imports: anything,
   clientSettings: anything,
+  mediaBase: anything,
   logger: anything,
 })
 

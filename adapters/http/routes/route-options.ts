@@ -4,6 +4,7 @@ import {
   aFlag,
   aLogger,
   aPositiveNumber,
+  aText,
   checkOptions,
   clientSettingFields,
   listOf,
@@ -57,6 +58,11 @@ export interface RouteOptions {
    * `serviceTier` most of all. Default: none.
    */
   clientSettings?: readonly ClientSettingName[]
+  /**
+   * Where pages reach this app, such as `https://agents.example/api` or `/api`: `useChat` and AG-UI are then told of large media by their address there, not with
+   * their bytes. Pages show pictures without headers of their own: `authorize` has to know a cookie. Default: the bytes.
+   */
+  mediaBase?: string
   /** Learns why an agent could not be started. Default: silence. */
   logger?: Logger | false
 }
@@ -70,6 +76,7 @@ export const routeTable: OptionTable<RouteOptions> = {
   pingMs: aPositiveNumber,
   turnRequests: aFlag,
   imports: aFlag,
+  mediaBase: aText,
   clientSettings: listOf(oneOf(...namesOf(clientSettingFields))),
   logger: aLogger,
 }
@@ -79,6 +86,7 @@ export interface SessionRouteOptions extends RunStreamOptions {
   body: BodyLimits
   imports: boolean
   clientSettings: readonly ClientSettingName[]
+  mediaBase: string | undefined
   logger: Logger | false | undefined
 }
 
@@ -99,6 +107,7 @@ export function resolvedRoutes({
   turnRequests = false,
   imports = false,
   clientSettings = [],
+  mediaBase,
   logger,
 }: RouteOptions): SessionRouteOptions {
   const body = { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs }
@@ -108,6 +117,7 @@ export function resolvedRoutes({
     turnRequests,
     imports,
     clientSettings,
+    mediaBase,
     streams: new OpenStreams({ perCaller: maxOpenStreams, inAll: maxStreams, maxLagMs }),
     logger,
   }

@@ -36,6 +36,8 @@ interface AnswerOptions extends Pick<SseStreamOptions, 'onCancel' | 'onClose'> {
   waits?: SseStreamOptions['waits']
   /** Default: our own frames. */
   writer?: FrameWriter
+  /** What of an event is told, in protocols of others. Default: the event. */
+  tell?: TellEvent | undefined
   headers?: Readonly<Record<string, string>>
 }
 
@@ -43,8 +45,10 @@ interface AnswerOptions extends Pick<SseStreamOptions, 'onCancel' | 'onClose'> {
 export function eventStream(events: AsyncIterable<AgentEvent>, options: AnsweredOptions, answer: AnswerOptions = {}): Response {
   const { pingMs, turnRequests, streams, live } = options
   const { media } = live
-  // Other protocols have a place for bytes, and none for a name that a client of theirs knows how to ask for.
-  const told = answer.writer === undefined && media !== undefined ? toldEvents(events, (event) => media.inEvent(event)) : events
+  // Clients of our own know how to ask for what is named.
+  const byName = answer.writer === undefined && media !== undefined ? (event: AgentEvent) => media.inEvent(event) : undefined
+  const tell = answer.tell ?? byName
+  const told = tell === undefined ? events : toldEvents(events, tell)
   const { writer = nativeFrames({ turnRequests }), headers = sseHeaders, onCancel, onClose, waits = () => false } = answer
   const leave = streams.enter(live.caller)
   const disconnect = live.enter?.()

@@ -85,6 +85,8 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
   protected readonly turnRequests: boolean = false
   /** Settings that clients may choose per prompt, as for `createAgentApp`. Default: none. */
   protected readonly clientSettings: NonNullable<RouteOptions['clientSettings']> = []
+  /** Where pages reach the sessions, as for `createAgentApp`: large media are told by their address. Default: none. */
+  protected readonly mediaBase: string | undefined = undefined
   /** Which events of runs are kept with the session, for `replayEvents` and pages; see `withEvents`. Default: none. */
   protected readonly keptEvents: EventKeeping | undefined = undefined
   /** Milliseconds between the comments that keep an idle connection open. */
@@ -172,7 +174,18 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const index = namespace && new SessionIndex(namespace, tenant)
     const log = logSessionStore(objectLogDriver(() => localLog(this.log, storage, () => this.deleteSession()), index))
     const store = this.keptEvents === undefined ? log : withEvents(log, this.keptEvents)
-    const { keepAliveMs, maxBodyBytes, bodyTimeoutMs, maxOpenRuns, maxOpenStreams, pingMs, imports, turnRequests, clientSettings } = this
+    const {
+      keepAliveMs,
+      maxBodyBytes,
+      bodyTimeoutMs,
+      maxOpenRuns,
+      maxOpenStreams,
+      pingMs,
+      imports,
+      turnRequests,
+      clientSettings,
+      mediaBase,
+    } = this
     const logger = this.logger()
     const runs = new OpenRuns(index, sessionId, { limit: maxOpenRuns, leaseMs: keepAliveMs * 3 })
     const identity = identityOf(tenant)
@@ -207,7 +220,10 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
       keepAwake: () => this.#keepAwake(address),
       attempts: new ResumeAttempts(storage),
     })
-    const limits = { maxBodyBytes, bodyTimeoutMs, maxOpenStreams, pingMs, imports, turnRequests, clientSettings }
+    const limits = {
+      ...{ maxBodyBytes, bodyTimeoutMs, maxOpenStreams, pingMs, imports, turnRequests, clientSettings },
+      ...(mediaBase !== undefined && { mediaBase }),
+    }
     return { live, scheduler, routes: liveSessionRoutes({ ...limits, ...(logger !== undefined && { logger }) }) }
   }
 

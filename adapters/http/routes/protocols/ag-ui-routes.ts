@@ -1,6 +1,5 @@
 import type { AgentRun } from '../../../../src/index.ts'
 import { isEqualJson } from '../../../../src/internal.ts'
-import { messagesWithBytes } from '../../../../src/session/index.ts'
 import { agUiEncoder, agUiHeaders, type RunInput, readRunInput } from '../../../../src/ui/ag-ui/index.ts'
 import { isObject, readJsonObject } from '../../access/body.ts'
 import { refuse } from '../../access/problem.ts'
@@ -10,6 +9,7 @@ import { eventStream, waitsForPerson } from '../../stream/run-stream.ts'
 import { askedIn } from '../client-settings.ts'
 import type { SessionApp, SessionRouteOptions } from '../route-options.ts'
 import { beginForPerson } from './begin-for-person.ts'
+import { LinkedMedia } from './linked-media.ts'
 import { settle, untilResolved } from './settle.ts'
 
 /**
@@ -30,10 +30,15 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     await takeState(live, input)
     const { run, isSeen, restate = false } = await runFor(live, input, asked)
     const { threadId, runId } = input
-    const history = await messagesWithBytes(live.store, live.sessionId, live.historyBefore(run))
+    const media = new LinkedMedia(live, options.mediaBase)
+    const history = await media.messages(live.historyBefore(run))
     const sharedState = await live.sharedState()
     const encoder = agUiEncoder({ history, restate, threadId, runId, ...(sharedState !== undefined && { sharedState }) })
-    return eventStream(run, { ...options, live }, { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders, waits: waitsForPerson(run) })
+    return eventStream(
+      run,
+      { ...options, live },
+      { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders, waits: waitsForPerson(run), tell: media.tell },
+    )
   })
 }
 

@@ -1,5 +1,4 @@
-import type { AgentRun } from '../../../../src/index.ts'
-import { messagesWithBytes } from '../../../../src/session/index.ts'
+import type { AgentRun, JsonObject } from '../../../../src/index.ts'
 import {
   type ChatRequest,
   readChatRequest,
@@ -15,6 +14,7 @@ import { eventStream, waitsForPerson } from '../../stream/run-stream.ts'
 import { askedIn } from '../client-settings.ts'
 import type { SessionApp, SessionRouteOptions } from '../route-options.ts'
 import { beginForPerson } from './begin-for-person.ts'
+import { LinkedMedia } from './linked-media.ts'
 import { settle, untilResolved } from './settle.ts'
 
 /**
@@ -27,11 +27,11 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
   app.get('/chat', async (c) => {
     const { live } = c.env
     const { messages, approvals, clientCalls } = await live.history()
-    const shown = await messagesWithBytes(live.store, live.sessionId, messages)
+    const shown = await new LinkedMedia(live, options.mediaBase).messages(messages)
     return c.json({ messages: toUiMessages(shown, { approvals, clientCalls }) })
   })
   app.post('/chat', async (c) => {
-    const body = await readJsonObject(c, options.body)
+    const body = await withOwnMedia(await readJsonObject(c, options.body), new LinkedMedia(c.env.live, options.mediaBase))
     const { value: request, problem } = readChatRequest(body)
     if (request === undefined) refuse(400, 'invalidBody', problem)
     const asked = askedIn(body, options.clientSettings)
@@ -67,13 +67,22 @@ async function chatStream(
   options: SessionRouteOptions,
   { isSeen, restate = false }: ChatStream = {},
 ): Promise<Response> {
-  const history = await messagesWithBytes(live.store, live.sessionId, live.historyBefore(run))
+  const media = new LinkedMedia(live, options.mediaBase)
+  const history = await media.messages(live.historyBefore(run))
   const encoder = uiMessageEncoder({ history, restate })
   return eventStream(
     run,
     { ...options, live },
-    { writer: uiMessageFrames(encoder, isSeen), headers: uiMessageStreamHeaders, waits: waitsForPerson(run) },
+    { writer: uiMessageFrames(encoder, isSeen), headers: uiMessageStreamHeaders, waits: waitsForPerson(run), tell: media.tell },
   )
+}
+
+/** What is said last may have files that this session keeps. */
+async function withOwnMedia(body: JsonObject, media: LinkedMedia): Promise<JsonObject> {
+  const { messages } = body
+  if (!Array.isArray(messages)) return body
+  const last = await media.ownIn(messages.at(-1))
+  return last === messages.at(-1) ? body : ({ ...body, messages: [...messages.slice(0, -1), last] } as JsonObject) // parts of JSON
 }
 
 type Asked = ReturnType<typeof askedIn>
