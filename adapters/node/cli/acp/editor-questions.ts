@@ -17,7 +17,13 @@ export async function askEditor(run: AgentRun, event: InputRequestedEvent, asked
   const question = questionOf(event, asked)
   const given = question === undefined ? ({ action: 'decline' } as const) : await answerOf(run, event, question, asked.client)
   // It may have been withdrawn meanwhile.
-  if (run.pendingInputs().some(({ inputId }) => inputId === event.inputId)) run.answer(event, given)
+  if (!run.pendingInputs().some(({ inputId }) => inputId === event.inputId)) return
+  try {
+    run.answer(event, given)
+  } catch {
+    // A content that is no object, or too deep: nobody has looked at what the editor sends.
+    run.answer(event, { action: 'cancel' })
+  }
 }
 
 /** A signal that aborts at the first event of a run that says so, and how to stop looking. */

@@ -168,9 +168,11 @@ describe('phi acp', () => {
       const refused = await asking(() => ({ action: 'decline' }))
       await refused.prompted
       expect(JSON.stringify(refused.asked.at(-1))).toMatch(/answered .*decline/)
-      const strange = await asking(() => ({ action: '_else' }))
-      await strange.prompted
-      expect(JSON.stringify(strange.asked.at(-1))).toMatch(/answered .*cancel/)
+      for (const strange of [{ action: '_else' }, { action: 'accept', content: 'all of it' }, { action: 'accept', content: [1] }]) {
+        const odd = await asking(() => strange as never)
+        await odd.prompted
+        expect(JSON.stringify(odd.asked.at(-1))).toMatch(/answered .*cancel/)
+      }
     })
 
     it('is withdrawn when the prompt is cancelled, and when the editor dies', async () => {
