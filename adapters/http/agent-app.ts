@@ -96,7 +96,10 @@ export function createAgentApp<E extends Env>(options: AnyAppOptions<E>): Hono<E
   const hostOf = typeof sessions === 'object' ? () => sessions : sessions
   observeApp(app, { observers: options.observers ?? [], logger: options.logger, sessions: ofAll, streams: shared.streams })
   app.use(
-    originGuard({ allowed: options.cors ?? [], methods: ['GET', 'POST', 'DELETE'], headers: allowedHeaders, exposed: exposedHeaders }),
+    originGuard({
+      ...{ allowed: options.cors ?? [], methods: ['GET', 'POST', 'DELETE'], headers: allowedHeaders, exposed: exposedHeaders },
+      logger: options.logger,
+    }),
   )
   addHealth(app, hostOf)
   const access = (c: Context<E>) => callerOf(c, authorize)

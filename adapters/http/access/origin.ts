@@ -1,5 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
+import type { Logger } from '../../../src/index.ts'
+import { logWarning } from '../../../src/internal.ts'
 import { refuse } from './problem.ts'
 
 /** Which pages of other origins may ask, and for what. */
@@ -11,7 +13,12 @@ export interface OriginRules {
   headers?: readonly string[]
   /** Headers of an answer that a page may read. */
   exposed: readonly string[]
+  /** Learns of each origin that was refused, once: a browser tells nobody else why. */
+  logger?: Logger | false | undefined
 }
+
+/** Origins that are told of. */
+const mostTold = 20
 
 /**
  * Lets pages of this server and of the listed origins in. A request that a foreign page makes is refused before anybody is asked who it is: a
@@ -21,7 +28,8 @@ export interface OriginRules {
  *
  * Source: docs/http-and-workers.md
  */
-export function originGuard({ allowed, methods, headers, exposed }: OriginRules): MiddlewareHandler {
+export function originGuard({ allowed, methods, headers, exposed, logger }: OriginRules): MiddlewareHandler {
+  const toldOf = new Set<string>()
   const told = cors({
     origin: [...allowed],
     allowMethods: [...methods],
@@ -33,8 +41,13 @@ export function originGuard({ allowed, methods, headers, exposed }: OriginRules)
     const origin = c.req.header('origin')
     if (origin === undefined || isSameOrigin(c, origin)) return next()
     if (allowed.includes(origin)) return told(c, next)
-    const shown = JSON.stringify(origin.slice(0, 100))
-    refuse(403, 'foreignOrigin', `Pages of ${shown} may not ask this server. Add the origin to cors on the server if they should.`)
+    const shown = origin.slice(0, 100)
+    const detail = `Pages of ${JSON.stringify(shown)} may not ask this server. Add the origin to cors on the server if they should.`
+    if (!toldOf.has(shown) && toldOf.size < mostTold) {
+      toldOf.add(shown)
+      logWarning(logger, 'foreignOrigin', { message: detail })
+    }
+    refuse(403, 'foreignOrigin', detail)
   }
 }
 

@@ -110,7 +110,10 @@ export function createOpenAiApp<E extends Env>(options: AnyOpenAiAppOptions<E>):
   const app = newApp<E>()
   app.notFound(() => problemAsError(unknownRoute))
   app.onError((error) => (error instanceof OpenAiRefusal ? refusalResponse(error) : problemAsError(problemOf(error, options.logger))))
-  app.use('/v1/*', originGuard({ allowed: cors, methods: ['GET', 'POST'], exposed: ['retry-after', sessionHeader] }))
+  app.use(
+    '/v1/*',
+    originGuard({ allowed: cors, methods: ['GET', 'POST'], exposed: ['retry-after', sessionHeader], logger: options.logger }),
+  )
   const ready: ReadyApp<E> = {
     agents,
     routes,

@@ -100,7 +100,7 @@ export function serveMcp<E extends Env>(options: AnyServeMcpOptions<E>): McpApp<
   const sessions = new McpSessions(options, { idleMs, maxSessions, maxSessionsPerCaller })
   const app = newApp<E>()
   answerProblems(app, logger)
-  app.use(path, originGuard({ allowed: cors, methods: ['GET', 'POST', 'DELETE'], exposed: exposedHeaders }))
+  app.use(path, originGuard({ allowed: cors, methods: ['GET', 'POST', 'DELETE'], exposed: exposedHeaders, logger }))
   app.all(path, async (c) => {
     const caller = await callerOf(c, authorize)
     const sent = await messagesIn(c, { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs })

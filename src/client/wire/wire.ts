@@ -152,7 +152,10 @@ export class Wire {
       return await this.#untilStalled(send(request))
     } catch (cause) {
       if (RemoteError.isInstance(cause)) throw cause
-      throw new RemoteError('connectionLost', `The server could not be reached: ${errorText(cause)}`, { cause, isRetryable: true })
+      throw new RemoteError('connectionLost', `The server could not be reached: ${errorText(cause)}${ofPage(cause)}`, {
+        cause,
+        isRetryable: true,
+      })
     }
   }
 
@@ -181,4 +184,10 @@ function gaveUp(failures: number, cause: RemoteError): RemoteError {
       ...(cause.status !== undefined && { status: cause.status }),
     },
   )
+}
+
+/** Browsers say so little for a server that is not there, and for one that does not let the page ask. */
+function ofPage(cause: unknown): string {
+  const isBrowser = /^(?:Failed to fetch|Load failed|NetworkError when attempting)/.test(errorText(cause))
+  return isBrowser ? '. Is it running, and does it list the origin of this page in cors?' : ''
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAgentApp, onLoopback } from '../../../adapters/http/index.ts'
+import { remoteSession } from '../../../src/client/index.ts'
 import { Agent } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 
@@ -150,5 +151,28 @@ describe('bodies and streams', () => {
     expect(third.status).toBe(200)
     await third.body?.cancel()
     expect(await statusOf(app.fetch(prompt('http://test/runs')))).toBe(200)
+  })
+})
+
+describe('a page of another origin', () => {
+  it('is told to the logger once, with what to do, and so is each of many, up to a bound', async () => {
+    const told: unknown[] = []
+    const logger = { warn: (event: string, fields: object) => void told.push([event, fields]) }
+    const app = createAgentApp({ agent, authorize: () => true, logger })
+    for (const origin of [
+      'http://localhost:5173',
+      'http://localhost:5173',
+      ...Array.from({ length: 50 }, (_, at) => `https://${at}.example`),
+    ])
+      expect(await statusOf(app.fetch(prompt('http://api.example/runs', { origin })))).toBe(403)
+    expect(told[0]).toEqual(['foreignOrigin', { message: expect.stringMatching(/"http:\/\/localhost:5173".*cors/) }])
+    expect(told).toHaveLength(20)
+  })
+
+  it('reads in its own error that cors may be why', async () => {
+    const fetch = () => Promise.reject(new TypeError('Failed to fetch'))
+    const session = remoteSession({ url: 'http://api.example', sessionId: 's', fetch, logger: false })
+    await expect(session.load()).rejects.toThrow('in cors?')
+    session.close()
   })
 })
