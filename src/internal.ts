@@ -4,6 +4,7 @@
  * @module
  */
 
+export { raceAbort } from './base/abort.ts'
 export { bytesOfBase64, toBase64 } from './base/base64.ts'
 export { isRedirect, namedPage, retryAfterIn } from './base/http-answer.ts'
 export { isEqualJson } from './base/json/json-diff.ts'

@@ -91,6 +91,25 @@ onPostgres('commands that one process passes on to another', (database) => {
         expect(await said(second.ask, 's')).toEqual(['Begin.', 'Once.'])
       })
 
+      it('stream to a reader that does not read without holding anybody up, or more than a part of it', async () => {
+        const text = Array.from({ length: 400 }, () => 'x'.repeat(32 * 1024))
+        const { first, second, tenant } = await two({ isHttp, agent: () => ({ model: scripted(() => ({ text })) }) })
+        await (await first.ask('s/title', { title: 'Begin.' })).text()
+        const unread = (await second.ask('s/runs', { prompt: 'Go.' })).body?.getReader()
+        const loopId = /"loopId":"([^"]+)"/.exec(new TextDecoder().decode((await unread?.read())?.value))?.[1] ?? ''
+        const read = await (await second.ask(`s/runs/${loopId}/events`)).text()
+        expect(read).toContain('"agentEnd"')
+        const waiting = await database.pool.query(
+          'SELECT coalesce(sum(length(bytes)), 0)::int AS bytes FROM phi.answers WHERE tenant = $1',
+          [tenant],
+        )
+        expect(waiting.rows[0]?.bytes).toBeLessThanOrEqual(16 * 64 * 1024)
+        await unread?.cancel()
+        const open = async () =>
+          (await database.pool.query('SELECT count(*)::int AS open FROM phi.calls WHERE tenant = $1', [tenant])).rows[0]?.open
+        await expect.poll(open, patient).toBe(0)
+      })
+
       it('pass on who asks, and let nobody speak for somebody else by what is sent along', async () => {
         const { first, second } = await two({ isHttp })
         for (const user of ['ada', 'bob']) await (await first.ask('s/runs', { prompt: `I am ${user}.` }, { 'x-user': user })).text()

@@ -88,11 +88,12 @@ onPostgres('processes over PostgreSQL that are killed', (database) => {
   const kills = runs(20, 2500)
 
   it.each([
-    ['notifications', 'yes'],
-    ['polling', 'no'],
-  ])(`loses no run when one of them is killed ${kills} times (%s)`, { timeout: timeout * Math.ceil(kills / 20) }, async (_, LISTEN) => {
+    ['notifications', { LISTEN: 'yes' }],
+    ['polling', { LISTEN: 'no' }],
+    ['HTTP', { LISTEN: 'yes', PEERS: 'yes' }],
+  ])(`loses no run when one of them is killed ${kills} times (%s)`, { timeout: timeout * Math.ceil(kills / 20) }, async (_, env) => {
     const random = seededRandom(7)
-    const { begin, replace, paid, prefix } = await three({ LISTEN })
+    const { begin, replace, paid, prefix } = await three(env)
     for (let round = 0; round < kills; round++) {
       const begun = Array.from({ length: 4 }, (_, number) => begin(round * 4 + number))
       await Promise.all(begun.map(({ isOn }) => isOn))

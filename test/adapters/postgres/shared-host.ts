@@ -6,12 +6,13 @@ import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { Pool } from 'pg'
 import { createAgentApp } from '../../../adapters/http/index.ts'
+import { serve } from '../../../adapters/node/http/serve.ts'
 import { toNodeHandler } from '../../../adapters/node/index.ts'
 import { listenWith, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
 import { defineTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 
-const { DATABASE_URL, PAID = '', LISTEN } = process.env
+const { DATABASE_URL, PAID = '', LISTEN, PEERS } = process.env
 const turns = 6
 
 const payFor = (sessionId: string) =>
@@ -34,6 +35,8 @@ const model = scripted(
   { delayMs: 5 },
 )
 
+// First: the others are told its address.
+const inside = await serve((request) => sessions.forwarded(request), { port: 0 })
 const pool = new Pool({ connectionString: DATABASE_URL, max: 6 })
 pool.on('error', () => undefined)
 const sessions = postgresLiveSessions({
@@ -41,6 +44,7 @@ const sessions = postgresLiveSessions({
   agent: ({ sessionId }) => ({ model, tools: [payFor(sessionId)] }),
   leaseMs: 1000,
   logger: process.env.LOG ? { warn: (code, details) => console.error(process.pid, code, JSON.stringify(details)) } : false,
+  ...(PEERS === 'yes' && { peers: { url: inside.url, key: 'a key of processes that are tested' } }),
   ...(LISTEN === 'no' ? { pollMs: 20 } : { listen: listenWith(pool) }),
 })
 const server = createServer(toNodeHandler(createAgentApp({ sessions, authorize: 'loopbackOnly' }).fetch))

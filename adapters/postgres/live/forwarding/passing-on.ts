@@ -35,10 +35,14 @@ export class PassingOn {
   async pass(holder: Holder, command: ForwardedCommand, signal: AbortSignal): Promise<Answer> {
     const leftMs = command.deadline - this.#options.leases.now()
     if (leftMs <= 0) throw new ProblemError(deadlineExceeded)
-    const late = new AbortController()
-    const stopTimer = startTimer(leftMs, () => late.abort(new ProblemError(deadlineExceeded)))
+    // Not a signal that depends on two: nothing holds on to such a one while an answer streams.
+    const ended = new AbortController()
+    const leave = (): void => ended.abort(signal.reason)
+    signal.addEventListener('abort', leave, { once: true })
+    if (signal.aborted) leave()
+    const stopTimer = startTimer(leftMs, () => ended.abort(new ProblemError(deadlineExceeded)))
     try {
-      return await this.#ask(holder, command, AbortSignal.any([signal, late.signal]))
+      return await this.#ask(holder, command, ended.signal)
     } catch (error) {
       if (!(error instanceof HolderGoneError)) throw error
       if (!error.wasTaken || command.command.type === 'read') return 'moved'

@@ -7,6 +7,7 @@ import {
   listOf,
   logWarning,
   options as optionsOf,
+  raceAbort,
   required,
 } from '../../../../src/internal.ts'
 import {
@@ -63,8 +64,8 @@ interface PeersOptions {
 export class Peers {
   readonly #options: PeersOptions
   readonly #keys: readonly string[]
-  /** Aborts what a process that is gone was asked. */
-  readonly #asked = new Map<string, AbortController>()
+  /** What ends each call that waits for an answer, or for the rest of it, by the process that was asked. */
+  readonly #open = new Map<string, Set<AbortController>>()
   readonly #unreached = new Map<string, number>()
 
   constructor(options: PeersOptions) {
@@ -75,25 +76,25 @@ export class Peers {
     for (const each of this.#keys.length > 0 ? this.#keys : ['']) assertSigningKey(each, 'peers')
   }
 
-  /** The processes that were asked. */
+  /** The processes of which an answer is open. */
   get asked(): string[] {
-    return [...this.#asked.keys()]
+    return [...this.#open.keys()]
   }
 
   /** What `holder` answers; `unreached` where it certainly was not asked. Rejects with `HolderGoneError`, and with the reason of `signal`. */
   async ask({ processId, url }: Holder, command: ForwardedCommand, signal: AbortSignal): Promise<Response | 'moved' | 'unreached'> {
     if (url === undefined || performance.now() < (this.#unreached.get(url) ?? 0)) return 'unreached'
     const body = JSON.stringify({ callId: crypto.randomUUID(), receiver: processId, command } satisfies PeerCall)
-    const gone = this.#asked.get(processId) ?? new AbortController()
-    this.#asked.set(processId, gone)
+    const { ended, over } = this.#begin(processId, signal)
     try {
       const headers = { 'content-type': 'application/json', [peerHeader]: await signatureOf(purpose + body, this.#keys[0] ?? '') }
       // The signature goes nowhere else.
-      const init = { method: 'POST', headers, body, redirect: 'error' as const, signal: AbortSignal.any([signal, gone.signal]) }
-      return await this.#read(url, await fetch(url, init))
+      const init = { method: 'POST', headers, body, redirect: 'error' as const, signal: ended.signal }
+      const answer = await raceAbort(fetch(url, init), ended.signal)
+      return await this.#read(url, answer, (rest) => streamed(rest, ended.signal, over))
     } catch (error) {
-      signal.throwIfAborted()
-      gone.signal.throwIfAborted()
+      over()
+      ended.signal.throwIfAborted()
       if (neverSent.test(codeOf(error))) return this.#lose(url, errorText(error))
       throw new HolderGoneError(true)
     }
@@ -101,8 +102,7 @@ export class Peers {
 
   /** A process is gone: it answers nothing any more. */
   tellGone(processId: string): void {
-    this.#asked.get(processId)?.abort(new HolderGoneError(true))
-    this.#asked.delete(processId)
+    for (const ended of this.#open.get(processId) ?? []) ended.abort(new HolderGoneError(true))
   }
 
   /** Answers what another process sends. Refuses with 401 what is not signed by one. */
@@ -121,15 +121,35 @@ export class Peers {
     }
   }
 
-  async #read(url: string, response: Response): Promise<Response | 'moved' | 'unreached'> {
+  /** A call is open until `over` is called. What `signal` ends is kept here: nothing else may hold on to it while an answer streams. */
+  #begin(processId: string, signal: AbortSignal): { ended: AbortController; over: () => void } {
+    const ended = new AbortController()
+    const leave = (): void => ended.abort(signal.reason)
+    signal.addEventListener('abort', leave, { once: true })
+    if (signal.aborted) leave()
+    const open = this.#open.get(processId) ?? new Set()
+    this.#open.set(processId, open.add(ended))
+    const over = (): void => {
+      signal.removeEventListener('abort', leave)
+      open.delete(ended)
+      if (open.size === 0 && this.#open.get(processId) === open) this.#open.delete(processId)
+    }
+    return { ended, over }
+  }
+
+  async #read(
+    url: string,
+    response: Response,
+    rest: (body: ReadableStream<Uint8Array> | null) => ReadableStream<Uint8Array> | null,
+  ): Promise<Response | 'moved' | 'unreached'> {
     const { status, headers } = response
     const done = headers.get(peerHeader)
     if (done === 'answered') {
       const own = new Headers(headers)
       for (const name of [peerHeader, ...ofConnection]) own.delete(name)
-      return new Response(response.body, { status, headers: own })
+      return new Response(rest(response.body), { status, headers: own })
     }
-    await response.body?.cancel()
+    await rest(response.body)?.cancel()
     // Where it is none of us, or the key is another one, nothing was done.
     return done === 'moved' ? 'moved' : this.#lose(url, `It answered ${status}, and does not know this process.`)
   }
@@ -139,6 +159,41 @@ export class Peers {
     this.#unreached.set(url, performance.now() + unreachedMs)
     return 'unreached'
   }
+}
+
+/** A body as it comes; `over` is called once nothing more of it will. */
+function streamed(body: ReadableStream<Uint8Array> | null, signal: AbortSignal, over: () => void): ReadableStream<Uint8Array> | null {
+  if (body === null) {
+    over()
+    return null
+  }
+  const reader = body.getReader()
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      const end = (): void => {
+        over()
+        controller.error(signal.reason)
+        reader.cancel(signal.reason).catch(() => undefined)
+      }
+      signal.addEventListener('abort', end, { once: true })
+      if (signal.aborted) end()
+    },
+    pull: async (controller) => {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        over()
+        controller.close()
+      } catch (error) {
+        over()
+        controller.error(error)
+      }
+    },
+    cancel: (reason) => {
+      over()
+      return reader.cancel(reason)
+    },
+  })
 }
 
 /** An answer as it goes back. Status 421: the request was sent to the wrong process. */
