@@ -1,6 +1,6 @@
 /**
  * `npm run check:supply`: fails for a package with a known vulnerability, or with a licence that is not on our list, among those that end in what is
- * published: the dependencies of the package, and what the playground's bundle holds. Where the registry does not answer, it says `NOT REACHABLE`, and
+ * published: the dependencies of the package, and what is bundled into the playground and the command. Where the registry does not answer, it says `NOT REACHABLE`, and
  * licences are checked all the same: they stand in the lock file.
  */
 import { spawnSync } from 'node:child_process'
@@ -9,10 +9,10 @@ import { importedPackages, type LockedPackages, licenceFaults, publishedPackages
 
 const { packages }: { packages: LockedPackages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
 const own = Object.keys(packages['']?.dependencies ?? {})
-const ofPlayground = importedPackages(globSync('playground/**/*.{ts,tsx}').map((path) => readFileSync(path, 'utf8')))
-const published = publishedPackages(packages, [...own, ...ofPlayground])
+const bundled = globSync(['playground/**/*.{ts,tsx}', 'adapters/node/cli/render/code-colours.ts'])
+const published = publishedPackages(packages, [...own, ...importedPackages(bundled.map((path) => readFileSync(path, 'utf8')))])
 
-/** Not `--omit=dev`: what the playground imports is a development dependency, and ends in its bundle. */
+/** Not `--omit=dev`: what is bundled is a development dependency. */
 function audit(): string[] {
   const { stdout, error } = spawnSync('npm', ['audit', '--json'], {
     encoding: 'utf8',
