@@ -7,6 +7,7 @@ import type { SqlPool } from '../../../adapters/postgres/index.ts'
 import { type PostgresLiveSessions, type PostgresLiveSessionsOptions, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
 import { sessionsWithPeers } from '../../../examples/recipes/postgres-peers.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import { sharedState } from '../../../src/shared-state/index.ts'
 import { patient } from '../../support/patience.ts'
 import { lossyPool } from './lossy-pool.ts'
 import { onPostgres } from './on-postgres.ts'
@@ -108,6 +109,21 @@ onPostgres('commands that one process passes on to another', (database) => {
         const open = async () =>
           (await database.pool.query('SELECT count(*)::int AS open FROM phi.calls WHERE tenant = $1', [tenant])).rows[0]?.open
         await expect.poll(open, patient).toBe(0)
+      })
+
+      it('change what a session shares: one version of it for all processes', async () => {
+        const state = sharedState({ schema: { type: 'object' }, initial: { n: 0 } })
+        const { first, second } = await two({ isHttp, agent: () => ({ model: scripted(() => ({ text: 'ok' })), sharedState: state }) })
+        await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
+        const answers = await Promise.all(
+          [first, second, second, first].map(({ ask }, at) => ask('s/state', { ifVersion: 0, value: { n: at + 1 } })),
+        )
+        expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409])
+        const patch = [{ op: 'replace', path: '/n', value: 9 }]
+        const headers = { 'idempotency-key': 'the-same-key' }
+        const changed = await Promise.all([second, first, second].map(({ ask }) => ask('s/state', { ifVersion: 1, patch }, headers)))
+        expect(changed.map(({ status }) => status)).toEqual([200, 200, 200])
+        for (const { ask } of [first, second]) expect(await (await ask('s/state')).json()).toEqual({ version: 2, value: { n: 9 } })
       })
 
       it('pass on who asks, and let nobody speak for somebody else by what is sent along', async () => {
