@@ -1,23 +1,17 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { extname, join, resolve } from 'node:path'
+import { extname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { Hono } from 'hono'
 import type { BrowserContext, Locator, Page } from 'playwright/test'
-import { build } from 'vite'
 import { toNodeHandler } from '../adapters/node/index.ts'
-import { weatherApp } from '../examples/frameworks/agent.ts'
 import { violations } from './axe.ts'
-import { browserName, expect, test } from './browser.ts'
+import { browserName, everywhere, expect, test } from './browser.ts'
+import { builtPages } from './frameworks-build.ts'
 
-/** The pages as Vite builds them, beside their endpoint: as examples/frameworks/serve.ts serves them while one writes them. */
-const pages = [
-  ['react', 'examples/frameworks/react/page.tsx'],
-  ['vue', 'examples/frameworks/vue/main.ts'],
-  ['svelte', 'examples/frameworks/svelte/main.ts'],
-  ['solid', 'examples/frameworks/solid/page.tsx'],
-] as const
+/** Each tells the same story. */
+const pages = ['react', 'vue', 'svelte', 'solid'] as const
 
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 
@@ -25,29 +19,26 @@ let url = ''
 let close = async () => undefined as unknown
 
 test.beforeAll(async () => {
-  const outDir = await mkdtemp(join(tmpdir(), 'phi-frameworks-'))
-  const root = resolve('examples/frameworks')
-  await build({ root, configFile: resolve('examples/frameworks/vite.config.ts'), logLevel: 'error', build: { outDir, emptyOutDir: true } })
+  const made = await builtPages()
+  const { weatherApp }: typeof import('../examples/frameworks/agent.ts') = await import(pathToFileURL(made.agent).href)
   const app = new Hono().route('/agent', weatherApp())
   const file = async (path: string) => new Response(await readFile(path), { headers: { 'content-type': types[extname(path)] ?? '' } })
   // This page is not built: it has a script tag.
-  app.get('/elements/', () => file('examples/frameworks/elements/index.html'))
-  app.get('/phi-elements.js', () => file('dist/elements/page.js'))
-  app.get('*', ({ req }) => file(join(outDir, req.path.endsWith('/') ? `${req.path}index.html` : req.path)))
+  app.get('/elements/', () => file(join(made.pages, 'elements/index.html')))
+  app.get('/phi-elements.js', () => file(join(made.package, 'dist/elements/page.js')))
+  app.get('*', ({ req }) => file(join(made.built, req.path.endsWith('/') ? `${req.path}index.html` : req.path)))
   const server = createServer(toNodeHandler(app.fetch))
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   close = async () => {
     server.closeAllConnections()
     server.close()
-    await rm(outDir, { recursive: true, force: true })
   }
 })
 
 test.afterAll(() => close())
 
 test.describe.configure({ mode: 'default' })
-test.skip(browserName !== 'chromium', 'The pages are served beside the playground, at an address of their own.')
 
 /** What went wrong in a page, whether or not anybody noticed. Only Chromium tells. */
 function troubleOf(page: Page): string[] {
@@ -159,19 +150,22 @@ async function story({ page, context }: { page: Page; context: BrowserContext },
   expect(wrong).toEqual([])
 }
 
-for (const [name] of pages) {
-  test(`${name}: asks, is approved, is loaded again, has two tabs, runs a tool, takes models and pictures, is stopped`, ({
-    page,
-    context,
-  }) =>
-    story({ page, context }, name, {
-      call: page.getByRole('region', { name: 'weather' }),
-      status: (status) => expect(page.locator('form')).toHaveAttribute('data-status', status),
-      join: async (other) => other.goto(`${url}/${name}/#${await page.evaluate(() => sessionStorage.getItem('chat'))}`),
-    }))
+for (const name of pages) {
+  // What differs between browsers is below the bindings: one of them goes everywhere.
+  const where = name === 'react' ? everywhere : {}
+  test(
+    `${name}: asks, is approved, is loaded again, has two tabs, runs a tool, takes models and pictures, is stopped`,
+    where,
+    ({ page, context }) =>
+      story({ page, context }, name, {
+        call: page.getByRole('region', { name: 'weather' }),
+        status: (status) => expect(page.locator('form')).toHaveAttribute('data-status', status),
+        join: async (other) => other.goto(`${url}/${name}/#${await page.evaluate(() => sessionStorage.getItem('chat'))}`),
+      }),
+  )
 }
 
-test('the web components do the same, and axe finds nothing', async ({ page, context }) => {
+test('the web components do the same, and axe finds nothing', everywhere, async ({ page, context }) => {
   await story({ page, context }, 'elements', {
     call: page.getByRole('group', { name: 'weather' }),
     status: (status) => expect(page.locator('phi-chat')).toHaveAttribute('status', status),

@@ -37,9 +37,11 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     combobox: '[role=combobox],input[list]',
     complementary: 'aside,[role=complementary]',
     dialog: 'dialog,[role=dialog]',
+    group: 'fieldset,[role=group]',
     list: 'ul,ol,[role=list]',
     log: '[role=log]',
     navigation: 'nav,[role=navigation]',
+    region: 'section[aria-label],[role=region]',
     searchbox: 'input[type=search]',
     slider: 'input[type=range],[role=slider]',
     tab: '[role=tab]',
@@ -66,8 +68,14 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     return tidy(element.getAttribute('aria-label') ?? label?.textContent ?? spoken(element))
   }
 
+  /** Also what stands in open shadow trees, as Playwright has it. */
+  function within(root: ParentNode, selector: string): Element[] {
+    const shadows = [...root.querySelectorAll('*')].flatMap(({ shadowRoot }) => shadowRoot ?? [])
+    return [...root.querySelectorAll(selector), ...shadows.flatMap((shadow) => within(shadow, selector))]
+  }
+
   function below(roots: readonly ParentNode[], selector: string): Element[] {
-    return [...new Set(roots.flatMap((root) => [...root.querySelectorAll(selector)]))]
+    return [...new Set(roots.flatMap((root) => within(root, selector)))]
   }
 
   function take(found: readonly ParentNode[], step: Step): ParentNode[] {
@@ -75,7 +83,7 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     if (step.by === 'nth') return found.slice(step.index, step.index + 1 || undefined)
     if (step.by === 'hasText') return found.filter((each) => matches(tidy(each.textContent), step.text))
     if (step.by === 'text') {
-      const all = below(found, 'body *').filter((each) => matches(tidy(each.textContent), step.text))
+      const all = below(found, '*').filter((each) => each.closest('head') === null && matches(tidy(each.textContent), step.text))
       return all.filter((each) => !all.some((other) => other !== each && each.contains(other)))
     }
     const selector = selectors[step.role]
@@ -94,7 +102,14 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
   function middleOf(one: Element): Seen['target'] {
     const { x, y, width, height } = one.getBoundingClientRect()
     const middle = { x: x + width / 2, y: y + height / 2 }
-    return one.contains(document.elementFromPoint(middle.x, middle.y)) ? middle : undefined
+    const root = one.getRootNode()
+    const tree = root instanceof ShadowRoot ? root : document
+    return one.contains(tree.elementFromPoint(middle.x, middle.y)) ? middle : undefined
+  }
+
+  /** In the tree of an element, whether or not its window has the keyboard. */
+  function activeIn(root: Node): Element | null {
+    return root instanceof Document || root instanceof ShadowRoot ? root.activeElement : null
   }
 
   // Not where it is in sight: where the middle is half a pixel away, Firefox goes to one side of it and the other in turn.
@@ -105,7 +120,7 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     innerTexts: elements.map((each) => each.innerText),
     isVisible: element !== undefined && isShown(element) && box !== undefined && box.width > 0 && box.height > 0,
     isEnabled: element !== undefined && !element.matches(':disabled'),
-    isFocused: element !== undefined && element === document.activeElement,
+    isFocused: element !== undefined && activeIn(element.getRootNode()) === element,
     value: element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? element.value : '',
     attributes: Object.fromEntries([...(element?.attributes ?? [])].map(({ name, value }) => [name, value])),
     target: element && middleOf(element),

@@ -42,7 +42,7 @@ const createOptions = optionsOf<CreateChatOptions>({ schedule: aFunction })
  * and for a `remoteSession`.
  *
  * **Contract**
- * - The agent is heard while anybody listens, and nothing is asked of it before; who makes a page on a server never listens. A session on a server is
+ * - The agent is heard while anybody listens, or a run that was begun here is on, and nothing is asked of it before; who makes a page on a server never listens. A session on a server is
  *   loaded then.
  * - A delta replaces one part, its message and the list. All else is the same object as before, so that what is selected of the state says what to draw.
  * - A failure is `error` of the state until the next action.
@@ -87,6 +87,8 @@ class LiveChat implements Chat {
   #run: RunState
   #isLoading: boolean
   #isOpen = false
+  /** Runs begun here that are on: they are heard to their end, whether or not anybody listens yet. */
+  #begun = 0
   #branches: readonly ChatBranch[] = []
   #error: ChatError | undefined
   /** What was said last, when the state was made. */
@@ -129,7 +131,7 @@ class LiveChat implements Chat {
   /** In a microtask: who looks and leaves at once, as pages made on a server do, asks nothing of the agent; who leaves and comes back misses nothing. */
   #settleSoon(): void {
     queueMicrotask(() => {
-      const isWanted = this.#listeners.size > 0
+      const isWanted = this.#listeners.size + this.#begun > 0
       if (isWanted && !this.#isOpen) void this.#open()
       if (!isWanted && this.#isOpen) this.#close()
     })
@@ -231,10 +233,21 @@ class LiveChat implements Chat {
     const branch = leaving === undefined ? undefined : branchAt(this.agent.messages, leaving)
     const began = await this.#attempt(async () => {
       const run = start()
+      this.#hear(run)
       if (branch !== undefined) this.#branches = [...this.#branches, branch]
       return taken(run)
     })
     return began ?? false
+  }
+
+  /** A page may be clicked before its parts listen, and after: how the run ends is shown all the same. */
+  #hear(run: AgentRun): void {
+    this.#begun += 1
+    this.#settleSoon()
+    void run.result.then(() => {
+      this.#begun -= 1
+      this.#settleSoon()
+    })
   }
 
   async #say(kind: 'steer' | 'followUp', input: PromptInput): Promise<boolean> {

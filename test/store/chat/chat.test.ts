@@ -250,3 +250,16 @@ it('a session that could not be read is shown whole once it can', async () => {
   first.close()
   await sessions.close()
 })
+
+it('is told how a run ends that was begun before anybody listened', async () => {
+  const agent = new Agent({ model: scripted([{ fail: { code: 'auth', message: 'The key is wrong.' } }, { text: 'Good day.' }]) })
+  const chat = createChat(agent)
+  // A click right after the page was drawn, and before its parts listen.
+  expect(await chat.actions.send('Hello')).toBe(true)
+  await vi.waitFor(() => expect(agent.currentRun).toBeUndefined(), patient)
+  const stop = chat.subscribe(() => undefined)
+  await vi.waitFor(() => expect(chat.getSnapshot()).toMatchObject({ status: 'error', error: { code: 'auth' } }), patient)
+  stop()
+  expect(await chat.actions.send('Hello again')).toBe(true)
+  await vi.waitFor(() => expect(chat.getSnapshot().status).toBe('completed'), patient)
+})
