@@ -23,6 +23,7 @@ test.beforeAll(async () => {
   const { weatherApp }: typeof import('../examples/frameworks/agent.ts') = await import(pathToFileURL(made.agent).href)
   const app = new Hono().route('/agent', weatherApp())
   const file = async (path: string) => new Response(await readFile(path), { headers: { 'content-type': types[extname(path)] ?? '' } })
+  app.get('/favicon.ico', (c) => c.body(null, 204))
   // This page is not built: it has a script tag.
   app.get('/elements/', () => file(join(made.pages, 'elements/index.html')))
   app.get('/phi-elements.js', () => file(join(made.package, 'dist/elements/page.js')))

@@ -39,7 +39,7 @@ const fast = scripted(
     const asked = last === undefined ? '' : textOf(last.content)
     if (last?.content.some(({ type }) => type === 'image')) return { text: 'A picture! Here is another one.', blocks: [picture] }
     if (asked.includes('dark')) return { toolCalls: [{ name: 'set_theme', arguments: { theme: 'dark' } }] }
-    if (asked.includes('story')) return { text: `Once upon a time${' and then'.repeat(5000)} it ended.` }
+    if (asked.includes('story')) return { text: `Once upon a time${' and then'.repeat(5000)} it ended.`, delayMs: 100 }
     return { text: 'Let me see.', toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }
   },
   { delayMs: 10 },
