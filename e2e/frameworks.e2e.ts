@@ -2,16 +2,21 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { extname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { Hono } from 'hono'
 import type { BrowserContext, Locator, Page } from 'playwright/test'
 import { toNodeHandler } from '../adapters/node/index.ts'
+import { weatherApp } from '../examples/frameworks/agent.ts'
 import { violations } from './axe.ts'
 import { browserName, everywhere, expect, test } from './browser.ts'
 import { builtPages } from './frameworks-build.ts'
 
 /** Each tells the same story. */
-const pages = ['react', 'vue', 'svelte', 'solid'] as const
+const pages = [
+  ['react', 'examples/frameworks/react/page.tsx'],
+  ['vue', 'examples/frameworks/vue/main.ts'],
+  ['svelte', 'examples/frameworks/svelte/main.ts'],
+  ['solid', 'examples/frameworks/solid/page.tsx'],
+] as const
 
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 
@@ -19,8 +24,7 @@ let url = ''
 let close = async () => undefined as unknown
 
 test.beforeAll(async () => {
-  const made = await builtPages()
-  const { weatherApp }: typeof import('../examples/frameworks/agent.ts') = await import(pathToFileURL(made.agent).href)
+  const made = await builtPages('examples/frameworks/vite.config.ts')
   const app = new Hono().route('/agent', weatherApp())
   const file = async (path: string) => new Response(await readFile(path), { headers: { 'content-type': types[extname(path)] ?? '' } })
   app.get('/favicon.ico', (c) => c.body(null, 204))
@@ -151,7 +155,7 @@ async function story({ page, context }: { page: Page; context: BrowserContext },
   expect(wrong).toEqual([])
 }
 
-for (const name of pages) {
+for (const [name] of pages) {
   // What differs between browsers is below the bindings: one of them goes everywhere.
   const where = name === 'react' ? everywhere : {}
   test(

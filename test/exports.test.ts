@@ -149,7 +149,7 @@ const expected: Record<string, string> = {
   './mcp': `
     McpError isLoopbackHost isPrivateHost mcpInstructions mcpTools
     McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange
-    McpToolSet McpToolsOptions`,
+    McpToolSet McpToolsOptions ModelContextLike ModelContextTool webMcpClient`,
   './client': `
     RemoteError remoteSession runClientTools
     RemoteSharedState AnyTools ClientCallAnswer ClientCallContext ClientToolFunction ClientTools OfferedClientTool

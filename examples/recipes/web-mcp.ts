@@ -1,0 +1,8 @@
+import { Agent, type Model } from 'phi-core'
+import { type ModelContextLike, mcpTools, webMcpClient } from 'phi-core/mcp'
+
+/** An agent with the tools of its page; `context` is `document.modelContext`, where the browser has it. */
+export async function pageAgent(model: Model, context: ModelContextLike): Promise<Agent> {
+  const tools = await mcpTools(webMcpClient(context), { prefix: 'page' })
+  return new Agent({ model, tools, owns: [tools] })
+}
