@@ -1,7 +1,7 @@
 import { Agent, resumeAgent } from 'phi-core'
 import { indexedDbSessionStore } from 'phi-core/adapters/browser'
 import { scripted } from 'phi-core/providers/scripted'
-import { chatPage } from '../recipes/chat-page.ts'
+import { chatPage } from '../recipes/servers/chat-page.ts'
 
 const list = document.querySelector<HTMLElement>('#conversation')
 const form = document.querySelector<HTMLFormElement>('#composer')

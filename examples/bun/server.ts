@@ -1,6 +1,6 @@
 // npx bun examples/bun/server.ts; no key needed, the model is scripted
 import { scripted } from 'phi-core/providers/scripted'
-import { agentApp } from '../recipes/http-app.ts'
+import { agentApp } from '../recipes/servers/http-app.ts'
 
 declare const Bun: {
   serve(options: { hostname: string; port: number; idleTimeout: number; fetch: (request: Request) => unknown }): { port: number }

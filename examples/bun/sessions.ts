@@ -1,6 +1,6 @@
 // npx bun examples/bun/sessions.ts; no key needed, the model is scripted
 import { scripted } from 'phi-core/providers/scripted'
-import { sessionsApp } from '../recipes/http-sessions.ts'
+import { sessionsApp } from '../recipes/servers/http-sessions.ts'
 
 declare const Bun: {
   serve(options: { hostname: string; port: number; idleTimeout: number; fetch: (request: Request) => unknown }): { port: number }

@@ -2,7 +2,7 @@
 // Run it again: the conversation goes on, also after `kill -9` or a power cut. It is in the directory SESSIONS, or ./sessions.
 import { fileSessionStore } from 'phi-core/adapters/node'
 import { scripted } from 'phi-core/providers/scripted'
-import { answerInSession } from '../recipes/save-and-restore.ts'
+import { answerInSession } from '../recipes/sessions/save-and-restore.ts'
 
 const store = fileSessionStore(process.env.SESSIONS ?? 'sessions')
 const model = scripted(({ messages }) => ({ text: `I have read ${messages.length} messages.` }))

@@ -2,7 +2,7 @@
 
 import { scripted } from 'phi-core/providers/scripted'
 import { type Listening, serve } from 'phi-core/serve'
-import { agentApp } from '../recipes/http-app.ts'
+import { agentApp } from '../recipes/servers/http-app.ts'
 
 const model = scripted(() => ({ text: 'Hello from Node.' }), { delayMs: 20 })
 const token = process.env.ACCESS_TOKEN ?? crypto.randomUUID()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TrustRequest } from 'phi-core/config'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { loadedAgent } from '../../examples/recipes/load-agent-file.ts'
+import { loadedAgent } from '../../examples/recipes/agents/load-agent-file.ts'
 
 function printed(): Promise<{ text: string; code: number | null }> {
   return new Promise((resolve) => {

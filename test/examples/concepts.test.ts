@@ -5,43 +5,43 @@ import { type AgentEvent, type Model, textOf } from 'phi-core'
 import { parallelLoop } from 'phi-core/loop'
 import { scripted } from 'phi-core/providers/scripted'
 import { describe, expect, it } from 'vitest'
-import { fromFile } from '../../examples/recipes/agent-file.ts'
-import { askedAtNight } from '../../examples/recipes/approval-in-a-hook.ts'
-import { besideTheRun } from '../../examples/recipes/background-agents.ts'
-import { sharedBudget } from '../../examples/recipes/budgets.ts'
-import { choose } from '../../examples/recipes/choices.ts'
-import { paint } from '../../examples/recipes/client-tools.ts'
-import { longTalk } from '../../examples/recipes/compaction.ts'
-import { ownFields } from '../../examples/recipes/escape-hatch.ts'
-import { tree } from '../../examples/recipes/event-recorder.ts'
-import { fallsBack } from '../../examples/recipes/fallback.ts'
-import { firstJson } from '../../examples/recipes/first-good-branch.ts'
-import { handOver } from '../../examples/recipes/hand-over-session.ts'
-import { hooked } from '../../examples/recipes/hooks.ts'
-import { filtered } from '../../examples/recipes/input-filters.ts'
-import { weather } from '../../examples/recipes/json-schema-tool.ts'
-import { takeTurns } from '../../examples/recipes/limiter.ts'
-import { withSummaries } from '../../examples/recipes/llm-summaries.ts'
-import { longResult } from '../../examples/recipes/offload.ts'
-import { petKeeper } from '../../examples/recipes/openapi.ts'
-import { guarded } from '../../examples/recipes/output-guardrail.ts'
-import { judged } from '../../examples/recipes/parallel-loops.ts'
-import { planThenWork } from '../../examples/recipes/prepare-turn.ts'
-import { profiled } from '../../examples/recipes/profiles.ts'
-import { pruned } from '../../examples/recipes/pruning.ts'
-import { recorded } from '../../examples/recipes/recorded-agent.ts'
-import { replay } from '../../examples/recipes/replay.ts'
-import { captured } from '../../examples/recipes/request-capture.ts'
-import { afterCrash } from '../../examples/recipes/resume-session.ts'
-import { wentBack } from '../../examples/recipes/revert.ts'
-import { throughLedger } from '../../examples/recipes/rust-ledger.ts'
-import { watchedByScripts } from '../../examples/recipes/script-hooks.ts'
-import { planTogether } from '../../examples/recipes/shared-state.ts'
-import { skilled } from '../../examples/recipes/skills.ts'
-import { branched } from '../../examples/recipes/snapshots.ts'
-import { whenItEnds } from '../../examples/recipes/stop-conditions.ts'
-import { delegated } from '../../examples/recipes/sub-agents.ts'
-import { tracedToConsole } from '../../examples/recipes/tracing.ts'
+import { fromFile } from '../../examples/recipes/agents/agent-file.ts'
+import { besideTheRun } from '../../examples/recipes/agents/background-agents.ts'
+import { firstJson } from '../../examples/recipes/agents/first-good-branch.ts'
+import { judged } from '../../examples/recipes/agents/parallel-loops.ts'
+import { profiled } from '../../examples/recipes/agents/profiles.ts'
+import { throughLedger } from '../../examples/recipes/agents/rust-ledger.ts'
+import { skilled } from '../../examples/recipes/agents/skills.ts'
+import { delegated } from '../../examples/recipes/agents/sub-agents.ts'
+import { longTalk } from '../../examples/recipes/context/compaction.ts'
+import { withSummaries } from '../../examples/recipes/context/llm-summaries.ts'
+import { longResult } from '../../examples/recipes/context/offload.ts'
+import { pruned } from '../../examples/recipes/context/pruning.ts'
+import { captured } from '../../examples/recipes/context/request-capture.ts'
+import { wentBack } from '../../examples/recipes/context/revert.ts'
+import { choose } from '../../examples/recipes/models/choices.ts'
+import { ownFields } from '../../examples/recipes/models/escape-hatch.ts'
+import { fallsBack } from '../../examples/recipes/models/fallback.ts'
+import { takeTurns } from '../../examples/recipes/models/limiter.ts'
+import { askedAtNight } from '../../examples/recipes/runs/approval-in-a-hook.ts'
+import { sharedBudget } from '../../examples/recipes/runs/budgets.ts'
+import { hooked } from '../../examples/recipes/runs/hooks.ts'
+import { filtered } from '../../examples/recipes/runs/input-filters.ts'
+import { guarded } from '../../examples/recipes/runs/output-guardrail.ts'
+import { planThenWork } from '../../examples/recipes/runs/prepare-turn.ts'
+import { watchedByScripts } from '../../examples/recipes/runs/script-hooks.ts'
+import { whenItEnds } from '../../examples/recipes/runs/stop-conditions.ts'
+import { tracedToConsole } from '../../examples/recipes/servers/tracing.ts'
+import { tree } from '../../examples/recipes/sessions/event-recorder.ts'
+import { handOver } from '../../examples/recipes/sessions/hand-over-session.ts'
+import { recorded } from '../../examples/recipes/sessions/recorded-agent.ts'
+import { replay } from '../../examples/recipes/sessions/replay.ts'
+import { afterCrash } from '../../examples/recipes/sessions/resume-session.ts'
+import { branched } from '../../examples/recipes/sessions/snapshots.ts'
+import { paint } from '../../examples/recipes/tools/client-tools.ts'
+import { weather } from '../../examples/recipes/tools/json-schema-tool.ts'
+import { petKeeper } from '../../examples/recipes/tools/openapi.ts'
+import { planTogether } from '../../examples/recipes/tools/shared-state.ts'
 import { blocksOf } from '../docs/snippets.ts'
 
 type Program = (write: (line: string) => void) => Promise<void>
@@ -97,17 +97,17 @@ describe('a page says what its program writes', () => {
   ])('%s', async (page, program) => expect(await written(program)).toBe(shown(page)))
 
   it.each<[string, string, Program]>([
-    ['request-settings', 'escape-hatch.ts', ownFields],
-    ['stop-conditions', 'prepare-turn.ts', planThenWork],
-    ['stop-conditions', 'output-guardrail.ts', guarded],
-    ['models-of-models', 'fallback.ts', fallsBack],
-    ['models-of-models', 'limiter.ts', takeTurns],
-    ['tool-search', 'offload.ts', longResult],
-    ['sessions', 'resume-session.ts', afterCrash],
-    ['sessions', 'replay.ts', replay],
-    ['sessions', 'hand-over-session.ts', handOver],
-    ['session-tree', 'rust-ledger.ts', inDirectory(throughLedger)],
-    ['script-hooks', 'script-hooks.ts', inDirectory(watchedByScripts)],
+    ['request-settings', 'models/escape-hatch.ts', ownFields],
+    ['stop-conditions', 'runs/prepare-turn.ts', planThenWork],
+    ['stop-conditions', 'runs/output-guardrail.ts', guarded],
+    ['models-of-models', 'models/fallback.ts', fallsBack],
+    ['models-of-models', 'models/limiter.ts', takeTurns],
+    ['tool-search', 'context/offload.ts', longResult],
+    ['sessions', 'sessions/resume-session.ts', afterCrash],
+    ['sessions', 'sessions/replay.ts', replay],
+    ['sessions', 'sessions/hand-over-session.ts', handOver],
+    ['session-tree', 'agents/rust-ledger.ts', inDirectory(throughLedger)],
+    ['script-hooks', 'runs/script-hooks.ts', inDirectory(watchedByScripts)],
   ])('%s, %s', async (page, source, program) => expect(await written(program)).toBe(shown(page, source)))
 })
 

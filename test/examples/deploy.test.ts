@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { startServer } from '../../examples/recipes/deploy.ts'
+import { startServer } from '../../examples/recipes/servers/deploy.ts'
 import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 

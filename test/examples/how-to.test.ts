@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { afterReload, again, askFor, askWith, changed, nameChat } from '../../examples/recipes/how-to.ts'
+import { afterReload, again, askFor, askWith, changed, nameChat } from '../../examples/recipes/testing/how-to.ts'
 import { Agent, defineTool, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 

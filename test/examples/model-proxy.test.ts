@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { modelProxy } from '../../examples/recipes/model-proxy.ts'
-import { modelBehind } from '../../examples/recipes/model-proxy-client.ts'
+import { modelProxy } from '../../examples/recipes/servers/model-proxy.ts'
+import { modelBehind } from '../../examples/recipes/servers/model-proxy-client.ts'
 import { Agent } from '../../src/index.ts'
 import { serve } from '../harness/serve.ts'
 import { anthropic } from '../harness/server/anthropic.ts'

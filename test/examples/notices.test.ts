@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { expect, it, onTestFinished } from 'vitest'
 import { toNodeHandler } from '../../adapters/node/index.ts'
-import { receiver, startServer } from '../../examples/recipes/notices.ts'
+import { receiver, startServer } from '../../examples/recipes/servers/notices.ts'
 import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 

@@ -2,8 +2,8 @@ import OpenAI from 'openai'
 import { defineTool } from 'phi-core'
 import { scripted } from 'phi-core/providers/scripted'
 import { expect, it } from 'vitest'
-import { askAgent } from '../../examples/recipes/openai-client.ts'
-import { openAiApp } from '../../examples/recipes/openai-endpoint.ts'
+import { askAgent } from '../../examples/recipes/servers/openai-client.ts'
+import { openAiApp } from '../../examples/recipes/servers/openai-endpoint.ts'
 
 it('the official client asks an agent, and says whether it may use its tools', async () => {
   const order = defineTool({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toolsOfFiles, toolsOfWeb } from '../../examples/recipes/openapi-files.ts'
+import { toolsOfFiles, toolsOfWeb } from '../../examples/recipes/tools/openapi-files.ts'
 import { memoryWorkspace } from '../../src/tools/index.ts'
 import { json, webServer } from '../adapters/mcp/http-server.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parrot } from '../../examples/recipes/own-provider.ts'
+import { parrot } from '../../examples/recipes/models/own-provider.ts'
 import { Agent } from '../../src/agent/agent.ts'
 import { ProviderRegistry } from '../../src/providers/registry.ts'
 import { faultFetch, streamProviderSuite } from '../../src/testing/index.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { writerWithEditor } from '../../examples/recipes/as-tool.ts'
-import { fromName, inWorker, withOptions } from '../../examples/recipes/env.ts'
-import { bestOf } from '../../examples/recipes/parallel-models.ts'
+import { writerWithEditor } from '../../examples/recipes/agents/as-tool.ts'
+import { bestOf } from '../../examples/recipes/agents/parallel-models.ts'
+import { fromName, inWorker, withOptions } from '../../examples/recipes/models/env.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
 it('an agent is the tool of another', async () => {

@@ -2,7 +2,7 @@ import { Agent, memorySessionStore } from 'phi-core'
 import { bearer, createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
 import { scripted } from 'phi-core/providers/scripted'
 import { expect, it } from 'vitest'
-import { openChat, showChat } from '../../examples/recipes/remote-session.ts'
+import { openChat, showChat } from '../../examples/recipes/servers/remote-session.ts'
 import { serve } from '../harness/serve.ts'
 
 it('remote-session: a page shows an agent on a server as it shows one of its own', async () => {

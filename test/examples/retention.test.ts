@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { forget, pruneOld } from '../../examples/recipes/retention.ts'
+import { forget, pruneOld } from '../../examples/recipes/sessions/retention.ts'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { importSession, scopedSessionStore } from '../../src/session/index.ts'

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { remoteRun } from '../../examples/recipes/http-client.ts'
+import { remoteRun } from '../../examples/recipes/servers/http-client.ts'
 import { modelServer } from '../adapters/node/cli/model-server.ts'
 import { baseUrl } from '../harness/env.ts'
 import { serveWorker } from '../harness/workerd-serve.ts'
@@ -13,7 +13,7 @@ import { serveWorker } from '../harness/workerd-serve.ts'
 const token = 'a-test-token'
 const execFile = promisify(execFileCallback)
 
-/** Prompts the server at `url` as examples/recipes/http-client.ts does; returns the text that arrived in deltas. */
+/** Prompts the server at `url` as examples/recipes/servers/http-client.ts does; returns the text that arrived in deltas. */
 async function streamedText(url: string, sent: string): Promise<string> {
   let text = ''
   for await (const event of remoteRun(url, 'Hi', sent)) {

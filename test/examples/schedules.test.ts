@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { startServer } from '../../examples/recipes/schedules.ts'
+import { startServer } from '../../examples/recipes/servers/schedules.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
 it('schedules.ts asks once a day, however often it is started', async () => {

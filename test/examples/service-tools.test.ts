@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { research } from '../../examples/recipes/service-tools.ts'
+import { research } from '../../examples/recipes/content/service-tools.ts'
 
 it('an answer names the pages that a search of the service found', async () => {
   const citation = { type: 'web_search_result_location', url: 'https://example.org/tea', title: 'Tea', cited_text: 'Tea is a drink.' }

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { pageAgent } from '../../examples/recipes/web-mcp.ts'
+import { pageAgent } from '../../examples/recipes/tools/web-mcp.ts'
 import { Agent, textOf } from '../../src/index.ts'
 import { mcpTools, webMcpClient } from '../../src/mcp/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { onEngine, ownModel } from '../../examples/recipes/browser-models.ts'
+import { onEngine, ownModel } from '../../examples/recipes/models/browser-models.ts'
 import { Agent, textOf } from '../../src/index.ts'
 import { availability, type ChromeAiOptions, chromeAi } from '../../src/providers/chrome-ai/index.ts'
 import { type ChatEngine, webLlm } from '../../src/providers/web-llm/index.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { handOff, takeBack } from '../../examples/recipes/handoff.ts'
+import { handOff, takeBack } from '../../examples/recipes/agents/handoff.ts'
 import { Agent, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { exportSession } from '../../src/session/index.ts'
 import { allEvents, EndpointClient, saidIn } from '../../src/testing/endpoint/endpoint-client.ts'

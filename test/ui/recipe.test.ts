@@ -2,7 +2,7 @@ import { HttpAgent } from '@ag-ui/client'
 import { Chat } from '@ai-sdk/react'
 import { DefaultChatTransport } from 'ai'
 import { expect, it } from 'vitest'
-import { agUi, chat } from '../../examples/recipes/ui-streams.ts'
+import { agUi, chat } from '../../examples/recipes/servers/ui-streams.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 

@@ -1,7 +1,7 @@
 import { HttpAgent } from '@ag-ui/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
-import { history, page } from '../../../examples/recipes/shared-state-page.ts'
+import { history, page } from '../../../examples/recipes/tools/shared-state-page.ts'
 import { type RemoteSession, remoteSession } from '../../../src/client/index.ts'
 import { type JsonObject, memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { metrics } from '@opentelemetry/api'
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { expect, it, onTestFinished } from 'vitest'
-import { operatedServer } from '../../../examples/recipes/operating.ts'
+import { operatedServer } from '../../../examples/recipes/servers/operating.ts'
 import { defineTool, type JsonObject, memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 
