@@ -1,4 +1,4 @@
-import { createElement, memo, Profiler, useState } from 'react'
+import { createElement, memo, Profiler, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { expect, it, vi } from 'vitest'
 import { useAgent, useMessage, usePart } from '../../../adapters/react/index.ts'
@@ -30,8 +30,9 @@ const Message = memo(({ agent, id }: Of) => {
   )
 })
 
-function List({ agent }: { agent: Agent }) {
+function List({ agent, onListening }: { agent: Agent; onListening: () => void }) {
   renders.push('list')
+  useEffect(onListening, [onListening])
   const ids = useAgent(agent, (state) => state.messageIds)
   return createElement(
     'ol',
@@ -48,7 +49,8 @@ it('a delta renders one component among 2,000 messages', async () => {
   const deltas = Array.from({ length: 50 }, (_, at) => ` word${at}`)
   const agent = new Agent({ model: scripted([{ text: deltas }], { delayMs: 5 }), messages })
   const root = document.createElement('div')
-  createRoot(root).render(createElement(List, { agent }))
+  // Effects of children run before those of their parent: then all of them listen. One that begins to listen while a run is on renders once more.
+  await new Promise<void>((onListening) => createRoot(root).render(createElement(List, { agent, onListening })))
   await vi.waitFor(() => expect(root.querySelectorAll('li')).toHaveLength(2000), patient)
 
   const perDelta: string[][] = []
