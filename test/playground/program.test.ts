@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { factoryCall } from '../../playground/src/models/factory-call.ts'
-import { serviceIds, services } from '../../playground/src/models/services.ts'
+import { makeModel } from '../../playground/src/models/make-model.ts'
+import { serviceToolKit } from '../../playground/src/models/service-tools.ts'
+import { type ServiceId, serviceIds, services } from '../../playground/src/models/services.ts'
 import { programOf } from '../../playground/src/settings/program.ts'
 import { defaultSettings, type Settings, settingsFrom, toolNames } from '../../playground/src/settings/settings.ts'
 import { Agent, thinkingLevels } from '../../src/index.ts'
@@ -14,12 +16,17 @@ import { anthropic } from '../harness/server/anthropic.ts'
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 
+/** All that the page offers of a service. */
+function toolsOf(service: ServiceId): string[] {
+  return Object.keys(serviceToolKit({ source: 'direct', service })?.tools ?? {})
+}
+
 /** Every service, source, level and tool at least once, and texts that would break out of their quotes. */
 function manySettings(address: string): Settings[] {
   const { model } = defaultSettings
   const direct = serviceIds.map((service) => ({
     ...defaultSettings,
-    model: { ...model, source: 'direct' as const, service, modelId: services[service].modelId, address },
+    model: { ...model, source: 'direct' as const, service, modelId: services[service].modelId, address, serviceTools: toolsOf(service) },
   }))
   const nasty = '\'"`${process.exit(3)}\\\n\r\u2028\u2029*/ // 𝒳 \ud800'
   return [
@@ -68,7 +75,7 @@ describe('the program of "view code"', () => {
       })
     })
     onTestFinished(() => server[Symbol.asyncDispose]())
-    const model = { ...defaultSettings.model, source: 'direct' as const, address: server.url }
+    const model = { ...defaultSettings.model, source: 'direct' as const, address: server.url, serviceTools: ['webSearch', 'codeExecution'] }
     const systemPrompt = 'You say hello.\nTwice: \'"`${1}'
     const { stdout } = await runProgram(programOf({ ...defaultSettings, model, systemPrompt }, "What's up?"), {
       ANTHROPIC_API_KEY: 'sk-ant-of-the-test',
@@ -78,6 +85,11 @@ describe('the program of "view code"', () => {
     expect(asked[0]).toMatchObject({ path: '/v1/messages', key: 'sk-ant-of-the-test' })
     expect(JSON.stringify(asked[0]?.body)).toContain(JSON.stringify(systemPrompt).slice(1, -1))
     expect(JSON.stringify(asked[0]?.body)).toContain("What's up?")
+    const declared = asked[0]?.body.tools
+    expect(declared).toEqual(
+      expect.arrayContaining([expect.objectContaining({ name: 'web_search' }), expect.objectContaining({ name: 'code_execution' })]),
+    )
+    expect(JSON.stringify(declared)).not.toContain('web_fetch')
   })
 })
 
@@ -89,6 +101,26 @@ it('the variable of a key is the one that the factory asks for', async () => {
     const made = (await import(`../../src/providers/${call.entry}/index.ts`))[call.factory](call.modelId, options)
     expect(() => new Agent({ model: made }), service).toThrow(call.keyVariable)
   }
+})
+
+describe('the tools of a service', () => {
+  it('are taken by its factory, all that are offered', async () => {
+    const offering = serviceIds.filter((service) => toolsOf(service).length > 0)
+    expect(offering).toContain('openaiResponses')
+    for (const service of offering) {
+      const { modelId } = services[service]
+      const choice = { ...defaultSettings.model, source: 'direct' as const, service, modelId, address: 'https://example.invalid' }
+      const made = await makeModel({ ...choice, serviceTools: toolsOf(service) })
+      expect(made.config.id, service).toBe(modelId)
+    }
+  })
+
+  it('are those of the chosen service and of no other', () => {
+    const choice = { ...defaultSettings.model, serviceTools: ['imageGeneration', 'webFetch', 'toString'] }
+    expect(factoryCall({ ...choice, source: 'proxy', service: 'anthropic' }).serviceTools?.names).toEqual(['webFetch'])
+    expect(factoryCall({ ...choice, source: 'direct', service: 'mistral' }).serviceTools).toBe(undefined)
+    expect(factoryCall({ ...choice, source: 'local', service: 'anthropic' }).serviceTools).toBe(undefined)
+  })
 })
 
 describe('settings of another version, or of anybody', () => {

@@ -1,5 +1,6 @@
 import type { CostConfig } from '../../../src/index.ts'
 import type { ModelChoice } from '../settings/settings.ts'
+import { type ServiceToolKit, serviceToolKit } from './service-tools.ts'
 import { type Service, services } from './services.ts'
 
 /** A call of a model factory of the SDK: what the page makes, and what "view code" prints. */
@@ -14,12 +15,15 @@ export interface FactoryCall {
     contextWindow?: number
     cost?: CostConfig
   }
+  /** Tools that the service runs, for `serverTools`; absent where none was chosen. */
+  serviceTools?: { kit: ServiceToolKit; names: readonly string[] }
   /** Where a program finds the key; absent where none is needed. */
   keyVariable?: string
 }
 
 /** Which factory makes the chosen model. Not for the scripted one. */
-export function factoryCall({ source, service: id, modelId, address, contextWindow, inputPrice, outputPrice }: ModelChoice): FactoryCall {
+export function factoryCall(choice: ModelChoice): FactoryCall {
+  const { source, service: id, modelId, address, contextWindow, inputPrice, outputPrice } = choice
   const service: Service = services[id]
   const facts = {
     ...(contextWindow > 0 && { contextWindow }),
@@ -30,7 +34,14 @@ export function factoryCall({ source, service: id, modelId, address, contextWind
   }
   const { entry, factory, backend, keyVariable } = service
   const options = { ...(backend !== undefined && { backend }), ...(address !== '' && { baseUrl: address }), ...facts }
-  return { entry, factory, modelId, options, keyVariable: source === 'proxy' ? 'PROXY_TOKEN' : keyVariable }
+  return { entry, factory, modelId, options, keyVariable: source === 'proxy' ? 'PROXY_TOKEN' : keyVariable, ...chosenTools(choice) }
+}
+
+/** Only what the service offers: the names may be those of another. */
+function chosenTools(choice: ModelChoice): Pick<FactoryCall, 'serviceTools'> {
+  const kit = serviceToolKit(choice)
+  const names = Object.keys(kit?.tools ?? {}).filter((name) => choice.serviceTools.includes(name))
+  return kit === undefined || names.length === 0 ? {} : { serviceTools: { kit, names } }
 }
 
 /** Whose key a call needs. */

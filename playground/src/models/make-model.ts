@@ -1,4 +1,4 @@
-import type { Model } from '../../../src/index.ts'
+import type { JsonObject, Model } from '../../../src/index.ts'
 import type { ModelChoice } from '../settings/settings.ts'
 import { type FactoryCall, factoryCall, keyOwnerOf } from './factory-call.ts'
 import { keyOf } from './key-vault.ts'
@@ -14,10 +14,11 @@ export async function makeModel(choice: ModelChoice): Promise<Model> {
     // A proxy or a local server may want none.
     return key ?? 'none'
   }
-  return made(call, { ...call.options, apiKey }, choice.source === 'direct')
+  const serverTools = (await call.serviceTools?.kit.declare(call.serviceTools.names)) ?? []
+  return made(call, { ...call.options, apiKey, ...(serverTools.length > 0 && { serverTools }) }, choice.source === 'direct')
 }
 
-type Options = FactoryCall['options'] & { apiKey: () => string }
+type Options = FactoryCall['options'] & { apiKey: () => string; serverTools?: readonly JsonObject[] }
 
 async function made({ factory, modelId }: FactoryCall, { backend, ...options }: Options, isDirect: boolean): Promise<Model> {
   switch (factory) {

@@ -5,6 +5,7 @@ import { endpoint } from '../remote/endpoint.ts'
 import { serverOwner, serverUrl } from '../remote/server-url.ts'
 import { Choice, Field, NumberField } from './fields.tsx'
 import { ModelName } from './model-name.tsx'
+import { ServiceToolFields } from './service-tool-fields.tsx'
 import type { ModelChoice, Settings } from './settings.ts'
 
 export interface TabProps {
@@ -88,7 +89,7 @@ function RealModelFields({ model, choose }: { model: ModelChoice; choose: (part:
               value={model.service}
               onChange={({ currentTarget }) => {
                 const next = currentTarget.value as ServiceId // one of the options below
-                choose({ service: next, modelId: services[next].modelId })
+                choose({ service: next, modelId: services[next].modelId, serviceTools: [] })
               }}
             >
               {serviceIds.map((id) => (
@@ -126,6 +127,7 @@ function RealModelFields({ model, choose }: { model: ModelChoice; choose: (part:
         <NumberField label="USD per M in" step="any" value={model.inputPrice} onChange={(inputPrice) => choose({ inputPrice })} />
         <NumberField label="USD per M out" step="any" value={model.outputPrice} onChange={(outputPrice) => choose({ outputPrice })} />
       </div>
+      <ServiceToolFields model={model} onChange={(serviceTools) => choose({ serviceTools })} />
     </>
   )
 }

@@ -52,14 +52,31 @@ const scriptedModel = {
   code: "// No key and no network: the answers are prepared.\nconst model = scripted([{ text: 'Hello from a scripted model.' }])",
 }
 
-function realModel({ entry, factory, modelId, options: { baseUrl, ...options }, keyVariable }: FactoryCall) {
+function realModel(call: FactoryCall) {
+  const {
+    factory,
+    modelId,
+    options: { baseUrl, ...options },
+    keyVariable,
+    serviceTools,
+  } = call
   const given = [
     ...(keyVariable === undefined ? [] : [`apiKey: process.env.${keyVariable} ?? ''`]),
     ...Object.entries({ ...(baseUrl !== undefined && { baseUrl }), ...options }).map(([name, value]) => `${name}: ${literal(value, 2)}`),
+    ...(serviceTools === undefined
+      ? []
+      : [`serverTools: [${serviceTools.names.map((name) => `${serviceTools.kit.kit}.${name}()`).join(', ')}]`]),
   ]
   const first = quoted(modelId)
   const rest = given.length === 0 ? '' : `, {\n${given.map((line) => `  ${line},\n`).join('')}}`
-  return { imports: `import { ${factory} } from 'phi-core/providers/${entry}'`, code: `const model = ${factory}(${first}${rest})` }
+  return { imports: modelImports(call), code: `const model = ${factory}(${first}${rest})` }
+}
+
+function modelImports({ entry, factory, serviceTools }: FactoryCall): string {
+  const line = (names: string, from: string) => `import { ${names} } from 'phi-core/providers/${from}'`
+  if (serviceTools === undefined) return line(factory, entry)
+  const { kit, entry: ofKit } = serviceTools.kit
+  return ofKit === entry ? line(`${factory}, ${kit}`, entry) : `${line(factory, entry)}\n${line(kit, ofKit)}`
 }
 
 function toolCode(name: ToolName, { asksBeforeWriting }: Settings): string {

@@ -22,6 +22,8 @@ export interface ModelChoice {
   /** USD per million tokens. 0: unknown. */
   inputPrice: number
   outputPrice: number
+  /** Tools that the service runs, by the names of `models/service-tools.ts`. */
+  serviceTools: readonly string[]
 }
 
 /** What is asked of each request, beside the conversation. */
@@ -66,7 +68,7 @@ export const defaultSettings: Settings = {
   serverUrl: '',
   model: {
     ...{ source: 'scripted', service: 'anthropic', modelId: 'claude-sonnet-4-6', address: '' },
-    ...{ contextWindow: 0, inputPrice: 0, outputPrice: 0 },
+    ...{ contextWindow: 0, inputPrice: 0, outputPrice: 0, serviceTools: [] },
   },
   request: { maxTokens: 0, stop: [], toolChoice: 'auto', schema: '' },
   systemPrompt: 'You are a helpful assistant. You may read and write the files of this workspace.',
@@ -94,6 +96,7 @@ export function settingsFrom(value: unknown): Settings {
       contextWindow: whole(model.contextWindow, 0),
       inputPrice: number(model.inputPrice, 0),
       outputPrice: number(model.outputPrice, 0),
+      serviceTools: texts(model.serviceTools, 20),
     },
     request: requestFrom(fieldsOf(given.request)),
     systemPrompt: typeof given.systemPrompt === 'string' ? given.systemPrompt : defaultSettings.systemPrompt,
@@ -115,12 +118,11 @@ export function settingsFrom(value: unknown): Settings {
 }
 
 function requestFrom({ maxTokens, temperature, stop, toolChoice, schema }: Fields): RequestChoice {
-  const texts: unknown[] = Array.isArray(stop) ? stop : []
   const isTemperature = typeof temperature === 'number' && temperature >= 0 && temperature <= 2
   return {
     maxTokens: whole(maxTokens, 0),
     ...(isTemperature && { temperature }),
-    stop: texts.filter((each) => typeof each === 'string' && each !== '').slice(0, 4) as string[], // those that are
+    stop: texts(stop, 4),
     toolChoice: oneOf(toolChoice, toolChoiceWords, 'auto'),
     schema: text(schema, ''),
   }
@@ -151,6 +153,11 @@ function fieldsOf(value: unknown): Fields {
 
 function text(value: unknown, fallback: string): string {
   return typeof value === 'string' ? value.slice(0, 20_000) : fallback
+}
+
+function texts(value: unknown, most: number): string[] {
+  const given: unknown[] = Array.isArray(value) ? value : []
+  return given.filter((each) => typeof each === 'string' && each !== '').slice(0, most) as string[] // those that are
 }
 
 function number(value: unknown, fallback: number): number {

@@ -1,0 +1,31 @@
+import { serviceToolKit } from '../models/service-tools.ts'
+import { Check } from './fields.tsx'
+import type { ModelChoice } from './settings.ts'
+
+interface ServiceToolFieldsProps {
+  model: ModelChoice
+  onChange: (serviceTools: readonly string[]) => void
+}
+
+/** The tools that the chosen service runs by itself; nothing where it has none. */
+export function ServiceToolFields({ model, onChange }: ServiceToolFieldsProps) {
+  const kit = serviceToolKit(model)
+  if (kit === undefined) return null
+  const { serviceTools } = model
+  return (
+    <fieldset class="choice">
+      <legend class="field-label">Tools of the service</legend>
+      <div class="checks">
+        {Object.entries(kit.tools).map(([name, label]) => (
+          <Check
+            key={name}
+            label={label}
+            isOn={serviceTools.includes(name)}
+            onChange={(isOn) => onChange(isOn ? [...serviceTools, name] : serviceTools.filter((other) => other !== name))}
+          />
+        ))}
+      </div>
+      <p class="field-hint">The service runs them, may ask money for each call, and asks nobody first. Not every model takes every tool.</p>
+    </fieldset>
+  )
+}
