@@ -45,6 +45,16 @@ function manySettings(address: string): Settings[] {
         schema: '{"type":"object","properties":{"a-b":{"type":"string"}},"required":["a-b"]}',
       },
     },
+    ...[true, false].map(
+      (asksBeforeWriting): Settings => ({
+        ...{ ...defaultSettings, tools: [], asksBeforeWriting, model: { ...model, source: 'local', modelId: 'm', address } },
+        mcpServers: [
+          { address: `${address}/mcp`, isOn: true },
+          { address: `${address}/off`, isOn: false },
+          { address: `${address}/it's`, isOn: true },
+        ],
+      }),
+    ),
     { ...defaultSettings, place: 'server', serverUrl: address },
   ]
 }

@@ -21,15 +21,25 @@ import { workspaceNote } from './workspace-note.ts'
 
 /** Agents of this tab as the settings have them. Loads what they need now, so that a conversation can begin at once. */
 export async function agentSetup(settings: Settings): Promise<() => AgentSetup> {
-  const [model, workspace] = await Promise.all([makeModel(settings.model), openWorkspace()])
+  const [model, workspace, mcp] = await Promise.all([makeModel(settings.model), openWorkspace(), mcpOf(settings)])
   const plain = plainOptions(settings)
   const tools = toolsOf(settings, workspace)
   const { name, id, cost } = model.config
   const contextTokens = settings.compaction.maxContextTokens || contextLimitOf(model.config)
   const compacts = compactsAt(plain.contextConfig, model.config) ?? contextTokens
   const facts = { name: name || id, isScripted: false, contextTokens, compactsAt: compacts, cost: cost ?? unknownCost }
-  const options = { ...plain, model, tools, workspace, captureTurnRequests: { httpBody: true } }
-  return () => ({ options, model: facts })
+  const options = { ...plain, model, workspace, captureTurnRequests: { httpBody: true } }
+  const warning = mcp.failures.join(' ')
+  return () => ({ options: { ...options, tools: [...tools, ...mcp.tools()] }, model: facts, ...(warning !== '' && { warning }) })
+}
+
+/** Loaded with the first server that is on. */
+let mcpServers: Promise<typeof import('../mcp/mcp-servers.ts')> | undefined
+
+/** Tools of the MCP servers that are on. Those that are off now are let go. */
+async function mcpOf(settings: Settings): Promise<{ tools: () => AgentTool[]; failures: string[] }> {
+  if (settings.mcpServers.some(({ isOn }) => isOn)) mcpServers ??= import('../mcp/mcp-servers.ts')
+  return (await mcpServers)?.mcpServerTools(settings) ?? { tools: () => [], failures: [] }
 }
 
 /** The built-in tools that were chosen, in the order in which they are offered. */

@@ -1,4 +1,5 @@
 import { thinkingLevels } from '../../../src/index.ts'
+import { McpFields } from '../mcp/mcp-fields.tsx'
 import { Check, Field, NumberField } from './fields.tsx'
 import type { TabProps } from './model-tab.tsx'
 import { RequestFields } from './request-fields.tsx'
@@ -41,6 +42,7 @@ export function AgentTab({ draft, onChange }: TabProps) {
           onChange={(asksBeforeWriting) => change({ asksBeforeWriting })}
         />
         {workspaceNote.value !== '' && <p class="field-hint">{workspaceNote.value}</p>}
+        <McpFields servers={draft.mcpServers} onChange={(mcpServers) => change({ mcpServers })} />
       </fieldset>
       <div class="field-row three">
         <Field label="Thinking">

@@ -1,3 +1,4 @@
+import { serverPrefixes } from '../mcp/mcp-address.ts'
 import { type FactoryCall, factoryCall } from '../models/factory-call.ts'
 import { plainOptions } from './agent-options.ts'
 import type { Settings, ToolName } from './settings.ts'
@@ -21,13 +22,16 @@ export function programOf(settings: Settings, prompt = 'Hello! What can you do?'
 function localProgram(settings: Settings, prompt: string): string {
   const model = settings.model.source === 'scripted' ? scriptedModel : realModel(factoryCall(settings.model))
   const { tools } = settings
+  const mcp = mcpCode(settings)
   const usesFiles = tools.some((name) => name !== 'prun' && name !== 'revert')
   const makers = [...tools.map((name) => /(\w+)\(/.exec(toolMakers[name])?.[1] ?? ''), ...(usesFiles ? ['memoryWorkspace'] : [])]
   const options = plainOptions(settings)
+  const given = [...tools.map((name) => toolCode(name, settings)), ...mcp.sets.map((set) => `...${set}`)]
   return `${[
     "import { Agent } from 'phi-core'",
     model.imports,
     ...(tools.length > 0 ? [`import { ${makers.toSorted().join(', ')} } from 'phi-core/tools'`] : []),
+    ...mcp.imports,
     '',
     model.code,
     ...(usesFiles
@@ -36,15 +40,37 @@ function localProgram(settings: Settings, prompt: string): string {
           "const workspace = memoryWorkspace({ 'README.md': '# Notes' })",
         ]
       : []),
+    ...mcp.code,
     '',
     'const agent = new Agent({',
     '  model,',
     ...Object.entries(options).map(([name, value]) => `  ${name}: ${literal(value, 2)},`),
-    ...(tools.length > 0 ? ['  tools: [', ...tools.map((name) => `    ${toolCode(name, settings)},`), '  ],'] : []),
+    ...(given.length > 0 ? ['  tools: [', ...given.map((code) => `    ${code},`), '  ],'] : []),
+    ...mcp.owns,
     '})',
     '',
     ...reading(`agent.prompt(${quoted(prompt)})`),
+    ...mcp.end,
   ].join('\n')}\n`
+}
+
+/** Connects to the MCP servers that are on; the agent closes them. The scripted model has none. */
+function mcpCode({ mcpServers, model, asksBeforeWriting }: Settings) {
+  const prefixes = serverPrefixes(mcpServers.map(({ address }) => address))
+  const used = mcpServers.map(({ address, isOn }, at) => ({ address, isOn, prefix: prefixes[at] ?? '' })).filter(({ isOn }) => isOn)
+  if (model.source === 'scripted' || used.length === 0) return { imports: [], code: [], sets: [], owns: [], end: [] }
+  const sets = used.map((_, at) => `server${at + 1}`)
+  const asks = asksBeforeWriting ? ', needsApproval: ({ annotations }) => annotations?.readOnlyHint !== true' : ''
+  return {
+    imports: ["import { connectMcp } from 'phi-core/adapters/mcp'", "import { mcpTools } from 'phi-core/mcp'"],
+    code: used.map(
+      ({ address, prefix }, at) =>
+        `const ${sets[at]} = await mcpTools(await connectMcp({ url: ${quoted(address)} }), { prefix: ${quoted(prefix)}${asks} })`,
+    ),
+    sets,
+    owns: [`  owns: [${sets.join(', ')}],`],
+    end: ['await agent.close()'],
+  }
 }
 
 const scriptedModel = {

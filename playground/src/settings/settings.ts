@@ -26,6 +26,16 @@ export interface ModelChoice {
   serviceTools: readonly string[]
 }
 
+/** An MCP server of the settings. */
+export interface McpServerChoice {
+  /** Where it speaks Streamable HTTP. */
+  address: string
+  isOn: boolean
+}
+
+/** The most MCP servers. */
+export const mostServers = 10
+
 /** What is asked of each request, beside the conversation. */
 export interface RequestChoice {
   /** Tokens of an answer. 0: what the model's factory assumes. */
@@ -50,6 +60,8 @@ export interface Settings {
   systemPrompt: string
   thinking: ThinkingLevel
   tools: readonly ToolName[]
+  /** Servers whose tools the agent gets too. */
+  mcpServers: readonly McpServerChoice[]
   /** Tools that write wait for a person. */
   asksBeforeWriting: boolean
   limits: { maxTurns: number; maxTotalTokens: number; maxMinutes: number }
@@ -74,6 +86,7 @@ export const defaultSettings: Settings = {
   systemPrompt: 'You are a helpful assistant. You may read and write the files of this workspace.',
   thinking: 'low',
   tools: ['list_files', 'read_file', 'search', 'write_file'],
+  mcpServers: [],
   asksBeforeWriting: true,
   limits: { maxTurns: 600, maxTotalTokens: 1_000_000, maxMinutes: 10 },
   compaction: { isOn: true, maxContextTokens: 0, compactAt: 90, keepRecentTurns: 10 },
@@ -102,6 +115,7 @@ export function settingsFrom(value: unknown): Settings {
     systemPrompt: typeof given.systemPrompt === 'string' ? given.systemPrompt : defaultSettings.systemPrompt,
     thinking: oneOf(given.thinking, thinkingLevels, defaultSettings.thinking),
     tools: asked === undefined ? defaultSettings.tools : toolNames.filter((name) => asked.includes(name)),
+    mcpServers: serversFrom(given.mcpServers),
     asksBeforeWriting: typeof given.asksBeforeWriting === 'boolean' ? given.asksBeforeWriting : true,
     limits: {
       maxTurns: whole(limits.maxTurns, limit.maxTurns, 1),
@@ -126,6 +140,16 @@ function requestFrom({ maxTokens, temperature, stop, toolChoice, schema }: Field
     toolChoice: oneOf(toolChoice, toolChoiceWords, 'auto'),
     schema: text(schema, ''),
   }
+}
+
+function serversFrom(value: unknown): McpServerChoice[] {
+  const given: unknown[] = Array.isArray(value) ? value : []
+  const servers = given.map(fieldsOf).map(({ address, isOn }) => ({ address: text(address, ''), isOn: isOn === true }))
+  const isFirst = ({ address }: McpServerChoice, at: number) => servers.findIndex((other) => other.address === address) === at
+  return servers
+    .filter(({ address }) => address !== '')
+    .filter(isFirst)
+    .slice(0, mostServers)
 }
 
 /** What was chosen when the page was here last. */

@@ -8,6 +8,8 @@ import { type Contest, localRace } from './race/local-race.ts'
 export interface AgentSetup {
   options: AgentOptions
   model: ModelFacts
+  /** Which part of it is not there, and why. */
+  warning?: string
   /** Who answers when several are asked at once, and who chooses. */
   race?: () => Promise<Contest>
 }
@@ -32,16 +34,20 @@ export async function openLocalBackend(setUp: () => AgentSetup, onOtherTab: (ses
 
 /** Agents in this tab, recorded with all their events, so that every view is there again after a reload. */
 export class LocalBackend implements Backend {
-  declare readonly warning?: string
   readonly store: SessionStore & EventStore
   readonly #setUp: () => AgentSetup
   readonly #openIds: () => Promise<string[]>
+  readonly #warning: string | undefined
 
   constructor(store: SessionStore, setUp: () => AgentSetup, openIds: () => Promise<string[]>, warning?: string) {
     this.store = withEvents(store, { includeStreamingEvents: true })
     this.#setUp = setUp
     this.#openIds = openIds
-    if (warning !== undefined) this.warning = warning
+    this.#warning = warning
+  }
+
+  get warning(): string | undefined {
+    return [this.#warning, this.#setUp().warning].filter((each) => each !== undefined).join(' ') || undefined
   }
 
   begin(sessionId?: string): ChatPort {
@@ -56,7 +62,7 @@ export class LocalBackend implements Backend {
     return this.#port(await resumeAgent(this.store, sessionId, { ...options, ...(loopId !== undefined && { loopId }) }), setup)
   }
 
-  #port(agent: Agent, { model, race }: Omit<AgentSetup, 'options'>): ChatPort {
+  #port(agent: Agent, { model, race }: Pick<AgentSetup, 'model' | 'race'>): ChatPort {
     return {
       agent,
       model,

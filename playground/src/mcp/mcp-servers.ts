@@ -1,0 +1,91 @@
+import { connectMcp } from '../../../adapters/mcp/index.ts'
+import type { AgentTool } from '../../../src/index.ts'
+import { McpError, type McpToolSet, mcpTools } from '../../../src/mcp/index.ts'
+import { networkCause, networkCauses } from '../conversation/network-cause.ts'
+import type { Settings } from '../settings/settings.ts'
+import { addressRefusal, serverPrefixes } from './mcp-address.ts'
+
+/** What a server offers, or why it cannot be used. */
+export type McpOffer = { isThere: true; tools: readonly string[] } | { isThere: false; why: string }
+
+/** How a server is used; the connections of the page are kept by it. */
+interface Use {
+  address: string
+  prefix: string
+  asksBeforeWriting: boolean
+}
+
+/** Shared by all conversations of the page, for as long as the settings name the server. */
+const open = new Map<string, Promise<McpToolSet>>()
+
+/** Connects to the servers that are on. A server that cannot be used is one of the `failures`, and the others are there. */
+export async function mcpServerTools(settings: Settings): Promise<{ tools: () => AgentTool[]; failures: string[] }> {
+  const uses = usesOf(settings)
+  const wanted = new Map(uses.map((use) => [JSON.stringify(use), use]))
+  for (const [key, connecting] of open) {
+    if (wanted.has(key)) continue
+    open.delete(key)
+    void connecting.then((set) => set.close()).catch(() => undefined) // whoever opened it has been told
+  }
+  const sets: McpToolSet[] = []
+  const failures: string[] = []
+  for (const result of await Promise.all([...wanted].map(([key, use]) => connected(key, use)))) {
+    if (typeof result === 'string') failures.push(result)
+    else sets.push(result)
+  }
+  return { tools: () => sets.flatMap((set) => [...set]), failures }
+}
+
+/** Those that are on, each with its prefix: one that is off keeps its own. */
+function usesOf({ mcpServers, asksBeforeWriting }: Settings): Use[] {
+  const prefixes = serverPrefixes(mcpServers.map(({ address }) => address))
+  return mcpServers.flatMap(({ address, isOn }, at) => (isOn ? [{ address, prefix: prefixes[at] ?? '', asksBeforeWriting }] : []))
+}
+
+async function connected(key: string, use: Use): Promise<McpToolSet | string> {
+  const connecting = open.get(key) ?? connect(use)
+  open.set(key, connecting)
+  try {
+    return await connecting
+  } catch (error) {
+    // The next try is a new one.
+    if (open.get(key) === connecting) open.delete(key)
+    return `The MCP server at ${use.address} is left out: ${await whyNot(use.address, error)}`
+  }
+}
+
+async function connect({ address, prefix, asksBeforeWriting }: Use): Promise<McpToolSet> {
+  const refusal = addressRefusal(address)
+  if (refusal !== undefined) throw new McpError('connection', refusal)
+  const client = await connectMcp({ url: address, clientInfo: { name: 'phi-playground', version: '1' }, connectTimeoutMs: 8000 })
+  try {
+    const asks = asksBeforeWriting ? { needsApproval: isWriting } : {}
+    return await mcpTools(client, { prefix, ...asks })
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+}
+
+/** All that does not say of itself that it only reads. */
+const isWriting = ({ annotations }: { annotations?: { readOnlyHint?: boolean | undefined } | undefined }) =>
+  annotations?.readOnlyHint !== true
+
+/** Asks a server for its tools, for the settings. Never rejects. */
+export async function mcpOffer(address: string): Promise<McpOffer> {
+  try {
+    const [prefix = ''] = serverPrefixes([address])
+    await using set = await connect({ address, prefix, asksBeforeWriting: true })
+    return { isThere: true, tools: set.slice(0, 100).map(({ name }) => name.replace(`${prefix}__`, '')) }
+  } catch (error) {
+    return { isThere: false, why: await whyNot(address, error) }
+  }
+}
+
+async function whyNot(address: string, error: unknown): Promise<string> {
+  if (addressRefusal(address) !== undefined || !McpError.isInstance(error)) return error instanceof Error ? error.message : String(error)
+  if (error.code === 'unauthorized') return 'It lets nobody in without a login (401 or 403), and the page has none for it.'
+  // No browser says why a request never came back.
+  const cause = /broke off|failed to fetch|networkerror|load failed/i.test(error.message) ? await networkCause(address) : undefined
+  return cause === undefined ? error.message : networkCauses[cause]
+}
