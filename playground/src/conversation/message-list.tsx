@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { RefObject, VNode } from 'preact'
-import { useRef } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import type { Citation, Content } from '../../../src/index.ts'
 import type { LoopRecord, Session } from '../../../src/session/index.ts'
 import type { MessageView, RunState } from '../../../src/store/index.ts'
@@ -30,12 +30,20 @@ interface MessageListProps {
 export function MessageList({ box, isFollowing, state, record, selection, actions, requests, onSelect, onBranch }: MessageListProps) {
   const { messages, live, tools, approvals, notes, children: runs } = state
   const rendered = useRef(new Map<string, Rendered>())
-  const shown = [...messages, ...(live ? [live] : [])].filter(hasPlace)
-  const wanted = selection === undefined ? -1 : shown.findIndex((view) => isSelected(view, selection))
-  const { from, to, before, after } = useMessageWindow({ box, ids: shown.map(({ id }) => id), isFollowing, wanted })
-  const groups = new Map(record?.loops.flatMap((loop) => (loop.parallelGroup?.isSelected ? [[loop.messages[0]?.id, loop] as const] : [])))
+  // What a piece of text does not change is not counted again with each: there may be thousands.
+  const ended = useMemo(() => messages.filter(hasPlace).map(({ id }) => id), [messages])
+  const written = live !== undefined && hasPlace(live) ? live.id : undefined
+  const ids = useMemo(() => (written === undefined ? ended : [...ended, written]), [ended, written])
+  const selected = useMemo(
+    () => (selection === undefined ? undefined : messages.find((view) => isSelected(view, selection))?.id),
+    [messages, selection],
+  )
+  const wanted = useMemo(() => (selected === undefined ? -1 : ids.indexOf(selected)), [ids, selected])
+  const { from, to, before, after } = useMessageWindow({ box, ids, isFollowing, wanted })
+  const groups = useMemo(() => chosenBranches(record), [record])
   const earlier = notes.filter(({ afterMessageId }) => afterMessageId === undefined)
-  const inPage = stretch(messages, shown[from]?.id, shown[to]?.id)
+  // Where the answer that is being written is tall, only that is near.
+  const inPage = written !== undefined && from === ended.length ? [] : stretch(messages, ids[from], ids[to])
   const used = new Set<string>()
 
   function render(view: MessageView): VNode {
@@ -58,7 +66,7 @@ export function MessageList({ box, isFollowing, state, record, selection, action
   }
 
   const lines = inPage.flatMap((view) => [render(view), ...between(view, groups.get(view.id))])
-  const newest = live && to === shown.length ? [render(live), between(live, undefined)] : []
+  const newest = live && to === ids.length ? [render(live), between(live, undefined)] : []
   for (const id of rendered.current.keys()) if (!used.has(id)) rendered.current.delete(id)
   return (
     <>
@@ -78,6 +86,11 @@ export function MessageList({ box, isFollowing, state, record, selection, action
   }
 }
 
+/** Loops that were chosen among branches, by their first message. */
+function chosenBranches(record: Session | undefined): ReadonlyMap<string | undefined, LoopRecord> {
+  return new Map(record?.loops.flatMap((loop) => (loop.parallelGroup?.isSelected ? [[loop.messages[0]?.id, loop] as const] : [])))
+}
+
 /** Results of tools are part of the card of their call. */
 function hasPlace({ role }: MessageView): boolean {
   return role === 'user' || role === 'assistant'
@@ -85,11 +98,10 @@ function hasPlace({ role }: MessageView): boolean {
 
 /** From the message `first` on, and what comes before `next`; all before the first one that has a place belongs to it. */
 function stretch(messages: readonly MessageView[], first: string | undefined, next: string | undefined): readonly MessageView[] {
-  const start = messages.findIndex(({ id }) => id === first)
-  const end = next === undefined ? -1 : messages.findIndex(({ id }) => id === next)
   if (first === undefined) return messages
-  // Only the answer that is being written is seen.
-  if (start < 0) return []
+  // From the end: whoever follows is there.
+  const start = messages.findLastIndex(({ id }) => id === first)
+  const end = next === undefined ? -1 : messages.findLastIndex(({ id }) => id === next)
   return messages.slice(start, end < 0 ? messages.length : end)
 }
 

@@ -1,6 +1,6 @@
-import { type ReadonlySignal, useSignal } from '@preact/signals'
+import type { ReadonlySignal } from '@preact/signals'
 import type { RefObject } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useReducer, useRef } from 'preact/hooks'
 
 /** So many are all in the page: a search of the browser finds them. */
 const fewest = 60
@@ -35,21 +35,28 @@ interface Windowed {
  * others are on average, and what is in sight stays where it is when that turns out to be wrong.
  */
 export function useMessageWindow({ box, ids, isFollowing, wanted }: Windowed): MessageWindow {
-  const range = useSignal({ from: Math.max(0, ids.length - fewest), to: ids.length })
+  /** What is in the page. */
+  const range = useRef({ from: Math.max(0, ids.length - fewest), to: ids.length })
+  const [, redraw] = useReducer((times: number, _: undefined) => times + 1, 0)
   const heights = useRef(new Heights()).current
   /** Where those in the page began when they were looked at last, by id, and which is the first in sight. */
-  const seen = useRef<{ tops: Map<string, number>; first?: string | undefined }>({ tops: new Map() }).current
+  const seen = useRef<{ tops: Map<string, number>; first?: string | undefined; height: number }>({ tops: new Map(), height: 0 }).current
   // A browser scrolls by itself where the page becomes shorter.
   const scrolledTo = box.current?.scrollTop
   const lastWanted = useRef(-1)
 
   const isAll = ids.length <= fewest
-  const shown = isAll ? { from: 0, to: ids.length } : clamped(range.value, ids.length, isFollowing.value)
-  if (!isAll && wanted !== lastWanted.current && wanted >= 0 && (wanted < shown.from || wanted >= shown.to)) {
+  const shown = isAll ? { from: 0, to: ids.length } : isFollowing.value ? newest() : clamped(range.current, ids.length)
+  if (!isAll && wanted !== lastWanted.current && wanted >= 0 && (wanted < shown.from || wanted >= shown.to))
     Object.assign(shown, { from: Math.max(0, wanted - fewest / 2), to: Math.min(ids.length, wanted + fewest / 2) })
-    range.value = { ...shown }
-  }
   lastWanted.current = wanted
+  range.current = shown
+
+  /** Whoever follows sees the newest: a tall answer is laid out in every frame while it is written, and few others with it. */
+  function newest(): { from: number; to: number } {
+    const beginning = (share: number) => heights.beginning(ids, (1 + share) * seen.height)
+    return { from: Math.max(beginning(margin), Math.min(range.current.from, beginning(margin / 2))), to: ids.length }
+  }
 
   function noteFirst(scrollTop: number): void {
     const all = [...seen.tops]
@@ -62,6 +69,7 @@ export function useMessageWindow({ box, ids, isFollowing, wanted }: Windowed): M
     if (element === null) return
     const { first = '', tops } = seen
     seen.tops = topsIn(element, heights)
+    seen.height = element.clientHeight
     const [was, is] = [tops.get(first), seen.tops.get(first)]
     if (!isFollowing.value && was !== undefined && is !== undefined && is !== was) element.scrollTop = scrollTop + is - was
     noteFirst(element.scrollTop)
@@ -72,14 +80,15 @@ export function useMessageWindow({ box, ids, isFollowing, wanted }: Windowed): M
     if (element === null) return
     const { scrollTop: top, clientHeight: height } = element
     noteFirst(top)
-    if (isAll) return
+    if (isAll || (isFollowing.value && shown.to === ids.length)) return
     const offsets = heights.offsets(ids)
     const isNear = (share: number) => ({ top: top - share * height, bottom: top + (1 + share) * height })
     const needed = reach(offsets, isNear(margin / 2))
     if (needed.from >= shown.from && needed.to <= shown.to) return
     const next = reach(offsets, isNear(margin))
     keepFocus(element, ids.slice(next.from, next.to))
-    range.value = next
+    range.current = next
+    redraw(undefined)
   }
 
   useLayoutEffect(() => measure(scrolledTo))
@@ -102,10 +111,8 @@ export function useMessageWindow({ box, ids, isFollowing, wanted }: Windowed): M
   return { ...shown, before: from, after: end - to }
 }
 
-/** Whoever follows sees the newest. */
-function clamped({ from, to }: { from: number; to: number }, count: number, isFollowing: boolean): { from: number; to: number } {
-  if (isFollowing || from >= count) return { from: Math.max(0, Math.min(from, count - 1), count - fewest), to: count }
-  return { from, to: Math.min(to, count) }
+function clamped({ from, to }: { from: number; to: number }, count: number): { from: number; to: number } {
+  return from < count ? { from, to: Math.min(to, count) } : { from: Math.max(0, count - fewest), to: count }
 }
 
 /** How tall messages were when they were seen. */
@@ -116,20 +123,50 @@ class Heights {
   /** How many were known when it was guessed. */
   #guessedFrom = 5
 
+  /** Where each began when that was last asked, and how many of these are still right. */
+  #offsets = new Float64Array(1)
+  #ids: readonly string[] = []
+  #right = 0
+
   set(id: string, height: number): void {
-    this.#sum += height - (this.#known.get(id) ?? 0)
+    const before = this.#known.get(id)
+    if (height === before) return
+    this.#sum += height - (before ?? 0)
     this.#known.set(id, height)
+    // Most often it is the last one that grows.
+    this.#right = Math.min(this.#right, Math.max(0, this.#ids.lastIndexOf(id)))
     // Seldom: what is guessed of thousands moves the whole page.
     if (this.#known.size < 2 * this.#guessedFrom) return
     this.#guessedFrom = this.#known.size
     this.#guess = this.#sum / this.#known.size
+    this.#right = 0
   }
 
-  /** Where each begins, and at last where the list ends. */
+  /** Where each begins, and at last where the list ends. Read it before heights change: it changes in place. */
   offsets(ids: readonly string[]): Float64Array {
-    const offsets = new Float64Array(ids.length + 1)
-    for (const [at, id] of ids.entries()) offsets[at + 1] = (offsets[at] ?? 0) + (this.#known.get(id) ?? this.#guess)
+    if (ids !== this.#ids) {
+      this.#ids = ids
+      this.#offsets = new Float64Array(ids.length + 1)
+      this.#right = 0
+    }
+    const offsets = this.#offsets
+    for (let at = this.#right; at < ids.length; at += 1)
+      offsets[at + 1] = (offsets[at] ?? 0) + (this.#known.get(ids[at] ?? '') ?? this.#guess)
+    this.#right = ids.length
     return offsets
+  }
+
+  /** The first of the last ones that take `pixels`, or of as many as may be: of those that were never seen, none is taken to be tall. */
+  beginning(ids: readonly string[], pixels: number): number {
+    let from = ids.length
+    let taken = 0
+    // Before anything was laid out, nothing is known.
+    const isKnown = pixels > 0
+    while (from > 0 && ids.length - from < fewest && (!isKnown || taken < pixels)) {
+      from -= 1
+      taken += this.#known.get(ids[from] ?? '') ?? 0
+    }
+    return from
   }
 }
 

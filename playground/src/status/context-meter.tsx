@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import type { RunState } from '../../../src/store/index.ts'
 import { dollarsOf, percent, short } from '../parts/figures.ts'
 import type { ModelFacts } from '../state/chat-port.ts'
@@ -6,7 +7,10 @@ import { spentOn } from '../state/spent.ts'
 
 /** How full the context is, all tokens, and what they cost; the tick says where older turns begin to be sent in short. */
 export function ContextMeter({ state, model, onOpen }: { state: RunState; model: ModelFacts; onOpen: () => void }) {
-  const used = promptTokens(state)
+  const { messages, notes, usage } = state
+  // Not with each piece of text that comes in.
+  const used = useMemo(() => promptTokens(state), [messages, notes])
+  const cost = useMemo(() => dollarsOf(spentOn(state, model.cost)), [messages, usage, model.cost])
   const share = Math.min(1, used / model.contextTokens)
   const text = `${percent(share)} of the context: ${short(used)} of ${short(model.contextTokens)} tokens`
   return (
@@ -15,8 +19,8 @@ export function ContextMeter({ state, model, onOpen }: { state: RunState; model:
         {text}
       </meter>
       <span class="meter-share">{percent(share)}</span>
-      <span class="meter-tokens">{short(state.usage.totalTokens)} tok</span>
-      <span class="meter-cost">{dollarsOf(spentOn(state, model.cost))}</span>
+      <span class="meter-tokens">{short(usage.totalTokens)} tok</span>
+      <span class="meter-cost">{cost}</span>
     </button>
   )
 }

@@ -1,9 +1,17 @@
 import type { Span } from '../../state/trace.ts'
 
-/** A span as a line of the waterfall. Shares are of the time of the loop that it is part of. */
+/** A span as a line of the waterfall. */
 export interface TraceRow {
   span: Span
   depth: number
+  /** How many it is one of. */
+  siblings: number
+  /** The loop that it is part of, which is the scale of its bar. */
+  root: Span
+}
+
+/** What is drawn of a row. Shares are of the time of its loop. */
+export interface TraceBar {
   /** 0 to 1. */
   from: number
   /** 0 to 1. */
@@ -12,7 +20,6 @@ export interface TraceRow {
   firstToken: number | undefined
   /** Milliseconds. */
   took: number
-  canFold: boolean
 }
 
 /** Loops with more turns than this begin folded: their turns are opened one by one. */
@@ -22,30 +29,28 @@ export function startsFolded(span: Span, siblings: number): boolean {
   return span.kind === 'turn' && siblings > manyTurns
 }
 
-/** The lines that are seen: those of folded spans are left out. `now` ends what still goes on. */
-export function traceRows(roots: readonly Span[], isFolded: (span: Span, siblings: number) => boolean, now: number): TraceRow[] {
+/** The lines that are there: those of folded spans are left out. */
+export function traceRows(roots: readonly Span[], isFolded: (span: Span, siblings: number) => boolean): TraceRow[] {
   const rows: TraceRow[] = []
-  function walk(span: Span, depth: number, scale: { from: number; length: number }, siblings: number): void {
-    rows.push(rowOf(span, depth, scale, now))
+  function walk(span: Span, depth: number, root: Span, siblings: number): void {
+    rows.push({ span, depth, siblings, root })
     if (isFolded(span, siblings)) return
-    for (const child of span.children) walk(child, depth + 1, scale, span.children.length)
+    for (const child of span.children) walk(child, depth + 1, root, span.children.length)
   }
-  // Between two loops a person may think for hours: each has a scale of its own.
-  for (const root of roots)
-    walk(root, 0, { from: root.startedAt, length: Math.max(1, (root.endedAt ?? now) - root.startedAt) }, roots.length)
+  for (const root of roots) walk(root, 0, root, roots.length)
   return rows
 }
 
-function rowOf(span: Span, depth: number, scale: { from: number; length: number }, now: number): TraceRow {
-  const share = (at: number): number => Math.min(1, Math.max(0, (at - scale.from) / scale.length))
-  const { startedAt, endedAt = Math.max(now, startedAt), firstTokenAt, children } = span
+/** Only rows in sight have one. `now` ends what still goes on. */
+export function barOf({ span, root }: TraceRow, now: number): TraceBar {
+  // Between two loops a person may think for hours: each has a scale of its own.
+  const whole = Math.max(1, (root.endedAt ?? now) - root.startedAt)
+  const share = (at: number): number => Math.min(1, Math.max(0, (at - root.startedAt) / whole))
+  const { startedAt, endedAt = Math.max(now, startedAt), firstTokenAt } = span
   return {
-    span,
-    depth,
     from: share(startedAt),
     length: share(endedAt) - share(startedAt),
     firstToken: firstTokenAt === undefined ? undefined : share(firstTokenAt),
     took: endedAt - startedAt,
-    canFold: children.length > 0,
   }
 }

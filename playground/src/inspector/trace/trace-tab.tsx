@@ -11,24 +11,26 @@ import { Waterfall } from './waterfall.tsx'
 export function TraceTab({ desk, conversation }: TabProps) {
   const { log } = conversation
   // What a person has opened or folded; all others are as they begin.
-  const turned = useSignal<ReadonlySet<string>>(new Set())
+  const choices = useSignal<ReadonlySet<string>>(new Set())
+  const turned = choices.value
   const version = log.version.value
-  const isFolded = (span: Span, siblings: number) => startsFolded(span, siblings) !== turned.value.has(span.id)
-  const rows = useMemo(() => traceRows(log.trace.roots, isFolded, log.events.at(-1)?.at ?? 0), [version, turned.value])
+  const isFolded = (span: Span, siblings: number) => startsFolded(span, siblings) !== turned.has(span.id)
+  const rows = useMemo(() => traceRows(log.trace.roots, isFolded), [version, turned])
   const selection = desk.selection.value
 
   function turn(span: Span): void {
-    const next = new Set(turned.value)
+    const next = new Set(turned)
     if (!next.delete(span.id)) next.add(span.id)
-    turned.value = next
+    choices.value = next
   }
 
   return (
     <>
       <Waterfall
         rows={rows}
+        now={log.events.at(-1)?.at ?? 0}
         isSelected={(span) => isTarget(span, selection)}
-        isFolded={(span) => isFolded(span, siblingsOf(log.trace.roots, span))}
+        isFolded={({ span, siblings }) => isFolded(span, siblings)}
         isFollowing={selection === undefined && conversation.state.value.status === 'running'}
         onSelect={(span) => desk.select(span.target)}
         onFold={turn}
@@ -43,9 +45,4 @@ function isTarget({ target, kind }: Span, selection: Selection | undefined): boo
   const isCall = selection.toolCallId !== undefined
   if (target.loopId !== selection.loopId || target.turnIndex !== selection.turnIndex) return false
   return isCall ? target.toolCallId === selection.toolCallId : kind === 'turn'
-}
-
-function siblingsOf(roots: readonly Span[], span: Span): number {
-  const loop = roots.find(({ children }) => children.includes(span))
-  return loop?.children.length ?? 0
 }

@@ -5,21 +5,23 @@ import { Icon } from '../../parts/icon.tsx'
 import { useRowWindow } from '../../parts/row-window.ts'
 import { scrollable } from '../../parts/scrollable.ts'
 import type { Span } from '../../state/trace.ts'
-import type { TraceRow } from './trace-rows.ts'
+import { barOf, type TraceRow } from './trace-rows.ts'
 
 const rowHeight = 26
 
 interface WaterfallProps {
   rows: readonly TraceRow[]
+  /** Epoch ms: ends what still goes on. */
+  now: number
   isSelected: (span: Span) => boolean
-  isFolded: (span: Span) => boolean
+  isFolded: (row: TraceRow) => boolean
   isFollowing: boolean
   onSelect: (span: Span) => void
   onFold: (span: Span) => void
 }
 
 /** A table with bars in it: it reads as data, and looks like time. */
-export function Waterfall({ rows, isSelected, isFolded, isFollowing, onSelect, onFold }: WaterfallProps) {
+export function Waterfall({ rows, now, isSelected, isFolded, isFollowing, onSelect, onFold }: WaterfallProps) {
   const box = useRef<HTMLDivElement>(null)
   const { from, to, before, after, onScroll } = useRowWindow(box, rows.length, rowHeight, isFollowing)
   if (rows.length === 0) return <p class="nothing">Nothing has happened yet. Pick a scenario.</p>
@@ -41,9 +43,10 @@ export function Waterfall({ rows, isSelected, isFolded, isFollowing, onSelect, o
             <Line
               key={row.span.id}
               row={row}
+              now={now}
               index={from + at + 2}
               isSelected={isSelected(row.span)}
-              isFolded={row.canFold && isFolded(row.span)}
+              isFolded={isFolded(row)}
               onSelect={onSelect}
               onFold={onFold}
             />
@@ -66,6 +69,7 @@ function Gap({ height }: { height: number }) {
 
 interface LineProps {
   row: TraceRow
+  now: number
   index: number
   isSelected: boolean
   isFolded: boolean
@@ -73,8 +77,10 @@ interface LineProps {
   onFold: (span: Span) => void
 }
 
-function Line({ row, index, isSelected, isFolded, onSelect, onFold }: LineProps) {
-  const { span, depth, from, length, firstToken, took, canFold } = row
+function Line({ row, now, index, isSelected, isFolded, onSelect, onFold }: LineProps) {
+  const { span, depth } = row
+  const { from, length, firstToken, took } = barOf(row, now)
+  const canFold = span.children.length > 0
   const { kind, label, status, target, usage, ending } = span
   const tokens = usage === undefined || usage.totalTokens === 0 ? '' : ` · ${short(usage.totalTokens)} tok`
   return (
