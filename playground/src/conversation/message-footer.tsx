@@ -2,13 +2,18 @@ import { textOf } from '../../../src/index.ts'
 import type { MessageView } from '../../../src/store/index.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { duration, short } from '../parts/figures.ts'
+import type { IconName } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
+import type { Mark } from '../state/conversation/feedback.ts'
+import type { MessageActions } from './message.tsx'
 import { stopWord } from './why-ended.ts'
 
 interface MessageFooterProps {
   view: MessageView
   /** Its answers are prepared. */
   isScripted: boolean
+  /** Absent where nothing can be said of it. */
+  feedback: Pick<MessageActions, 'marks' | 'mark'> | undefined
   onSelect: (() => void) | undefined
   onEdit: (() => void) | undefined
   onRerun: (() => void) | undefined
@@ -16,11 +21,12 @@ interface MessageFooterProps {
 }
 
 /** What a message took and cost, and what can be done with it. */
-export function MessageFooter({ view, isScripted, onSelect, onEdit, onRerun, onBranch }: MessageFooterProps) {
+export function MessageFooter({ view, isScripted, feedback, onSelect, onEdit, onRerun, onBranch }: MessageFooterProps) {
   const { message } = view
   if (message === undefined || message.role === 'extension') return null
   const text = textOf(message.content)
   const stopped = stopWord(view)
+  const mark = feedback?.marks?.value[view.id]
   return (
     <footer class="message-footer">
       {message.role === 'assistant' && (
@@ -33,14 +39,30 @@ export function MessageFooter({ view, isScripted, onSelect, onEdit, onRerun, onB
           {[isScripted ? `${message.model} (scripted)` : message.model, ...pace(view), ...produced(message.usage.output)].join(' · ')}
         </span>
       )}
-      <span class="message-actions">
+      <span class="message-actions" data-mark={mark}>
         {onSelect && message.role === 'assistant' && <IconButton icon="panel" label="Inspect the turn" onClick={onSelect} />}
         {text !== '' && <CopyButton label="Copy the message" text={() => text} />}
         {onEdit && <IconButton icon="edit" label="Edit and send again" onClick={onEdit} />}
+        {feedback?.marks !== undefined && message.role === 'assistant' && text !== '' && (
+          <Marks mark={mark} onMark={(next) => feedback.mark(view.id, next)} />
+        )}
         {onRerun && <IconButton icon="rerun" label="Answer the last question again" onClick={onRerun} />}
         {onBranch && <IconButton icon="branch" label="Branch from here" onClick={onBranch} />}
       </span>
     </footer>
+  )
+}
+
+/** Says of an answer that it is good, or bad; said again, that is taken back. */
+function Marks({ mark, onMark }: { mark: Mark | undefined; onMark: (mark: Mark | undefined) => void }) {
+  const button = (own: Mark, icon: IconName, label: string) => (
+    <IconButton icon={icon} label={label} isPressed={mark === own} onClick={() => onMark(mark === own ? undefined : own)} />
+  )
+  return (
+    <>
+      {button('good', 'good', 'Good answer')}
+      {button('bad', 'bad', 'Bad answer')}
+    </>
   )
 }
 

@@ -3,6 +3,7 @@ import { textOf } from '../../../src/index.ts'
 import { escapeControls, type MessageView, type RunState, sourcesOf } from '../../../src/store/index.ts'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import { Media } from '../parts/media.tsx'
+import type { Feedback, Mark } from '../state/conversation/feedback.ts'
 import type { Selection } from '../state/selection.ts'
 import type { Decisions } from '../tools/decisions.ts'
 import { ServiceToolCard } from '../tools/service-tool-card.tsx'
@@ -18,6 +19,9 @@ import { Thinking } from './thinking.tsx'
 export interface MessageActions extends Decisions {
   regenerate(): void
   editAndResend(messageId: string, text: string): Promise<boolean>
+  /** What was said of the answers; absent where that cannot be kept. */
+  readonly marks?: Feedback['marks'] | undefined
+  mark(messageId: string, mark: Mark | undefined): void
   readonly draft: {
     /** What is to be said instead of a message; `undefined` where nobody changes it. */
     edited(messageId: string): Signal<string | undefined>
@@ -79,6 +83,7 @@ export function Message(props: MessageProps) {
         <MessageFooter
           view={view}
           isScripted={message.role === 'assistant' && message.provider === 'scripted'}
+          feedback={actions}
           onSelect={turn && (() => onSelect(turn))}
           onEdit={message.role === 'user' && !isReport && edited ? () => (edited.value = textOf(message.content)) : undefined}
           onRerun={isUser || !actions ? undefined : actions.regenerate}

@@ -93,6 +93,7 @@ export function createReplay(session: Session, loopId: string | undefined, model
     },
     ...{
       abort: pause,
+      mark: nothing,
       approve: nothing,
       deny: nothing,
       goOn: nothing,

@@ -2,6 +2,7 @@ import type { ReadonlySignal } from '@preact/signals'
 import type { ChatAgent } from '../../../src/client/index.ts'
 import type { CostConfig, Receipt } from '../../../src/index.ts'
 import type { Session, SessionStatus } from '../../../src/session/index.ts'
+import type { SharedState } from '../../../src/shared-state/index.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Contest } from './race/local-race.ts'
 import type { RunRace } from './race/race.ts'
@@ -27,6 +28,8 @@ export interface ChatPort {
   readonly model: ModelFacts
   /** The tree of everything that was recorded so far; `undefined` before anything was said. */
   recorded(): Promise<Session | undefined>
+  /** Where marks of answers are kept. Absent where they cannot be. */
+  readonly shared?: SharedState | undefined
   /** What waited to be said before the page was here. Absent where nothing can. */
   readonly queued?: readonly QueuedInput[]
   /** Has what was heard so far written down at once: the page is about to end. Absent where that is done elsewhere. */

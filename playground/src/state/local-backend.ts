@@ -2,6 +2,7 @@ import { indexedDbSessionStore } from '../../../adapters/browser/index.ts'
 import { Agent, type AgentOptions, memorySessionStore, resumeAgent, type SessionStore } from '../../../src/index.ts'
 import { type EventStore, exportSession, importSession, SessionError, type SessionSummary, withEvents } from '../../../src/session/index.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
+import { feedbackRules } from './conversation/feedback.ts'
 import { type Contest, localRace } from './race/local-race.ts'
 
 /** How agents of this tab are made. */
@@ -13,6 +14,9 @@ export interface AgentSetup {
   /** Who answers when several are asked at once, and who chooses. */
   race?: () => Promise<Contest>
 }
+
+/** What each of them keeps beside what is said. */
+const beside = { sharedState: feedbackRules }
 
 /** Conversations that are asked for at once. */
 const listLimit = 100
@@ -53,19 +57,20 @@ export class LocalBackend implements Backend {
   begin(sessionId?: string): ChatPort {
     const { options, ...setup } = this.#setUp()
     // The page itself shows what a logger is told.
-    const agent = new Agent({ ...options, logger: false, session: this.store, ...(sessionId !== undefined && { sessionId }) })
+    const agent = new Agent({ ...options, logger: false, ...beside, session: this.store, ...(sessionId !== undefined && { sessionId }) })
     return this.#port(agent, setup)
   }
 
   async open(sessionId: string, loopId?: string): Promise<ChatPort> {
     const { options, ...setup } = this.#setUp()
-    return this.#port(await resumeAgent(this.store, sessionId, { ...options, ...(loopId !== undefined && { loopId }) }), setup)
+    return this.#port(await resumeAgent(this.store, sessionId, { ...options, ...beside, ...(loopId !== undefined && { loopId }) }), setup)
   }
 
   #port(agent: Agent, { model, race }: Pick<AgentSetup, 'model' | 'race'>): ChatPort {
     return {
       agent,
       model,
+      shared: agent.sharedState,
       recorded: () => this.read(agent.sessionId).catch(undefinedWhereUnknown),
       flush: () => void this.store.flushEvents(),
       async close() {

@@ -7,6 +7,7 @@ import { type Attachment, mediaOf, said } from './attachments.ts'
 import type { ChatPort } from './chat-port.ts'
 import { decide } from './conversation/decide.ts'
 import { type Draft, draftOf } from './conversation/draft.ts'
+import { type Feedback, feedbackOf, type Mark } from './conversation/feedback.ts'
 import { everyFrame } from './conversation/frames.ts'
 import { createQueue, type QueuedMessage } from './conversation/queue.ts'
 import { chainOf, lastLoopOf, openedState, outlineOf } from './conversation-state.ts'
@@ -38,6 +39,9 @@ export interface Conversation {
   race: ReadonlySignal<Race | undefined>
   queued: ReadonlySignal<readonly QueuedMessage[]>
   readonly draft: Draft
+  /** What was said of its answers; absent where that cannot be kept. */
+  readonly marks?: Feedback['marks'] | undefined
+  mark(messageId: string, mark: Mark | undefined): void
   /** The draft is on its way: it is not in the conversation yet. */
   isSending: ReadonlySignal<boolean>
   /** Says the draft: begins a run, or steers the one that is on. `followUp` has it answered when that would otherwise end. Resolves with whether it was heard. */
@@ -93,6 +97,7 @@ export function createConversation(chat: ChatPort, { notices, recorded, loopId }
   const draft = draftOf(sessionId)
   const queue = createQueue(draft)
   const runner = createRaceRunner(log)
+  const feedback = chat.shared && feedbackOf(chat.shared)
   const isSending = signal(false)
   /** The draft was to be said, and was not heard. */
   let isUnheard = false
@@ -196,6 +201,8 @@ export function createConversation(chat: ChatPort, { notices, recorded, loopId }
     race: runner.race,
     queued: queue.waiting,
     draft,
+    marks: feedback?.marks,
+    mark: (messageId, mark) => void attempt('mark', 'The answer was not marked', () => feedback?.mark(messageId, mark)),
     isSending,
     submit,
     send,

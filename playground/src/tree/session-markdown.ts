@@ -1,6 +1,7 @@
 import { isLlmMessage, type LlmMessage } from '../../../src/context/index.ts'
 import type { AgentMessage } from '../../../src/index.ts'
 import type { Session } from '../../../src/session/index.ts'
+import { type Marks, marksIn } from '../state/conversation/feedback.ts'
 import { chainOf } from '../state/conversation-state.ts'
 
 /** A conversation to read: its newest path, with calls and results. */
@@ -8,12 +9,18 @@ export function sessionMarkdown(session: Session): string {
   const { title, createdAt } = session
   const messages: readonly AgentMessage[] = chainOf(session, undefined).flatMap((loop) => loop.messages)
   const head = `# ${title ?? 'Conversation'}\n\n${new Date(createdAt).toISOString()} · phi-core\n`
-  return [head, ...messages.filter(isLlmMessage).map(section)].join('\n')
+  const marks = marksIn(session.sharedState?.value)
+  return [head, ...messages.filter(isLlmMessage).map((message) => section(message, marks))].join('\n')
 }
 
-function section(message: LlmMessage): string {
-  const heading = message.role === 'toolResult' ? `### ${message.toolName} answered` : `## ${speaker(message)}`
+function section(message: LlmMessage, marks: Marks): string {
+  const heading = message.role === 'toolResult' ? `### ${message.toolName} answered` : `## ${speaker(message)}${marked(marks[message.id])}`
   return `${heading}\n\n${message.content.map((block) => blockText(block, message)).join('\n\n')}\n`
+}
+
+/** What a person said of it. */
+function marked(mark: Marks[string] | undefined): string {
+  return mark === undefined ? '' : ` (marked as ${mark})`
 }
 
 function speaker(message: Exclude<LlmMessage, { role: 'toolResult' }>): string {
