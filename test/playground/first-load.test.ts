@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 /** What was measured, and a twentieth. Whoever goes over it imports something early that the first picture, or the first answer, does not need. */
-const limits = { opening: { bytes: 26_000, files: 3 }, start: { bytes: 157_000, files: 2 } }
+const limits = { opening: { bytes: 26_000, files: 3 }, start: { bytes: 160_000, files: 2 } }
 
 const folder = mkdtempSync(join(tmpdir(), 'phi-playground-'))
 

@@ -4,8 +4,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { duration, short } from '../parts/figures.ts'
 import type { IconName } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
-import type { Mark } from '../state/conversation/feedback.ts'
-import type { MessageActions } from './message.tsx'
+import type { Mark, Marking } from '../state/conversation/feedback.ts'
 import { stopWord } from './why-ended.ts'
 
 interface MessageFooterProps {
@@ -13,7 +12,7 @@ interface MessageFooterProps {
   /** Its answers are prepared. */
   isScripted: boolean
   /** Absent where nothing can be said of it. */
-  feedback: Pick<MessageActions, 'marks' | 'mark'> | undefined
+  feedback: Marking | undefined
   onSelect: (() => void) | undefined
   onEdit: (() => void) | undefined
   onRerun: (() => void) | undefined

@@ -3,7 +3,7 @@ import { textOf } from '../../../src/index.ts'
 import { escapeControls, type MessageView, type RunState, sourcesOf } from '../../../src/store/index.ts'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import { Media } from '../parts/media.tsx'
-import type { Feedback, Mark } from '../state/conversation/feedback.ts'
+import type { Marking } from '../state/conversation/feedback.ts'
 import type { Selection } from '../state/selection.ts'
 import type { Decisions } from '../tools/decisions.ts'
 import { ServiceToolCard } from '../tools/service-tool-card.tsx'
@@ -16,12 +16,9 @@ import { type FindBlock, Sources, toSource } from './sources.tsx'
 import { Thinking } from './thinking.tsx'
 
 /** What a person can do with a message. */
-export interface MessageActions extends Decisions {
+export interface MessageActions extends Decisions, Marking {
   regenerate(): void
   editAndResend(messageId: string, text: string): Promise<boolean>
-  /** What was said of the answers; absent where that cannot be kept. */
-  readonly marks?: Feedback['marks'] | undefined
-  mark(messageId: string, mark: Mark | undefined): void
   readonly draft: {
     /** What is to be said instead of a message; `undefined` where nobody changes it. */
     edited(messageId: string): Signal<string | undefined>

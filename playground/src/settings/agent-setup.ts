@@ -15,6 +15,8 @@ import {
 import { files } from '../demo/files.ts'
 import { makeModel } from '../models/make-model.ts'
 import type { AgentSetup } from '../state/local-backend.ts'
+import { ownTools } from '../tools/own/own-tool.ts'
+import { toolSnippets } from '../tools/own/snippets.ts'
 import { plainOptions } from './agent-options.ts'
 import type { Settings, ToolName } from './settings.ts'
 import { workspaceNote } from './workspace-note.ts'
@@ -23,7 +25,8 @@ import { workspaceNote } from './workspace-note.ts'
 export async function agentSetup(settings: Settings): Promise<() => AgentSetup> {
   const [model, workspace, mcp] = await Promise.all([makeModel(settings.model), openWorkspace(), mcpOf(settings)])
   const plain = plainOptions(settings)
-  const tools = toolsOf(settings, workspace)
+  const builtIn = toolsOf(settings, workspace)
+  const tools = [...builtIn, ...ownTools(toolSnippets.value, builtIn)]
   const { name, id, cost } = model.config
   const contextTokens = settings.compaction.maxContextTokens || contextLimitOf(model.config)
   const compacts = compactsAt(plain.contextConfig, model.config) ?? contextTokens

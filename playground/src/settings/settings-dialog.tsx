@@ -1,17 +1,22 @@
 import { useSignal } from '@preact/signals'
 import { Dialog } from '../parts/dialog.tsx'
 import type { Desk } from '../state/desk.ts'
+import { ownTools } from '../tools/own/own-tool.ts'
+import { OwnToolsTab } from '../tools/own/own-tools-tab.tsx'
+import { keepSnippets, toolSnippets } from '../tools/own/snippets.ts'
 import { AgentTab } from './agent-tab.tsx'
 import { CodeTab } from './code-tab.tsx'
 import { ModelTab } from './model-tab.tsx'
 import './settings.css'
 
-const tabs = { model: 'Model', agent: 'Agent', code: 'View code' } as const
+const tabs = { model: 'Model', agent: 'Agent', tools: 'Own tools', code: 'View code' } as const
 export type SettingsTab = keyof typeof tabs
 
 /** What can be chosen, as a draft until it is applied. Loaded when it is first opened. */
 export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab: SettingsTab; onClose: () => void }) {
   const draft = useSignal(desk.backend.settings.value)
+  const snippets = useSignal(toolSnippets.value)
+  const fault = useSignal<string | undefined>(undefined)
   const tab = useSignal(first)
   const isApplying = useSignal(false)
   const conversation = desk.current.value
@@ -20,8 +25,18 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
   const names = Object.keys(tabs) as SettingsTab[] // the keys of the table above
 
   async function apply(): Promise<void> {
+    try {
+      ownTools(snippets.value)
+    } catch (error) {
+      fault.value = error instanceof Error ? error.message : String(error)
+      tab.value = 'tools'
+      return
+    }
     isApplying.value = true
-    await desk.configure(draft.value)
+    const before = toolSnippets.value
+    toolSnippets.value = snippets.value
+    if (await desk.configure(draft.value)) keepSnippets()
+    else toolSnippets.value = before
     onClose()
   }
 
@@ -37,6 +52,14 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
       <div class="settings-body" role="tabpanel" aria-label={tabs[tab.value]}>
         {tab.value === 'model' && <ModelTab draft={draft.value} onChange={(next) => (draft.value = next)} />}
         {tab.value === 'agent' && <AgentTab draft={draft.value} onChange={(next) => (draft.value = next)} />}
+        {tab.value === 'tools' && (
+          <OwnToolsTab
+            snippets={snippets.value}
+            isUsed={draft.value.place === 'tab' && draft.value.model.source !== 'scripted'}
+            fault={fault.value}
+            onChange={(next) => (snippets.value = next)}
+          />
+        )}
         {tab.value === 'code' && <CodeTab draft={draft.value} prompt={asked?.type === 'text' ? asked.text : undefined} />}
       </div>
       <div class="dialog-actions">

@@ -7,7 +7,7 @@ import { type Attachment, mediaOf, said } from './attachments.ts'
 import type { ChatPort } from './chat-port.ts'
 import { decide } from './conversation/decide.ts'
 import { type Draft, draftOf } from './conversation/draft.ts'
-import { type Feedback, feedbackOf, type Mark } from './conversation/feedback.ts'
+import { feedbackOf, type Marking } from './conversation/feedback.ts'
 import { everyFrame } from './conversation/frames.ts'
 import { createQueue, type QueuedMessage } from './conversation/queue.ts'
 import { chainOf, lastLoopOf, openedState, outlineOf } from './conversation-state.ts'
@@ -24,7 +24,7 @@ import type { Replay } from './replay-controls.ts'
  * - Nothing here throws or rejects: what fails is a notice of this conversation, or how its run ended.
  * - What is said leaves the draft when it is in the conversation or in its queue, and not before.
  */
-export interface Conversation {
+export interface Conversation extends Marking {
   readonly chat: ChatPort
   /** Set where this is a recording that is played: nothing can be said then. */
   readonly replay?: Replay
@@ -39,9 +39,6 @@ export interface Conversation {
   race: ReadonlySignal<Race | undefined>
   queued: ReadonlySignal<readonly QueuedMessage[]>
   readonly draft: Draft
-  /** What was said of its answers; absent where that cannot be kept. */
-  readonly marks?: Feedback['marks'] | undefined
-  mark(messageId: string, mark: Mark | undefined): void
   /** The draft is on its way: it is not in the conversation yet. */
   isSending: ReadonlySignal<boolean>
   /** Says the draft: begins a run, or steers the one that is on. `followUp` has it answered when that would otherwise end. Resolves with whether it was heard. */

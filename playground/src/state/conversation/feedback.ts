@@ -13,10 +13,18 @@ export const feedbackRules = sharedState({
   initial: {},
 })
 
+/** What a page shows of the marks of a conversation, and how a person gives them. */
+export interface Marking {
+  /** Absent where none can be kept. */
+  readonly marks?: ReadonlySignal<Marks> | undefined
+  /** Marks an answer; `undefined` takes its mark away. */
+  mark(messageId: string, mark: Mark | undefined): void
+}
+
 /** What people say of the answers of one conversation. */
-export interface Feedback {
+interface Feedback {
   readonly marks: ReadonlySignal<Marks>
-  /** Marks an answer; `undefined` takes its mark away. Rejects where that cannot be stored. */
+  /** As `Marking.mark`; rejects where that cannot be stored. */
   mark(messageId: string, mark: Mark | undefined): Promise<void>
 }
 

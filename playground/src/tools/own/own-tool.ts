@@ -1,0 +1,31 @@
+import { type AgentTool, defineTool, type JsonObject } from '../../../../src/index.ts'
+import { runInFrame } from './run-in-frame.ts'
+import type { ToolSnippet } from './snippets.ts'
+
+/** After so long a call is ended. */
+const timeoutMs = 10_000
+
+/** The tools of these snippets beside `others`. Each call waits for a person. Throws for what is no tool, and for a name that is taken. */
+export function ownTools(snippets: readonly ToolSnippet[], others: readonly AgentTool[] = []): AgentTool[] {
+  const taken = new Set(others.map(({ name }) => name))
+  return snippets.map((snippet) => {
+    if (taken.has(snippet.name)) throw new Error(`There are two tools with the name ${snippet.name}.`)
+    taken.add(snippet.name)
+    return ownTool(snippet)
+  })
+}
+
+function ownTool({ name, description, schema, code }: ToolSnippet): AgentTool {
+  return defineTool<JsonObject>({
+    ...{ name, description, parameters: schemaFrom(name, schema), needsApproval: true, timeoutMs },
+    execute: (args, { signal }) => runInFrame(code, args, signal),
+  })
+}
+
+function schemaFrom(name: string, text: string): JsonObject {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(`The schema of ${name} is no JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
