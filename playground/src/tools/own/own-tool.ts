@@ -3,7 +3,7 @@ import { runInFrame } from './run-in-frame.ts'
 import type { ToolSnippet } from './snippets.ts'
 
 /** After so long a call is ended. */
-const timeoutMs = 10_000
+const longestCallMs = 10_000
 
 /** The tools of these snippets beside `others`. Each call waits for a person. Throws for what is no tool, and for a name that is taken. */
 export function ownTools(snippets: readonly ToolSnippet[], others: readonly AgentTool[] = []): AgentTool[] {
@@ -17,7 +17,7 @@ export function ownTools(snippets: readonly ToolSnippet[], others: readonly Agen
 
 function ownTool({ name, description, schema, code }: ToolSnippet): AgentTool {
   return defineTool<JsonObject>({
-    ...{ name, description, parameters: schemaFrom(name, schema), needsApproval: true, timeoutMs },
+    ...{ name, description, parameters: schemaFrom(name, schema), needsApproval: true, timeoutMs: longestCallMs },
     execute: (args, { signal }) => runInFrame(code, args, signal),
   })
 }
