@@ -11,7 +11,7 @@ export interface TraceRow {
 }
 
 /** What is drawn of a row. Shares are of the time of its loop. */
-export interface TraceBar {
+interface TraceBar {
   /** 0 to 1. */
   from: number
   /** 0 to 1. */
