@@ -124,6 +124,8 @@ test('a stream that is cut is one notice, with its tries', async ({ page }) => {
   await using service = await serveModel(openai, () => sse(piece({ role: 'assistant', content: 'Half an ans' })))
   await page.clock.install()
   await ask(page, service)
+  // What is kept is open by then: the store has no time but that of this clock.
+  await expect(page.getByText('Half an ans').first()).toBeVisible()
   await page.clock.runFor(60_000)
   await expect(status(page)).toHaveAttribute('data-status', 'error')
   await expect(ending(page)).toContainText('It was tried 4 times.')

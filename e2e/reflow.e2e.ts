@@ -68,7 +68,7 @@ for (const [name, use] of Object.entries(sizes)) {
       await page.getByRole('button', { name: 'Deny' }).press('Enter')
       await expect(status(page)).toHaveAttribute('data-status', 'completed')
       for (const pane of ['Conversations', 'Inspector', 'Conversation']) {
-        const button = page.getByRole('navigation', { name: 'Panes' }).getByRole('button', { name: pane })
+        const button = page.getByRole('navigation', { name: 'Panes' }).getByRole('button', { name: pane, exact: true })
         if (!(await button.isVisible())) continue
         await button.press('Enter')
         expect([pane, ...(await page.evaluate(cutOff))]).toEqual([pane])
@@ -78,7 +78,7 @@ for (const [name, use] of Object.entries(sizes)) {
     test('dialogs have room', async ({ page }) => {
       await page.goto(quickPage)
       await page.getByTestId('model-button').click()
-      for (const each of ['Model', 'Agent', 'View code']) {
+      for (const each of ['Model', 'Agent', 'Own tools', 'View code']) {
         await page.getByRole('tab', { name: each, exact: true }).click()
         expect([each, ...(await page.evaluate(cutOff))]).toEqual([each])
         await expect(page.getByRole('button', { name: 'Apply' })).toBeInViewport()
