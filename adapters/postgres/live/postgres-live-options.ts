@@ -18,7 +18,7 @@ export interface PostgresLiveSessionsOptions extends PostgresSessionStoreOptions
   leaseMs?: number
   /** How processes reach each other over HTTP, so that what they stream does not go through the database. Serve `forwarded` there. Default: they do not. */
   peers?: PeerOptions
-  /** Milliseconds that another process has until it begins to answer what was passed on to it. Default 30,000. */
+  /** Milliseconds that another process has until it begins to answer what was passed on to it. Default 600,000: an answer that is no stream begins when its run is over. */
   forwardTimeoutMs?: number
 }
 

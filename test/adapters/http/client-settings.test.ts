@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentAppOptions, createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { remoteSession } from '../../../src/client/index.ts'
-import { Agent, memorySessionStore } from '../../../src/index.ts'
+import { Agent, defineTool, memorySessionStore } from '../../../src/index.ts'
 import { type ScriptedModel, scripted } from '../../../src/providers/scripted/index.ts'
 import { everySetting } from '../../options/every-setting.ts'
 
@@ -20,9 +20,10 @@ function posted(path: string, body: object): Request {
 
 function served(clientSettings?: AgentAppOptions['clientSettings']) {
   const model = scripted(answers)
-  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })
+  const tools = [defineTool({ name: 'add', description: 'Adds.', parameters: { type: 'object' }, execute: () => '3' })]
+  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model, tools }) })
   const more = clientSettings === undefined ? {} : { clientSettings }
-  const app = createAgentApp({ authorize: () => true, sessions, agent: () => new Agent({ model }), ...more })
+  const app = createAgentApp({ authorize: () => true, sessions, agent: () => new Agent({ model, tools }), ...more })
   const post = (path: string, body: object) => app.fetch(posted(path, body))
   return { model, app, post }
 }
@@ -66,6 +67,7 @@ describe('settings that a client chooses', () => {
     [['thinking'] as const, { body: { model: 'x' } }, 403, /settings\.body/],
     [['thinking'] as const, { thinking: 'extreme' }, 400, /settings\.thinking is "extreme"/],
     [['thinking'] as const, 'high', 400, /settings must be an object/],
+    [['toolChoice'] as const, { toolChoice: { tool: 'ad' } }, 403, /toolChoice names "ad".*Did you mean add/],
   ])('with %j allowed, %j is refused by name', async (clientSettings, settings, status, message) => {
     const { model, post } = served(clientSettings)
     const response = await post('/sessions/s1/runs', { prompt: 'hi', settings })

@@ -51,8 +51,11 @@ onPostgres('processes that share PostgreSQL', (database) => {
     await approving.approve(request)
     await expect.poll(() => seen.flatMap((event) => (event.type === 'agentEnd' ? [event.status] : [])), patient).toEqual(['completed'])
     expect(seen.filter(({ type }) => type === 'toolExecutionEnd')).toMatchObject([{ isError: false }])
-    const { records } = await postgresSessionStore({ pool: database.pool }).tail('s')
-    const ends = records.flatMap(({ entry }) => (entry.type === 'loopEnd' ? [entry.status] : []))
-    expect(ends.at(-1)).toBe('completed')
+    // The record of the end is written with the end, which is told without waiting for it.
+    const endOf = async () => {
+      const { records } = await postgresSessionStore({ pool: database.pool }).tail('s')
+      return records.flatMap(({ entry }) => (entry.type === 'loopEnd' ? [entry.status] : [])).at(-1)
+    }
+    await expect.poll(endOf, patient).toBe('completed')
   })
 })

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { MessageQueue, RunQueue } from '../../../src/agent/message-queue.ts'
 import { type CompactionStrategy, isLlmMessage } from '../../../src/context/index.ts'
@@ -58,7 +59,13 @@ function watched(signal: AbortSignal, listening: Set<unknown>): AbortSignal {
   return signal
 }
 
-async function playStopped(stop: Stop): Promise<Played> {
+/** Timers of the runs that are played. Files share a process: what sessions of another file begin meanwhile is not theirs. */
+const timers = new Set<unknown>()
+const isPlaying = new AsyncLocalStorage<true>()
+
+const playStopped = (stop: Stop): Promise<Played> => isPlaying.run(true, () => played(stop))
+
+async function played(stop: Stop): Promise<Played> {
   const controller = new AbortController()
   const listening = new Set<unknown>()
   const signal = watched(controller.signal, listening)
@@ -198,7 +205,7 @@ function check({ events, result, context, receipts, listening }: Played, where: 
     )
   }
   expect(listening, where).toBe(0)
-  expect(vi.getTimerCount(), where).toBe(0)
+  expect(timers.size, where).toBe(0)
 }
 
 /** The conversation can go on: what is sent is whole. */
@@ -210,8 +217,27 @@ async function goOn({ context }: Played, where: string): Promise<void> {
   expect(unansweredCalls(sent.map(withId)), where).toEqual([])
 }
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
-afterEach(() => void vi.useRealTimers())
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  timers.clear()
+  const { setTimeout: set, clearTimeout: clear } = globalThis
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation((act, ms) => {
+    const timer = set(() => {
+      timers.delete(timer)
+      act()
+    }, ms)
+    if (isPlaying.getStore() === true) timers.add(timer)
+    return timer
+  })
+  vi.spyOn(globalThis, 'clearTimeout').mockImplementation((timer) => {
+    timers.delete(timer)
+    clear(timer)
+  })
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
 
 /** The retry waits 0 ms, an aborted journal a second: fake time passes by itself. */
 async function passTime<T>(work: Promise<T>): Promise<T> {

@@ -26,7 +26,7 @@ export interface ForwardOptions {
   tenant?: string
   /** What is asked of the session: `/`, `/runs`, `/runs/…/events`, `/stop`. The query of the request is kept. */
   path: string
-  /** Milliseconds that the object has until it begins to answer; then it is 504 `deadlineExceeded`. Default 30,000. */
+  /** Milliseconds that the object has until it begins to answer; then it is 504 `deadlineExceeded`. Default 600,000: an answer that is no stream begins when its run is over. */
   timeoutMs?: number
 }
 

@@ -2,7 +2,7 @@ import type { ForwardedCommand, SessionCommand } from '../../../../src/internal.
 import { assertUncompressed, type BodyLimits, readText } from '../../access/body.ts'
 
 /** Milliseconds that whoever has a session has until he begins to answer what was passed on, where nothing else is said. */
-export const defaultForwardMs = 30_000
+export const defaultForwardMs = 600_000
 
 type Changing = Exclude<SessionCommand['type'], 'read'>
 
