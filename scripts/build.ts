@@ -12,9 +12,8 @@
  * - `types/`: the declarations, one file per source that a public declaration leads to, written by tsc; shapes as interfaces, not as tables;
  *   optional properties take `undefined`.
  *
- * It also keeps `jsr.json` equal to package.json.
- * Neither sources nor source maps are published: the code is not minified, so that a stack and a debugger show it, and with both the package would
- * be three times as large.
+ * It also keeps `jsr.json` equal to package.json. Neither sources nor source maps are published: the code is not minified, so that a stack and a debugger
+ * show it, and with both the package would be three times as large.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,8 +1,7 @@
 /**
- * Takes pictures of the playground: `npm run screenshots` takes the two that README shows, in `docs/images/`, and every view of
- * `screenshots/views.ts` at 1440, 1024, 820 and 390 px, light and dark, in `node_modules/.cache/screenshots/`, with an `index.html` of them all,
- * and names the rules of the styles that no view needs.
- * `npm run screenshots -- trace request --width 390 --theme dark` takes only these, and `--readme` only the two.
+ * Takes pictures of the playground: `npm run screenshots` takes the two that README shows, in `docs/images/`, and every view of `screenshots/views.ts` at
+ * 1440, 1024, 820 and 390 px, light and dark, in `node_modules/.cache/screenshots/`, with an `index.html` of them all, and names the rules of the styles that
+ * no view needs. `npm run screenshots -- trace request --width 390 --theme dark` takes only these, and `--readme` only the two.
  */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

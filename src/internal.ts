@@ -7,7 +7,7 @@
 export { raceAbort } from './base/abort.ts'
 export { bytesOfBase64, toBase64 } from './base/base64.ts'
 export { isRedirect, namedPage, retryAfterIn } from './base/http-answer.ts'
-export { isEqualJson } from './base/json/json-diff.ts'
+export { isEqualJson } from './base/json/copy-json.ts'
 export { type Media, mediaIn, withMedia } from './base/json/media-blocks.ts'
 export { logWarning } from './base/log-warning.ts'
 export { aLogger } from './base/port-kinds.ts'

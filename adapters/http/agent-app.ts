@@ -26,9 +26,8 @@ export interface AgentAppOptions<E extends Env = Env> extends RouteOptions {
   /** The agent that answers one `POST /runs` and is then forgotten. A problem is answered as it is. Without it that route is not there. */
   agent?: (c: Context<E>, caller: Caller) => Agent | Problem | Promise<Agent | Problem>
   /**
-   * Who may see the sessions of everybody and stop their runs, under `/operator`. A name it answers is the operator's, for the log. Default: those routes
-   * are not
-   * there.
+   * Who may see the sessions of everybody and stop their runs, under `/operator`. A name it answers is the operator's, for the log. Default: those routes are
+   * not there.
    */
   authorizeOperator?: Authorize<E>
   /** Learn of every request, and what goes on. A `logger` with `info` learns of requests and of what operators do. */

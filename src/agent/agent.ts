@@ -211,9 +211,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * Changes the tools: of a run that is on from its next turn, and of all runs after it. Throws `ConfigError`, and changes nothing, when they cannot work.
-   * A list that
-   * was passed is copied: what is done to it later counts for nothing.
+   * Changes the tools: of a run that is on from its next turn, and of all runs after it. Throws `ConfigError`, and changes nothing, when they cannot work. A
+   * list that was passed is copied: what is done to it later counts for nothing.
    */
   setTools(tools: readonly AgentTool[]): void {
     this.configure({ tools })

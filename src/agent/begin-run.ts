@@ -14,8 +14,7 @@ import { isCounted, nextLoopId, raiseCounts } from '../loop/loop-id.ts'
 import type { SessionJournal } from '../types/session/session-store.ts'
 import { type AgentSettings, checkPromptOptions, type PromptOptions, toLoopConfig } from './agent-options.ts'
 import { askedSettings, tellMissing } from './asked-settings.ts'
-import { checkToolChoice } from './check-tool-choice.ts'
-import { checkChoice, chosen, type PromptChoice } from './choices.ts'
+import { checkChoice, checkToolChoice, chosen, type PromptChoice } from './choices.ts'
 import type { Conversation } from './conversation.ts'
 import { type MessageQueue, RunQueue } from './message-queue.ts'
 import { answerCheck, outputReader } from './parse-output.ts'
@@ -77,7 +76,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   const settingsWith = (asked: PromptChoice): AgentSettings => chosen(agent.settings, { ...asked, ...definedFields(given) })
   const settings = settingsWith(before)
   checkCostLimit(false, settings.model, given.budget)
-  // What a prompt said that is gone on with is not asked of whoever continues it.
+  // The choice of a prompt that is gone on with was checked when it was made.
   checkToolChoice(given.toolChoice ?? agent.settings.toolChoice, settings)
   const { systemPrompt: prompt = '', skills, tools = [], replayBytes, logger, agentName } = settings
   const { kind: givenKind = kind, signal, metadata, budget } = given

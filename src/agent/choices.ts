@@ -2,13 +2,15 @@ import { logWarning } from '../base/log-warning.ts'
 import { aModel } from '../base/port-kinds.ts'
 import { ConfigError, errorText, PhiError } from '../contract/errors.ts'
 import type { ClientToolDeclaration } from '../contract/model/choices.ts'
-import { type ThinkingLevel, thinkingLevel } from '../contract/model/request-settings.ts'
+import { type ThinkingLevel, type ToolChoice, thinkingLevel } from '../contract/model/request-settings.ts'
+import { nearest } from '../contract/shape/nearest-name.ts'
 import { either, fixedListOf, listOf, options, recordOf } from '../contract/shape/shape.ts'
 import { toolName } from '../contract/tool/tool-result.ts'
 import { aTool, checkToolNames, toolList } from '../loop/check-config.ts'
 import { clientTool } from '../tools/client-tool.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Model } from '../types/model/model.ts'
+import type { LoopHooks } from '../types/run/turn.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 
 /** What prompts may choose by name, also those of a client far away. Whatever is not listed is refused by name. Source: docs/concepts/choices.md */
@@ -151,4 +153,21 @@ function warnGone({ logger }: Choosable, what: string): void {
     message: `The run goes on without what its prompt chose: ${what}.`,
     hint: 'The choices of the agent do not list it any more.',
   })
+}
+
+/**
+ * Throws `ConfigError` `notAllowed` where a choice names a tool that the agent has not: no service could be told of it. Where a hook may bring tools along,
+ * nobody knows before the turn.
+ */
+export function checkToolChoice(
+  choice: ToolChoice | undefined,
+  { tools = [], choices, hooks }: Choosable & { hooks?: LoopHooks | undefined },
+): void {
+  if (typeof choice !== 'object' || hooks?.prepareTurn !== undefined) return
+  const known = [...tools, ...tools.flatMap(({ companions = [] }) => companions), ...Object.values(choices?.tools ?? {}).flat()]
+  const names = known.map(({ name }) => name)
+  const missing = ('tool' in choice ? [choice.tool] : choice.allowed).find((name) => !names.includes(name))
+  if (missing === undefined) return
+  const said = JSON.stringify(missing.slice(0, 80))
+  throw new ConfigError('notAllowed', `toolChoice names ${said}, a tool that the agent does not have. ${nearest(missing, names)}`)
 }

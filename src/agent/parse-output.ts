@@ -95,8 +95,7 @@ function outputOf(from: RunResult | AgentMessage, format: ResponseFormatInput, o
 
 /**
  * What is wrong with an answer, in lines that tell the model what to change; `undefined` where it fits. Never rejects: what keeps an answer from being
- * checked is
- * told when the run has ended.
+ * checked is told when the run has ended.
  */
 export function answerCheck(
   format: ResponseFormatInput,

@@ -65,8 +65,7 @@ export interface RemoteSession extends ChatAgent {
  * - Nothing is connected until something is asked of it. While a run is on here, or somebody subscribes, there is one connection; it is taken up again with
  *   backoff, from the last event.
  * - Each event is seen once, in order, whatever happens on the way. A request that begins a run is sent with a key, so that the run begins once, however
- *   often it has to
- *   be sent.
+ *   often it has to be sent.
  * - `subscribe` also hears runs that other clients begin.
  * - A run that the server refuses ends with `agentEnd`, status `error` and the code of the refusal, and gives its messages back.
  * - Throws `ConfigError` `invalidOption` for a wrong option.

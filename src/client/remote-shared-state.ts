@@ -1,4 +1,4 @@
-import { isEqualJson } from '../base/json/json-diff.ts'
+import { isEqualJson } from '../base/json/copy-json.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { newId } from '../contract/message/ids.ts'
 import type { AgentEvent } from '../contract/run/event.ts'

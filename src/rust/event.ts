@@ -51,8 +51,8 @@ type FindMessage = (id: string) => AgentMessage | undefined
  *
  * **Contract**
  * - `undefined` for events the specification does not have (`providerRetry`, `approvalRequested`, `approvalResolved`, `inputRequested`, `inputResolved`,
- *   `clientCallRequested`, `clientCallResolved`, `backgroundStart`, `backgroundEnd`, `childEvent`): one
- *   unknown type makes a whole session file unreadable there. The loop of a child is written by itself.
+ *   `clientCallRequested`, `clientCallResolved`, `backgroundStart`, `backgroundEnd`, `childEvent`): one unknown type makes a whole session file unreadable
+ *   there. The loop of a child is written by itself.
  * - `runId`, `seq`, `at`, `sessionId`, `messageId`, `turnIndex` of a turn's end, the `status`, `error` and `pendingApprovals` of a run
  *   and what else only we know travel as keys that Rust ignores.
  * - A `MessageUpdate` needs the whole message there, a `PrunApplied` the times of the messages; `message` looks them up (`run.message`, or

@@ -1,6 +1,5 @@
-import { copyJson } from '../base/json/copy-json.ts'
+import { copyJson, isEqualJson } from '../base/json/copy-json.ts'
 import { charsWithin } from '../base/json/json-chars.ts'
-import { isEqualJson } from '../base/json/json-diff.ts'
 import { PatchFault, type PatchRoot, put, read, shown, take } from '../base/json/json-patch.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { PatchOperation } from '../contract/session/shared-state.ts'

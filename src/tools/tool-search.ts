@@ -25,9 +25,8 @@ const searchOptions = optionsOf<ToolSearchOptions>({ name: aText, most: wholeFro
  * Many tools, of which a model sees those that it has searched for: a search tool, and `tools` behind it.
  *
  * **Contract**
- * - The model is offered the search tool alone. Found tools are offered from the next turn on, behind all other tools. They stand in the order in which
- *   they were
- *   found: what stands before it in the prompt stays as it was, and so does the cache.
+ * - The model is offered the search tool alone. Found tools are offered from the next turn on, behind all other tools. They stand in the order in which they
+ *   were found: what stands before it in the prompt stays as it was, and so does the cache.
  * - Found tools stay offered: the result of the search says so in the history, which survives a reload, a fork and a crash.
  * - Searches look at names, descriptions and names of parameters (BM25). A tool that was not found cannot be called.
  * - With `native`, a service that has a search gets all tools, marked as not to be shown, and its own search in place of this one. Any of them can then be

@@ -5,9 +5,8 @@ import { escaped, isPlain, patternFault } from './pattern-fault.ts'
 export const maxCheckSteps = 5_000_000
 
 /**
- * A regular expression of a schema, matched in time proportional to the text, also if a stranger wrote it. The engine of the language backtracks:
- * `^(a+)+$` on 33
- * characters of a model stops the thread for minutes. This one keeps the set of all states it may be in, as RE2 does, but with the meaning that JSON
+ * A regular expression of a schema, matched in time proportional to the text, also if a stranger wrote it. The engine of the language backtracks: `^(a+)+$`
+ * on 33 characters of a model stops the thread for minutes. This one keeps the set of all states it may be in, as RE2 does, but with the meaning that JSON
  * Schema gives a pattern (ECMA-262 with the flag `u`), at once and in few bytes: a pattern guards, so its engine is never loaded late.
  *
  * Source: docs/concepts/tools.md

@@ -316,10 +316,9 @@ export class LiveSession {
   }
 
   /**
-   * As `leave`, but the run that is on is left to the process that recovers the session. The turn that is on may end until `deadline` aborts; what waits for a person
-   * goes on
-   * waiting. Nothing of the run is recorded after that, and who follows it is cut off. Rejects where something else,
-   * an export say, still holds the session 3 s later; then nothing more is recorded either.
+   * As `leave`, but the run that is on is left to the process that recovers the session. The turn that is on may end until `deadline` aborts; what waits for
+   * a person goes on waiting. Nothing of the run is recorded after that, and who follows it is cut off. Rejects where something else, an export say, still
+   * holds the session 3 s later; then nothing more is recorded either.
    */
   handOver(deadline: AbortSignal): Promise<void> {
     const handing = this.#turns.do(async () => {

@@ -65,8 +65,7 @@ const answerMs = 15_000
  * - Any status of 200 to 299 is taken for an answer. After 408, 425, 429, 5xx and where nobody answers, it is sent again: at random times within 1, 2, 4, 8
  *   and 16 seconds; `Retry-After` counts. Redirects are not followed, because the signature would go along.
  * - Never rejects, and nothing waits for it. The `logger` learns of notices that could not be delivered. What is on its way is in memory only: await
- *   `settled` before the
- *   process ends.
+ *   `settled` before the process ends.
  * - At most 100 are on their way; those beyond are not sent.
  * - Throws `ConfigError` `invalidOption` for an address that is not https, and for a short key.
  *

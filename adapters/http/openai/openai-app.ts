@@ -46,9 +46,8 @@ export interface ServedAgent<E extends Env = Env> {
 /** What `createOpenAiApp` needs to know. `E` is Hono's environment: on Cloudflare `{ Bindings: … }`. */
 export interface OpenAiAppOptions<E extends Env = Env> extends Omit<RouteOptions, 'turnRequests' | 'imports'> {
   /**
-   * Who asks, as in `createAgentApp`: clients send their key as `Authorization: Bearer …`. A name keeps the conversations of each caller apart; `true` is
-   * the only
-   * user there is, as `bearer(secret)` answers; anything else refuses.
+   * Who asks, as in `createAgentApp`: clients send their key as `Authorization: Bearer …`. A name keeps the conversations of each caller apart; `true` is the
+   * only user there is, as `bearer(secret)` answers; anything else refuses.
    */
   authorize: Authorize<E>
   /** The agents, by the names that callers know them by as models. A function stands for `{ agent }`. */
@@ -82,9 +81,8 @@ const openAiAppOptions = optionsOf<AnyOpenAiAppOptions<Env>>({
 })
 
 /**
- * Agents as the models of OpenAI's API, as a Hono app: `POST /v1/chat/completions`, `POST /v1/responses` and `GET /v1/models`. Serve its `fetch`, or mount
- * it with
- * `app.route('/', …)` beside `createAgentApp`.
+ * Agents as the models of OpenAI's API, as a Hono app: `POST /v1/chat/completions`, `POST /v1/responses` and `GET /v1/models`. Serve its `fetch`, or mount it
+ * with `app.route('/', …)` beside `createAgentApp`.
  *
  * **Contract**
  * - The agent's own tools run inside. Tools of the caller are its own to run: their calls end the answer, and the next request brings the results.

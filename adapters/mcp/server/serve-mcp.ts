@@ -33,8 +33,7 @@ export interface ServeMcpOptions<E extends Env = Env> extends McpServerOptions {
   cors?: readonly string[]
   /**
    * Whether clients have a session in this process: then the server can ask their users, and a client whose connection broke reads on. `false`, for hosts
-   * that keep
-   * no memory between requests: every request stands for itself, nobody can be asked, and what needs approval is denied. Default `true`.
+   * that keep no memory between requests: every request stands for itself, nobody can be asked, and what needs approval is denied. Default `true`.
    */
   sessions?: boolean
   /** Milliseconds after which a session in which nothing happens is let go. Default 1,800,000. */

@@ -16,3 +16,13 @@ export function isSameJson<T>(value: T, other: unknown): other is T {
   const own = Object.entries(value)
   return own.length === others.length && own.every(([key, part], at) => key === others[at]?.[0] && isSameJson(part, others[at]?.[1]))
 }
+
+/** Whether two values are the same JSON, whatever the order of keys. */
+export function isEqualJson(value: unknown, other: unknown): boolean {
+  if (value === other || Object.is(value, other)) return true
+  if (typeof value !== 'object' || typeof other !== 'object' || value === null || other === null) return false
+  if (Array.isArray(value) !== Array.isArray(other)) return false
+  const own = Object.entries(value)
+  if (own.length !== Object.keys(other).length) return false
+  return own.every(([key, part]) => Object.hasOwn(other, key) && isEqualJson(part, Reflect.get(other, key)))
+}

@@ -86,23 +86,6 @@ function addAll(steps: PatchStep[], more: readonly PatchStep[]): void {
   for (const step of more) steps.push(step)
 }
 
-function isEqualAt(before: readonly JsonValue[], at: number, after: readonly JsonValue[], other: number): boolean {
-  return isEqualJson(before[at] ?? null, after[other] ?? null)
-}
-
 function below(path: string, name: string): string {
   return `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
-}
-
-/** Whether two values are the same JSON, whatever the order of keys. */
-export function isEqualJson(value: JsonValue, other: JsonValue): boolean {
-  if (Object.is(value, other) || value === other) return true
-  if (Array.isArray(value) || Array.isArray(other)) {
-    if (!Array.isArray(value) || !Array.isArray(other) || value.length !== other.length) return false
-    return value.every((_, at) => isEqualAt(value, at, other, at))
-  }
-  if (!isParts(value) || !isParts(other)) return false
-  const names = Object.keys(value)
-  if (names.length !== Object.keys(other).length) return false
-  return names.every((name) => Object.hasOwn(other, name) && isEqualJson(value[name] ?? null, other[name] ?? null))
 }

@@ -4,22 +4,11 @@ import type { FileContent, ImageContent } from '../../contract/message/content.t
 export type Media = ImageContent | FileContent
 
 /** Where messages, and results of tools, stand in records, sessions and events. What a tool or an application has made is not looked into. */
-const containers: ReadonlySet<string> = new Set([
-  ...['entry', 'loop', 'loops', 'base', 'state', 'overlay', 'keepCompacted', 'keepRecent', 'turns', 'events', 'event', 'request'],
-  ...[
-    'requestPayload',
-    'message',
-    'messages',
-    'inputMessages',
-    'outputMessage',
-    'toolResults',
-    'returned',
-    'result',
-    'partial',
-    'partialResult',
-    'delta',
-  ],
-])
+const containers: ReadonlySet<string> = new Set(
+  'entry loop loops base state overlay keepCompacted keepRecent turns events event request requestPayload message messages inputMessages outputMessage toolResults returned result partial partialResult delta'.split(
+    ' ',
+  ),
+)
 
 /** What was made of an object before: where `change` always makes the same of a block, the same object comes of it again. */
 type Copies = WeakMap<object, object>

@@ -1,6 +1,6 @@
 import { bytesOfBase64, toBase64 } from '../../base/base64.ts'
 import { mediaIn, withData } from '../../base/json/media-blocks.ts'
-import { sha256Of } from '../../base/sha256.ts'
+import { isBytesOf } from '../../base/sha256.ts'
 import { isHash, maxInlineBytes, mediaBytes, type StoredBytes } from '../../contract/message/media.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
@@ -64,7 +64,7 @@ export class NamedMedia {
 
   async #ownOf({ hash, bytes }: StoredBytes): Promise<string | undefined> {
     for (const data of this.#sent) {
-      if (mediaBytes({ data }) === bytes && (await sha256Of(bytesOfBase64(data))) === hash) return data
+      if (mediaBytes({ data }) === bytes && (await isBytesOf(hash, bytesOfBase64(data)))) return data
     }
     return undefined
   }

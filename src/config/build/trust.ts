@@ -13,10 +13,9 @@ import { sentVariables } from './sent-variables.ts'
 /**
  * Everything that `config` needs trust for, the most dangerous first: a host that asks a person once shows this list, whole.
  *
- * **Contract**: pure. Nothing is cut and nothing masked: what is shown is what is agreed to. A path or an address that contains a variable counts as
- * leading anywhere, but for an address that is one variable alone: the person who set it chose it. Show texts with `escapeInvisible`. Throws `ConfigError`
- * `invalidField` for a
- * configuration that is none.
+ * **Contract**: pure. Nothing is cut and nothing masked: what is shown is what is agreed to. A path or an address that contains a variable counts as leading
+ * anywhere, but for an address that is one variable alone: the person who set it chose it. Show texts with `escapeInvisible`. Throws `ConfigError`
+ * `invalidField` for a configuration that is none.
  *
  * Source: docs/concepts/configuration.md
  */

@@ -57,8 +57,8 @@ export function serializeMessages(history: readonly AgentMessage[]): string {
  * Reads a history in the native format.
  *
  * **Contract**
- * - Throws `SessionError` `invalidMessages` that names the path and what was wrong there, such as
- *   `messages[3].content[0].type: expected text|image|file|thinking|toolCall|serviceTool|opaque, got "foo"`.
+ * - Throws `SessionError` `invalidMessages` that names the path and what was wrong there, such as `messages[3].content[0].type: expected
+ *   text|image|file|thinking|toolCall|serviceTool|opaque, got "foo"`.
  * - A message without an id gets a new one. Unknown keys are kept, so that an older version can carry what a newer one wrote.
  * - The structure is checked, not the meaning: that every call has its result is the business of the request encoder.
  * - For what the Rust implementation wrote, use `fromSpecJson` of `phi-core/rust`.

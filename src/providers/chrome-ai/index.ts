@@ -34,9 +34,8 @@ const chromeOptions = optionsOf<ChromeAiOptions>({
  * The model that a browser brings along, by its Prompt API (`LanguageModel`): no key, no server, and what is said stays on the device.
  *
  * **Contract**
- * - Each call makes a session of the history and destroys it. What does not fit its window is `contextOverflow`, so that the run compacts: the browser
- *   itself would drop the
- *   beginning without a word.
+ * - Each call makes a session of the history and destroys it. What does not fit its window is `contextOverflow`, so that the run compacts: the browser itself
+ *   would drop the beginning without a word.
  * - Pictures and sound go with their bytes. `responseFormat` is held by the browser. Settings that it does not have are left out, with a warning.
  * - Where there is no such model, a call fails with `ProviderError` `unsupported`: ask {@link availability} first.
  * - Throws `ConfigError` `invalidOption` for a wrong option.

@@ -30,8 +30,7 @@ const keepingOptions = optionsOf<EventKeeping>({ includeStreamingEvents: aFlag }
  *
  * **Contract**
  * - Events are written with the records they belong to: they cost room, and no write of their own, except one per 256 deltas, and one per second in which
- *   deltas come. Messages stand in
- *   several events, so a log becomes about four times as long.
+ *   deltas come. Messages stand in several events, so a log becomes about four times as long.
  * - Events since the last record are lost with the process, unless `flushEvents` is called before it ends. A run never waits for its events, nor fails
  *   because of them.
  * - `turnRequest` events are left out: where requests are captured they are records already.

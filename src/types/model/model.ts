@@ -30,8 +30,7 @@ export function staticCredential(key: string): StaticCredential {
 }
 
 /**
- * A model ready to be called: what it is, who speaks its protocol, and where the key comes from.
- * Made by a factory such as `anthropic(id, { apiKey })`.
+ * A model ready to be called: what it is, who speaks its protocol, and where the key comes from. Made by a factory such as `anthropic(id, { apiKey })`.
  */
 export interface Model {
   config: ModelConfig

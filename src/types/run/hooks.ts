@@ -79,9 +79,8 @@ export interface AnswerHookInfo extends TurnHookInfo {
 }
 
 /**
- * What `afterAnswer` answers: a refusal, other words for the answer, or nothing. A refused answer is asked for once more, with the reason; the second
- * refusal ends
- * the run as `rejected`, and `retry: false` does so at once.
+ * What `afterAnswer` answers: a refusal, other words for the answer, or nothing. A refused answer is asked for once more, with the reason; the second refusal
+ * ends the run as `rejected`, and `retry: false` does so at once.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one
 export type AnswerVerdict = (HookRefusal & { retry?: false }) | { text: string } | boolean | undefined | void

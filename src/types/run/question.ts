@@ -94,8 +94,7 @@ export type ClientCallRequest = ApprovalRequest & PendingClientCall & ClientCall
 
 /**
  * What became of a call at the desk; `left`: nobody is asked here any more, and the run asks again when it is continued. `kept` is to be called once: the
- * result is recorded, or
- * why it is not.
+ * result is recorded, or why it is not.
  */
 export type ClientCallOutcome =
   | { type: 'answered'; result: ToolResult; kept: (failure?: Error) => void }

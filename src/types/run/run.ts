@@ -121,8 +121,7 @@ export interface Receipt {
   readonly settled: Promise<'delivered' | 'returned'>
   /**
    * Resolves when what was queued, or taken back, is recorded: a run that is cut off and gone on with hears it. At once where nothing is recorded, and for
-   * what waits
-   * for no run yet. Rejects where the journal refuses it; the run ends then.
+   * what waits for no run yet. Rejects where the journal refuses it; the run ends then.
    */
   readonly stored: Promise<void>
   /**
@@ -199,9 +198,8 @@ export interface AgentRun<Output = unknown> extends AsyncIterable<AgentEvent>, A
    */
   claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
   /**
-   * Ends a call that a page runs, with what came of it. Resolves once that is recorded. Rejects with `ConfigError` as `claimCall`, `claimedElsewhere`
-   * where another
-   * client runs it, and `invalidMessage` for what is no result or is too long: the call goes on waiting then.
+   * Ends a call that a page runs, with what came of it. Resolves once that is recorded. Rejects with `ConfigError` as `claimCall`, `claimedElsewhere` where
+   * another client runs it, and `invalidMessage` for what is no result or is too long: the call goes on waiting then.
    */
   answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void>
   /** Calls that wait for a page now, those of sub-agents among them. */

@@ -296,17 +296,16 @@ export interface LogQuery {
  *
  * **Contract**
  * - `claim` begins the next epoch: first it makes older epochs unable to get an acknowledgement, then it reads what is there.
- * - `append` resolves only when the lines are durable and no newer epoch had begun by then. Lines come in the order of `seq`, from one call
- *   at a time. Rejects with `SessionError` `conflict`, `quota` or `io`.
- *   `digest` is what lists are to say once these lines are stored; it may be kept beside them, so that a list reads no log.
+ * - `append` resolves only when the lines are durable and no newer epoch had begun by then. Lines come in the order of `seq`, from one call at a time.
+ *   Rejects with `SessionError` `conflict`, `quota` or `io`. `digest` is what lists are to say once these lines are stored; it may be kept beside them, so
+ *   that a list reads no log.
  * - `read` gives everything, or what comes after `after` where the driver can tell; `undefined` for an unknown session. `stream` gives the same
  *   in batches, which are read as they are asked for; a line may be in them twice.
  * - Whatever takes long calls `onProgress` now and then: `claim` counts as blocked when nothing was heard of it for 5 s.
  * - `lastSeq`, where it is there, is the `seq` of the last line of the newest epoch, and reads no more than that; a log of which only the end is asked for is
  *   then read from there. `undefined` where nobody knows.
- * - `list` gives the most recently active first. It may leave out what `query` does not ask for, and need not; where it keeps to `limit`, it gives so many
- *   as long as
- *   there are more. A session that cannot be read costs its own entry and no other: it is listed with `error`.
+ * - `list` gives the most recently active first. It may leave out what `query` does not ask for, and need not; where it keeps to `limit`, it gives so many as
+ *   long as there are more. A session that cannot be read costs its own entry and no other: it is listed with `error`.
  * - `blobs` keeps bytes beside logs. A driver without it gets them in its lines, as base64: they are then as long as what is said.
  * - Ids were checked already.
  */

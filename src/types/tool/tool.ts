@@ -88,9 +88,8 @@ export interface BackgroundView {
 /** What goes on beside a run, for tools. Source: docs/concepts/background-agents.md */
 export interface BackgroundTasks {
   /**
-   * Begins a task on behalf of the call that asks, once per call, and returns what the model is told. Throws `ToolError` `failed` where as many go on as
-   * may, and
-   * when the call is over.
+   * Begins a task on behalf of the call that asks, once per call, and returns what the model is told. Throws `ToolError` `failed` where as many go on as may,
+   * and when the call is over.
    */
   start(task: BackgroundTask): ToolResult
   /** All of this run, in the order in which they began. */

@@ -96,9 +96,8 @@ export interface MemoryLiveSessions extends LiveSessions {
   recover(options?: RecoverOptions): Promise<number>
   /**
    * Ends the service here without losing a run: call it when the process is told to end. From now on reading is answered, and everything else refused with
-   * 503 and `Retry-After`. Turns that are on may end within `deadlineMs` (default 10,000); then, or where a call waits for a person at once, each run is
-   * left as
-   * it is in the store, and its clients are cut off, so that they connect to the next process. `recover` goes on with it there.
+   * 503 and `Retry-After`. Turns that are on may end within `deadlineMs` (default 10,000); then, or where a call waits for a person at once, each run is left
+   * as it is in the store, and its clients are cut off, so that they connect to the next process. `recover` goes on with it there.
    */
   drain(options?: DrainOptions): Promise<void>
   /** The prompts of a session that are said later. Throws `ConfigError` `invalidOption` without `schedules`. */

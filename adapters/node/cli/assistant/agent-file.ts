@@ -29,9 +29,8 @@ export interface FromFile {
 }
 
 /**
- * The agent of `--config`. What only a trusted file may do is asked for: once, where all that it would run is known, else each
- * time. Its conversations are kept, unless the file says
- * `ephemeral`. Throws `ConfigError` for what the file says wrong, or may not do.
+ * The agent of `--config`. What only a trusted file may do is asked for: once, where all that it would run is known, else each time. Its conversations are
+ * kept, unless the file says `ephemeral`. Throws `ConfigError` for what the file says wrong, or may not do.
  */
 export async function agentFromFile(
   path: string,

@@ -44,12 +44,11 @@ export async function runCommand(host: CommandHost, line: string): Promise<void>
   const [, word = '', argument = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? []
   const name = Object.hasOwn(aliases, word) ? (aliases[word] ?? word) : word
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  const instead = command === undefined ? meant(word, [...Object.keys(commands), ...Object.keys(aliases)]) : undefined
-  if (command === undefined)
-    throw new ConfigError(
-      'invalidOption',
-      `/${word.slice(0, 40)} is no command. ${instead === undefined ? '' : `Did you mean /${instead}? `}/help lists them.`,
-    )
+  if (command === undefined) {
+    const instead = meant(word, [...Object.keys(commands), ...Object.keys(aliases)])
+    const hint = instead === undefined ? '' : `Did you mean /${instead}? `
+    throw new ConfigError('invalidOption', `/${word.slice(0, 40)} is no command. ${hint}/help lists them.`)
+  }
   if (host.isBusy && !command.isAnytime) throw new ConfigError('invalidOption', `/${name} has to wait: the agent works. Ctrl-C stops it.`)
   await command.run(host, argument.trim())
 }

@@ -109,21 +109,21 @@ export function coloursOf(language: string, time: ColourTime): CodeColours | und
   return parser === undefined ? undefined : new CodeColours(parser, time)
 }
 
-const styles: Readonly<Record<string, Style>> = {
-  ...{ comment: ['dim', 'italic'], meta: 'dim', keyword: 'magenta', self: 'magenta', operatorKeyword: 'magenta' },
-  ...{
-    string: 'green',
-    regexp: 'green',
-    inserted: 'green',
-    deleted: 'red',
-    number: 'yellow',
-    atom: 'yellow',
-    bool: 'yellow',
-    null: 'yellow',
-  },
-  ...{ unit: 'yellow', type: 'cyan', typeName: 'cyan', namespace: 'cyan', builtin: 'cyan', tag: 'blue', def: 'blue', macroName: 'blue' },
-  ...{ property: 'blue', propertyName: 'blue', attribute: 'yellow', qualifier: 'cyan' },
-}
+/** By the words that parsers have for parts of code. */
+const styles: Readonly<Record<string, Style>> = Object.fromEntries(
+  (
+    [
+      ['dim', 'meta'],
+      ['magenta', 'keyword self operatorKeyword'],
+      ['green', 'string regexp inserted'],
+      ['red', 'deleted'],
+      ['yellow', 'number atom bool null unit attribute'],
+      ['cyan', 'type typeName namespace builtin qualifier'],
+      ['blue', 'tag def macroName property propertyName'],
+      [['dim', 'italic'], 'comment'],
+    ] satisfies [Style, string][]
+  ).flatMap(([style, words]) => words.split(' ').map((word): [string, Style] => [word, style])),
+)
 
 /** Parsers say `variableName.function`, or several words. */
 function styleOf(name: string | null): Style | undefined {

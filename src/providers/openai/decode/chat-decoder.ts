@@ -272,14 +272,8 @@ export class ChatDecoder implements StreamDecoder {
     for (const field in call) if (!knownOfCalls.has(field)) this.#keepField(key, field, Reflect.get(call, field))
     const fragment = textOfArguments(args)
     // Some say at the end of a call once more what it was: whole arguments are followed by nothing else.
-    if (
-      !isNew &&
-      id !== undefined &&
-      fragment !== '' &&
-      fragment === this.builder.written(key) &&
-      parseArguments(fragment).fault === undefined
-    )
-      return
+    const isRepeat = !isNew && id !== undefined && fragment !== '' && fragment === this.builder.written(key)
+    if (isRepeat && parseArguments(fragment).fault === undefined) return
     this.#emptyCall = fragment.trim() === '' && (isNew || this.#emptyCall === key) ? key : undefined
     this.builder.toolArguments(key, fragment)
   }

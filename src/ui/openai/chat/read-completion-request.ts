@@ -32,8 +32,7 @@ const unsupported: UnsupportedFields = {
  *
  * **Contract**
  * - A field that asks for nothing (OpenAI's defaults, `null`) passes. A field that nothing here can do is refused by name; `user`, `metadata`, `store` and
- *   what is
- *   about OpenAI's own caches are taken and not used.
+ *   what is about OpenAI's own caches are taken and not used.
  * - System and developer messages are told to the model in the place of a user, or are `instructions`, as `callerInstructions` says.
  * - Every call has its result, and every result its call.
  *
