@@ -3,9 +3,9 @@ import { relative, resolve as resolvePath } from 'node:path'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import type { BrowserProviderOption } from 'vitest/node'
+import { findChromium } from './scripts/browsers/chromium.ts'
 import { type BrowserName, findBrowser } from './scripts/browsers/find.ts'
 import { webDriverProvider } from './scripts/browsers/vitest-provider.ts'
-import { findChromium } from './scripts/chromium.ts'
 import { isSoak } from './test/support/runs.ts'
 
 const all = {

@@ -1,7 +1,7 @@
 import { defineConfig } from 'playwright/test'
+import { findChromium } from '../scripts/browsers/chromium.ts'
 import { freePort } from '../scripts/browsers/free-port.ts'
-import { findChromium } from '../scripts/chromium.ts'
-import { browserName } from './browser.ts'
+import { browserName } from './page/browser.ts'
 
 // Every process that reads this file takes the port that the first one found free.
 process.env.PHI_PLAYGROUND_PORT ??= String(await freePort())

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { chromium } from 'playwright'
-import { findChromium } from './chromium.ts'
+import { findChromium } from './browsers/chromium.ts'
 
 /** Where the routes of each are. */
 const routes: Record<string, string> = { next: 'app/api', sveltekit: 'src/routes/api', 'react-router': 'app/routes' }

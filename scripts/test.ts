@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findChromium } from './chromium.ts'
+import { findChromium } from './browsers/chromium.ts'
 import { installPackages, missingPackages, packagesToInstall } from './system-packages.ts'
 import { countStep, type Outcome } from './test/count-step.ts'
 import { type Count, noTests } from './test/junit.ts'

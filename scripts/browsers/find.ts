@@ -4,7 +4,7 @@ import { type DrivenBrowser, startTwice } from './driver.ts'
 import { startFirefox } from './firefox.ts'
 import { startWebKit } from './webkit.ts'
 
-/** The browsers that are driven as they come, beside the Chromium of `scripts/chromium.ts`. */
+/** The browsers that are driven as they come, beside the Chromium of `chromium.ts`. */
 export type BrowserName = 'firefox' | 'webkit'
 
 const macFirefox = '/Applications/Firefox.app/Contents/MacOS/firefox'

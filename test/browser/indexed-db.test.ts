@@ -152,7 +152,7 @@ describe('IndexedDB', () => {
     expect(await textsOf(store, 's')).toEqual(['kept'])
   })
 
-  // With a quota that is really used up: e2e/session-store.e2e.ts.
+  // With a quota that is really used up: e2e/kept/session-store.e2e.ts.
   it('rejects with quota when there is no room, and goes on with the next writer when there is room again', async () => {
     const store = newStore()
     const writer = await store.open('s', agent)

@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Metafile } from 'esbuild'
 import { type Browser, chromium } from 'playwright'
-import { findChromium } from '../../scripts/chromium.ts'
+import { findChromium } from '../../scripts/browsers/chromium.ts'
 import { anthropic } from './server/anthropic.ts'
 import type { Turn } from './server/scenarios.ts'
 

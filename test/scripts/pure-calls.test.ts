@@ -1,6 +1,6 @@
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
-import { withPureCalls } from '../../scripts/pure-calls.ts'
+import { withPureCalls } from '../../scripts/build/pure-calls.ts'
 
 /** What a bundler keeps of a module of which nothing is used. */
 async function keptOf(code: string): Promise<string> {

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { jsrManifest, jsrText } from '../../scripts/build/jsr.ts'
 import { releaseFaults } from '../../scripts/check-release.ts'
-import { jsrManifest, jsrText } from '../../scripts/jsr.ts'
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 const manifest = JSON.parse(read('package.json'))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { withUndefined } from '../../scripts/optional-types.ts'
-import { writtenTypes } from '../../scripts/written-types.ts'
+import { withUndefined } from '../../scripts/build/optional-types.ts'
+import { writtenTypes } from '../../scripts/build/written-types.ts'
 
 const declared = `import { type FieldsOf, type Infer, type ShapeOf } from '../shape/shape.ts';
 /** In words. */

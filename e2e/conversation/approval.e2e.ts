@@ -1,0 +1,42 @@
+import { expect, test } from 'playwright/test'
+import { card, pick, quickPage, status } from '../page/playground-page.ts'
+
+test('a call that waited before a reload waits after it, and runs once it is approved', async ({ page }, info) => {
+  await page.goto(quickPage)
+  await pick(page, 'Approval')
+  await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')
+  const shown = await card(page).innerText()
+  await page.reload()
+  await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')
+  await expect(page.getByTestId('announcer')).toHaveText('write_file needs your approval.')
+  expect(await card(page).innerText()).toBe(shown)
+  await page.screenshot({ path: info.outputPath('after-reload.png') })
+  await card(page).getByRole('button', { name: 'Approve' }).click()
+  await expect(card(page)).toHaveAttribute('data-status', 'done')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  await page.reload()
+  await expect(card(page)).toHaveAttribute('data-status', 'done')
+})
+
+test('a no after a reload is a no', async ({ page }) => {
+  await page.goto(quickPage)
+  await pick(page, 'Approval')
+  await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')
+  await page.reload()
+  await card(page).getByRole('button', { name: 'Deny' }).click()
+  await expect(card(page)).toHaveAttribute('data-status', 'denied')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+})
+
+test('on a page that was not loaded over https a call is asked for, approved and run', async ({ page, baseURL }) => {
+  await page.route('http://insecure.test/**', async (route) => {
+    const { pathname } = new URL(route.request().url())
+    await route.fulfill({ response: await route.fetch({ url: `${baseURL}${pathname}` }) })
+  })
+  await page.goto('http://insecure.test/')
+  expect(await page.evaluate(() => [isSecureContext, typeof crypto.subtle])).toEqual([false, 'undefined'])
+  await pick(page, 'Approval')
+  await card(page).getByRole('button', { name: 'Approve' }).click()
+  await expect(card(page)).toHaveAttribute('data-status', 'done')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+})

@@ -1,0 +1,52 @@
+import { longHistory } from '../../test/harness/long-history.ts'
+import { expect, test } from '../page/browser.ts'
+import { quickPage, say, status } from '../page/playground-page.ts'
+
+test('of a long conversation only what is near is in the page; all of it can be reached, and what is edited stays', async ({ page }) => {
+  await page.goto(quickPage)
+  const file = { name: 'long.jsonl', mimeType: 'text/plain', buffer: Buffer.from(await longHistory(400)) }
+  await page.getByLabel('File to import').setInputFiles(file)
+  const messages = page.getByTestId('transcript').getByRole('article')
+  const question = (day: number) => page.getByTestId('message-user').filter({ hasText: `of day ${day}?` })
+  await expect(question(200)).toBeInViewport()
+  expect(await messages.count()).toBeLessThan(100)
+
+  const transcript = page.getByTestId('transcript')
+  await transcript.press('Home')
+  await expect(question(1)).toBeInViewport()
+  expect(await messages.count()).toBeLessThan(100)
+  await question(1).hover()
+  await question(1).getByRole('button', { name: 'Edit and send again' }).click()
+  await page.getByRole('textbox', { name: 'Edited message' }).fill('Words that must not be lost.')
+  // Heights that were guessed are measured on the way: a busy browser may need the key twice.
+  await expect(async () => {
+    await transcript.press('End')
+    await expect(question(200)).toBeInViewport({ timeout: 5000 })
+  }).toPass()
+  await expect(question(1)).toHaveCount(0)
+  await transcript.press('Home')
+  await expect(page.getByRole('textbox', { name: 'Edited message' })).toHaveValue('Words that must not be lost.')
+
+  // What is read stays in its place while more comes in, and while what is above it turns out to be taller.
+  await transcript.press('End')
+  await expect(question(200)).toBeInViewport()
+  const read = await transcript.evaluate(async (box) => {
+    box.scrollTop -= 5 * box.clientHeight
+    for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame)
+    const { top } = box.getBoundingClientRect()
+    const seen = [...box.querySelectorAll('[data-message]')].find((message) => message.getBoundingClientRect().top >= top)
+    return seen?.getAttribute('data-message') ?? ''
+  })
+  const place = page.locator(`[data-message="${read}"]`)
+  const before = (await place.boundingBox())?.y
+  await say(page, 'One more.')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  expect((await place.boundingBox())?.y).toBe(before)
+
+  // A link to a turn brings it into sight.
+  await page.evaluate(() => {
+    location.hash = '#long?loop=long.scripted.scripted.3&turn=0'
+  })
+  await expect(transcript.locator('[data-selected="true"]')).toBeInViewport()
+  await expect(question(3)).toHaveCount(1)
+})

@@ -1,0 +1,92 @@
+import type { Page } from 'playwright/test'
+import { everywhere, expect, test, watched } from '../page/browser.ts'
+import { card, composer, finish, pick, quickPage, repeat, status } from '../page/playground-page.ts'
+
+let trouble: () => Promise<string[]>
+
+test.beforeEach(async ({ page }) => {
+  trouble = watched(page)
+  await page.goto(quickPage)
+})
+
+test.afterEach(async () => expect(await trouble()).toEqual([]))
+
+const note = (page: Page, type: string) => page.locator(`[data-testid=note][data-type=${type}]`)
+
+test('a compaction is a divider that shows what is not sent any more, also after a reload', everywhere, async ({ page }) => {
+  await finish(page, 'Compaction')
+  await expect(note(page, 'compaction').first()).toHaveAttribute('data-status', 'done')
+  await page.reload()
+  await note(page, 'compaction').first().getByRole('button', { name: 'show' }).click()
+  await expect(page.getByTestId('note-hidden')).toContainText('[Summary]')
+  await expect(page.getByTestId('note-hidden')).toContainText('toolResult')
+})
+
+test('the model prunes what it has read, and goes back from where it went wrong', async ({ page }) => {
+  await finish(page, 'Pruning')
+  await expect(note(page, 'prune')).toContainText('The model put 2 messages out of its sight')
+  await note(page, 'prune').getByRole('button', { name: 'show' }).click()
+  await expect(page.getByTestId('note-hidden')).toContainText('boiler')
+  await finish(page, 'Revert')
+  await expect(note(page, 'revert')).toContainText('left 4 of its steps behind')
+  await expect(page.getByText('The depot lies under the cairn').last()).toBeVisible()
+})
+
+test('three answers are written at once, a judge chooses, and the conversation goes on with it', everywhere, async ({ page }) => {
+  await pick(page, 'Parallel with judge')
+  await expect(page.getByTestId('race-column')).toHaveCount(3)
+  await expect(page.locator('details[data-testid=race]')).toHaveCount(1)
+  await expect(page.locator('[data-testid=race-column][data-chosen=true]')).toHaveCount(1)
+  await expect(page.getByTestId('message-assistant')).toContainText('open water came in sight')
+  await expect(page.locator('[data-testid=loop][data-kind=parallel]')).toHaveCount(3)
+  await finish(page, 'Text')
+  await expect(page.getByTestId('message-user')).toHaveCount(2)
+})
+
+test('what was said can be said otherwise: the other answer stays in the tree', everywhere, async ({ page }) => {
+  await repeat(page, 'Hello?')
+  await page.getByRole('button', { name: 'Edit and send again' }).click()
+  await page.getByRole('textbox', { name: 'Edited message' }).fill('And now?')
+  await page.getByRole('button', { name: 'Send instead' }).click()
+  await expect(page.getByText('You wrote: “And now?”')).toBeVisible()
+  await expect(page.getByTestId('message-user')).toHaveCount(1)
+  await expect(page.locator('[data-testid=loop][data-kind=branch]')).toHaveCount(1)
+  await expect(page.getByTestId('loop')).toHaveCount(2)
+})
+
+test('the last question is answered again', everywhere, async ({ page }) => {
+  await repeat(page, 'Hello?')
+  await page.getByRole('button', { name: 'Answer the last question again' }).click()
+  await expect(page.locator('[data-testid=loop][data-kind=rerun]')).toHaveCount(1)
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  await expect(page.getByTestId('message-assistant')).toHaveCount(1)
+})
+
+test('a conversation branches from an earlier answer', everywhere, async ({ page }) => {
+  await repeat(page, 'First.')
+  await repeat(page, 'Second.')
+  await page.getByTestId('message-assistant').first().getByRole('button', { name: 'Branch from here' }).click()
+  await expect(page.getByTestId('message-user')).toHaveCount(1)
+  await composer(page).fill('Another way.')
+  await composer(page).press('Enter')
+  await expect(page.getByText('You wrote: “Another way.”')).toBeVisible()
+  await expect(page.getByTestId('loop')).toHaveCount(3)
+  await expect(page.locator('[data-testid=loop][data-path=off]')).toHaveCount(1)
+})
+
+test('the queue can be changed while the agent runs', everywhere, async ({ page }) => {
+  // It waits for a person: nothing of the queue is delivered meanwhile, however long this takes.
+  await pick(page, 'Approval')
+  await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')
+  for (const text of ['First.', 'Second.']) {
+    await composer(page).fill(text)
+    await composer(page).press('Enter')
+  }
+  await expect(page.getByTestId('queued')).toHaveCount(2)
+  await page.getByRole('button', { name: 'Remove “First.”' }).click()
+  await expect(page.getByTestId('queued')).toHaveCount(1)
+  await expect(composer(page)).toHaveValue('')
+  await page.getByRole('button', { name: 'Edit “Second.”' }).click()
+  await expect(page.getByTestId('queued')).toHaveCount(0)
+  await expect(composer(page)).toHaveValue('Second.')
+})

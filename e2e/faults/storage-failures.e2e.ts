@@ -1,0 +1,81 @@
+import { expect, type Page, test } from 'playwright/test'
+import { composer, quickPage, repeat, say, status } from '../page/playground-page.ts'
+
+const words = 'These words must not be lost.'
+const notices = (page: Page) => page.getByRole('alert')
+
+test('a full disk: the words stay in the composer, and are sent once there is room', async ({ page }) => {
+  await page.goto(quickPage)
+  await repeat(page, 'Before.')
+  // As a browser refuses it; `session-store.e2e.ts` fills a real one.
+  await page.evaluate(() => {
+    const { add, put } = IDBObjectStore.prototype
+    const refuse = () => {
+      throw new DOMException('There is no room left on the disk.', 'QuotaExceededError')
+    }
+    Object.assign(IDBObjectStore.prototype, { add: refuse, put: refuse })
+    addEventListener('there is room', () => Object.assign(IDBObjectStore.prototype, { add, put }))
+  })
+  await say(page, words)
+  await expect(notices(page).first()).toContainText(/full|quota|room/i)
+  await expect(page.getByRole('button', { name: 'Free space' }).first()).toBeVisible()
+  await expect(composer(page)).toHaveValue(words)
+  await page.evaluate(() => dispatchEvent(new Event('there is room')))
+  await composer(page).press('Enter')
+  await expect(page.getByText(`You wrote: “${words}”`)).toBeVisible()
+  await expect(composer(page)).toHaveValue('')
+  await page.reload()
+  await expect(page.getByText(`You wrote: “${words}”`)).toBeVisible()
+})
+
+test('a damaged conversation is said to be one; the others, and what was being written, are there', async ({ page }) => {
+  await page.goto(quickPage)
+  await repeat(page, 'Whole.')
+  const whole = page.url()
+  await page.getByRole('button', { name: 'New', exact: true }).click()
+  await repeat(page, 'To be damaged.')
+  await composer(page).fill(words)
+  await page.evaluate(
+    async (sid) => {
+      const asked = indexedDB.open('phi-playground')
+      await new Promise((resolve) => asked.addEventListener('success', resolve))
+      const tx = asked.result.transaction('records', 'readwrite')
+      const store = tx.objectStore('records')
+      const cursors = store.openCursor()
+      cursors.onsuccess = () => {
+        const cursor = cursors.result
+        if (cursor === null) return
+        if (cursor.value.sid === sid) cursor.update({ ...cursor.value, text: String(cursor.value.text).replaceAll('e', 'o') })
+        cursor.continue()
+      }
+      await new Promise((resolve) => tx.addEventListener('complete', resolve))
+      asked.result.close()
+    },
+    decodeURIComponent(new URL(page.url()).hash.slice(1).split('?')[0] ?? ''),
+  )
+  await page.reload()
+  await expect(notices(page).first()).toContainText('This conversation cannot be opened')
+  await page.getByTestId('stored-session').filter({ hasText: 'Whole.' }).getByRole('button').first().click()
+  await expect(page.getByText('You wrote: “Whole.”')).toBeVisible()
+  expect(page.url().split('?')[1] ?? page.url()).toContain(new URL(whole).hash.slice(1, 9))
+})
+
+test('a tab of an older version that holds the store: the page says so, works, and offers to reload', async ({ page, context }) => {
+  const older = await context.newPage()
+  await older.goto('/files.json')
+  await older.evaluate(async () => {
+    const asked = indexedDB.open('phi-playground', 1)
+    asked.onupgradeneeded = () => {
+      asked.result.createObjectStore('sessions', { keyPath: 'sid' }).createIndex('order', 'order')
+      asked.result.createObjectStore('records', { keyPath: ['sid', 'epoch', 'seq'] })
+    }
+    await new Promise((resolve) => asked.addEventListener('success', resolve))
+  })
+  await page.goto(quickPage)
+  await expect(notices(page).first()).toContainText('Conversations end with this page')
+  await repeat(page, words)
+  await older.close()
+  await page.reload()
+  await expect(notices(page)).toHaveCount(0)
+  await expect(status(page)).toHaveAttribute('data-status', 'idle')
+})

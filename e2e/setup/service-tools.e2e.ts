@@ -1,0 +1,105 @@
+import { expect, type Page, test } from 'playwright/test'
+import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
+import { memorySessionStore } from '../../src/index.ts'
+import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
+import { serve } from '../../test/harness/serve.ts'
+import { violations } from '../accessible/axe.ts'
+import { quickPage, say, status } from '../page/playground-page.ts'
+
+const providerState = { api: 'scripted', model: 'scripted', payload: {} }
+
+/** What services send that the demo has not: a call that waits for a person, a failure, a block that nobody knows, files that are documents. */
+const asks: ScriptedStep = {
+  text: 'May I?',
+  blocks: [
+    {
+      type: 'serviceTool',
+      id: 'mcp-1',
+      name: 'mcp.docs.delete_page',
+      input: { id: 'p1' },
+      status: 'running',
+      needsApproval: true,
+      providerState,
+    },
+  ],
+  stopReason: 'toolUse',
+}
+const strange: ScriptedStep = {
+  text: 'As you say.',
+  blocks: [
+    {
+      type: 'serviceTool',
+      id: 'fetch-1',
+      name: 'web_fetch',
+      status: 'failed',
+      error: { code: 'url_not_accessible', message: 'It is not there.' },
+    },
+    { type: 'opaque', kind: 'hologram' },
+    { type: 'file', mimeType: 'text/html', name: 'page.html', data: btoa('<script>window.hacked = 1</script>') },
+    { type: 'image', mimeType: 'image/svg+xml', data: btoa('<svg xmlns="http://www.w3.org/2000/svg" onload="window.hacked = 1"/>') },
+    { type: 'file', mimeType: 'text/plain', name: 'far.txt', url: 'https://files.example/far.txt' },
+  ],
+}
+
+/** An agent on a server of its own, and the page that talks to it. */
+async function open(page: Page) {
+  const model = scripted(({ messages }) => (messages.at(-1)?.role === 'toolResult' ? strange : asks))
+  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })
+  const app = createAgentApp({ sessions, authorize: 'loopbackOnly', cors: [new URL(String(test.info().project.use.baseURL)).origin] })
+  const server = await serve((request) => app.fetch(request))
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+  await page.goto(quickPage)
+  await page.getByTestId('model-button').click()
+  await page.getByText('On a server').click()
+  await page.getByRole('textbox', { name: 'Address' }).fill(server.url)
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await expect(page.getByText('Kept on the server.')).toBeVisible()
+  return {
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await sessions.close()
+    },
+  }
+}
+
+for (const [decision, after] of [
+  ['Approve', 'allowed'],
+  ['Deny', 'denied'],
+] as const) {
+  test(`a tool of the service waits for a person, also after a reload: ${decision}`, async ({ page }) => {
+    await using _server = await open(page)
+    await say(page, 'Delete it.')
+    const tool = page.getByTestId('service-tool').first()
+    await expect(tool).toHaveAttribute('data-status', 'pendingApproval')
+    await page.reload()
+    await expect(tool).toHaveAttribute('data-status', 'pendingApproval')
+    await expect(tool).toContainText('"id": "p1"')
+    expect(await violations(page)).toEqual([])
+    await tool.getByRole('button', { name: decision }).click()
+    await expect(status(page)).toHaveAttribute('data-status', 'completed')
+    await expect(tool).toHaveAttribute('data-status', after)
+  })
+}
+
+test('failures, blocks that nobody knows and files that are documents are told, and nothing of them runs', async ({ page }) => {
+  await using _server = await open(page)
+  await say(page, 'Delete it.')
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  for (const _visit of ['live', 'reloaded']) {
+    const answer = page.getByTestId('message-assistant').last()
+    await expect(answer.getByTestId('service-tool')).toHaveAttribute('data-status', 'failed')
+    await answer.getByTestId('service-tool').locator('summary').click()
+    await expect(answer).toContainText('It is not there.')
+    await expect(answer).toContainText('The service sent “hologram”, which this version does not know.')
+    await expect(answer.getByTestId('media')).toHaveText([/page\.html/, /image\/svg\+xml/, /far\.txt.*files\.example/])
+    await expect(answer.getByRole('link')).toHaveText(['Open'])
+    await expect(answer.locator('img, svg:not(.icon), iframe, object, script')).toHaveCount(0)
+    const saving = page.waitForEvent('download')
+    await answer.getByRole('button', { name: 'Download page.html' }).click()
+    expect((await saving).suggestedFilename()).toBe('page.html')
+    expect(await page.evaluate(() => [Reflect.get(window, 'hacked'), location.pathname])).toEqual([undefined, '/'])
+    expect(await violations(page)).toEqual([])
+    await page.reload()
+  }
+})
