@@ -46,6 +46,26 @@ export function objectCases(bindings: () => Bindings): void {
       expect([notesIn(records), damage]).toEqual([['1', '2', '3', '4'], undefined])
     })
 
+    it('finds the runs that are open in an index of their own', async () => {
+      const tenant = crypto.randomUUID()
+      const index = bindings().INDEX.getByName(tenant)
+      const enter = (sessionId: string, status?: string) =>
+        index.fetch(
+          new Request('https://object/', {
+            method: 'POST',
+            headers: { 'x-phi-core-call': 'enter' },
+            body: JSON.stringify({ sessionId, agentId: 'a', digest: { loops: 1, messages: 1, ...(status !== undefined && { status }) } }),
+          }),
+        )
+      for (let at = 0; at < 500; at++) await enter(`s${at}`, at % 200 === 7 ? 'running' : 'idle')
+      await enter('of an older version')
+      await index.fetch(new Request('https://object/read'))
+      const { sessions } = await storeOf(tenant).list({ status: 'running' })
+      expect(sessions.map(({ sessionId }) => sessionId)).toEqual(['of an older version', 's407', 's207', 's7'])
+      const read: number = await (await index.fetch(new Request('https://object/read'))).json()
+      expect(read < 12).toBe(true)
+    })
+
     it('cuts long records into rows of at most 512 KB, never through a character', async () => {
       const tenant = crypto.randomUUID()
       const long = `x${'😀'.repeat(500_000)}`

@@ -1,6 +1,39 @@
 import { IndexObject, type ObjectNamespace, type ObjectState, SessionObject } from '../../adapters/cloudflare/index.ts'
 
-export { IndexObject }
+/** An index that says how many rows its statements have read. */
+export class TestedIndex extends IndexObject {
+  readonly #read: () => number
+
+  constructor(state: ObjectState) {
+    let cursors: { rowsRead: number }[] = []
+    const exec: typeof state.storage.sql.exec = (query, ...values) => {
+      const cursor = state.storage.sql.exec<never>(query, ...values)
+      // What the platform's cursor has, and ours does not ask for.
+      cursors.push(cursor as unknown as { rowsRead: number })
+      return cursor
+    }
+    super(new Proxy(state, { get: (of, name) => (name === 'storage' ? withSql(of.storage, exec) : Reflect.get(of, name)) }))
+    this.#read = () => {
+      const read = cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0)
+      cursors = []
+      return read
+    }
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    return new URL(request.url).pathname === '/read' ? Response.json(this.#read()) : super.fetch(request)
+  }
+}
+
+function withSql(storage: ObjectState['storage'], exec: ObjectState['storage']['sql']['exec']): ObjectState['storage'] {
+  return new Proxy(storage, {
+    get: (of, name) => {
+      const value: unknown = Reflect.get(of, name)
+      if (name === 'sql') return { exec }
+      return typeof value === 'function' ? value.bind(of) : value
+    },
+  })
+}
 
 /** A session whose lines a test may exchange, and which it may end without warning. */
 export class TestedSession extends SessionObject {

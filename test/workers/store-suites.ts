@@ -9,7 +9,7 @@ import { delayedKv, kvFolder, type RealKv } from './kv-wrappers.ts'
 import { objectCases } from './object-cases.ts'
 import { damageObject } from './store-objects.ts'
 
-export { IndexObject, TestedSession } from './store-objects.ts'
+export { TestedIndex, TestedSession } from './store-objects.ts'
 
 interface Bindings {
   KV: RealKv

@@ -1,4 +1,5 @@
 import { SessionError } from '../../contract/errors.ts'
+import type { SessionStatus } from '../../contract/session/session.ts'
 import type { LogClaim, LogDriver, LogLine, SessionDigest, SessionStore, SessionSummary } from '../../types/session/session-store.ts'
 import { emptyDigest } from './digest.ts'
 import { logSessionStore } from './log-session-store.ts'
@@ -33,6 +34,8 @@ export function memoryDriver(): LogDriver {
   const logs = new Map<string, MemoryLog>()
   // One count for all sessions: a writer whose session was deleted must not pass for the first writer of the next one.
   let epochs = 0
+  /** Those whose last run is on, was left or waits, the one written last at the end: who asks for them looks at no others. */
+  const open = new Map<string, MemoryLog>()
   const written = (log: MemoryLog | undefined): log is MemoryLog => log !== undefined && log.lines.length > 0
 
   /** The log, if `claim` is the newest one on it. */
@@ -62,6 +65,8 @@ export function memoryDriver(): LogDriver {
       // A map keeps insertion order; re-inserting makes this the newest also among those of the same millisecond.
       logs.delete(claim.sessionId)
       logs.set(claim.sessionId, log)
+      open.delete(claim.sessionId)
+      if (isOpen(log.digest.status)) open.set(claim.sessionId, log)
     },
     discardOlder: async (claim) => {
       const log = claimed(claim)
@@ -77,14 +82,15 @@ export function memoryDriver(): LogDriver {
       return written(log) ? log.lines.filter((line) => line.seq > after).map((line) => line.text) : undefined
     },
     lastSeq: async (sessionId) => logs.get(sessionId)?.lines.at(-1)?.seq,
-    list: async () =>
-      [...logs]
+    list: async ({ status } = {}) =>
+      [...(isOpen(status) ? open : logs)]
         .filter(([, log]) => written(log))
         .map(summaryOf)
         .reverse(),
     delete: async (sessionId) => {
       const existed = written(logs.get(sessionId))
       logs.delete(sessionId)
+      open.delete(sessionId)
       return existed
     },
     blobs: {
@@ -100,6 +106,10 @@ export function memoryDriver(): LogDriver {
       },
     },
   }
+}
+
+function isOpen(status: SessionStatus | undefined): boolean {
+  return status === 'running' || status === 'waiting'
 }
 
 function summaryOf([sessionId, { digest, agentId, createdAt, lastActiveAt }]: [string, MemoryLog]): SessionSummary {

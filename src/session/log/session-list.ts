@@ -1,8 +1,8 @@
 import { SessionError } from '../../contract/errors.ts'
-import { sessionStatus } from '../../contract/session/session.ts'
+import { type SessionStatus, sessionStatus } from '../../contract/session/session.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aText, kind, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
-import type { LogQuery, SessionListOptions, SessionPage, SessionSummary } from '../../types/session/session-store.ts'
+import type { LogQuery, SessionDigest, SessionListOptions, SessionPage, SessionSummary } from '../../types/session/session-store.ts'
 
 /** What a driver has, or more than it is asked for. */
 type Find = (query: LogQuery) => Promise<SessionSummary[]>
@@ -64,9 +64,15 @@ export function pageOf(summaries: readonly SessionSummary[], { limit, after, ...
   return rest.filter((each) => isAsked(each, asked)).slice(0, limit)
 }
 
-function isAsked({ sessionId, agentId: of, status: stands, error }: SessionSummary, { agentId, status, idPrefix = '' }: LogQuery): boolean {
-  if (agentId !== undefined && (error !== undefined || of !== agentId)) return false
-  return (status === undefined || stands === status) && sessionId.startsWith(idPrefix)
+/** Whether a query asks for a session, wherever it is in the list. */
+export function isAsked({ error, ...summary }: SessionSummary, { agentId, status, idPrefix = '' }: LogQuery): boolean {
+  if (agentId !== undefined && (error !== undefined || summary.agentId !== agentId)) return false
+  return (status === undefined || mayStand(summary, status)) && summary.sessionId.startsWith(idPrefix)
+}
+
+/** Of a session with a loop that an older version has listed nobody knows how it stands: rather one too many than a run that is never taken up. */
+function mayStand({ loops, status }: Pick<SessionDigest, 'loops' | 'status'>, asked: SessionStatus): boolean {
+  return status === asked || (status === undefined && loops > 0)
 }
 
 /** Where the summary that the page before ended with is no more, it has been active since or was deleted: rather one twice than one left out. */

@@ -54,7 +54,7 @@ export interface SessionSummary extends SessionDigest {
 export interface SessionListOptions {
   /** Sessions of this agent alone. One that cannot be read is in no such list: nobody knows whose it is. */
   agentId?: string
-  /** Sessions whose last loop stands so. */
+  /** Sessions whose last loop stands so, and those of which an older version has not said it. */
   status?: SessionStatus
   /** Sessions whose id begins so. */
   idPrefix?: string

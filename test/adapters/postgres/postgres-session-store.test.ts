@@ -174,6 +174,25 @@ onPostgres('sessions in PostgreSQL', (database) => {
     expect([rows, nextCursor === undefined]).toEqual([6, false])
   })
 
+  it('finds the runs that are open in an index of their own, among 5,000 sessions', async () => {
+    await database.pool.query(`INSERT INTO phi.sessions (tenant, session_id, epoch, claimant, agent_id, last_active_at, is_written, digest, status)
+      SELECT 'many', 's' || at, 1, 'a', 'a', at, true, '{"loops":1,"messages":2}', CASE WHEN at % 2000 = 7 THEN 'running' ELSE 'idle' END
+      FROM generate_series(1, 5000) AS at`)
+    await database.pool.query('ANALYZE phi.sessions')
+    const plans: string[] = []
+    const pool: SqlPool = {
+      query: async (text, values) => {
+        const { rows } = await database.pool.query(`EXPLAIN (ANALYZE) ${text}`, values)
+        plans.push(JSON.stringify(rows))
+        return database.pool.query(text, values)
+      },
+    }
+    const { sessions } = await postgresSessionStore({ pool, tenant: 'many' }).list({ status: 'running' })
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual(['s4007', 's2007', 's7'])
+    expect(plans).toEqual([expect.stringContaining('open_sessions')])
+    expect(plans.join()).not.toContain('Removed by Filter')
+  })
+
   it('keeps what it acknowledged when the database crashes, and goes on after it', async () => {
     const store = create()
     const writer = await store.open('s', { agentId: 'a' })

@@ -11,6 +11,9 @@ interface SummaryRow extends Record<string, string | number> {
   digest: string
 }
 
+/** How a session stands, for an index and who uses it; empty where nobody knows. */
+const statusInDigest = `CASE WHEN json_valid(digest) THEN coalesce(json_extract(digest, '$.status'), '') ELSE '' END`
+
 /** Input of the calls of an `IndexObject`. */
 type IndexCall = Pick<SessionSummary, 'sessionId' | 'agentId'> & RunCall & { digest?: SessionDigest; query?: LogQuery }
 
@@ -33,6 +36,7 @@ export class IndexObject {
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS sessions (session_id TEXT PRIMARY KEY, agent_id TEXT NOT NULL,
       created_at INTEGER NOT NULL, last_active_at INTEGER NOT NULL, digest TEXT NOT NULL DEFAULT '') WITHOUT ROWID`)
     this.#sql.exec('CREATE INDEX IF NOT EXISTS by_activity ON sessions (last_active_at)')
+    this.#sql.exec(`CREATE INDEX IF NOT EXISTS by_status ON sessions (${statusInDigest}, last_active_at)`)
     this.#sql.exec('CREATE TABLE IF NOT EXISTS runs (session_id TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID')
     const [row] = this.#sql.exec<{ latest: number | null }>('SELECT max(last_active_at) AS latest FROM sessions')
     this.#latest = row?.latest ?? 0
@@ -101,10 +105,13 @@ export class IndexObject {
   }
 
   /** No two sessions have the same time. */
-  #list({ agentId, limit, after }: LogQuery = {}): SessionSummary[] {
+  #list({ agentId, status, limit, after }: LogQuery = {}): SessionSummary[] {
+    // Those of which an older version has not said how they stand have the empty status.
+    const [isAsked, ...asked] = status === undefined ? ['true'] : [`${statusInDigest} IN (?, '')`, status]
     const rows = this.#sql.exec<SummaryRow>(
-      `SELECT * FROM sessions WHERE last_active_at < coalesce(?, 9e15) AND agent_id = coalesce(?, agent_id)
+      `SELECT * FROM sessions WHERE ${isAsked} AND last_active_at < coalesce(?, 9e15) AND agent_id = coalesce(?, agent_id)
        ORDER BY last_active_at DESC LIMIT ?`,
+      ...asked,
       after?.lastActiveAt ?? null,
       agentId ?? null,
       limit ?? -1,

@@ -9,16 +9,15 @@ const pageSize = 100
 /** How many runs are taken up at the same time. */
 const atOnce = 8
 
-/** The sessions of `store` whose run was left, or may have been, whoever they belong to. */
+/** The sessions of `store` whose run was left, or may have been, whoever they belong to. Nothing else that is kept is looked at, where the store can tell. */
 export async function* leftSessions(store: Pick<SessionStore, 'list'>): AsyncGenerator<SessionAddress, void, undefined> {
   const checkCircle = circleGuard()
   let cursor: string | undefined
   do {
-    const page = await store.list({ limit: pageSize, ...(cursor !== undefined && { cursor }) })
+    const page = await store.list({ status: 'running', limit: pageSize, ...(cursor !== undefined && { cursor }) })
     for (const summary of page.sessions) {
       const place = placeInScope(summary)
-      const isLeft = summary.status === undefined || summary.status === 'running'
-      if (!isLeft || place === undefined) continue
+      if (place === undefined) continue
       yield { sessionId: place.sessionId, ...(place.owner !== undefined && { identity: place.owner }) }
     }
     cursor = page.nextCursor

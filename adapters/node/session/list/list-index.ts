@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import type { SessionStatus } from '../../../../src/session/index.ts'
 import { systemCode } from '../../workspace/fs-errors.ts'
 import { makeDurableDirectory } from '../durable-directory.ts'
 import type { FileOperations } from '../file-operations.ts'
@@ -10,6 +11,13 @@ export interface KnownEnd {
   name: string
   size: number
   modified: number
+  /** How its last loop stood there; absent where nobody has read it. */
+  status?: SessionStatus
+}
+
+/** Whether a session ends there still. */
+export function isSameEnd(end: KnownEnd | undefined, other: KnownEnd | undefined): boolean {
+  return end?.name === other?.name && end?.size === other?.size && end?.modified === other?.modified
 }
 
 /** What need not be looked at. */
@@ -36,7 +44,7 @@ export const indexLimits: IndexLimits = { looks: 64, ageMs: 10_000 }
 /** Beside the sessions: no id begins with a dot. */
 const folderName = '.lists'
 
-const version = 1
+const version = 2
 const pattern = /^(marks|index)\.([1-9]\d{0,14})(\.tmp)?$/
 const nothingKnown: KnownEnds = { ends: new Map(), marked: new Set(), madeAt: 0 }
 
@@ -48,7 +56,7 @@ const mostTries = 10
  * any time.
  *
  * **Contract**
- * - `.lists/index.N` says where each session ended when generation N began, or later. `.lists/marks.N` holds an empty file for each session that was
+ * - `.lists/index.N` says where each session ended when generation N began, or later, and how it stood there, where somebody has read that. `.lists/marks.N` holds an empty file for each session that was
  *   claimed since. An index counts while its marks are there.
  * - A writer marks its session in the newest generation before its first acknowledgement, and looks for a newer one after each write, before it is
  *   acknowledged. Whoever makes an index begins a generation before it looks at the marked sessions. So an acknowledged record is in what the
@@ -238,7 +246,7 @@ function unless(isFine: (error: unknown) => boolean): (error: unknown) => undefi
 
 /** One line that says what the other one is, and that one. */
 function textOf(ends: KnownEnds['ends']): string {
-  const rows = [...ends].map(([folder, { name, size, modified }]) => [folder, name, size, modified])
+  const rows = [...ends].map(([folder, { name, size, modified, status }]) => [folder, name, size, modified, status])
   const body = JSON.stringify(rows)
   return `${JSON.stringify({ version, sha256: checksumOf(body) })}\n${body}\n`
 }
@@ -248,8 +256,8 @@ function endsIn(text: string): KnownEnds['ends'] | undefined {
   const [head = '', body = ''] = text.split('\n')
   if (head !== JSON.stringify({ version, sha256: checksumOf(body) })) return undefined
   // The checksum says that `textOf` has written it.
-  const rows = JSON.parse(body) as [folder: string, name: string, size: number, modified: number][]
-  return new Map(rows.map(([folder, name, size, modified]) => [folder, { name, size, modified }]))
+  const rows = JSON.parse(body) as [folder: string, name: string, size: number, modified: number, status: SessionStatus | null][]
+  return new Map(rows.map(([folder, name, size, modified, status]) => [folder, { name, size, modified, ...(status && { status }) }]))
 }
 
 function checksumOf(text: string): string {

@@ -1,16 +1,19 @@
 import { join } from 'node:path'
+import { isAsked } from '../../../../src/internal.ts'
 import type { LogQuery, SessionDigest, SessionSummary } from '../../../../src/session/index.ts'
 import type { FileOperations } from '../file-operations.ts'
 import { sessionIdOf } from '../folder-name.ts'
 import { isAbsent, withEpochs } from '../log/epoch-files.ts'
 import { sessionFailure } from '../session-failure.ts'
-import type { KnownEnd, KnownEnds, ListIndex } from './list-index.ts'
-import { endOf, type SummaryFiles } from './session-summary.ts'
+import { isSameEnd, type KnownEnd, type KnownEnds, type ListIndex } from './list-index.ts'
+import { endOf, type LogEnd, type SummaryFiles } from './session-summary.ts'
 
 const foldersAtOnce = 32
 
 /** How many sessions a list remembers what it told of. */
 const remembered = 1000
+
+const noneMoved: ReadonlySet<string> = new Set()
 
 /** What was told of sessions, so that the next list need not read those that have not changed. */
 export type KnownDigests = Map<string, { end: string; digest: SessionDigest }>
@@ -65,36 +68,50 @@ interface Page {
  * **Contract**
  * - Looks into the folders that no index tells of, and those that were written since, for the first page; the next pages go on from that look for
  *   10 s. What is written meanwhile is at the beginning of the list, which they do not show; what is deleted they leave out. Reads files only for
- *   the summaries it gives: of most a few hundred bytes.
+ *   the summaries it gives: of most a few hundred bytes. A list by `status` reads no session of which the index says that it stands otherwise.
  * - Every session that it gives was looked at. One that is not as the index says, because of somebody who did not use this driver, has its true place
  *   on the first page, and on others from the next list on.
  * - A session that cannot be read is listed with `error`, after all others where not even its time is known.
  */
 export async function listSessions(listing: Listing, query: LogQuery): Promise<SessionSummary[]> {
-  const found = goesOn(listing.scan, query.after) ?? (await findSessions(listing))
-  const { summaries, moved } = await pageIn(listing, found, query)
+  const goingOn = goesOn(listing.scan, query.after)
+  const { summaries, moved } = goingOn === undefined ? await firstPage(listing, query) : await pageIn(listing, goingOn, query)
   // Where this cannot be noted, the next list finds it again.
   for (const { name } of moved) await listing.index.mark(name).catch(() => {})
   if (moved.length === 0 || query.after !== undefined) return summaries
-  const again = await findSessions(listing, new Set(moved.map(({ name }) => name)))
-  return (await pageIn(listing, again, query)).summaries
+  return (await firstPage(listing, query, new Set(moved.map(({ name }) => name)))).summaries
+}
+
+/** Looks at the folders, and at those of `moved` in any case. An index that is made of it says how those stand that were read. */
+async function firstPage(listing: Listing, query: LogQuery, moved = noneMoved): Promise<Page> {
+  const { found, generation } = await findSessions(listing, query, moved)
+  try {
+    return await pageIn(listing, found, query)
+  } finally {
+    if (generation !== undefined) await listing.index.write(generation, endsOf(found)).catch(() => {})
+  }
 }
 
 async function pageIn(
   listing: Listing,
   found: readonly Found[],
-  { agentId, limit = Number.POSITIVE_INFINITY, after }: LogQuery,
+  { limit = Number.POSITIVE_INFINITY, after, ...asked }: LogQuery,
 ): Promise<Page> {
   const at = placeOf(found, after)
-  const rest = at >= 0 ? found.slice(at + 1) : found.filter((each) => after === undefined || each.lastActiveAt <= after.lastActiveAt)
+  const behind = at >= 0 ? found.slice(at + 1) : found.filter((each) => after === undefined || each.lastActiveAt <= after.lastActiveAt)
+  const rest = behind.filter((each) => mayBeAsked(each, asked))
   const page: Page = { summaries: [], moved: [] }
   const atOnce = Math.min(foldersAtOnce, limit)
   for (let next = 0; next < rest.length && page.summaries.length < limit; next += atOnce) {
     const batch = await Promise.all(rest.slice(next, next + atOnce).map((each) => summaryOf(listing, each, page.moved)))
-    const asked = batch.filter((each) => each !== undefined && (agentId === undefined || (!each.error && each.agentId === agentId)))
-    for (const summary of asked) if (summary !== undefined) page.summaries.push(summary)
+    for (const summary of batch) if (summary !== undefined && isAsked(summary, asked)) page.summaries.push(summary)
   }
   return { ...page, summaries: page.summaries.slice(0, limit) }
+}
+
+/** Whether a session has to be looked at to know whether it is asked for. */
+function mayBeAsked({ sessionId, end }: Found, { status, idPrefix = '' }: LogQuery): boolean {
+  return sessionId.startsWith(idPrefix) && (status === undefined || end?.status === undefined || end.status === status)
 }
 
 function placeOf(found: readonly Found[], after: LogQuery['after']): number {
@@ -109,17 +126,16 @@ function goesOn({ found }: Scan, after: LogQuery['after']): readonly Found[] | u
   return found.sessions
 }
 
-const noneMoved: ReadonlySet<string> = new Set()
-
-/** Looks into the folders of `moved` in any case. */
-async function findSessions(listing: Listing, moved = noneMoved): Promise<Found[]> {
+/** With the generation whose index is to be written of it, where it is worth one. */
+async function findSessions(listing: Listing, { status }: LogQuery, moved: ReadonlySet<string>) {
   const { written, scan, index } = listing
   const at = Date.now()
   const places = await placesIn(listing)
   const isUnknown = ({ ends, marked }: KnownEnds, name: string) => moved.has(name) || marked.has(name) || !ends.has(name)
   let known = await index.read()
   // A list that cannot write an index is none the worse.
-  const generation = await index.begin(known, places.filter(({ name }) => isUnknown(known, name)).length).catch(() => undefined)
+  const isToRead = (name: string) => isUnknown(known, name) || (status !== undefined && known.ends.get(name)?.status === undefined)
+  const generation = await index.begin(known, places.filter(({ name }) => isToRead(name)).length).catch(() => undefined)
   if (generation !== undefined) known = await index.read()
   const found: Found[] = []
   const unknown: Place[] = []
@@ -129,12 +145,11 @@ async function findSessions(listing: Listing, moved = noneMoved): Promise<Found[
     else found.push({ ...place, lastActiveAt: end.modified, end, isIndexed: true })
   }
   found.push(...(await lookInto(listing.operations, unknown)))
-  if (generation !== undefined) await index.write(generation, endsOf(found)).catch(() => {})
   const order = new Map(written.map((sessionId, place) => [sessionId, place]))
   const rank = ({ sessionId }: Found) => order.get(sessionId) ?? -1
   found.sort((a, b) => b.lastActiveAt - a.lastActiveAt || rank(b) - rank(a))
   scan.found = { sessions: found, at }
-  return found
+  return { found, generation }
 }
 
 /** What an index is to say; nothing of what could not be read. */
@@ -172,11 +187,15 @@ async function find(operations: FileOperations, place: Place): Promise<Found | u
   const { folder } = place
   try {
     const end = await withEpochs(operations, folder, (files) => endOf(operations, folder, files))
-    return end && { ...place, lastActiveAt: end.modified, end: { name: end.file.name, size: end.size, modified: end.modified } }
+    return end && { ...place, lastActiveAt: end.modified, end: endAt(end) }
   } catch (error) {
     const { modified } = await operations.stat(folder).catch(() => ({ modified: 0 }))
     return { ...place, lastActiveAt: modified, error }
   }
+}
+
+function endAt({ file, size, modified }: LogEnd): KnownEnd {
+  return { name: file.name, size, modified }
 }
 
 /** `undefined` where it was deleted since it was found. */
@@ -195,12 +214,15 @@ function digestIn({ operations, known, summaries }: Listing, found: Found, moved
   const { sessionId, folder, end: before, isIndexed } = found
   return withEpochs(operations, folder, async (files) => {
     const last = await endOf(operations, folder, files)
-    if (isIndexed && (last?.file.name !== before?.name || last?.size !== before?.size || last?.modified !== before?.modified))
-      moved.push(found)
+    const isAsFound = isSameEnd(before, last && endAt(last))
+    if (isIndexed && !isAsFound) moved.push(found)
     if (last === undefined) return undefined
     const end = `${last.file.name} ${last.size} ${last.modified}`
     const told = known.get(sessionId)
     const digest = told?.end === end ? told.digest : await summaries.digestOf(sessionId, folder, files, last)
+    // A session without a loop has nothing that is left to do.
+    const status = digest.loops === 0 ? 'idle' : digest.status
+    if (isAsFound && before !== undefined && status !== undefined) before.status = status
     known.delete(sessionId)
     known.set(sessionId, { end, digest })
     for (const oldest of known.keys()) {

@@ -3,7 +3,7 @@ import { startWorker } from '../../../workers/test-harness.ts'
 
 const worker = await startWorker({
   main: 'test/workers/store-suites.ts',
-  objects: { SESSIONS: 'TestedSession', INDEX: 'IndexObject' },
+  objects: { SESSIONS: 'TestedSession', INDEX: 'TestedIndex' },
   kv: ['KV'],
 })
 afterAll(() => worker.close())
