@@ -84,7 +84,7 @@ function otherBrowsers() {
 
 /** What the first picture needs: the scenarios, of which one can be picked while the rest is on its way. */
 const openingFiles =
-  /^(?:node_modules.(?:preact|@preact)\b|playground.src.(?:main|opening|layout.panes|state.layout|conversation.welcome|parts.icon|settings.settings-key|remote.endpoint|demo.(?:scenario|scenarios.\w+|files))\.tsx?$|playground.src.styles\b|playground.index\.html)/
+  /^(?:node_modules.(?:preact|@preact)\b|playground.src.(?:main|opening|layout.panes|state.layout|conversation.welcome|parts.icon|late.load-failure|settings.settings-key|remote.endpoint|demo.(?:scenario|scenarios.\w+|files))\.tsx?$|playground.src.styles\b|playground.index\.html)/
 
 /**
  * What the playground needs for its first picture and its first answer, in three files instead of fifty, so that a browser asks for little at first,

@@ -1,24 +1,19 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { ConversationPane } from './conversation/conversation-pane.tsx'
-import { Inspector } from './inspector/inspector.tsx'
+import { whenIdle } from './late/idle.ts'
+import { CompareDialog, Inspector, loadDialogs, SessionsPane, SettingsDialog, StorageDialog } from './late/page-parts.tsx'
 import { Panes } from './layout/panes.tsx'
 import { commandsOf } from './palette/commands.ts'
 import { KeyHelp } from './palette/key-help.tsx'
 import { onKeysOf } from './palette/keys.ts'
 import { Palette } from './palette/palette.tsx'
-import { lazy } from './parts/lazy.tsx'
-import { SessionsPane } from './sessions/sessions-pane.tsx'
 import type { Desk } from './state/desk.ts'
 import { type DialogName, isDrawerOpen, showPane } from './state/layout.ts'
 import { Announcer } from './status/announcer.tsx'
 import { RunStatus } from './status/run-status.tsx'
 import { nameTab } from './status/tab-title.ts'
 import { TopBar } from './status/top-bar.tsx'
-
-const SettingsDialog = lazy(async () => (await import('./settings/settings-dialog.tsx')).SettingsDialog)
-const StorageDialog = lazy(async () => (await import('./sessions/storage-dialog.tsx')).StorageDialog)
-const CompareDialog = lazy(async () => (await import('./compare/compare-dialog.tsx')).CompareDialog)
 
 /** The page: status on top, the stored conversations, the one that is shown, and what it is made of. `dialog` is open at first. */
 export function App({ desk, dialog: first }: { desk: Desk; dialog?: DialogName | undefined }) {
@@ -36,6 +31,8 @@ export function App({ desk, dialog: first }: { desk: Desk; dialog?: DialogName |
   }, [desk])
 
   useEffect(() => nameTab(desk), [desk])
+
+  useEffect(() => whenIdle(loadDialogs), [])
 
   return (
     <div class="app">

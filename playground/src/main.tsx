@@ -1,5 +1,6 @@
 /// <reference types="vite/client" />
 import { render } from 'preact'
+import type { Scenario } from './demo/scenario.ts'
 import { watchEarlyInput } from './early-input.ts'
 import { Opening } from './opening.tsx'
 import { endpoint } from './remote/endpoint.ts'
@@ -9,23 +10,45 @@ const root = document.getElementById('app')
 if (root === null) throw new Error('index.html has no element #app.')
 const early = watchEarlyInput()
 
+const isFirst = isFirstVisit()
+if (isFirst) showOpening(root)
 // No top-level `await`: parts that are loaded meanwhile import this file's chunk, and would wait for it for ever.
-const starting = import('./start.tsx')
-if (isFirstVisit()) {
-  render(
-    <Opening
-      onPick={(scenario) => {
-        early.picked = scenario
-      }}
-    />,
-    root,
-  )
-}
-starting.then(({ start }) => start(root, early))
+void begin(root)
 
-// Offline after the first load, where the page was built and came over https or from this machine; a page of a server ends with it.
-if (import.meta.env.PROD && endpoint === undefined && 'serviceWorker' in navigator)
-  navigator.serviceWorker.register('offline.js').catch(() => undefined)
+async function begin(root: HTMLElement): Promise<void> {
+  try {
+    // Nothing of the rest competes with the first picture.
+    if (isFirst) await painted()
+    const { start } = await import('./start.tsx')
+    await start(root, early)
+    keepOffline()
+  } catch (error) {
+    early.end()
+    showOpening(root, true)
+    throw error
+  }
+}
+
+/** Offline after the first load, where the page was built and came over https or from this machine; a page of a server ends with it. */
+function keepOffline(): void {
+  if (import.meta.env.PROD && endpoint === undefined && 'serviceWorker' in navigator)
+    navigator.serviceWorker.register('offline.js').catch(() => undefined)
+}
+
+function showOpening(root: HTMLElement, hasFailed = false): void {
+  const onPick = (scenario: Scenario) => {
+    early.picked = scenario
+  }
+  render(<Opening onPick={onPick} hasFailed={hasFailed} />, root)
+}
+
+/** Resolves when what was rendered is seen. A page that nobody sees is not painted: then soon. */
+function painted(): Promise<void> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve))
+    setTimeout(resolve, 200)
+  })
+}
 
 /** Whether what comes is known: the scripted model, in a new conversation. */
 function isFirstVisit(): boolean {

@@ -1,12 +1,19 @@
 import { Welcome } from './conversation/welcome.tsx'
 import type { Scenario } from './demo/scenario.ts'
 import { scenarios } from './demo/scenarios/index.ts'
+import { LoadFailure } from './late/load-failure.tsx'
 import { Panes } from './layout/panes.tsx'
 
+interface OpeningProps {
+  onPick: (scenario: Scenario) => void
+  /** What should come does not. */
+  hasFailed: boolean
+}
+
 /** What a visitor who comes for the first time sees while the agent is still on its way: the scenarios, of which one can be picked already. */
-export function Opening({ onPick }: { onPick: (scenario: Scenario) => void }) {
+export function Opening({ onPick, hasFailed }: OpeningProps) {
   return (
-    <div class="app" aria-busy="true">
+    <div class="app" aria-busy={!hasFailed}>
       <header class="top-bar">
         <h1 class="brand">
           <span class="brand-mark" aria-hidden="true">
@@ -22,10 +29,15 @@ export function Opening({ onPick }: { onPick: (scenario: Scenario) => void }) {
             <div class="transcript-frame">
               <section class="transcript" aria-label="Scenarios">
                 <div class="lines" data-empty="true">
-                  <Welcome scenarios={scenarios} isDisabled={false} onPick={onPick} />
+                  <Welcome scenarios={scenarios} isDisabled={hasFailed} onPick={onPick} />
                 </div>
               </section>
             </div>
+            {hasFailed && (
+              <footer class="dock">
+                <LoadFailure what="The agent" />
+              </footer>
+            )}
           </main>
         }
         inspector={<aside class="inspector" aria-label="Inspector" />}

@@ -1,15 +1,46 @@
+import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { play } from './demo/play.ts'
 import type { EarlyInput } from './early-input.ts'
+import { loadLateParts } from './late/conversation-parts.tsx'
+import { endFirstWords } from './late/first-words.ts'
 import { openBackend } from './settings/placed-backend.ts'
 import { createDesk } from './state/desk.ts'
+import type { Conversation } from './state/session.ts'
 
-/** Shows the page in `root`, once its conversations are open, and does what was asked for before. */
+/** How long all else waits for the first words of an answer, in milliseconds. */
+const patience = 2000
+
+/** Shows the page in `root`, once its conversations are open, and does what was asked for before. Resolves when the rest of the page may load. */
 export async function start(root: HTMLElement, early: EarlyInput): Promise<void> {
   const desk = await createDesk(openBackend)
+  const conversation = desk.current.value
+  if (early.picked === undefined) endFirstWords()
+  // What was said before is shown as it is, at once: nothing in it moves because a part of it comes later.
+  if (conversation.state.value.messages.length > 0) await loadLateParts()
   await early.released()
   early.end()
   render(<App desk={desk} dialog={early.wantsCommands ? 'palette' : undefined} />, root)
-  if (early.picked !== undefined) play(desk, desk.current.value, early.picked)
+  if (early.picked === undefined) return
+  play(desk, conversation, early.picked)
+  await wordsOf(conversation)
+  endFirstWords()
+}
+
+/** Resolves when something of an answer is seen, or something else that needs more than words. */
+function wordsOf({ state, race }: Conversation): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = effect(() => {
+      const { live, retry, status } = state.value
+      const isOver = status !== 'idle' && status !== 'running'
+      if (live?.blocks.length || retry !== undefined || race.value !== undefined || isOver) end()
+    })
+    const timer = setTimeout(end, patience)
+    function end(): void {
+      clearTimeout(timer)
+      queueMicrotask(() => stop())
+      resolve()
+    }
+  })
 }

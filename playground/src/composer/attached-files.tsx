@@ -1,7 +1,7 @@
 import { escapeControls } from '../../../src/store/index.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
-import { mediaName, pictureUrl, sizeOf } from '../parts/media.tsx'
+import { mediaName, pictureUrl, sizeOf } from '../parts/media-facts.ts'
 import type { Attachment } from '../state/attachments.ts'
 import type { Draft } from '../state/conversation/draft.ts'
 

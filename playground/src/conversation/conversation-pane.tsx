@@ -5,11 +5,12 @@ import { ScenarioBar } from '../composer/scenario-bar.tsx'
 import { play } from '../demo/play.ts'
 import type { Scenario } from '../demo/scenario.ts'
 import { scenarios } from '../demo/scenarios/index.ts'
+import { loadLateParts } from '../late/conversation-parts.tsx'
+import { lazy } from '../late/lazy.tsx'
 import { loadMarkdown } from '../markdown/lazy-markdown.tsx'
 import { LinkQuestion } from '../markdown/link-question.tsx'
 import { KeyBanner } from '../models/key-banner.tsx'
 import { NoticeList } from '../notices/notice-list.tsx'
-import { lazy } from '../parts/lazy.tsx'
 import { InterferenceNotice } from '../sessions/interference-notice.tsx'
 import type { Remedy } from '../state/desk/remedies.ts'
 import type { Desk } from '../state/desk.ts'
@@ -33,7 +34,10 @@ export function ConversationPane({ desk, conversation, onSettings, onStorage }: 
   const isRunning = state.status === 'running' || race?.isRunning === true
   const isElsewhere = desk.interference.value !== undefined || desk.isMoving.value
   const { replay } = conversation
-  useEffect(loadMarkdown, [])
+  useEffect(() => {
+    loadMarkdown()
+    void loadLateParts()
+  }, [])
   const isEmpty = state.messages.length === 0 && state.live === undefined && race === undefined
   const isScripted = conversation.chat.model.isScripted && desk.backend.settings.value.place === 'tab'
   const offered = isScripted ? scenarios : []

@@ -5,7 +5,7 @@ import { duration, short } from '../parts/figures.ts'
 import type { IconName } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import type { Mark, Marking } from '../state/conversation/feedback.ts'
-import { stopWord } from './why-ended.ts'
+import { stopWord } from './ending/why-ended.ts'
 
 interface MessageFooterProps {
   view: MessageView

@@ -1,19 +1,17 @@
 import type { Signal } from '@preact/signals'
 import { textOf } from '../../../src/index.ts'
 import { escapeControls, type MessageView, type RunState, sourcesOf } from '../../../src/store/index.ts'
+import { EditMessage, Media, ServiceToolCard, Sources, ToolCard } from '../late/conversation-parts.tsx'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
-import { Media } from '../parts/media.tsx'
 import type { Marking } from '../state/conversation/feedback.ts'
 import type { Selection } from '../state/selection.ts'
 import type { Decisions } from '../tools/decisions.ts'
-import { ServiceToolCard } from '../tools/service-tool-card.tsx'
-import { ToolCard } from '../tools/tool-card.tsx'
-import { EditMessage } from './edit-message.tsx'
 import { LongText } from './long-text.tsx'
 import { MessageFooter } from './message-footer.tsx'
 import { type Passage, passagesOf } from './passages.ts'
-import { type FindBlock, Sources, toSource } from './sources.tsx'
+import type { FindBlock } from './sources.tsx'
 import { Thinking } from './thinking.tsx'
+import { toSource } from './to-source.ts'
 
 /** What a person can do with a message. */
 export interface MessageActions extends Decisions, Marking {
@@ -74,7 +72,7 @@ export function Message(props: MessageProps) {
           <PassageView key={`${view.id}-${passage.at}`} passage={passage} {...props} turn={turn} />
         ))
       )}
-      <Sources sources={sources} find={find} />
+      {sources.length > 0 && <Sources sources={sources} find={find} />}
       {errorMessage !== undefined && <p class="message-error">{escapeControls(errorMessage)}</p>}
       {view.status === 'done' && message !== undefined && !isEdited && (
         <MessageFooter

@@ -10,7 +10,6 @@ export type FindBlock = (place: NonNullable<Citation['document']>) => Content | 
 
 /** What an answer rests on, numbered as in its text. */
 export function Sources({ sources, find }: { sources: readonly Source[]; find: FindBlock }) {
-  if (sources.length === 0) return null
   return (
     <section class="sources" aria-label="Sources" data-testid="sources">
       <h4>Sources</h4>
@@ -65,16 +64,4 @@ function wordsOf({ unit, start, end }: NonNullable<Citation['document']>): strin
 
 function quotesOf({ citations }: Source): string[] {
   return [...new Set(citations.flatMap(({ citedText = '' }) => (citedText.trim() === '' ? [] : [citedText.trim()])))].slice(0, maxQuotes)
-}
-
-/** Leads from the number in a text to its source in the same message, and opens the page that it names. */
-export function toSource(event: MouseEvent): void {
-  const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a.cite') : null
-  if (link === null) return
-  event.preventDefault()
-  const source = link.closest('.message')?.querySelector<HTMLElement>(`[data-source="${Number(link.textContent)}"]`)
-  source?.focus()
-  source?.scrollIntoView({ block: 'nearest' })
-  const page = /-page-(\d+)$/.exec(link.hash)?.[1]
-  source?.querySelector<HTMLElement>(`[data-page="${Number(page)}"]`)?.click()
 }

@@ -3,15 +3,16 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Session } from '../../../src/session/index.ts'
 import type { RunState } from '../../../src/store/index.ts'
+import { Ending, RaceCard } from '../late/conversation-parts.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { scrollable } from '../parts/scrollable.ts'
-import { RaceCard } from '../race/race-card.tsx'
 import type { Remedy } from '../state/desk/remedies.ts'
 import type { CapturedTurn } from '../state/event-log.ts'
 import type { Race } from '../state/race/race.ts'
 import type { Selection } from '../state/selection.ts'
 import { RetryNotice } from '../status/retry-notice.tsx'
-import { BrokenOff, Ending } from './ending.tsx'
+import { BrokenOff } from './ending/broken-off.tsx'
+import { whyEnded } from './ending/why-ended.ts'
 import type { MessageActions } from './message.tsx'
 import { MessageList } from './message-list.tsx'
 
@@ -41,6 +42,7 @@ export function Transcript({ state, race, selection, actions, modelUrl, onRemedy
   const lines = useRef<HTMLDivElement>(null)
   const lastTop = useRef(0)
   const isFollowing = useSignal(true)
+  const why = state.status === 'running' ? undefined : whyEnded(state)
 
   function follow(): void {
     // What an empty page says begins at its top.
@@ -103,7 +105,7 @@ export function Transcript({ state, race, selection, actions, modelUrl, onRemedy
               Waiting for the model…
             </p>
           )}
-          <Ending state={state} modelUrl={modelUrl} onRemedy={onRemedy} />
+          {why !== undefined && <Ending why={why} state={state} modelUrl={modelUrl} onRemedy={onRemedy} />}
           <BrokenOff state={state} onGoOn={actions?.goOn} />
         </div>
       </section>

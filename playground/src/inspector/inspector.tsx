@@ -1,10 +1,14 @@
+import { lazy } from '../late/lazy.tsx'
 import { Splitter } from '../layout/splitter.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
-import { lazy } from '../parts/lazy.tsx'
 import { showPane } from '../state/layout.ts'
 import { type InspectorTab, inspectorTabs } from '../state/selection.ts'
 import type { TabProps } from './tab-props.ts'
 import { TraceTab } from './trace/trace-tab.tsx'
+import '../styles/inspector/trace.css'
+import '../styles/inspector/request.css'
+import '../styles/inspector/events.css'
+import '../styles/inspector/usage.css'
 
 const names: Record<InspectorTab, string> = { trace: 'Trace', request: 'Request', events: 'Events', usage: 'Usage' }
 

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { firstWords } from '../late/first-words.ts'
 import type { Markdown } from './markdown.tsx'
 import { withoutMarks } from './marks.ts'
 
@@ -10,14 +11,16 @@ let isLoading = false
 export function loadMarkdown(): void {
   if (isLoading) return
   isLoading = true
-  import('./markdown.tsx').then(
-    (module) => {
-      loaded.value = module.Markdown
-    },
-    () => {
-      isLoading = false
-    },
-  )
+  firstWords
+    .then(() => import('./markdown.tsx'))
+    .then(
+      (module) => {
+        loaded.value = module.Markdown
+      },
+      () => {
+        isLoading = false
+      },
+    )
 }
 
 export function LazyMarkdown(props: { text: string; isGrowing: boolean }) {

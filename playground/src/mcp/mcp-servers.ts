@@ -1,7 +1,7 @@
 import { connectMcp } from '../../../adapters/mcp/index.ts'
 import type { AgentTool } from '../../../src/index.ts'
 import { McpError, type McpToolSet, mcpTools } from '../../../src/mcp/index.ts'
-import { networkCause, networkCauses } from '../conversation/network-cause.ts'
+import { networkCause, networkCauses } from '../conversation/ending/network-cause.ts'
 import type { Settings } from '../settings/settings.ts'
 import { addressRefusal, serverPrefixes } from './mcp-address.ts'
 

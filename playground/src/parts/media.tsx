@@ -2,12 +2,9 @@ import { useSignal } from '@preact/signals'
 import type { FileContent, ImageContent } from '../../../src/index.ts'
 import { escapeControls } from '../../../src/store/index.ts'
 import { download } from './download.ts'
-import { short } from './figures.ts'
 import { Icon } from './icon.tsx'
 import { IconButton } from './icon-button.tsx'
-
-/** What shows itself and nothing else. An SVG is a document, and can hold scripts. */
-const picture = /^image\/(png|jpeg|gif|webp)$/
+import { mediaName, pictureUrl, sizeOf } from './media-facts.ts'
 
 /** A picture or a file of a message. A picture is shown; anything else can be saved, and is never opened in the page. */
 export function Media({ block, alt }: { block: ImageContent | FileContent; alt: string }) {
@@ -53,22 +50,6 @@ function Fetch({ block }: { block: ImageContent | FileContent }) {
       <span role="status">{failure.value}</span>
     </>
   )
-}
-
-/** What it is called, or what kind of picture it is. */
-export function mediaName(block: ImageContent | FileContent): string {
-  if (block.type === 'file') return block.name ?? 'file'
-  return `picture.${picture.exec(block.mimeType)?.[1] ?? 'bin'}`
-}
-
-/** How long it is; empty where that is not known here. */
-export function sizeOf({ data }: ImageContent | FileContent): string {
-  return data === undefined ? '' : `${short(data.length * 0.75)} bytes`
-}
-
-/** The address of what can be shown as a picture. */
-export function pictureUrl({ mimeType, data }: ImageContent | FileContent): string | undefined {
-  return data !== undefined && picture.test(mimeType) ? `data:${mimeType};base64,${data}` : undefined
 }
 
 function placeOf(block: ImageContent | FileContent): string {

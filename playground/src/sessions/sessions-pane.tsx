@@ -11,6 +11,7 @@ import type { Hit } from './search-sessions.ts'
 import { SessionRow } from './session-row.tsx'
 import { SessionSearch } from './session-search.tsx'
 import { TransferButtons } from './transfer-buttons.tsx'
+import '../styles/sessions.css'
 
 /** All conversations, newest first: search, open, name, delete, begin, import and export; the tree of the one that is shown. */
 export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () => void }) {

@@ -3,14 +3,14 @@ import { demoSetup } from '../demo/agent.ts'
 import { endpoint } from '../remote/endpoint.ts'
 import type { Backend, ChatPort, ExportFormat, SessionFile, SettableBackend, StoredSession } from '../state/chat-port.ts'
 import { type AgentSetup, openLocalBackend } from '../state/local-backend.ts'
-import { keepSettings, readSettings, type Settings } from './settings.ts'
+import { defaultSettings, keepSettings, keptSettings, type Settings } from './settings.ts'
 
 /** Hears of a conversation that another tab has begun, opened, closed or deleted. */
 type OnOtherTab = (sessionId: string) => void
 
 /** Opens what was chosen when the page was here last. */
 export async function openBackend(onOtherTab: OnOtherTab): Promise<PlacedBackend> {
-  const settings = endpoint === undefined ? readSettings() : (await import('../remote/page-of-server.ts')).settingsOfServer(endpoint)
+  const settings = await chosenSettings()
   const places = new Places(onOtherTab)
   try {
     return new PlacedBackend(await places.of(settings), settings, places)
@@ -20,6 +20,12 @@ export async function openBackend(onOtherTab: OnOtherTab): Promise<PlacedBackend
     const warning = `${error instanceof Error ? error.message : String(error)} The scripted model answers in this tab instead.`
     return new PlacedBackend(await places.of(here), here, places, warning)
   }
+}
+
+async function chosenSettings(): Promise<Settings> {
+  if (endpoint !== undefined) return (await import('../remote/page-of-server.ts')).settingsOfServer(endpoint)
+  const kept = keptSettings()
+  return kept === undefined ? defaultSettings : (await import('./parse-settings.ts')).parseSettings(kept)
 }
 
 /** Where conversations can be; what a place needs is loaded when it is first chosen. */

@@ -1,5 +1,5 @@
-import { type ThinkingLevel, type ToolChoice, thinkingLevels } from '../../../src/index.ts'
-import { isServiceId, type ServiceId } from '../models/services.ts'
+import type { ThinkingLevel, ToolChoice } from '../../../src/index.ts'
+import type { ServiceId } from '../models/services.ts'
 import { settingsKey } from './settings-key.ts'
 
 export const modelSources = ['scripted', 'direct', 'proxy', 'local'] as const
@@ -92,72 +92,12 @@ export const defaultSettings: Settings = {
   compaction: { isOn: true, maxContextTokens: 0, compactAt: 90, keepRecentTurns: 10 },
 }
 
-/** Settings from text that may be of another version, or of anybody: what is not understood has its default. */
-export function settingsFrom(value: unknown): Settings {
-  const given = fieldsOf(value)
-  const [model, limits, compaction] = [fieldsOf(given.model), fieldsOf(given.limits), fieldsOf(given.compaction)]
-  const asked: unknown[] | undefined = Array.isArray(given.tools) ? given.tools : undefined
-  const { limits: limit, compaction: compact, model: choice } = defaultSettings
-  return {
-    place: oneOf(given.place, ['tab', 'server'], 'tab'),
-    serverUrl: text(given.serverUrl, ''),
-    model: {
-      source: oneOf(model.source, modelSources, choice.source),
-      service: isServiceId(model.service) ? model.service : choice.service,
-      modelId: text(model.modelId, choice.modelId),
-      address: text(model.address, ''),
-      contextWindow: whole(model.contextWindow, 0),
-      inputPrice: number(model.inputPrice, 0),
-      outputPrice: number(model.outputPrice, 0),
-      serviceTools: texts(model.serviceTools, 20),
-    },
-    request: requestFrom(fieldsOf(given.request)),
-    systemPrompt: typeof given.systemPrompt === 'string' ? given.systemPrompt : defaultSettings.systemPrompt,
-    thinking: oneOf(given.thinking, thinkingLevels, defaultSettings.thinking),
-    tools: asked === undefined ? defaultSettings.tools : toolNames.filter((name) => asked.includes(name)),
-    mcpServers: serversFrom(given.mcpServers),
-    asksBeforeWriting: typeof given.asksBeforeWriting === 'boolean' ? given.asksBeforeWriting : true,
-    limits: {
-      maxTurns: whole(limits.maxTurns, limit.maxTurns, 1),
-      maxTotalTokens: whole(limits.maxTotalTokens, limit.maxTotalTokens, 1),
-      maxMinutes: whole(limits.maxMinutes, limit.maxMinutes, 1),
-    },
-    compaction: {
-      isOn: typeof compaction.isOn === 'boolean' ? compaction.isOn : true,
-      maxContextTokens: whole(compaction.maxContextTokens, 0),
-      compactAt: Math.min(100, whole(compaction.compactAt, compact.compactAt, 10)),
-      keepRecentTurns: whole(compaction.keepRecentTurns, compact.keepRecentTurns),
-    },
-  }
-}
-
-function requestFrom({ maxTokens, temperature, stop, toolChoice, schema }: Fields): RequestChoice {
-  const isTemperature = typeof temperature === 'number' && temperature >= 0 && temperature <= 2
-  return {
-    maxTokens: whole(maxTokens, 0),
-    ...(isTemperature && { temperature }),
-    stop: texts(stop, 4),
-    toolChoice: oneOf(toolChoice, toolChoiceWords, 'auto'),
-    schema: text(schema, ''),
-  }
-}
-
-function serversFrom(value: unknown): McpServerChoice[] {
-  const given: unknown[] = Array.isArray(value) ? value : []
-  const servers = given.map(fieldsOf).map(({ address, isOn }) => ({ address: text(address, ''), isOn: isOn === true }))
-  const isFirst = ({ address }: McpServerChoice, at: number) => servers.findIndex((other) => other.address === address) === at
-  return servers
-    .filter(({ address }) => address !== '')
-    .filter(isFirst)
-    .slice(0, mostServers)
-}
-
-/** What was chosen when the page was here last. */
-export function readSettings(): Settings {
+/** What was chosen when the page was here last, as it was kept; `undefined` where nothing was. */
+export function keptSettings(): string | undefined {
   try {
-    return settingsFrom(JSON.parse(localStorage.getItem(settingsKey) ?? '{}'))
+    return localStorage.getItem(settingsKey) ?? undefined
   } catch {
-    return defaultSettings
+    return undefined
   }
 }
 
@@ -167,31 +107,4 @@ export function keepSettings(settings: Settings): void {
   } catch {
     // A browser without storage begins with the defaults again.
   }
-}
-
-type Fields = Record<string, unknown>
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
-function text(value: unknown, fallback: string): string {
-  return typeof value === 'string' ? value.slice(0, 20_000) : fallback
-}
-
-function texts(value: unknown, most: number): string[] {
-  const given: unknown[] = Array.isArray(value) ? value : []
-  return given.filter((each) => typeof each === 'string' && each !== '').slice(0, most) as string[] // those that are
-}
-
-function number(value: unknown, fallback: number): number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : fallback
-}
-
-function whole(value: unknown, fallback: number, least = 0): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= least ? value : fallback
-}
-
-function oneOf<Name extends string>(value: unknown, names: readonly Name[], fallback: Name): Name {
-  return names.find((name) => name === value) ?? fallback
 }

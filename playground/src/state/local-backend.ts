@@ -1,9 +1,10 @@
 import { indexedDbSessionStore } from '../../../adapters/browser/index.ts'
 import { Agent, type AgentOptions, memorySessionStore, resumeAgent, type SessionStore } from '../../../src/index.ts'
-import { type EventStore, exportSession, importSession, SessionError, type SessionSummary, withEvents } from '../../../src/session/index.ts'
+import { type EventStore, SessionError, type SessionSummary, withEvents } from '../../../src/session/index.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
 import { feedbackRules } from './conversation/feedback.ts'
-import { type Contest, localRace } from './race/local-race.ts'
+import type { Contest } from './race/local-race.ts'
+import type { RunRace } from './race/race.ts'
 
 /** How agents of this tab are made. */
 export interface AgentSetup {
@@ -79,8 +80,16 @@ export class LocalBackend implements Backend {
         await run?.result
         await agent.close()
       },
-      compare: (contest) => localRace(agent, this.store, contest),
-      ...(race !== undefined && { race: localRace(agent, this.store, race) }),
+      compare: (contest) => this.#race(agent, contest),
+      ...(race !== undefined && { race: this.#race(agent, race) }),
+    }
+  }
+
+  /** Only who wants one loads it. */
+  #race(agent: Agent, contest: () => Promise<Contest>): RunRace {
+    return async (prompt, emit, signal) => {
+      const { localRace } = await import('./race/local-race.ts')
+      return localRace(agent, this.store, contest)(prompt, emit, signal)
     }
   }
 
@@ -129,29 +138,14 @@ export class LocalBackend implements Backend {
   }
 
   async exportAs(sessionId: string, format: ExportFormat): Promise<SessionFile> {
-    const { sessionFile } = await import('../sessions/session-file.ts')
-    return sessionFile({ sessionId, format, log: () => exportSession(this.store, sessionId), read: () => this.read(sessionId) })
+    const { fileOf } = await import('./local-files.ts')
+    return fileOf(this.store, sessionId, format)
   }
 
-  async importFrom(text: string, { replace = false }: { replace?: boolean } = {}): Promise<string> {
-    if (text.startsWith('{"format"')) {
-      if (replace) return importSession(this.store, text, { replace })
-      return await importSession(this.store, text).catch((error: unknown) => {
-        if (SessionError.isInstance(error) && error.code === 'conflict') return importSession(this.store, text, { sessionId: newId() })
-        throw error
-      })
-    }
-    const { sessionFromSpecJson } = await import('../../../src/rust/index.ts')
-    const session = sessionFromSpecJson(text)
-    const isTaken = (await this.store.listIds()).includes(session.sessionId)
-    const stored = isTaken ? { ...session, sessionId: newId(), loops: session.loops } : session
-    await this.store.save(stored)
-    return stored.sessionId
+  async importFrom(text: string, options?: { replace?: boolean }): Promise<string> {
+    const { importInto } = await import('./local-files.ts')
+    return importInto(this.store, text, options)
   }
-}
-
-function newId(): string {
-  return `imported-${Date.now().toString(36)}-${Math.random().toString(36).slice(2, 8)}`
 }
 
 function undefinedWhereUnknown(error: unknown): undefined {

@@ -1,6 +1,6 @@
 import type { AgentEvent, Usage } from '../../../src/index.ts'
 import type { LoopRecord } from '../../../src/session/index.ts'
-import { stopWord } from '../conversation/why-ended.ts'
+import { stopWord } from '../conversation/ending/why-ended.ts'
 import type { Selection } from './selection.ts'
 
 export type SpanKind = 'loop' | 'turn' | 'model' | 'tool' | 'approval' | 'retry' | 'compaction' | 'branches'

@@ -1,7 +1,7 @@
 import { useRef } from 'preact/hooks'
 import { textOf } from '../../../src/index.ts'
 import { escapeControls, type RunState } from '../../../src/store/index.ts'
-import { whyEnded } from '../conversation/why-ended.ts'
+import { whyEnded } from '../conversation/ending/why-ended.ts'
 import { plural } from '../parts/figures.ts'
 import type { Race } from '../state/race/race.ts'
 

@@ -1,5 +1,5 @@
 import type { RunState } from '../../../src/store/index.ts'
-import { whyEnded } from '../conversation/why-ended.ts'
+import { whyEnded } from '../conversation/ending/why-ended.ts'
 import { plural } from '../parts/figures.ts'
 import type { Desk } from '../state/desk.ts'
 

@@ -4,6 +4,7 @@ import { Icon, type IconName } from '../parts/icon.tsx'
 import { ApprovalRequestCard } from './approval-request.tsx'
 import type { Decisions } from './decisions.ts'
 import { Labelled } from './result-view.tsx'
+import '../styles/conversation/tools.css'
 
 type Status = ServiceToolContent['status'] | 'pendingApproval' | 'allowed' | 'denied'
 

@@ -9,6 +9,7 @@ import { ChildRun } from './child-run.tsx'
 import type { Decisions } from './decisions.ts'
 import { changeOf, FileChange } from './file-change.tsx'
 import { Labelled, ResultView } from './result-view.tsx'
+import '../styles/conversation/tools.css'
 
 interface ToolCardProps {
   tool: ToolView

@@ -49,6 +49,10 @@ async function reportLoad(browser: Browser, site: Site): Promise<void> {
     `≤ ${kB(goals.firstLoad)}`,
   )
   add(
+    'and until the first text of its answer',
+    sent((load) => load.streaming),
+  )
+  add(
     'and until its answer streams as Markdown',
     sent((load) => load.formatted),
   )

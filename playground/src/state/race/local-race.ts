@@ -1,5 +1,5 @@
 import type { Agent, SessionStore } from '../../../../src/index.ts'
-import type { EvaluationStrategy, LoopConfig } from '../../../../src/loop/index.ts'
+import { contextOf, type EvaluationStrategy, type LoopConfig, parallelLoop } from '../../../../src/loop/index.ts'
 import { withPrices } from '../../race/race-marks.ts'
 import type { RunRace } from './race.ts'
 
@@ -12,8 +12,7 @@ export interface Contest {
 /** Branches of the conversation of `agent`, recorded in its session. */
 export function localRace(agent: Agent, store: SessionStore, contest: () => Promise<Contest>): RunRace {
   return async (prompt, emit, signal) => {
-    // Only who wants it loads it.
-    const [{ contextOf, parallelLoop }, { configs, strategy }] = await Promise.all([import('../../../../src/loop/index.ts'), contest()])
+    const { configs, strategy } = await contest()
     // A session has one writer: while the branches run it is theirs.
     await agent.close()
     const context = contextOf(agent.checkpoint(), [])

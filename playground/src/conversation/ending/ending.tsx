@@ -1,14 +1,15 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { escapeControls, type RunState } from '../../../src/store/index.ts'
-import { RemedyButton } from '../notices/remedy-button.tsx'
-import { CopyButton } from '../parts/copy-button.tsx'
-import type { Remedy } from '../state/desk/remedies.ts'
+import { escapeControls, type RunState } from '../../../../src/store/index.ts'
+import { RemedyButton } from '../../notices/remedy-button.tsx'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import type { Remedy } from '../../state/desk/remedies.ts'
 import { type NetworkCause, networkCause, networkCauses } from './network-cause.ts'
 import { askedToWaitUntil, WaitUntil } from './wait-until.tsx'
-import { whyEnded } from './why-ended.ts'
+import type { Why } from './why-ended.ts'
 
 interface EndingProps {
+  why: Why
   state: RunState
   /** Where the model was asked; absent where that is not known here. */
   modelUrl: string | undefined
@@ -16,10 +17,8 @@ interface EndingProps {
   onRemedy: ((remedy: Remedy) => void) | undefined
 }
 
-/** How the last run ended, where that needs saying: what failed, in the words of who refused, and what can be done. */
-export function Ending({ state, modelUrl, onRemedy }: EndingProps) {
-  const why = state.status === 'running' ? undefined : whyEnded(state)
-  if (why === undefined) return null
+/** How the last run ended: what failed, in the words of who refused, and what can be done. */
+export function Ending({ why, state, modelUrl, onRemedy }: EndingProps) {
   const { failure, retries } = state
   const until = askedToWaitUntil(state)
   const tries = failure !== undefined && retries > 0 ? ` It was tried ${retries + 1} times.` : ''
@@ -57,27 +56,4 @@ function Cause({ failure, modelUrl }: { failure: NonNullable<RunState['failure']
     }
   }, [failure, modelUrl])
   return cause.value === undefined ? null : <p data-testid="network-cause">{networkCauses[cause.value]}</p>
-}
-
-/** A stored conversation whose last message still waits for an answer. */
-export function BrokenOff({ state, onGoOn }: { state: RunState; onGoOn: (() => void) | undefined }) {
-  if (state.runId !== undefined || state.status !== 'idle' || !isUnanswered(state)) return null
-  return (
-    <div class="notice broken-off" data-testid="broken-off">
-      <p>The page ended before the answer did. What you see was kept.</p>
-      {onGoOn !== undefined && (
-        <button type="button" class="small" onClick={onGoOn}>
-          Go on
-        </button>
-      )}
-    </div>
-  )
-}
-
-/** Whether the model has something to say: to a question, to results, to calls that nobody is asked about, or to the end of what it was saying. */
-function isUnanswered({ messages, approvals }: RunState): boolean {
-  const last = messages.at(-1)
-  if (last?.role === 'user' || last?.role === 'toolResult') return true
-  if (last?.role !== 'assistant') return false
-  return last.message?.role !== 'assistant' || (last.message.stopReason === 'toolUse' && approvals.length === 0)
 }

@@ -1,6 +1,6 @@
-import type { StopReason, textOf } from '../../../src/index.ts'
-import type { MessageView, RunState } from '../../../src/store/index.ts'
-import { type Remedy, remediesFor } from '../state/desk/remedies.ts'
+import type { StopReason, textOf } from '../../../../src/index.ts'
+import type { MessageView, RunState } from '../../../../src/store/index.ts'
+import { type Remedy, remediesFor } from '../../state/desk/remedies.ts'
 
 /** Why nothing more comes. */
 export interface Why {

@@ -1,0 +1,96 @@
+import { expect, type Page, test } from 'playwright/test'
+import { card, composer, finish, quickPage, say, status } from '../page/playground-page.ts'
+
+// What it keeps would answer in place of the server that has the part no more.
+test.use({ serviceWorkers: 'block' })
+
+/** As after a new deployment, or without a network: who asks for files of this name gets none. Returns how they are there again. */
+async function gone(page: Page, name: string): Promise<() => Promise<void>> {
+  const address = `**/assets/${name}-*`
+  await page.route(address, (route) => route.abort())
+  return () => page.unroute(address)
+}
+
+const failure = (page: Page) => page.getByTestId('load-failure')
+const reload = (page: Page) => failure(page).first().getByRole('button', { name: 'Reload the page' }).click()
+const words = 'These words must not be lost.'
+
+for (const part of ['start', 'agent']) {
+  test(`without the ${part} the page says so, offers nothing that it cannot do, and is whole after a reload`, async ({ page }) => {
+    const isBack = await gone(page, part)
+    await page.goto(quickPage)
+    await expect(failure(page)).toContainText('The agent could not be loaded')
+    await expect(page.getByRole('button', { name: 'Text', exact: true })).toBeDisabled()
+    await isBack()
+    await reload(page)
+    await finish(page, 'Text')
+    await expect(failure(page)).toHaveCount(0)
+  })
+}
+
+test('a link to a conversation without the agent is answered by words, too', async ({ page }) => {
+  await gone(page, 'start')
+  await page.goto('/?pace=0#somewhere')
+  await expect(failure(page)).toContainText('Reload the page')
+})
+
+test('cards that are not there say so in their places; what is written stays, and so does what was said', async ({ page }) => {
+  const isBack = await gone(page, 'conversation-file')
+  await page.goto(quickPage)
+  await finish(page, 'Failure and retry')
+  await expect(failure(page).first()).toContainText('could not be loaded')
+  await expect(card(page)).toHaveCount(0)
+  await expect(page.getByText('Thursday has not been written yet.')).toBeVisible()
+  await composer(page).fill(words)
+  await isBack()
+  await reload(page)
+  await expect(card(page)).toContainText('list_files')
+  await expect(failure(page)).toHaveCount(0)
+  await expect(composer(page)).toHaveValue(words)
+})
+
+test('a pane that is not there says so, and the conversation goes on beside it', async ({ page }) => {
+  const areBack = [await gone(page, 'sessions-pane'), await gone(page, 'inspector')]
+  await page.goto(quickPage)
+  await expect(page.getByRole('navigation', { name: 'Conversations' }).getByTestId('load-failure')).toBeVisible()
+  await expect(page.getByRole('complementary', { name: 'Inspector' }).getByTestId('load-failure')).toBeVisible()
+  await say(page, words)
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  for (const isBack of areBack) await isBack()
+  await reload(page)
+  await expect(page.getByRole('tab', { name: 'Trace' })).toBeVisible()
+  await expect(page.getByRole('navigation', { name: 'Conversations' })).toContainText(words)
+})
+
+test('a dialog that is not there says so, closes by Escape, and is there after a reload', async ({ page }) => {
+  const isBack = await gone(page, 'settings-dialog')
+  await page.goto(quickPage)
+  await composer(page).fill(words)
+  await page.getByTestId('model-button').click()
+  await expect(page.getByRole('dialog')).toContainText('could not be loaded')
+  await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expect(composer(page)).toHaveValue(words)
+  await page.getByTestId('model-button').click()
+  await expect(failure(page)).toBeVisible()
+  await isBack()
+  await reload(page)
+  await page.getByTestId('model-button').click()
+  await expect(page.getByRole('button', { name: 'Apply' })).toBeVisible()
+  await expect(composer(page)).toHaveValue(words)
+})
+
+test('a scenario that is picked before anything else is there is played, and its cards come', async ({ page }) => {
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  await page.route('**/assets/start-*', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.goto(quickPage)
+  await page.getByRole('button', { name: 'Approval', exact: true }).click()
+  letGo()
+  await expect(card(page)).toContainText('needs your approval')
+})

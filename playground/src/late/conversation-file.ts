@@ -1,0 +1,11 @@
+// What a conversation shows when there is more than words. `conversation-parts.tsx` loads it, as one file.
+
+export { EditMessage } from '../conversation/edit-message.tsx'
+export { Ending } from '../conversation/ending/ending.tsx'
+export { Sources } from '../conversation/sources.tsx'
+export { Note } from '../notes/note.tsx'
+export { Media } from '../parts/media.tsx'
+export { RaceCard } from '../race/race-card.tsx'
+export { RecordedRace } from '../race/recorded-race.tsx'
+export { ServiceToolCard } from '../tools/service-tool-card.tsx'
+export { ToolCard } from '../tools/tool-card.tsx'

@@ -1,0 +1,21 @@
+import { lazy } from './lazy.tsx'
+
+/** What the first words of an answer do without. It comes in one file, right behind them. */
+const parts = () => import('./conversation-file.ts')
+
+export const EditMessage = lazy(async () => (await parts()).EditMessage)
+export const Ending = lazy(async () => (await parts()).Ending)
+export const Media = lazy(async () => (await parts()).Media)
+export const Note = lazy(async () => (await parts()).Note)
+export const RaceCard = lazy(async () => (await parts()).RaceCard)
+export const RecordedRace = lazy(async () => (await parts()).RecordedRace)
+export const ServiceToolCard = lazy(async () => (await parts()).ServiceToolCard)
+export const Sources = lazy(async () => (await parts()).Sources)
+export const ToolCard = lazy(async () => (await parts()).ToolCard)
+
+const all = [EditMessage, Ending, Media, Note, RaceCard, RecordedRace, ServiceToolCard, Sources, ToolCard]
+
+/** Resolves once all of it is there, or cannot be had: each place says so then. */
+export async function loadLateParts(): Promise<void> {
+  await Promise.all(all.map((part) => part.load()))
+}

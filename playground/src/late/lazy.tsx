@@ -1,0 +1,57 @@
+import { signal, useSignal } from '@preact/signals'
+import type { ComponentChildren, FunctionComponent } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { firstWords } from './first-words.ts'
+import { LoadFailure } from './load-failure.tsx'
+
+/** A component whose code comes when it is first shown, or before. */
+export interface LazyComponent<Props> extends FunctionComponent<Props> {
+  /** Has its code come now. Resolves with whether it is there; where it cannot be had, it is tried again when the component is shown. */
+  load(): Promise<boolean>
+}
+
+/** How the place of a component looks while it is not there. */
+export interface LazyPlace<Props> {
+  waiting?: ComponentChildren
+  /** What is around that, and around the words that the component cannot be had: it keeps the room. */
+  frame?: (content: ComponentChildren, props: Props) => ComponentChildren
+}
+
+/** A component that is loaded late, behind the first words of an answer. Where that fails, its place says so and offers to reload the page. */
+export function lazy<Props extends object>(
+  load: () => Promise<FunctionComponent<Props>>,
+  { waiting = <p class="nothing">Loading…</p>, frame = (content) => content }: LazyPlace<Props> = {},
+): LazyComponent<Props> {
+  const loaded = signal<FunctionComponent<Props> | undefined>(undefined)
+  let loading: Promise<boolean> | undefined
+
+  async function attempt(): Promise<boolean> {
+    try {
+      await firstWords
+      const component = await load()
+      loaded.value = component
+      return true
+    } catch {
+      loading = undefined
+      return false
+    }
+  }
+
+  function begin(): Promise<boolean> {
+    loading ??= attempt()
+    return loading
+  }
+
+  function Lazy(props: Props) {
+    const hasFailed = useSignal(false)
+    useEffect(() => {
+      void begin().then((isThere) => {
+        hasFailed.value = !isThere
+      })
+    }, [])
+    const Component = loaded.value
+    if (Component !== undefined) return <Component {...props} />
+    return <>{frame(hasFailed.value ? <LoadFailure /> : waiting, props)}</>
+  }
+  return Object.assign(Lazy, { load: begin })
+}

@@ -1,0 +1,11 @@
+/** Says that code of the page cannot be had: there is no network, or a newer version. `what` stands at the beginning of a sentence. */
+export function LoadFailure({ what = 'This part of the page' }: { what?: string }) {
+  return (
+    <p class="nothing" role="alert" data-testid="load-failure">
+      {what} could not be loaded. What you wrote is kept.{' '}
+      <button type="button" class="small" onClick={() => location.reload()}>
+        Reload the page
+      </button>
+    </p>
+  )
+}

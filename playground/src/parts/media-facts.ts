@@ -1,0 +1,21 @@
+import type { FileContent, ImageContent } from '../../../src/index.ts'
+import { short } from './figures.ts'
+
+/** What shows itself and nothing else. An SVG is a document, and can hold scripts. */
+const picture = /^image\/(png|jpeg|gif|webp)$/
+
+/** What it is called, or what kind of picture it is. */
+export function mediaName(block: ImageContent | FileContent): string {
+  if (block.type === 'file') return block.name ?? 'file'
+  return `picture.${picture.exec(block.mimeType)?.[1] ?? 'bin'}`
+}
+
+/** How long it is; empty where that is not known here. */
+export function sizeOf({ data }: ImageContent | FileContent): string {
+  return data === undefined ? '' : `${short(data.length * 0.75)} bytes`
+}
+
+/** The address of what can be shown as a picture. */
+export function pictureUrl({ mimeType, data }: ImageContent | FileContent): string | undefined {
+  return data !== undefined && picture.test(mimeType) ? `data:${mimeType};base64,${data}` : undefined
+}
