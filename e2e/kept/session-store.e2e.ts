@@ -20,7 +20,7 @@ let takenOver: string[] = []
 test.beforeAll(async () => {
   const { outputFiles } = await build({
     entryPoints: ['e2e/kept/session-page.ts'],
-    absWorkingDir: join(import.meta.dirname, '..'),
+    absWorkingDir: join(import.meta.dirname, '../..'),
     bundle: true,
     format: 'esm',
     write: false,
