@@ -1,4 +1,4 @@
-import type { AgentMessage } from '../contract/message/message.ts'
+import { type AgentMessage, callsToAnswer } from '../contract/message/message.ts'
 import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
 import { endOf, type LoopRecord } from '../contract/session/session.ts'
 import { RemoteError } from './remote-error.ts'
@@ -77,15 +77,22 @@ export async function continueElsewhere(wire: Wire, run: RemoteRun, why: RemoteE
   if (why.code === 'cursorExpired') return run.catchUp(record)
   const last = why.continuedBy ?? (runningLoopId === run.loopId ? undefined : runningLoopId)
   if (endOf(record) !== undefined) return run.finish(record)
-  if (last === undefined)
+  // What is made up for calls that nobody finished is recorded before the loop that goes on.
+  const isRecorded = loops.some(({ loopId }) => loopId === last) || !hasOpenCalls(record)
+  if (last === undefined || !isRecorded)
     throw new RemoteError('gone', 'The run was cut off, and the server has not gone on with it.', { isRetryable: true })
   // Each attempt to go on may have been cut off itself.
   while (record !== undefined && record.loopId !== last) {
     const parent: string = record.loopId
     const next: LoopRecord | undefined = loops.findLast(({ parentLoopId }) => parentLoopId === parent)
-    run.goOnWith(record, next, next?.loopId ?? last)
+    run.goOnWith(record, next?.loopId ?? last)
     record = next
   }
+}
+
+function hasOpenCalls({ messages }: LoopRecord): boolean {
+  const answered = new Set(messages.flatMap((message) => (message.role === 'toolResult' ? [message.toolCallId] : [])))
+  return messages.some((message) => message.role === 'assistant' && callsToAnswer(message.content).some(({ id }) => !answered.has(id)))
 }
 
 const interrupted = { code: 'interrupted', message: 'The server lost this run before anything of it was stored. Send it again.' }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { remoteSession } from '../../src/client/index.ts'
-import { type AgentEvent, defineTool, type Model, memorySessionStore } from '../../src/index.ts'
+import { type AgentEvent, defineTool, type Model, memorySessionStore, type SessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { sessionJournal } from '../../src/session/index.ts'
 import { allMessages, initialState, reduce, restoredState } from '../../src/store/index.ts'
 import { toAgUiMessages } from '../../src/ui/ag-ui/index.ts'
 import { toUiMessages } from '../../src/ui/ai-sdk/index.ts'
 
 /** A host that can be killed in the middle of a run, and started again with another model over the same store. */
-function killableHost(model: Model) {
-  const store = memorySessionStore()
+function killableHost(model: Model, store: SessionStore = memorySessionStore()) {
   const lookUp = defineTool({
     name: 'look_up',
     label: 'Look up',
@@ -53,6 +53,15 @@ const hanging = (script: Parameters<typeof scripted>[0], saidFirst: number): Mod
 
 async function untilText(run: AsyncIterable<AgentEvent>): Promise<void> {
   for await (const event of run) if (event.type === 'messageUpdate' && event.delta.type === 'text') return
+}
+
+/** A promise, and what settles it. */
+function gate(): [Promise<void>, () => void] {
+  let open = (): void => undefined
+  const isOpen = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return [isOpen, open]
 }
 
 const open = (fetch: (request: Request) => Promise<Response>) =>
@@ -137,6 +146,66 @@ describe('a run whose server is restarted', () => {
     expect(stream).toContain('"outcome":"unknown"')
     session.close()
     later.close()
+    await host.close()
+  })
+
+  it('is told once of what the next process has done before its client comes back', async () => {
+    const host = killableHost(hanging([{ text: ['one ', 'two'] }], 1))
+    const [mayCome, come] = gate()
+    let isKilled = false
+    const session = open(async (request) => {
+      if (isKilled) await mayCome
+      return host.fetch(request)
+    })
+    const run = session.prompt('Look.')
+    const seen: AgentEvent[] = []
+    run.subscribe((event) => seen.push(event))
+    await untilText(run)
+    isKilled = true
+    host.restart(scripted([{ toolCalls: [{ id: 'c1', name: 'look_up', arguments: {} }] }, { text: 'found' }]))
+    const history = async () => (await host.fetch(new Request('http://localhost/sessions/s/history'))).text()
+    await expect.poll(history).toContain('"toolResult"')
+    come()
+    expect((await run.result).text).toBe('found')
+    const ended = seen.flatMap((event) => (event.type === 'messageEnd' ? [event.message.id] : []))
+    expect(new Set(ended).size).toBe(ended.length)
+    session.close()
+    await host.close()
+  })
+
+  it('is told what was made up for a call, also where it comes before that is stored', async () => {
+    const store = memorySessionStore()
+    const [isRead, read] = gate()
+    const slow: SessionStore = {
+      ...store,
+      journal: (options) => sessionJournal(slow, options),
+      open: async (id, options) => {
+        const writer = await store.open(id, options)
+        const append: typeof writer.append = async (records) => {
+          if (records.some(({ entry }) => entry.type === 'recovered')) await isRead
+          await writer.append(records)
+        }
+        const { sessionId, epoch, records } = writer
+        return { sessionId, epoch, records, append, replace: (all) => writer.replace(all), close: () => writer.close() }
+      },
+    }
+    const host = killableHost(scripted([{ toolCalls: [{ id: 'c1', name: 'pay', arguments: {} }] }]), slow)
+    const session = open(async (request) => {
+      const response = await host.fetch(request)
+      if (request.url.endsWith('?events=false')) read()
+      return response
+    })
+    const run = session.prompt('Pay.')
+    const seen: AgentEvent[] = []
+    run.subscribe((event) => seen.push(event))
+    for await (const event of run) if (event.type === 'toolExecutionStart') break
+    host.restart(scripted([{ text: 'I shall look.' }]))
+    expect((await run.result).text).toBe('I shall look.')
+    const results = seen.flatMap((event) =>
+      event.type === 'messageEnd' && event.message.role === 'toolResult' ? [event.message.outcome] : [],
+    )
+    expect(results).toEqual(['unknown'])
+    session.close()
     await host.close()
   })
 

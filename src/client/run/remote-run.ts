@@ -190,12 +190,10 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#emit(this.#progress.missing(record))
   }
 
-  /** The loop of `record` was cut off; `next` goes on with it. */
-  goOnWith(record: LoopRecord, next: LoopRecord | undefined, nextId: string): void {
+  /** The loop of `record` was cut off, and that of `nextId` goes on with it. What was made up for calls that nobody finished is in the record alone. */
+  goOnWith(record: LoopRecord, nextId: string): void {
     this.catchUp(record)
-    // What was made up for calls that nobody finished is in no event.
-    const results = next?.messages.filter((message) => message.role === 'toolResult') ?? []
-    this.#emit([...this.#progress.missing({ messages: results }), ...this.#progress.cutOff()])
+    this.#emit(this.#progress.cutOff())
     const { messages, usage } = this.#earlier
     this.#earlier = { messages: [...messages, ...record.messages], usage: combineUsage(usage, record.usage) }
     this.#isRenumbered = true

@@ -2,16 +2,23 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { quickProgram } from '../../support/quick-program.ts'
 
-/** A process of `killed-host.ts`. */
+/** How processes of `killed-host.ts` are started. Call it where hooks may be set. */
+export function hostProcesses(): (...args: readonly string[]) => HostProcess {
+  const program = quickProgram(resolve('test/adapters/http/killed-host.ts'))
+  return (...args) => new HostProcess(program.path, args)
+}
+
+/** One of them. */
 export class HostProcess {
   readonly #child: ChildProcess
   readonly #said: string[] = []
   readonly #waiting = new Set<() => void>()
   #hasEnded = false
 
-  constructor(...args: readonly string[]) {
-    const child = spawn(process.execPath, [resolve('test/adapters/http/killed-host.ts'), ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  constructor(program: string, args: readonly string[]) {
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
     this.#child = child
     const lines = createInterface({ input: child.stdout })
     lines.on('line', (line) => {

@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { runs } from '../../support/runs.ts'
-import { HostProcess } from './host-process.ts'
+import { type HostProcess, hostProcesses } from './host-process.ts'
 import { allFrames, type Frame, frames } from './read-sse.ts'
 
 const kills = runs(3, 50)
+
+const hostProcess = hostProcesses()
 
 /** The host over one directory, as often as it is started. */
 function killableHost() {
@@ -19,7 +21,7 @@ function killableHost() {
     rmSync(directory, { recursive: true, force: true })
   })
   const start = async (): Promise<string> => {
-    host = new HostProcess(directory)
+    host = hostProcess(directory)
     return `${await host.url()}/sessions`
   }
   return { start, kill }

@@ -8,7 +8,9 @@ import type { AgentEvent, RunResult } from '../../../src/index.ts'
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { patient } from '../../support/patience.ts'
 import { runs } from '../../support/runs.ts'
-import { HostProcess } from './host-process.ts'
+import { type HostProcess, hostProcesses } from './host-process.ts'
+
+const hostProcess = hostProcesses()
 
 /** Processes over one directory, each with the sessions of its slot, and what was paid there. */
 function hostsOver(slots: number) {
@@ -19,7 +21,7 @@ function hostsOver(slots: number) {
     for (const path of [directory, `${directory}.paid`]) rmSync(path, { recursive: true, force: true })
   })
   const start = (slot: number): HostProcess => {
-    const host = new HostProcess(directory, String(slot), String(slots))
+    const host = hostProcess(directory, String(slot), String(slots))
     hosts[slot] = host
     return host
   }

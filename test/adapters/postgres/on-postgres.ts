@@ -16,7 +16,7 @@ export function onPostgres(name: string, tests: (database: Database) => void): v
       return started
     }
     beforeAll(async () => {
-      started = await startPostgres(programs ?? '')
+      started = await startPostgres(programs ?? '', { fsync: 'off' })
       await migrate(started.pool)
     }, 60_000)
     // The hooks of the tests come first: what they have made still has its database.

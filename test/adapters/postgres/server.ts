@@ -28,7 +28,8 @@ export interface Database {
 /** Nobody: a server refuses to run as root. */
 const nobody = 65534
 
-export async function startPostgres(programs: string): Promise<Database> {
+/** With `fsync: 'off'` what is acknowledged survives the end of the server, and not that of the machine: what tests look at, whatever else the disk does. */
+export async function startPostgres(programs: string, { fsync = 'on' }: { fsync?: 'on' | 'off' } = {}): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'phi-pg-'))
   const isRoot = process.getuid?.() === 0
   const as = isRoot ? { uid: nobody, gid: nobody } : {}
@@ -38,20 +39,25 @@ export async function startPostgres(programs: string): Promise<Database> {
   const options = ['-D', data, '-U', 'phi', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']
   execFileSync(join(programs, 'initdb'), options, { ...as, stdio: 'ignore', cwd: folder })
   const start = async () => {
-    const started = spawn(join(programs, 'postgres'), ['-D', data, '-k', folder, '-c', 'listen_addresses='], {
-      ...as,
-      stdio: 'ignore',
-      cwd: folder,
-    })
+    const started = spawn(
+      join(programs, 'postgres'),
+      ['-D', data, '-k', folder, '-c', 'listen_addresses=', '-c', 'max_connections=300', '-c', `fsync=${fsync}`],
+      {
+        ...as,
+        stdio: 'ignore',
+        cwd: folder,
+      },
+    )
     const pool = new Pool({ host: folder, user: 'phi', database: 'postgres', max: 8 })
     // A connection that rests and is lost: the next query opens another.
     pool.on('error', () => undefined)
-    for (let isUp = false; !isUp; ) {
-      isUp = await pool.query('SELECT 1').then(
+    const isUp = () =>
+      pool.query('SELECT 1').then(
         () => true,
         () => false,
       )
-    }
+    // It needs the processor more than whoever asks.
+    while (!(await isUp())) await new Promise((resolve) => setTimeout(resolve, 10))
     return { started, pool }
   }
   let { started, pool } = await start()

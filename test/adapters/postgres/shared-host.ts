@@ -12,8 +12,20 @@ import { listenWith, postgresLiveSessions } from '../../../adapters/postgres/liv
 import { defineTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 
-const { DATABASE_URL, PAID = '', LISTEN, PEERS } = process.env
+const { DATABASE_URL, PAID = '', LISTEN, PEERS, DELAY_MS = '5', CLOCK_MS = '0' } = process.env
 const turns = 6
+
+// A machine whose clock goes wrong by so much.
+const RightDate = Date
+const wrongBy = Number(CLOCK_MS)
+globalThis.Date = class extends RightDate {
+  constructor(...args: [] | [number]) {
+    super(args[0] ?? RightDate.now() + wrongBy)
+  }
+  static override now(): number {
+    return RightDate.now() + wrongBy
+  }
+} as DateConstructor // Called without new, or with a text, nobody here does.
 
 const payFor = (sessionId: string) =>
   defineTool({
@@ -32,7 +44,7 @@ const model = scripted(
     const text = ['turn ', `${turn} `, 'is ', 'on ', 'its ', 'way']
     return turn < turns ? { text, toolCalls: [{ id: `call-${turn}`, name: 'pay', arguments: { turn } }] } : { text: ['all ', 'done'] }
   },
-  { delayMs: 5 },
+  { delayMs: Number(DELAY_MS) },
 )
 
 // First: the others are told its address.
@@ -45,7 +57,7 @@ const sessions = postgresLiveSessions({
   leaseMs: 1000,
   logger: process.env.LOG ? { warn: (code, details) => console.error(process.pid, code, JSON.stringify(details)) } : false,
   ...(PEERS === 'yes' && { peers: { url: inside.url, key: 'a key of processes that are tested' } }),
-  ...(LISTEN === 'no' ? { pollMs: 20 } : { listen: listenWith(pool) }),
+  ...(LISTEN === 'no' ? { pollMs: 50 } : { listen: listenWith(pool) }),
 })
 const server = createServer(toNodeHandler(createAgentApp({ sessions, authorize: 'loopbackOnly' }).fetch))
 server.listen(0, '127.0.0.1', () => {

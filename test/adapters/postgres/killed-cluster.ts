@@ -1,0 +1,136 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { postgresSessionStore } from '../../../adapters/postgres/index.ts'
+import { remoteSession } from '../../../src/client/index.ts'
+import type { AgentEvent, RunResult } from '../../../src/index.ts'
+import { patient } from '../../support/patience.ts'
+import { quickProgram } from '../../support/quick-program.ts'
+import type { Database } from './server.ts'
+import { ServerProcess } from './server-process.ts'
+
+let prefixes = 0
+
+/** For tests over processes of `shared-host.ts` that are killed. Call it where hooks may be set. */
+export function killedClusters(database: Database) {
+  const program = quickProgram(resolve('test/adapters/postgres/shared-host.ts'))
+  return {
+    cluster: (size: number, env: Record<string, string> = {}) => Cluster.of(size, { database, program: program.path, env }),
+    /** How the runs of a session have ended, as the database has it. */
+    endsOf: async (sessionId: string) => {
+      const { records } = await postgresSessionStore({ pool: database.pool }).tail(sessionId)
+      return records.flatMap(({ entry }) => (entry.type === 'loopEnd' ? [entry.status] : []))
+    },
+  }
+}
+
+/** How a run has ended, for people. */
+export const shown = ({ error, status, text }: RunResult) => `${error?.message ?? status} ${text}`
+
+interface ClusterOptions {
+  database: Database
+  program: string
+  env: Record<string, string>
+}
+
+/** Processes behind a balancer, which sends each request to another one, and what was paid by them. */
+class Cluster {
+  readonly hosts: ServerProcess[] = []
+  /** How the ids of its sessions begin. */
+  readonly prefix = `t${++prefixes}`
+  readonly #options: ClusterOptions
+  readonly #folder = mkdtempSync(join(tmpdir(), 'phi-paid-'))
+  readonly #all: ServerProcess[] = []
+  #next = 0
+
+  static async of(size: number, options: ClusterOptions): Promise<Cluster> {
+    const cluster = new Cluster(options)
+    onTestFinished(() => cluster.end())
+    cluster.hosts.push(...Array.from({ length: size }, () => cluster.start()))
+    await Promise.all(cluster.hosts.map(({ url }) => url))
+    return cluster
+  }
+
+  private constructor(options: ClusterOptions) {
+    this.#options = options
+  }
+
+  /** One more, which the balancer does not know yet. */
+  start(env: Record<string, string> = {}): ServerProcess {
+    const { database, program, env: shared } = this.#options
+    const host = new ServerProcess(program, { ...shared, ...env, DATABASE_URL: database.url, PAID: this.#file })
+    this.#all.push(host)
+    return host
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#all.map((host) => host.signal('SIGKILL')))
+    rmSync(this.#folder, { recursive: true })
+  }
+
+  /** Ends one, once another one is there in its place. */
+  async replace(at: number, signal: 'SIGTERM' | 'SIGKILL', fresh = this.start()): Promise<void> {
+    const old = this.hosts[at]
+    await fresh.url
+    this.hosts[at] = fresh
+    await old?.signal(signal)
+  }
+
+  readonly send = async (request: Request): Promise<Response> => {
+    const base = await this.hosts[this.#next++ % this.hosts.length]?.url
+    const { pathname, search } = new URL(request.url)
+    return fetch(new Request(`${base}${pathname}${search}`, request))
+  }
+
+  /** Begins a run; its client follows it by cursor, and connects again as often as it has to. */
+  begin(number: number) {
+    const reconnect = { initialDelayMs: 5, maxDelayMs: 50, maxRetries: 10_000 }
+    const sessionId = `${this.prefix}-${number}`
+    const session = remoteSession({ url: 'http://localhost', sessionId, fetch: this.send, reconnect })
+    const run = session.prompt('Pay.')
+    const seen: AgentEvent[] = []
+    const isOn = new Promise<void>((done) => {
+      run.subscribe((event) => {
+        seen.push(event)
+        if (event.type === 'messageUpdate') done()
+      })
+    })
+    return { sessionId, seen, isOn, result: run.result.finally(() => session.close()) }
+  }
+
+  /** Where the tool left its traces: one line for each time it was run. */
+  paid(): string[] {
+    return existsSync(this.#file) ? readFileSync(this.#file, 'utf8').trim().split('\n') : []
+  }
+
+  /** What the server has of a session. */
+  async history(sessionId: string): Promise<{ id: string; role: string }[]> {
+    const answer = await this.send(new Request(`http://localhost/sessions/${sessionId}/history`))
+    return (await answer.json()).messages
+  }
+
+  get #file(): string {
+    return join(this.#folder, 'paid')
+  }
+}
+
+/** A client has heard of everything that is recorded, once and in order, with one end. */
+export function expectWhole(seen: readonly AgentEvent[], history: readonly { id: string; role: string }[]): void {
+  let last = 0
+  const gaps = seen.flatMap((event) => {
+    const from = event.type === 'messageUpdate' ? (event.fromSeq ?? event.seq) : event.seq
+    const isNext = from === last + 1
+    last = event.seq
+    return isNext ? [] : [`${event.type} ${from} to ${event.seq}`]
+  })
+  expect(gaps).toEqual([])
+  const ended = seen.flatMap((event) => (event.type === 'messageEnd' ? [event.message.id] : []))
+  expect(new Set(ended).size).toBe(ended.length)
+  expect(history.map(({ id }) => id).filter((id) => !ended.includes(id))).toEqual([])
+  const calls = seen.flatMap((event) => (event.type === 'toolExecutionEnd' ? [event.toolCallId] : []))
+  expect(new Set(calls).size).toBe(calls.length)
+  expect(seen.filter(({ type }) => type === 'agentEnd')).toHaveLength(1)
+}
+
+export const { timeout } = patient
