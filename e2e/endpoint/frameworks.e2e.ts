@@ -11,12 +11,7 @@ import { browserName, everywhere, expect, test } from '../page/browser.ts'
 import { builtPages } from './frameworks-build.ts'
 
 /** Each tells the same story. */
-const pages = [
-  ['react', 'examples/frameworks/react/page.tsx'],
-  ['vue', 'examples/frameworks/vue/main.ts'],
-  ['svelte', 'examples/frameworks/svelte/main.ts'],
-  ['solid', 'examples/frameworks/solid/page.tsx'],
-] as const
+const pages = ['react', 'vue', 'svelte', 'solid']
 
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 
@@ -51,7 +46,7 @@ function troubleOf(page: Page): string[] {
   if (browserName !== 'chromium') return wrong
   page.on('pageerror', (error) => wrong.push(error.message))
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.location().url.endsWith('favicon.ico')) wrong.push(message.text())
+    if (message.type() === 'error') wrong.push(`${message.text()} ${message.location().url}`)
   })
   return wrong
 }
@@ -155,12 +150,10 @@ async function story({ page, context }: { page: Page; context: BrowserContext },
   expect(wrong).toEqual([])
 }
 
-for (const [name] of pages) {
-  // What differs between browsers is below the bindings: one of them goes everywhere.
-  const where = name === 'react' ? everywhere : {}
+for (const name of pages) {
   test(
     `${name}: asks, is approved, is loaded again, has two tabs, runs a tool, takes models and pictures, is stopped`,
-    where,
+    everywhere,
     ({ page, context }) =>
       story({ page, context }, name, {
         call: page.getByRole('region', { name: 'weather' }),

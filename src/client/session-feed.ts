@@ -143,13 +143,15 @@ export class SessionFeed {
   }
 
   async #drain(stream: EventStream, onProgress: () => void): Promise<void> {
-    for (let batch = await stream.next(); batch !== undefined; batch = await stream.next()) {
+    // Looked at first: whoever waited may have left while it was opened.
+    while (this.#owner.isWanted) {
+      const batch = await stream.next()
+      if (batch === undefined) return
       onProgress()
       for (const event of batch) {
         const wait = this.#owner.take(event)
         if (wait !== undefined) await wait
       }
-      if (!this.#owner.isWanted) return
     }
   }
 

@@ -28,10 +28,13 @@ export class EventStream {
   #isFilling = false
   #isClosed = false
   readonly #media: NamedMedia
+  readonly #letGo: () => void
   #failure: RemoteError | undefined
 
-  constructor(body: ReadableStream<Uint8Array>, idleMs: number, media: NamedMedia) {
+  /** `letGo` ends the request that `body` answers. */
+  constructor(body: ReadableStream<Uint8Array>, { idleMs, media, letGo }: { idleMs: number; media: NamedMedia; letGo: () => void }) {
     this.#media = media
+    this.#letGo = letGo
     const read = createEventReader()
     this.#reader = body.getReader()
     this.#decoder = createSseDecoder((data, name, id) => {
@@ -68,6 +71,8 @@ export class EventStream {
     this.#stopTimer()
     this.#stopSignals()
     this.#reader.cancel().catch(() => undefined)
+    // Firefox keeps the connection of a body that is cancelled until something comes, and it has six of them for all tabs.
+    this.#letGo()
   }
 
   #taken(): AgentEvent[] | Promise<AgentEvent[]> {

@@ -23,6 +23,12 @@ export interface Ask {
   key?: string
 }
 
+/**
+ * What says that a browser keeps nothing of an answer: of two tabs that read the same events, it would let the second wait until it has what the first one reads. Some runtimes have
+ * no such thing, and refuse to be told.
+ */
+const uncached: RequestInit = 'cache' in Request.prototype ? { cache: 'no-store' } : {}
+
 /** Requests about one session, and the patience for them. */
 export class Wire {
   readonly patience: Patience
@@ -57,10 +63,17 @@ export class Wire {
 
   /** The events that answer `ask`, one attempt. Rejects with `RemoteError`. */
   async stream(ask: Ask): Promise<EventStream> {
-    const response = await this.#answer(ask)
-    const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
-    if (!isStream || response.body === null) throw await unexpectedAnswer(response, 'a stream of events')
-    return new EventStream(response.body, this.patience.idleTimeoutMs, this.media)
+    const connection = new AbortController()
+    const letGo = (): void => connection.abort()
+    try {
+      const response = await this.#answer(ask, { signal: connection.signal, ...uncached })
+      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+      if (!isStream || response.body === null) throw await unexpectedAnswer(response, 'a stream of events')
+      return new EventStream(response.body, { idleMs: this.patience.idleTimeoutMs, media: this.media, letGo })
+    } catch (error) {
+      letGo()
+      throw error
+    }
   }
 
   /** What answers `ask`, tried again as patience goes; undefined for an answer without a body. Rejects with `RemoteError`. */
@@ -130,24 +143,25 @@ export class Wire {
     if (this.isClosed) throw this.#closed.signal.reason
   }
 
-  async #answer(ask: Ask): Promise<Response> {
-    const response = await this.#send(ask)
+  async #answer(ask: Ask, init: RequestInit = {}): Promise<Response> {
+    const response = await this.#send(ask, init)
     if (response.ok) return response
     // A token that has run out meanwhile: the function knows a new one.
     const isExpired = response.status === 401 && typeof this.#options.headers === 'function'
     if (!isExpired) throw await refusalOf(response, ask.method)
     await response.body?.cancel().catch(() => undefined)
-    const again = await this.#send(ask)
+    const again = await this.#send(ask, init)
     if (!again.ok) throw await refusalOf(again, ask.method)
     return again
   }
 
-  async #send({ method, path, body, key }: Ask): Promise<Response> {
+  async #send({ method, path, body, key }: Ask, init: RequestInit): Promise<Response> {
     const { fetch: send = (request: Request) => fetch(request), headers } = this.#options
     const all = new Headers(typeof headers === 'function' ? await headers() : headers)
     if (body !== undefined) all.set('content-type', 'application/json')
     if (key !== undefined) all.set('idempotency-key', key)
-    const request = new Request(this.#base + path, { method, headers: all, ...(body !== undefined && { body: JSON.stringify(body) }) })
+    const content = body === undefined ? {} : { body: JSON.stringify(body) }
+    const request = new Request(this.#base + path, { ...init, method, headers: all, ...content })
     try {
       return await this.#untilStalled(send(request))
     } catch (cause) {
