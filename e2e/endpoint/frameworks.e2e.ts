@@ -11,7 +11,12 @@ import { browserName, everywhere, expect, test } from '../page/browser.ts'
 import { builtPages } from './frameworks-build.ts'
 
 /** Each tells the same story. */
-const pages = ['react', 'vue', 'svelte', 'solid']
+const pages = [
+  ['react', 'examples/frameworks/react/page.tsx'],
+  ['vue', 'examples/frameworks/vue/main.ts'],
+  ['svelte', 'examples/frameworks/svelte/main.ts'],
+  ['solid', 'examples/frameworks/solid/page.tsx'],
+] as const
 
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css' }
 
@@ -150,7 +155,7 @@ async function story({ page, context }: { page: Page; context: BrowserContext },
   expect(wrong).toEqual([])
 }
 
-for (const name of pages) {
+for (const [name] of pages) {
   test(
     `${name}: asks, is approved, is loaded again, has two tabs, runs a tool, takes models and pictures, is stopped`,
     everywhere,
