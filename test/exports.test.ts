@@ -141,7 +141,7 @@ const expected: Record<string, string> = {
     ToolView TurnView`,
   './config': `
     agentFromConfig agentsFromConfig configJsonSchema parseConfig parseConfigAuto substituteEnv trustRequests
-    AgentConfig AgentInstanceSection AgentPlace AgentSection CallbacksSection CompactionInstanceSection CompactionSection
+    AgentConfig AgentInstanceSection AgentPlace AgentSection CallbacksSection ChoicesSection ClientToolSection CompactionInstanceSection CompactionSection
     CompactionSettings CompatSection ConfigFormat ConfigHost ConfigWarning ContextSection CostSection ExecutionSection
     HooksSection McpServerConfig McpServerSection ModelSection ParsedConfig ProfileInstanceSection ProfileSection PromptSection
     PromptStrategySection ProviderInstanceSection ProviderSection SessionSection SkillsSection SubAgentSection ToolInstanceSection

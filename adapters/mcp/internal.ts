@@ -5,4 +5,5 @@
  */
 
 export { connectMcpServer, type McpServerConnection } from './server/connect-server.ts'
+export { answerWithoutPage } from './server/no-page.ts'
 export type { McpServerOptions } from './server/offers.ts'

@@ -20,6 +20,7 @@ export { parseConfig, parseConfigAuto } from './parse-config.ts'
 export { substituteEnv } from './read/env.ts'
 export { configJsonSchema } from './schema/json-schema.ts'
 export type { CompatSection, CostSection, ModelSection, ProviderInstanceSection, ProviderSection } from './schema/model-sections.ts'
+export type { ChoicesSection, ClientToolSection } from './schema/page-sections.ts'
 export type {
   AgentConfig,
   AgentInstanceSection,

@@ -1,6 +1,7 @@
 import type { ClientCapabilities, ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/sdk/types.js'
 import type { AgentRun, InputAnswer, JsonObject, PendingApproval, PendingInput } from '../../../src/index.ts'
 import { escapeControls } from '../../../src/store/index.ts'
+import { answerWithoutPage } from './no-page.ts'
 
 /** Asks whoever uses the client. Rejects where nobody answers in time, and when the connection is gone. */
 export type Elicit = (params: object) => Promise<ElicitResult>
@@ -27,10 +28,7 @@ export function askCaller(run: AgentRun, asking: Asking): void {
   run.subscribe((event) => {
     if (event.type === 'approvalRequested') void decide(run, event, asking)
     else if (event.type === 'inputRequested') void answer(run, event, asking)
-    else if (event.type === 'clientCallRequested') {
-      // It may have been withdrawn by then.
-      void run.answerCall(event, { error: 'No page is there that could run it.' }).catch(() => undefined)
-    }
+    else if (event.type === 'clientCallRequested') answerWithoutPage(run, event)
   })
 }
 

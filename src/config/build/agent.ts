@@ -11,6 +11,7 @@ import { hooksOf } from './hooks.ts'
 import { contextConfigOf, executionOptions, toolExecutionOf } from './limits.ts'
 import { resolveMediaOf } from './media.ts'
 import { modelFor, priorityOf } from './model/model.ts'
+import { choicesOf, choiceWish, clientToolsOf } from './page-tools.ts'
 import { placeOfAgent } from './paths.ts'
 import { systemPromptOf } from './prompt.ts'
 import { serversAt } from './servers.ts'
@@ -28,7 +29,7 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
   const { provider, path } = source
   const priority = priorityOf({ value: source.priority, path }) ?? 'person'
   const model = await modelFor(build, { provider, priority, path: [...path, 'provider'] })
-  const own = await ownTools(build, place)
+  const { own, choices } = await ownTools(build, place)
   const skills = await skillsAt(build, place, said(source.layers, 'skills'))
   const resolveMedia = resolveMediaOf(config)
   const options: AgentOptions = {
@@ -41,6 +42,7 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
     ...(hooks !== undefined && { hooks }),
     ...(session !== undefined && { session }),
     ...(skills !== undefined && { skills }),
+    ...(choices !== undefined && { choices }),
     ...(host.logger !== undefined && { logger: host.logger }),
   }
   const toolExecution = toolExecutionOf(config.tools)
@@ -99,12 +101,19 @@ async function profileOptions(build: Build, { layers, promptLayers }: AgentSourc
   }
 }
 
-async function ownTools(build: Build, place: AgentPlace): Promise<NonNullable<AgentOptions['tools']>> {
+/** What it may use, and what prompts may switch on besides. */
+async function ownTools(
+  build: Build,
+  place: AgentPlace,
+): Promise<{ own: NonNullable<AgentOptions['tools']>; choices: AgentOptions['choices'] }> {
   const { enabled = [] } = build.config.tools ?? {}
   const wish: ToolWish = { names: enabled, path: ['tools', 'enabled'] }
-  const box = await toolboxAt(build, place, [wish, ...subAgentWishes(build)])
+  const box = await toolboxAt(build, place, [wish, choiceWish(build), ...subAgentWishes(build)])
   const chosen = chosenTools(box, wish, (name) => isSubAgentName(build, name))
-  return [...chosen, ...(await subAgentsAt(build, place, box))]
+  return {
+    own: [...chosen, ...clientToolsOf(build), ...(await subAgentsAt(build, place, box))],
+    choices: await choicesOf(build, box),
+  }
 }
 
 function sessionStoreOf({ config, host }: Build): SessionStore | undefined {

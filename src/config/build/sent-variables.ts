@@ -10,7 +10,7 @@ const choices = ['api_key', 'base_url', 'api', 'provider', 'name', 'resource', '
 
 /** Sections whose values stay in this program, or that are asked about whole. A model that writes summaries is told what they keep. */
 const unsent =
-  /^(default_workspace|session|tools\.(enabled|tool_strategy)|(compaction|context)(?!.*\.focus_message$)|execution|skills|callbacks|hooks)\b|(^|\.)workspace$|\.enabled$/
+  /^(default_workspace|session|tools\.(enabled|tool_strategy)|(compaction|context)(?!.*\.focus_message$)|execution|skills|choices|callbacks|hooks)\b|(^|\.)workspace$|\.enabled$/
 
 /**
  * Every place where a file would send what it takes from the environment, with its variables: prompts, descriptions, headers. Not the keys and the

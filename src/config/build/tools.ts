@@ -74,12 +74,17 @@ export function chosenTools(box: Toolbox, { names, path }: ToolWish, isElsewhere
   const chosen = new Map<string, AgentTool>()
   for (const [at, name] of names.entries()) {
     if (isElsewhere(name)) continue
-    const found = box.get(name) ?? box.get(ownName(name))
-    const tools = found === undefined ? sets.get(name)?.() : [found]
-    if (tools === undefined) throw unknownTool(box, name, [...path, at])
-    for (const tool of tools) if (!chosen.has(tool.name)) chosen.set(tool.name, tool)
+    for (const tool of toolsOf(box, name, [...path, at])) if (!chosen.has(tool.name)) chosen.set(tool.name, tool)
   }
   return [...chosen.values()]
+}
+
+/** The tool of a name, or the tools that it stands for. Throws `ConfigError` `invalidTool` for one that nobody has. */
+export function toolsOf(box: Toolbox, name: string, path: Path): AgentTool[] {
+  const found = box.get(name) ?? box.get(ownName(name))
+  const tools = found === undefined ? sets.get(name)?.() : [found]
+  if (tools === undefined) throw unknownTool(box, name, path)
+  return tools
 }
 
 function unknownTool(box: Toolbox, name: string, path: Path): ConfigError {

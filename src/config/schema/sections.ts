@@ -17,6 +17,7 @@ import { defaultMediaTimeoutMs } from '../../media/fetch-media.ts'
 import { priorityWord } from '../../providers/compose/limiter.ts'
 import { flag, instances, number, record, required, setting, table, tables, text, texts, whole, wholeOrWord, word } from './key-table.ts'
 import { type ProviderSection, provider, requestSettings } from './model-sections.ts'
+import { type ChoicesSection, type ClientToolSection, choices, clientTool } from './page-sections.ts'
 
 /** Characters of one prompt, or of a block that has no limit of its own; bytes of a file for one. */
 export const maxPrompt = 262_144
@@ -340,6 +341,8 @@ export const configTable = {
   session: table<SessionSection>(session, 'Whether conversations are kept.'),
   media: table<MediaSection>(media, 'Pictures and files by address, for services that do not fetch them.'),
   tools: table<ToolsSection>(tools, 'What it may use.'),
+  client_tools: instances<ClientToolSection>(clientTool, 'A tool that a page runs. Every agent has it.', 'Tools that pages run.'),
+  choices: table<ChoicesSection>(choices, 'What prompts may choose by name.'),
   compaction: table<CompactionSection>(compaction, 'How long conversations are made to fit.'),
   context: table<ContextSection>(context, 'Another place for `[compaction]`.'),
   execution: table<ExecutionSection>(execution, 'When a run stops by itself; retries and caching.'),

@@ -12,6 +12,7 @@ import {
 } from '@agentclientprotocol/sdk'
 import type { AgentEvent, AgentRun, RunResult } from '../../../../src/index.ts'
 import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
+import { answerWithoutPage } from '../../../mcp/internal.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import type { ProposedChange } from '../changes/proposed-change.ts'
 import { isMode, permissionModes } from '../permissions/permissions.ts'
@@ -121,6 +122,7 @@ export class AcpSession {
     for (const update of updatesOf(event, this.#assistant.root, this.#changes)) this.#tell(update)
     if (event.type === 'approvalRequested') void this.#ask(run, event)
     else if (event.type === 'inputRequested') void this.#told.then(() => askEditor(run, event, this.#asked))
+    else if (event.type === 'clientCallRequested') answerWithoutPage(run, event)
   }
 
   get #asked(): Asked {

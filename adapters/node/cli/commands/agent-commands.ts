@@ -1,5 +1,5 @@
 import { cacheHitRate } from '../../../../src/context/index.ts'
-import { ConfigError } from '../../../../src/index.ts'
+import { type Agent, ConfigError, type Model } from '../../../../src/index.ts'
 import { hasRates } from '../../../../src/internal.ts'
 import { modelFromEnv } from '../../../env/index.ts'
 import { isLevel, levels } from '../assistant/assistant.ts'
@@ -14,12 +14,17 @@ export const model: Command = {
   help: 'the model, or another one: its name, its number in /models, or a part of its name',
   isAnytime: false,
   async run({ assistant: { agent }, screen }, wanted) {
-    if (wanted !== '') agent.configure({ model: await modelFromEnv(await nameOf(wanted)) })
+    if (wanted !== '') agent.configure({ model: choicesOf(agent).get(wanted) ?? (await modelFromEnv(await nameOf(wanted))) })
     const { config } = agent.settings.model
     const { provider, id, contextWindow, cost } = config
     const prices = hasRates(config) ? `$${cost.inputPerMillion} in, $${cost.outputPerMillion} out per million tokens` : 'prices unknown'
     screen.line(screen.paint.plain(`  ${provider}/${id}, ${shortCount(contextWindow)} tokens of context, ${prices}`))
   },
+}
+
+/** The models that the agent's file gives a name of its own. */
+function choicesOf({ settings }: Agent): ReadonlyMap<string, Model> {
+  return new Map(Object.entries(settings.choices?.models ?? {}))
 }
 
 /** What `/models` has listed last. */
@@ -33,9 +38,11 @@ export const models: Command = {
   argument: '[TEXT]',
   help: 'models that can be asked here, with window and prices',
   isAnytime: true,
-  async run({ screen }, filter) {
+  async run({ assistant: { agent }, screen }, filter) {
     listed = await knownModels(filter)
     const { plain } = screen.paint
+    for (const [name, { config }] of choicesOf(agent))
+      screen.line(cutTo(plain(`       ${name.padEnd(40)} ${config.provider}/${config.id}`), screen.width))
     for (const [at, { name, facts }] of listed.slice(0, mostModels).entries()) {
       screen.line(cutTo(plain(`  ${String(at + 1).padStart(3)}  ${name.padEnd(40)} ${facts}`), screen.width))
     }

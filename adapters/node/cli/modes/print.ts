@@ -3,6 +3,7 @@ import { asEmitted } from '../../../../src/internal.ts'
 import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import { OneShots } from '../assistant/one-shots.ts'
+import { askPage } from '../questions/page-calls.ts'
 import { Questions } from '../questions/questions.ts'
 import { loadColours } from '../render/late-colours.ts'
 import { RunView } from '../render/run-view.ts'
@@ -84,6 +85,7 @@ class Desk {
 
   event(run: AgentRun, event: AgentEvent): void {
     if (event.type === 'approvalRequested' || event.type === 'inputRequested') this.#ask(run, event)
+    else if (event.type === 'clientCallRequested') askPage(run, event, { screen: this.#screen, hasPage: false })
     else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'agentEnd')
       this.#questions.withdraw(event)
     else return

@@ -8,6 +8,7 @@ import { runCommand } from '../commands/commands.ts'
 import { openingPrompt } from '../demo/demo-model.ts'
 import { errorLine } from '../modes/error-line.ts'
 import { mentionOf, withFiles } from '../modes/prompt-files.ts'
+import { askPage } from '../questions/page-calls.ts'
 import type { QuestionEnd } from '../questions/question.ts'
 import { Questions } from '../questions/questions.ts'
 import { loadColours } from '../render/late-colours.ts'
@@ -307,6 +308,8 @@ class Repl implements LineListener, CommandHost, RunsListener {
     this.#view.event(event)
     this.meter.event(event)
     if (event.type === 'approvalRequested' || event.type === 'inputRequested') this.#questions.ask(run, event)
+    else if (event.type === 'clientCallRequested')
+      askPage(run, event, { screen: this.screen, hasPage: this.assistant.served !== undefined })
     else if (event.type === 'approvalResolved' || event.type === 'inputResolved' || event.type === 'agentEnd') this.#withdraw(event)
     // Whose session was taken over can only take it back.
     if (event.type === 'agentEnd' && event.error?.cause?.code === 'conflict') this.note(takenOver(event.sessionId))

@@ -123,10 +123,12 @@ function hasSomethingToTell(
   config: AgentConfig,
   { api_key: _key, base_url: _address, resource: _account, project: _project, ...beside }: ModelSection,
 ): boolean {
-  const { tools, sub_agents } = config
-  const readsFiles = (tools?.enabled ?? []).length > 0 || (sub_agents?.instances ?? []).some(({ tools: own = [] }) => own.length > 0)
+  const { tools, choices, client_tools, sub_agents } = config
+  const own = [...(tools?.enabled ?? []), ...(choices?.tools ?? []), ...(choices?.client_tools ?? [])]
+  const usesTools = own.length > 0 || (sub_agents?.instances ?? []).some((each) => (each.tools ?? []).length > 0)
   return (
-    readsFiles ||
+    usesTools ||
+    (client_tools?.instances ?? []).length > 0 ||
     promptFiles(config).length > 0 ||
     (config.skills?.paths ?? []).length > 0 ||
     serversIn(config).some(([{ enabled }]) => enabled !== false) ||

@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { directory, environment, piped } from './command.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { remoteSession } from '../../../../src/client/index.ts'
+import { directory, environment, piped, program } from './command.ts'
 import { calling, modelServer, saidIn } from './model-server.ts'
+import { placeOf } from './served-place.ts'
 import { inTerminal, pty } from './terminal.ts'
 
 /** A project with an agent file, which reads its prompt from outside of the project. */
@@ -51,6 +54,47 @@ describe('phi --config', () => {
     expect(stdout).toContain('Bees.')
     expect(stderr).toMatch(/✓ reader-1 Read a\.md\./)
     expect(stderr).toContain('It is about bees.')
+  })
+
+  it('has no page for a tool of a page, and says so; served, a page runs it, and picks the model by name', async () => {
+    const more = `
+[[provider.instances]]
+id = "{{deep}}"
+model = "deeper"
+api = "openai_completions"
+base_url = "BASE"
+api_key = "\${OPENAI_API_KEY}"
+[[client_tools.instances]]
+name = "set_theme"
+description = "Sets the colours of the page."
+parameters = { type = "object", properties = { theme = { enum = ["light", "dark"] } }, required = ["theme"] }
+[choices.models]
+deep = "{{provider.deep}}"
+`
+    const { cwd, env, asked, text } = await project(more, (request) => {
+      if (saidIn(request).includes('Think.')) return { text: [`From ${request.model}.`] }
+      const result = request.messages.find(({ role }) => role === 'tool')
+      return result === undefined ? calling('set_theme', { theme: 'dark' }) : { text: [`The page said: ${result.content}`] }
+    })
+    writeFileSync(join(cwd, 'agent.toml'), text.replace('BASE', env.OPENAI_BASE_URL ?? ''))
+    const alone = await piped(['--config', 'agent.toml', '--trust', '-p', 'Make it dark.'], { cwd, env })
+    expect(alone.stderr).toContain('set_theme is a tool of a page. Nobody can run it in a terminal')
+    expect(alone.stdout).toContain('The page said: No page is there that could run it.')
+
+    const child = spawn(process.execPath, [program, 'serve', '--config', 'agent.toml', '--trust'], {
+      ...{ cwd, env, stdio: ['ignore', 'pipe', 'inherit'] },
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const link = await new Promise<string>((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString().trim())))
+    const { origin, token } = placeOf(link)
+    const session = remoteSession({ url: `${origin}/agent`, sessionId: 's', headers: { authorization: `Bearer ${token}` }, logger: false })
+    onTestFinished(() => session.close())
+    session.tools({ set_theme: ({ theme }) => `${theme} it is` })
+    expect(await session.prompt('Make it dark.').text()).toBe('The page said: dark it is')
+    expect(asked.at(-1)?.model).toBe('test')
+    expect(await session.prompt('Think.', { model: 'deep' }).text()).toBe('From deeper.')
+    expect(asked.at(-1)?.model).toBe('deeper')
+    await expect(session.prompt('Think.', { model: 'huge' }).text()).rejects.toMatchObject({ code: 'choiceNotAllowed' })
   })
 
   it.skipIf(pty === undefined)('asks once per file and text', async () => {

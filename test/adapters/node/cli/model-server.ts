@@ -6,6 +6,7 @@ import type { Turn } from '../../../harness/server/scenarios.ts'
 
 /** What a request said: who said what, in order. */
 export interface Asked {
+  model: string
   messages: { role: string; content: unknown }[]
   /** 1 for the first request. */
   attempt: number
@@ -22,8 +23,8 @@ export interface ModelServer {
 export async function modelServer(answer: (asked: Asked) => Turn | Promise<Turn>): Promise<ModelServer> {
   const asked: Asked[] = []
   const server = createServer(async (request, response) => {
-    const { messages }: Pick<Asked, 'messages'> = JSON.parse(await text(request))
-    const next = { messages, attempt: asked.length + 1 }
+    const { model, messages }: Pick<Asked, 'model' | 'messages'> = JSON.parse(await text(request))
+    const next = { model, messages, attempt: asked.length + 1 }
     asked.push(next)
     const turn = await answer(next)
     response.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { parseConfig, trustRequests } from '../../src/config/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { agentOf, provider, refusal, toolsNamed } from '../support/agent-files.ts'
+
+const theme = `
+[[client_tools.instances]]
+name = "set_theme"
+description = "Sets the colours of the page."
+timeout_secs = 60
+trust = "Trusted"
+max_result_chars = 100
+[client_tools.instances.parameters]
+type = "object"
+required = ["theme"]
+properties = { theme = { enum = ["light", "dark"] } }
+[client_tools.instances.output]
+type = "object"
+required = ["applied"]
+`
+const choices = `
+[[provider.instances]]
+id = "{{deep}}"
+model = "deeper"
+api_key = "k"
+[choices]
+thinking = ["off", "HIGH"]
+tools = ["look_up"]
+client_tools = ["locate"]
+[choices.models]
+deep = "{{provider.deep}}"
+`
+
+describe('a tool of a page in a file', () => {
+  it('is run by a page, as one that code declares', async () => {
+    const script = [{ toolCalls: [{ name: 'set_theme', arguments: { theme: 'dark' } }] }, { text: 'Dark.' }]
+    const agent = await agentOf(provider + theme, { createModel: () => scripted(script) })
+    const run = agent.prompt('Make it dark.')
+    run.subscribe((event) => {
+      if (event.type === 'clientCallRequested') void run.answerCall(event, { output: { applied: 'dark' } })
+    })
+    expect(await run.text()).toBe('Dark.')
+    const [tool] = agent.settings.tools ?? []
+    expect(tool).toMatchObject({ description: 'Sets the colours of the page.', timeoutMs: 60_000, client: { maxResultChars: 100 } })
+    await agent.close()
+  })
+
+  it.each([
+    ['no schema', theme.replace('type = "object"', 'type = "string"'), 'invalidTool', 'client_tools.instances[0]'],
+    ['a name that no tool may have', theme.replace('"set_theme"', '"set theme"'), 'invalidTool', 'client_tools.instances[0]'],
+    [
+      'a result that nobody can check',
+      theme.replace('required = ["applied"]', '"$dynamicRef" = "#a"'),
+      'unsupportedSchema',
+      'client_tools.instances[0]',
+    ],
+    ['a word', theme.replace('"Trusted"', '"blindly"'), 'invalidField', 'client_tools.instances[0].trust'],
+  ])('that has %s is refused at its place', async (_name, text, code, field) => {
+    expect(await refusal(provider + text)).toMatchObject({ code, field, line: expect.any(Number) })
+  })
+
+  it('is told to who is asked for trust, where the environment is in it', async () => {
+    const { config } = await parseConfig(provider + theme.replace('of the page.', 'of ${HOME}.'), 'toml')
+    expect(trustRequests(config)).toContainEqual({ kind: 'variable', field: 'client_tools.instances[0].description', what: '${HOME}' })
+  })
+})
+
+describe('choices in a file', () => {
+  const host = { tools: toolsNamed('look_up', 'other') }
+
+  it('are what prompts may choose by name', async () => {
+    const agent = await agentOf(provider + choices, {
+      ...host,
+      createModel: ({ model = '' }) => scripted(() => ({ text: model }), { id: model }),
+    })
+    expect(await agent.prompt('Hi.').text()).toBe('m')
+    expect(await agent.prompt('Hi.', { model: 'deep', thinking: 'high', tools: ['look_up'] }).text()).toBe('deeper')
+    expect(() => agent.prompt('Hi.', { model: 'm' })).toThrow(/The choices of the agent are: deep/)
+    expect(() => agent.prompt('Hi.', { thinking: 'low' })).toThrow(/off, high/)
+    expect(() => agent.prompt('Hi.', { tools: ['other'] })).toThrow(/look_up/)
+    expect(agent.settings.choices?.clientTools).toEqual(['locate'])
+  })
+
+  it.each([
+    ['a model that is not there', choices.replace('"{{provider.deep}}"', '"{{provider.huge}}"'), 'badReference', 'choices.models.deep'],
+    ['a tool that the host does not have', choices.replace('"look_up"', '"fly"'), 'invalidTool', 'choices.tools[0]'],
+    ['a level that is none', choices.replace('"HIGH"', '"deep"'), 'invalidField', 'choices.thinking[1]'],
+    ['a choice that is none', choices.replace('client_tools =', 'clients ='), 'unknownKey', 'choices.clients'],
+  ])('with %s are told at their place', async (_name, text, code, field) => {
+    if (code === 'unknownKey') expect((await parseConfig(provider + text, 'toml')).warnings).toMatchObject([{ code, field }])
+    else expect(await refusal(provider + text, host)).toMatchObject({ code, field, line: expect.any(Number) })
+  })
+})
