@@ -16,7 +16,7 @@ describe('phi through pipes', () => {
     expect(stderr).toContain('I look.')
     expect(stderr).toContain('✓ list_files .')
     expect(code).toBe(0)
-    expect(saidIn(asked[0] ?? { messages: [], attempt: 0 })).toContain('Go on.\\n\\n<stdin>\\nthe log\\n</stdin>')
+    expect(saidIn(asked[0] ?? { model: '', messages: [], attempt: 0 })).toContain('Go on.\\n\\n<stdin>\\nthe log\\n</stdin>')
   })
 
   it('takes what is piped in as the question where there is no other', async () => {

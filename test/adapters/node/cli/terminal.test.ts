@@ -98,7 +98,7 @@ describe.skipIf(pty === undefined)('phi in a terminal', () => {
     await phi.shows('↪ be brief')
     open()
     await phi.shows('Shorter, then.')
-    expect(saidIn(asked[1] ?? { messages: [], attempt: 0 })).toContain('be brief')
+    expect(saidIn(asked[1] ?? { model: '', messages: [], attempt: 0 })).toContain('be brief')
   })
 
   it('stops at Ctrl-C, and leaves at the next one', async () => {
