@@ -42,7 +42,7 @@ test('a model behind a proxy answers with the key of the server, which the page 
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await say(page, 'Without a token?')
   await expect(status(page)).toHaveAttribute('data-status', 'error')
-  await expect(failure).toContainText('auth')
+  await expect(failure).toContainText('No access')
 
   await choose({ token, model: 'claude-opus-4-6' })
   await say(page, 'With another model?')

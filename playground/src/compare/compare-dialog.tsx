@@ -22,17 +22,25 @@ export function CompareDialog({ desk, onClose }: { desk: Desk; onClose: () => vo
     entries.value = entries.value.map((entry, index) => (index === at ? { ...entry, ...part } : entry))
   }
 
+  /** What is written here is in the composer when nothing is compared. */
+  function write(text: string): void {
+    prompt.value = text
+    draft.text.value = text
+  }
+
   function start(): void {
-    const [asked, chosen] = [entries.value, judge.value]
-    const run = chat.compare?.(() => contestOf(asked, chosen, settings))
+    const [configurations, chosen] = [entries.value, judge.value]
+    const run = chat.compare?.(() => contestOf(configurations, chosen, settings))
     onClose()
-    if (run !== undefined) desk.race(prompt.value.trim(), run)
+    if (run === undefined) return
+    draft.text.value = ''
+    desk.race(prompt.value.trim(), run)
   }
 
   return (
     <Dialog label="Compare" class="settings compare" onClose={onClose}>
       <Field label="Prompt">
-        <textarea rows={2} value={prompt.value} onInput={({ currentTarget }) => (prompt.value = currentTarget.value)} />
+        <textarea rows={2} value={prompt.value} onInput={({ currentTarget }) => write(currentTarget.value)} />
       </Field>
       <ol class="entries" aria-label="Configurations">
         {entries.value.map(({ model, thinking }, at) => (

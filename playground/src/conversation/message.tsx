@@ -36,6 +36,9 @@ export interface MessageProps {
   onBranch: (loopId: string) => void
 }
 
+/** What stands in the place of the user, and nobody has said, by its origin. */
+const unsaid: Readonly<Record<string, string>> = { background: 'Report from the background', runtime: 'Note of the agent' }
+
 /** One message. Tool results have no place of their own: they are part of the card of their call. */
 export function Message(props: MessageProps) {
   const { view, isSelected, actions, find, onSelect, onBranch } = props
@@ -46,8 +49,7 @@ export function Message(props: MessageProps) {
   const turn = message !== undefined && 'turnId' in message ? message.turnId : undefined
   // That somebody stopped it is said at the end, and is no failure.
   const errorMessage = message?.role === 'assistant' && message.stopReason !== 'aborted' ? message.errorMessage : undefined
-  // Nobody has said it: it is the output of a sub-agent.
-  const isReport = message?.role === 'user' && message.provenanceHint?.kind === 'background'
+  const notSaid = message?.role === 'user' ? unsaid[message.provenanceHint?.kind ?? ''] : undefined
   const isUser = role === 'user'
   const sources = sourcesOf(view.blocks)
 
@@ -58,12 +60,12 @@ export function Message(props: MessageProps) {
       data-testid={`message-${role}`}
       data-message={view.id}
       data-status={view.status}
-      data-report={isReport || undefined}
+      data-report={notSaid !== undefined || undefined}
       data-selected={isSelected}
       tabIndex={-1}
       onClick={toSource}
     >
-      <h3 class="visually-hidden">{isReport ? 'Report from the background' : isUser ? 'You' : 'Assistant'}</h3>
+      <h3 class="visually-hidden">{notSaid ?? (isUser ? 'You' : 'Assistant')}</h3>
       {edited !== undefined && isEdited && message?.role === 'user' ? (
         <EditMessage draft={edited} onSend={async (text) => (await actions?.editAndResend(view.id, text)) ?? false} />
       ) : (
@@ -80,7 +82,7 @@ export function Message(props: MessageProps) {
           isScripted={message.role === 'assistant' && message.provider === 'scripted'}
           feedback={actions}
           onSelect={turn && (() => onSelect(turn))}
-          onEdit={message.role === 'user' && !isReport && edited ? () => (edited.value = textOf(message.content)) : undefined}
+          onEdit={message.role === 'user' && notSaid === undefined && edited ? () => (edited.value = textOf(message.content)) : undefined}
           onRerun={isUser || !actions ? undefined : actions.regenerate}
           onBranch={isUser || turn === undefined ? undefined : () => onBranch(turn.loopId)}
         />

@@ -15,6 +15,7 @@ import { BrokenOff } from './ending/broken-off.tsx'
 import { whyEnded } from './ending/why-ended.ts'
 import type { MessageActions } from './message.tsx'
 import { MessageList } from './message-list.tsx'
+import { Waiting } from './waiting.tsx'
 
 interface TranscriptProps {
   state: RunState
@@ -99,12 +100,7 @@ export function Transcript({ state, race, selection, actions, modelUrl, onRemedy
           <MessageList box={box} isFollowing={isFollowing} state={state} selection={selection} actions={actions} {...rest} />
           {race && <RaceCard race={race} />}
           <RetryNotice retry={state.retry} />
-          {isWaiting(state) && (
-            <p class="waiting">
-              <span class="dot" aria-hidden="true" />
-              Waiting for the model…
-            </p>
-          )}
+          <Waiting state={state} onStop={onRemedy && (() => onRemedy('stop'))} />
           {why !== undefined && <Ending why={why} state={state} modelUrl={modelUrl} onRemedy={onRemedy} />}
           <BrokenOff state={state} onGoOn={actions?.goOn} />
         </div>
@@ -123,10 +119,4 @@ export function Transcript({ state, race, selection, actions, modelUrl, onRemedy
       )}
     </div>
   )
-}
-
-/** Whether nothing can be seen of the run, because its model has not begun to answer. */
-function isWaiting({ status, live, retry, tools }: RunState): boolean {
-  if (status !== 'running' || live !== undefined || retry !== undefined) return false
-  return Object.values(tools).every(({ result, status: at }) => result !== undefined || at === 'denied' || at === 'cancelled')
 }

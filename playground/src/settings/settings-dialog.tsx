@@ -1,21 +1,28 @@
-import { useSignal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import { Dialog } from '../parts/dialog.tsx'
 import type { Desk } from '../state/desk.ts'
 import { ownTools } from '../tools/own/own-tool.ts'
 import { OwnToolsTab } from '../tools/own/own-tools-tab.tsx'
-import { keepSnippets, toolSnippets } from '../tools/own/snippets.ts'
+import { keepSnippets, type ToolSnippet, toolSnippets } from '../tools/own/snippets.ts'
 import { AgentTab } from './agent-tab.tsx'
 import { CodeTab } from './code-tab.tsx'
 import { ModelTab } from './model-tab.tsx'
+import type { Settings } from './settings.ts'
 import './settings.css'
 
 const tabs = { model: 'Model', agent: 'Agent', tools: 'Own tools', code: 'View code' } as const
 export type SettingsTab = keyof typeof tabs
 
+/** What was changed and is neither applied nor cancelled: there again when the dialog is opened again. */
+const draft = signal<Settings | undefined>(undefined)
+const snippets = signal<readonly ToolSnippet[] | undefined>(undefined)
+
 /** What can be chosen, as a draft until it is applied. Loaded when it is first opened. */
 export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab: SettingsTab; onClose: () => void }) {
-  const draft = useSignal(desk.backend.settings.value)
-  const snippets = useSignal(toolSnippets.value)
+  const chosen = draft.value ?? desk.backend.settings.value
+  const written = snippets.value ?? toolSnippets.value
+  const isKept = useSignal(draft.value !== undefined || snippets.value !== undefined)
+  const change = (next: Settings) => (draft.value = next)
   const fault = useSignal<string | undefined>(undefined)
   const tab = useSignal(first)
   const isApplying = useSignal(false)
@@ -25,8 +32,9 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
   const names = Object.keys(tabs) as SettingsTab[] // the keys of the table above
 
   async function apply(): Promise<void> {
+    fault.value = undefined
     try {
-      ownTools(snippets.value)
+      ownTools(written)
     } catch (error) {
       fault.value = error instanceof Error ? error.message : String(error)
       tab.value = 'tools'
@@ -34,9 +42,22 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
     }
     isApplying.value = true
     const before = toolSnippets.value
-    toolSnippets.value = snippets.value
-    if (await desk.configure(draft.value)) keepSnippets()
-    else toolSnippets.value = before
+    toolSnippets.value = written
+    const isUsed = await desk.configure(chosen)
+    isApplying.value = false
+    if (isUsed) {
+      keepSnippets()
+      drop()
+      return
+    }
+    // What was written stays, to be mended.
+    toolSnippets.value = before
+    fault.value = desk.notices.list.value.find(({ topic }) => topic === 'settings')?.text
+  }
+
+  function drop(): void {
+    draft.value = undefined
+    snippets.value = undefined
     onClose()
   }
 
@@ -50,21 +71,28 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
         ))}
       </div>
       <div class="settings-body" role="tabpanel" aria-label={tabs[tab.value]}>
-        {tab.value === 'model' && <ModelTab draft={draft.value} onChange={(next) => (draft.value = next)} />}
-        {tab.value === 'agent' && <AgentTab draft={draft.value} onChange={(next) => (draft.value = next)} />}
+        {tab.value === 'model' && <ModelTab draft={chosen} onChange={change} />}
+        {tab.value === 'agent' && <AgentTab draft={chosen} onChange={change} />}
         {tab.value === 'tools' && (
           <OwnToolsTab
-            snippets={snippets.value}
-            isUsed={draft.value.place === 'tab' && draft.value.model.source !== 'scripted'}
-            fault={fault.value}
+            snippets={written}
+            isUsed={chosen.place === 'tab' && chosen.model.source !== 'scripted'}
             onChange={(next) => (snippets.value = next)}
           />
         )}
-        {tab.value === 'code' && <CodeTab draft={draft.value} prompt={asked?.type === 'text' ? asked.text : undefined} />}
+        {tab.value === 'code' && <CodeTab draft={chosen} prompt={asked?.type === 'text' ? asked.text : undefined} />}
       </div>
+      {fault.value !== undefined && (
+        <p class="message-error" role="alert">
+          {fault.value}
+        </p>
+      )}
       <div class="dialog-actions">
-        {isRunning && desk.backend.settings.value.place === 'tab' && <p class="field-hint">Applying stops the run.</p>}
-        <button type="button" onClick={onClose}>
+        {isKept.value && <p class="field-hint">These changes were not applied yet. Cancel drops them.</p>}
+        {isRunning && desk.backend.settings.value.place === 'tab' && (
+          <p class="field-hint">The run goes on. What you apply holds from the next answer on.</p>
+        )}
+        <button type="button" onClick={drop}>
           Cancel
         </button>
         <button type="button" class="primary" disabled={isApplying.value} onClick={() => void apply()}>

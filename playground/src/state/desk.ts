@@ -5,13 +5,14 @@ import { serverUrl } from '../remote/server-url.ts'
 import type { Settings } from '../settings/settings.ts'
 import { sessionIn } from '../tree/shared-page.ts'
 import type { SettableBackend } from './chat-port.ts'
-import { dropDraft } from './conversation/draft.ts'
+import { dropDraft, moveDraft } from './conversation/draft.ts'
 import { createTabWatch, type Interference } from './desk/interference.ts'
 import { createNotices, type Notices } from './desk/notices.ts'
 import { type Activity, isBusy, openConversations } from './desk/open-conversations.ts'
 import { createStoredList, type StoredList } from './desk/stored-list.ts'
+import { importWords } from './desk/words.ts'
 import type { RunRace } from './race/race.ts'
-import { createSelection, readAddress, type SelectionState } from './selection.ts'
+import { createSelection, isOwnAddress, readAddress, type SelectionState } from './selection.ts'
 import { type Conversation, createConversation } from './session.ts'
 
 /**
@@ -86,11 +87,21 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
         return listen(createConversation(chat, { notices, recorded: await chat.recorded(), loopId }))
       } catch (error) {
         // One that was never written to has no records yet.
-        if (SessionError.isInstance(error) && error.code === 'notFound' && loopId === undefined) return begin(sessionId)
+        if (SessionError.isInstance(error) && error.code === 'notFound' && loopId === undefined) {
+          if (!isOwnAddress(sessionId)) tellOfNothing(sessionId)
+          return begin(sessionId)
+        }
         throw error
       }
     })
     return opened ?? begin()
+  }
+
+  /** Somebody followed a link to it. */
+  function tellOfNothing(sessionId: string): void {
+    const place = backend.settings.value.place === 'server' ? 'on this server' : 'in this browser'
+    const text = `There is no conversation of this address ${place}: it was deleted, or it is kept elsewhere. What you write here begins a new one.`
+    notices.tell({ topic: 'nothing', kind: 'news', sessionId, text, remedies: [] })
   }
 
   function begin(sessionId?: string): Conversation {
@@ -180,7 +191,11 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   }
 
   function create(): void {
-    show(begin())
+    const { sessionId } = current.value
+    const next = begin()
+    // Nobody comes back to one that is deleted.
+    if (watch.interference.value === 'deleted') moveDraft(sessionId, next.sessionId)
+    show(next)
   }
 
   async function remove(sessionIds: readonly string[]): Promise<void> {
@@ -223,7 +238,12 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
 
   async function importFrom(file: Blob): Promise<void> {
     const attempt = { topic: 'import', failure: 'The file cannot be imported' }
-    const sessionId = await notices.attempt(attempt, async () => backend.importFrom(sessionIn(await file.text())))
+    const sessionId = await notices.attempt(attempt, async () => {
+      const text = await file.text()
+      return backend.importFrom(sessionIn(text)).catch((error: unknown) => {
+        throw new Error(importWords(error), { cause: error })
+      })
+    })
     if (sessionId !== undefined) await open(sessionId)
   }
 

@@ -3,6 +3,7 @@ import { Agent, type AgentOptions, memorySessionStore, resumeAgent, type Session
 import { type EventStore, SessionError, type SessionSummary, withEvents } from '../../../src/session/index.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
 import { feedbackRules } from './conversation/feedback.ts'
+import { wordsOf } from './desk/words.ts'
 import type { Contest } from './race/local-race.ts'
 import type { RunRace } from './race/race.ts'
 
@@ -32,7 +33,7 @@ export async function openLocalBackend(setUp: () => AgentSetup, onOtherTab: (ses
     await kept.listIds()
     return new LocalBackend(kept, setUp, () => kept.openIds())
   } catch (error) {
-    const warning = `Conversations end with this page: ${error instanceof Error ? error.message : String(error)}`
+    const warning = `Conversations end with this page: ${wordsOf(error)}`
     return new LocalBackend(memorySessionStore(), setUp, async () => [], warning)
   }
 }

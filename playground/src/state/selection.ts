@@ -42,10 +42,18 @@ function writeAddress({ sessionId = '', selection, tab }: Address): string {
   return `#${encodeURIComponent(sessionId)}${query === '' ? '' : `?${query}`}`
 }
 
+/** In the state of an entry of the history: this page wrote its address. */
+const mark = 'phi-playground'
+
+/** Whether the address of now is one that this page wrote for a conversation, not a link that somebody followed. */
+export function isOwnAddress(sessionId: string): boolean {
+  return Object(history.state)[mark] === sessionId
+}
+
 /** WebKit refuses a page that changes its address a hundred times in ten seconds: then it says what it said before. */
 function writeTo(how: 'pushState' | 'replaceState', address: Address): void {
   try {
-    history[how](undefined, '', writeAddress(address))
+    history[how]({ [mark]: address.sessionId }, '', writeAddress(address))
   } catch {
     // The next change says all of it.
   }

@@ -92,7 +92,7 @@ export function createConversation(chat: ChatPort, { notices, recorded, loopId }
   const record = signal(recorded && outlineOf(recorded))
   const lastLoop = signal(loopId ?? (recorded && lastLoopOf(recorded)))
   const draft = draftOf(sessionId)
-  const queue = createQueue(draft)
+  const queue = createQueue(draft, { endsWithPage: chat.queued === undefined })
   const runner = createRaceRunner(log)
   const feedback = chat.shared && feedbackOf(chat.shared)
   const isSending = signal(false)

@@ -127,7 +127,7 @@ function mayBegin(loop: LoopState, input: TurnInput): Promise<RunEnding | undefi
 }
 
 async function limitEnding(loop: LoopState, limit: ReachedLimit): Promise<RunEnding> {
-  await addNotice(loop, withId(userMessage(`[Agent stopped: ${limit.reason}]`)))
+  await addNotice(loop, withId({ ...userMessage(`[Agent stopped: ${limit.reason}]`), provenanceHint: { kind: 'runtime' } }))
   return loop.failure === undefined ? { status: 'limit', limit } : { status: 'error', error: loop.failure }
 }
 

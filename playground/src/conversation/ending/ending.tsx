@@ -4,6 +4,7 @@ import { escapeControls, type RunState } from '../../../../src/store/index.ts'
 import { RemedyButton } from '../../notices/remedy-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import type { Remedy } from '../../state/desk/remedies.ts'
+import { topicOf } from '../../state/desk/words.ts'
 import { type NetworkCause, networkCause, networkCauses } from './network-cause.ts'
 import { askedToWaitUntil, WaitUntil } from './wait-until.tsx'
 import type { Why } from './why-ended.ts'
@@ -25,7 +26,7 @@ export function Ending({ why, state, modelUrl, onRemedy }: EndingProps) {
   return (
     <div class={why.isFailure ? 'failure' : 'notice'} role={why.isFailure ? 'alert' : undefined} data-testid={idOf(state)}>
       <p>
-        <strong>{failure?.code ?? why.word}</strong> {escapeControls(why.text)}
+        <strong>{failure === undefined ? why.word : topicOf(failure.code)}</strong> {escapeControls(why.text)}
         {tries}
       </p>
       {until !== undefined && <WaitUntil time={until} />}

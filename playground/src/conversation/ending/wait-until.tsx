@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { RunState } from '../../../../src/store/index.ts'
+import { dateOf, timeOfDay } from '../../parts/figures.ts'
 
 /** Epoch ms from which on the service wants to be asked again; `undefined` where it did not say. */
 export function askedToWaitUntil({ failure, messages }: RunState): number | undefined {
@@ -31,7 +32,7 @@ export function WaitUntil({ time }: { time: number }) {
 function untilOf(time: number, now: number): string {
   const until = new Date(time)
   if (Number.isNaN(until.getTime())) return 'a time that no calendar has'
-  return until.toDateString() === new Date(now).toDateString() ? until.toLocaleTimeString() : until.toLocaleString()
+  return until.toDateString() === new Date(now).toDateString() ? timeOfDay(time) : dateOf(time)
 }
 
 function waitOf(ms: number): string {

@@ -1,6 +1,7 @@
 import type { StopReason, textOf } from '../../../../src/index.ts'
 import type { MessageView, RunState } from '../../../../src/store/index.ts'
 import { type Remedy, remediesFor } from '../../state/desk/remedies.ts'
+import { storageWords } from '../../state/desk/words.ts'
 
 /** Why nothing more comes. */
 export interface Why {
@@ -32,7 +33,8 @@ export function whyEnded(state: RunState): Why | undefined {
   if (status === 'error' || failure !== undefined) {
     const { message = 'It is not known why.' } = failure ?? {}
     const found = failure === undefined ? [] : remediesFor(failure)
-    return { word: 'Failed', text: message, isFailure: true, remedies: found.includes('compactAndRetry') ? found : withRetry(found) }
+    const text = failure?.code === 'journal' ? notStored(storageWords(failure) ?? message) : message
+    return { word: 'Failed', text, isFailure: true, remedies: found.includes('compactAndRetry') ? found : withRetry(found) }
   }
   if (status === 'rejected') {
     return {
@@ -73,6 +75,10 @@ function whyAnswerEnded({ messages, endedBy }: RunState): Why | undefined {
 
 function isEmpty({ content }: { content: Parameters<typeof textOf>[0] }): boolean {
   return content.every((block) => block.type === 'thinking' || (block.type === 'text' && block.text.trim() === ''))
+}
+
+function notStored(why: string): string {
+  return `${why} The run was stopped, because what comes next could not be stored. What you see is kept as far as it was stored before.`
 }
 
 function withRetry(remedies: readonly Remedy[]): readonly Remedy[] {

@@ -101,7 +101,7 @@ function originOf(origin: BlockProvenance, message: Message): { origin: string; 
     case 'runtime':
       return message.role === 'assistant'
         ? { origin: 'summary', detail: 'written by the SDK, in the place of what is not sent any more' }
-        : { origin: 'marker', detail: 'written by the SDK: something is not sent here' }
+        : { origin: 'marker', detail: 'written by the SDK: something is not sent here, or a limit was reached' }
     case 'unknown':
       return { origin: 'added', detail: 'by a hook, or handed in without its turns' }
     default:

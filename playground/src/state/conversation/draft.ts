@@ -1,5 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
 import type { Attachment } from '../attachments.ts'
+import { keepFiles, keepWords, keptFiles, keptWords } from './kept-words.ts'
 
 /** What is not said yet. */
 export interface Draft {
@@ -7,61 +8,88 @@ export interface Draft {
   attached: Signal<readonly Attachment[]>
   /** Why other files do not go with it. */
   refused: Signal<readonly string[]>
+  /** What waits in the queue of a run of this page: it is said by the run, or it is in the draft again when the page ends before. */
+  waiting: Signal<readonly Said[]>
   /** What is to be said instead of a message; `undefined` where nobody changes it. */
   edited(messageId: string): Signal<string | undefined>
   /** Puts words that were not heard before what is there by now. */
   giveBack(text: string, media: readonly Attachment[]): void
 }
 
-const drafts = new Map<string, Draft>()
-const place = (sessionId: string) => `phi-playground-draft ${sessionId}`
+/** Words, and what goes with them. */
+export interface Said {
+  text: string
+  media: readonly Attachment[]
+}
 
-/** The draft of a conversation: there again when one comes back to it, its text also after a reload of the page. */
+const drafts = new Map<string, Draft>()
+
+/** The draft of a conversation: there again when one comes back to it, and after the page has ended, however it did. */
 export function draftOf(sessionId: string): Draft {
   const known = drafts.get(sessionId)
   if (known !== undefined) return known
-  const text = signal(storedText(sessionId))
+  const kept = keptWords(sessionId)
+  const text = signal(kept.text)
   const attached = signal<readonly Attachment[]>([])
+  const waiting = signal<readonly Said[]>([])
   const edits = new Map<string, Signal<string | undefined>>()
+
+  function keep(): void {
+    if (drafts.get(sessionId) !== draft) return
+    const changed = [...edits].flatMap(([id, { value }]) => (value === undefined ? [] : [[id, value] as const]))
+    keepWords(sessionId, {
+      text: joined([...waiting.value.map((said) => said.text), text.value]),
+      edits: Object.fromEntries(changed),
+    })
+  }
+
+  const keepMedia = () => {
+    if (drafts.get(sessionId) === draft) void keepFiles(sessionId, [...waiting.value.flatMap(({ media }) => media), ...attached.value])
+  }
+
+  function edited(messageId: string): Signal<string | undefined> {
+    const found = edits.get(messageId) ?? signal(kept.edits[messageId])
+    if (!edits.has(messageId)) {
+      edits.set(messageId, found)
+      found.subscribe(keep)
+    }
+    return found
+  }
+
   const draft: Draft = {
-    edited(messageId) {
-      const edited = edits.get(messageId) ?? signal(undefined)
-      edits.set(messageId, edited)
-      return edited
-    },
     text,
     attached,
     refused: signal<readonly string[]>([]),
+    waiting,
+    edited,
     giveBack(words, media) {
-      if (words !== '') text.value = text.value === '' ? words : `${words}\n${text.value}`
-      attached.value = [...media, ...attached.value]
+      text.value = joined([words, text.value])
+      if (media.length > 0) attached.value = [...media, ...attached.value]
     },
   }
-  text.subscribe((words) => keepText(sessionId, words))
+  for (const messageId of Object.keys(kept.edits)) edited(messageId)
   drafts.set(sessionId, draft)
+  void keptFiles(sessionId).then((media) => {
+    // Not what was attached meanwhile.
+    if (media.length > 0) draft.giveBack('', media)
+    for (const part of [attached, waiting]) part.subscribe(keepMedia)
+  })
+  for (const part of [text, waiting]) part.subscribe(keep)
   return draft
+}
+
+/** What was written in one conversation is the draft of another one. */
+export function moveDraft(from: string, to: string): void {
+  const { text, attached } = draftOf(from)
+  draftOf(to).giveBack(text.value, attached.value)
+  dropDraft(from)
 }
 
 /** Of a conversation that is no more. */
 export function dropDraft(sessionId: string): void {
   drafts.delete(sessionId)
-  keepText(sessionId, '')
+  keepWords(sessionId, { text: '', edits: {} })
+  void keepFiles(sessionId, [])
 }
 
-function storedText(sessionId: string): string {
-  try {
-    return sessionStorage.getItem(place(sessionId)) ?? ''
-  } catch {
-    return ''
-  }
-}
-
-/** Where the browser keeps nothing, the text lives as long as the page. */
-function keepText(sessionId: string, text: string): void {
-  try {
-    if (text === '') sessionStorage.removeItem(place(sessionId))
-    else sessionStorage.setItem(place(sessionId), text)
-  } catch {
-    // Full, or forbidden.
-  }
-}
+const joined = (texts: readonly string[]) => texts.filter((text) => text !== '').join('\n')

@@ -1,14 +1,11 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { Receipt } from '../../../../src/index.ts'
-import type { Attachment } from '../attachments.ts'
-import type { Draft } from './draft.ts'
+import type { Draft, Said } from './draft.ts'
 
 /** A message that waits for the run to take it. */
-export interface QueuedMessage {
+export interface QueuedMessage extends Said {
   id: string
   kind: 'steer' | 'followUp'
-  text: string
-  media: readonly Attachment[]
   receipt: Receipt
 }
 
@@ -20,8 +17,13 @@ export interface Queue {
   withdraw(message: QueuedMessage): Promise<boolean>
 }
 
-export function createQueue(draft: Draft): Queue {
+/** `endsWithPage`: nobody else keeps what waits. */
+export function createQueue(draft: Draft, { endsWithPage }: { endsWithPage: boolean }): Queue {
   const waiting = signal<readonly QueuedMessage[]>([])
+  if (endsWithPage)
+    waiting.subscribe((all) => {
+      draft.waiting.value = all
+    })
   const withdrawn = new Set<string>()
 
   async function follow(message: QueuedMessage): Promise<void> {

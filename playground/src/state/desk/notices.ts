@@ -1,5 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
+import { isMissingPart } from '../../late/missing-part.ts'
 import { type Remedy, remediesFor } from './remedies.ts'
+import { wordsOf } from './words.ts'
 
 /** Something that a person should know, and what can be done about it. */
 export interface Notice {
@@ -54,9 +56,12 @@ export function createNotices(): Notices {
       try {
         return await act()
       } catch (error) {
-        const text = `${failure}: ${error instanceof Error ? error.message : String(error)}`
+        const text = `${failure}: ${wordsOf(error)}`
         const about = sessionId === undefined ? {} : { sessionId }
-        list.value = [...list.value, { topic, kind: 'failure', text, remedies: [...remedies, ...remediesFor(error)], ...about }]
+        list.value = [
+          ...list.value,
+          { topic, kind: 'failure', text, remedies: isMissingPart(error) ? ['reload'] : [...remedies, ...remediesFor(error)], ...about },
+        ]
         return undefined
       }
     },

@@ -16,6 +16,7 @@ const remedies: Readonly<Record<string, readonly Remedy[]>> = {
   conflict: ['takeOver'],
   newerSchema: ['reload'],
   blocked: ['reload'],
+  loadFailed: ['reload'],
 }
 
 /** What helps against an error, or against the failure of a run. */

@@ -5,8 +5,6 @@ interface OwnToolsTabProps {
   snippets: readonly ToolSnippet[]
   /** The agents that are set up have tools of the visitor. */
   isUsed: boolean
-  /** Why they cannot be used. */
-  fault: string | undefined
   onChange: (snippets: readonly ToolSnippet[]) => void
 }
 
@@ -18,7 +16,7 @@ const example: ToolSnippet = {
 }
 
 /** Tools that the visitor writes. */
-export function OwnToolsTab({ snippets, isUsed, fault, onChange }: OwnToolsTabProps) {
+export function OwnToolsTab({ snippets, isUsed, onChange }: OwnToolsTabProps) {
   const change = (at: number, part: Partial<ToolSnippet>) =>
     onChange(snippets.map((snippet, each) => (each === at ? { ...snippet, ...part } : snippet)))
   return (
@@ -29,11 +27,6 @@ export function OwnToolsTab({ snippets, isUsed, fault, onChange }: OwnToolsTabPr
       </p>
       {!isUsed && (
         <p class="settings-note">Scripted models and servers have tools of their own: these are for the other models in this tab.</p>
-      )}
-      {fault !== undefined && (
-        <p class="message-error" role="alert">
-          {fault}
-        </p>
       )}
       {snippets.map((snippet, at) => (
         <fieldset key={at} class="choice">

@@ -1,0 +1,88 @@
+import { type IDBPDatabase, openDB } from 'idb'
+import type { Attachment } from '../attachments.ts'
+
+/** What a person wrote and has not said yet, without its pictures and files. */
+export interface Words {
+  text: string
+  /** What is to be said instead of messages, by their ids. */
+  edits: Readonly<Record<string, string>>
+}
+
+const place = (sessionId: string) => `phi-playground-draft ${sessionId}`
+/** Drafts of conversations that may be kept beyond their tab: the oldest go. */
+const most = 30
+
+/**
+ * The words of a conversation: those of this tab, after a reload; otherwise those that were written last, in a tab that is closed.
+ * Where the browser keeps nothing, they live as long as the page.
+ */
+export function keptWords(sessionId: string): Words {
+  for (const storage of ['sessionStorage', 'localStorage'] as const) {
+    const words = tried(() => wordsIn(globalThis[storage].getItem(place(sessionId))))
+    if (words !== undefined) return words
+  }
+  return { text: '', edits: {} }
+}
+
+/** Keeps them at once: the page may end before anything that takes time. */
+export function keepWords(sessionId: string, { text, edits }: Words): void {
+  const isEmpty = text === '' && Object.keys(edits).length === 0
+  for (const storage of ['sessionStorage', 'localStorage'] as const) {
+    tried(() => {
+      if (isEmpty) globalThis[storage].removeItem(place(sessionId))
+      else globalThis[storage].setItem(place(sessionId), JSON.stringify({ text, edits, at: Date.now() }))
+    })
+  }
+  if (!isEmpty) tried(() => forgetOldest(localStorage))
+}
+
+function forgetOldest(storage: Storage): void {
+  const all = Object.keys(storage).filter((key) => key.startsWith(place('')))
+  if (all.length <= most) return
+  const at = (key: string) => Number(Object(JSON.parse(storage.getItem(key) ?? '{}')).at ?? 0)
+  for (const key of all.sort((a, b) => at(a) - at(b)).slice(0, all.length - most)) storage.removeItem(key)
+}
+
+function wordsIn(kept: string | null): Words | undefined {
+  if (kept === null) return undefined
+  const { text, edits } = Object(JSON.parse(kept))
+  const known = Object.entries(Object(edits)).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  return typeof text === 'string' ? { text, edits: Object.fromEntries(known) } : undefined
+}
+
+/** Storage may be full, or forbidden. */
+function tried<Value>(act: () => Value): Value | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
+}
+
+let opening: Promise<IDBPDatabase> | undefined
+
+/** Beside the conversations: a draft belongs to none of them yet. */
+function files(): Promise<IDBPDatabase> {
+  opening ??= openDB('phi-playground-drafts', 1, { upgrade: (db) => void db.createObjectStore('files') })
+  return opening
+}
+
+/** The pictures and files of a draft; none where the browser keeps nothing. */
+export async function keptFiles(sessionId: string): Promise<readonly Attachment[]> {
+  try {
+    return (await (await files()).get('files', sessionId)) ?? []
+  } catch {
+    return []
+  }
+}
+
+/** Never rejects: what cannot be kept lives as long as the page. */
+export async function keepFiles(sessionId: string, attached: readonly Attachment[]): Promise<void> {
+  try {
+    const db = await files()
+    if (attached.length === 0) await db.delete('files', sessionId)
+    else await db.put('files', [...attached], sessionId)
+  } catch {
+    // Full, or forbidden.
+  }
+}
