@@ -158,6 +158,29 @@ function importViolations(sources: Sources): string[] {
   return found
 }
 
+/** What serves sessions over HTTP asks at a desk (`SessionDesk`): a session may live in another process than its routes. */
+const atDesk = /^adapters\/http\/(?:routes|openai|stream)\//
+const behindDesk = /^adapters\/http\/live\/(?:live-session|session-agent|run-starts|run-of|run-followers)\.ts$/
+const living = ['Agent', 'AgentRun', 'LiveSession']
+
+function deskViolations(sources: Sources): string[] {
+  const found: string[] = []
+  for (const [path, code] of sources) {
+    if (!atDesk.test(path)) continue
+    for (const { specifier = '', line } of importsOf(code)) {
+      if (behindDesk.test(resolveImport(path, specifier))) found.push(`${path}:${line} ${specifier} is behind the desk`)
+    }
+    for (const [, names = ''] of code.matchAll(/^import (?:type )?\{([^}]*)\}/gm)) {
+      const name = names
+        .split(',')
+        .map((each) => each.replace(/\btype\b|\bas\b.*/g, '').trim())
+        .find((each) => living.includes(each))
+      if (name !== undefined) found.push(`${path} imports ${name}, which lives where the session is`)
+    }
+  }
+  return found
+}
+
 function platformViolations(sources: Sources): string[] {
   const found: string[] = []
   for (const [path, code] of sources) {
@@ -242,6 +265,8 @@ describe('the house stands', () => {
     expect(inSource.filter(([name, { layers: may }]) => told.get(name)?.join() !== may.join()).map(([name]) => name)).toEqual([])
   })
 
+  it('routes hold nothing that lives: they ask at a desk', () => expect(deskViolations(shipped)).toEqual([]))
+
   it('src knows no platform', () => expect(platformViolations(src)).toEqual([]))
 
   it('no function is written behind an assignment to a property', () => expect(tenuredFunctions(src)).toEqual([]))
@@ -318,6 +343,15 @@ describe('this test can fail', () => {
     for (const code of found) expect(tenuredFunctions(new Map([['src/a.ts', code]])), code).toHaveLength(1)
     const passed = 'readonly #a = (b) => b\nconst a = () => 1\nthis.a = make(() => 1)\nthis.a = b\nif (this.a === b) (() => 1)()'
     expect(tenuredFunctions(new Map([['src/a.ts', passed]]))).toEqual([])
+  })
+
+  it('on what stands behind the desk', () => {
+    const found = (path: string, code: string) => deskViolations(new Map([[path, code]]))
+    expect(found('adapters/http/routes/a.ts', "import type { LiveSession } from '../live/live-session.ts'")).toHaveLength(2)
+    expect(found('adapters/http/openai/a.ts', "import {\n  type Agent as Made,\n  textOf,\n} from '../../../src/index.ts'")).toHaveLength(1)
+    expect(found('adapters/http/stream/a.ts', "import { runOf } from '../live/run-of.ts'")).toHaveLength(1)
+    expect(found('adapters/http/stream/a.ts', "import type { AgentEvent } from '../../../src/index.ts'")).toEqual([])
+    expect(found('adapters/http/live/a.ts', "import type { LiveSession } from './live-session.ts'")).toEqual([])
   })
 
   it('on shape', () => {

@@ -1,15 +1,15 @@
 import type { Context, Env, Hono } from 'hono'
-import { type Agent, ConfigError } from '../../src/index.ts'
+import { ConfigError } from '../../src/index.ts'
 import { aFunction, aText, checkOptions, either, listOf, oneOf, options as optionsOf } from '../../src/internal.ts'
 import { answerProblems, newApp } from './access/answer-problems.ts'
-import { type Authorize, type Caller, callerOf, type Letting, lettingOf, lettingTable } from './access/authorize.ts'
+import { type Authorize, callerOf, type Letting, lettingOf, lettingTable } from './access/authorize.ts'
 import { originGuard } from './access/origin.ts'
-import type { Problem } from './access/problem.ts'
 import { type LiveSessions, liveSessions, requestHeaders } from './live/live-sessions.ts'
+import type { MakeAgent } from './one-shot/make-agent.ts'
+import { addOneShotRuns } from './one-shot/one-shot-runs.ts'
 import { addHealth } from './operator/health.ts'
 import { type AppObserver, observeApp } from './operator/observer.ts'
 import { addOperator } from './operator/operator-routes.ts'
-import { addOneShotRuns } from './routes/one-shot-runs.ts'
 import { type RouteOptions, resolvedRoutes, routeTable } from './routes/route-options.ts'
 import { sessionRoutes } from './routes/session-routes.ts'
 import { addSessions } from './routes/sessions.ts'
@@ -24,7 +24,7 @@ export interface AgentAppOptions<E extends Env = Env> extends RouteOptions {
   /** Where sessions live: `memoryLiveSessions(…)`, `objectLiveSessions(…)` on Cloudflare. Without it there are only runs without a session. */
   sessions?: LiveSessions | ((c: Context<E>) => LiveSessions)
   /** The agent that answers one `POST /runs` and is then forgotten. A problem is answered as it is. Without it that route is not there. */
-  agent?: (c: Context<E>, caller: Caller) => Agent | Problem | Promise<Agent | Problem>
+  agent?: MakeAgent<E>
   /**
    * Who may see the sessions of everybody and stop their runs, under `/operator`. A name it answers is the operator's, for the log. Default: those routes are
    * not there.

@@ -13,6 +13,7 @@ export { deadlineExceeded, ProblemError, problemResponse, refuse, soonMs, unknow
 export { assertSigningKey, isSigned, signatureOf } from './access/signature.ts'
 export { sayIn } from './live/commands/say.ts'
 export { type AskedCommand, commandIn, defaultForwardMs, requestFor } from './live/commands/session-commands.ts'
+export { sessionDesk } from './live/desk/live-desk.ts'
 export { maxAttempts } from './live/live-session-host.ts'
 export type { ListPage } from './live/live-sessions.ts'
 export { listOfAll, takeUpAll } from './live/memory/left-sessions.ts'

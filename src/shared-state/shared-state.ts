@@ -3,9 +3,9 @@ import { jsonDiff } from '../base/json/json-diff.ts'
 import { PatchFault, unsafeNames } from '../base/json/json-patch.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.ts'
-import { type PatchOperation, patchOperations } from '../contract/session/shared-state.ts'
+import type { PatchOperation } from '../contract/session/shared-state.ts'
 import { isPlain, jsonFault } from '../contract/shape/json-fault.ts'
-import { checkOptions, fits } from '../contract/shape/read.ts'
+import { checkOptions } from '../contract/shape/read.ts'
 import { aJsonObject, aSchema, options as optionsOf, required, wholeFrom } from '../contract/shape/shape.ts'
 import type { SharedState, SharedStateRules } from '../types/session/shared-state.ts'
 import type { SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
@@ -15,6 +15,7 @@ import { formatIssues } from '../validation/format-issues.ts'
 import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
 import { isStandardSchema } from '../validation/tool-parameters.ts'
 import { patchedBy } from './apply-patch.ts'
+import { invalid, readPatch } from './read-patch.ts'
 import { SharedDocument, type VersionRules } from './shared-document.ts'
 
 /** What `sharedState` takes: the rules of the state, and what it begins with. */
@@ -101,8 +102,8 @@ export function sharedState(options: SharedStateOptions<JsonSchema | StandardSch
   }
 }
 
-function changedBy(current: JsonObject, operations: readonly PatchOperation[], maxChars: number): JsonValue {
-  if (!fits(patchOperations, operations)) throw invalid('the patch is no list of operations of JSON Patch (RFC 6902)')
+function changedBy(current: JsonObject, given: readonly PatchOperation[], maxChars: number): JsonValue {
+  const operations = readPatch(given)
   if (operations.length > maxOperations) throw invalid(`the patch has ${operations.length} operations; ${maxOperations} are allowed`)
   try {
     // As much as the state may have at most, once more: what is replaced made room.
@@ -133,8 +134,4 @@ function nameFault(value: unknown, most: number): string | undefined {
     if (left.length > most) return 'it has too many parts'
   }
   return undefined
-}
-
-function invalid(what: string, code: 'invalidOption' | 'invalidState' = 'invalidState'): ConfigError {
-  return new ConfigError(code, `The shared state was not changed: ${what}.`)
 }

@@ -154,3 +154,17 @@ export const unknownLoop: Problem = {
   code: 'notFound',
   detail: 'The session has no such loop. Take loopId from its events, or from GET …/history.',
 }
+
+/** A session was asked for in which nothing was said. */
+export const unknownSession: Problem = {
+  status: 404,
+  code: 'notFound',
+  detail: 'Nothing was said in this session yet. Send a prompt to …/runs.',
+}
+
+/** State was asked for that is not there. */
+export const unshared: Problem = {
+  status: 404,
+  code: 'notFound',
+  detail: 'This session shares no state. Give its agent the option sharedState, and prompt it first.',
+}

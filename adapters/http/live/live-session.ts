@@ -1,19 +1,17 @@
 import { type Agent, AgentBusyError, type AgentEvent, type AgentMessage, type AgentRun, type SessionStore } from '../../../src/index.ts'
 import { errorText, logWarning } from '../../../src/internal.ts'
-import { exportSession, type ImportSessionOptions, importSession } from '../../../src/session/index.ts'
-import type { SavedState } from '../../../src/shared-state/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
 import { SessionWatch } from '../notices/session-watch.ts'
 import type { SessionSchedules } from '../schedules/session-schedules.ts'
-import { KeptByKey, type QueuedInput, QueuedInputs } from './commands/queued-inputs.ts'
+import { KeptByKey, QueuedInputs } from './commands/queued-inputs.ts'
 import { inTime, RevocableStore, untilHandedOver } from './hand-over.ts'
-import type { LiveSessionHost, Place } from './live-session-host.ts'
+import type { LiveSessionHost } from './live-session-host.ts'
 import { NamedMedia } from './named-media.ts'
 import { OneByOne } from './one-by-one.ts'
-import { type History, type HistoryPage, type PageQuery, pageIn } from './read/history-page.ts'
 import { RecordedSession } from './read/recorded-session.ts'
 import { RunFollowers } from './run-followers.ts'
+import { RunStarts } from './run-starts.ts'
 import { SessionAgent } from './session-agent.ts'
 import { isCutOff } from './unfinished-run.ts'
 
@@ -36,8 +34,8 @@ export class LiveSession {
   /** Large media of its events. */
   readonly media: NamedMedia
   readonly #agent: SessionAgent
-  /** The loops that clients have asked for under keys of theirs. */
-  readonly #begunByKey = new KeptByKey<string>()
+  /** Begins its runs. */
+  readonly starts: RunStarts
   /** The versions of shared state that clients have made under keys of theirs. */
   readonly stateChanges = new KeptByKey<number>()
   /** What clients have said to runs that were on. */
@@ -72,6 +70,15 @@ export class LiveSession {
         this.#watch.event(event)
       },
     })
+    this.starts = new RunStarts({
+      host,
+      agent: this.#agent,
+      opened: () => this.agent(),
+      continued: () => this.continuedRun(),
+      recorded: this.recorded,
+      writing: this.#writing,
+      turns: this.#turns,
+    })
     this.#watch = new SessionWatch({
       sessionId: host.sessionId,
       identity: host.caller?.identity,
@@ -98,70 +105,14 @@ export class LiveSession {
     return this.#turns.do(async () => this.#agent.adopt(agent))
   }
 
+  /** The agent, for who only reads; undefined where none was made. */
+  inMemory(): Promise<Agent | undefined> {
+    return this.#agent.inMemory()
+  }
+
   /** Whether a run is on, as far as this process knows. */
   async isRunning(): Promise<boolean> {
-    return (await this.#agent.inMemory())?.isStreaming === true
-  }
-
-  /**
-   * As `start`, once for each `key`: a caller who asks again, because the answer was lost, learns the loop that was begun the first time, also after a restart. A
-   * prompt of an older version is known by its message, where `key` is the id of that.
-   */
-  startOnce(key: string, begin: (agent: Agent) => AgentRun, place: Place = {}): Promise<string> {
-    return this.#begunByKey.get(key, async () => {
-      const agent = await this.agent()
-      const isSaid = agent.messages.some(({ id }) => id === key)
-      const begun = this.#agent.begunUnder(key) ?? (isSaid ? await this.recorded.loopOf(key) : undefined)
-      return begun ?? (await this.start(begin, { ...place, key })).loopId
-    })
-  }
-
-  /** What `add` hands to the run that is on, if any; once for each `key`. */
-  async queueOnce(key: string | undefined, add: (run: AgentRun | undefined) => QueuedInput): Promise<QueuedInput> {
-    // First: it may have been said to the process before.
-    const run = await this.continuedRun()
-    return this.queued.once(key, async () => add(run))
-  }
-
-  /**
-   * Begins a run with what `begin` does to the agent; with `from`, from the end of that loop, not from what was said last. Throws `ProblemError`
-   * where none may begin, 404 for a loop that is none of the session, `AgentBusyError` while one is on, and what `begin` throws; then the session is
-   * where it was.
-   */
-  start(begin: (agent: Agent) => AgentRun, { from, key }: Place & { key?: string } = {}): Promise<AgentRun> {
-    return this.#turns.do(async () => {
-      await this.#agent.dropOutdated()
-      return from === undefined ? this.#start(begin, key) : this.#startFrom(from, begin, key)
-    })
-  }
-
-  /**
-   * What was said: up to the end of this loop, by default so far. Throws `ProblemError` 404 for a loop that is none of the session. Where the agent is not
-   * in memory, only what a run has ended with waits for a person.
-   */
-  async history(loopId?: string): Promise<History> {
-    const agent = await this.#agent.inMemory()
-    if (agent === undefined || (loopId !== undefined && agent.lastLoopId !== loopId)) return this.recorded.history(loopId)
-    const { messages, lastLoopId } = agent
-    return {
-      messages,
-      approvals: agent.pendingApprovals(),
-      clientCalls: agent.pendingClientCalls(),
-      queued: this.queued.shown(),
-      ...(lastLoopId !== undefined && { loopId: lastLoopId }),
-    }
-  }
-
-  /** A part of it so far. Calls that wait for a person, and prompts that wait to be said, are in each. Refuses with 400 `invalidCursor`. */
-  async historyPage(query: PageQuery): Promise<HistoryPage> {
-    return (await this.#agent.inMemory()) === undefined ? this.recorded.page(query) : pageIn(await this.history(), query)
-  }
-
-  /** What it shares with its pages, as it is now; undefined where it shares nothing, or nothing was said yet. */
-  async sharedState(): Promise<SavedState | undefined> {
-    const { sharedState } = (await this.#agent.inMemory()) ?? {}
-    if (sharedState !== undefined) return { version: sharedState.version, value: sharedState.value }
-    return this.recorded.sharedState()
+    return (await this.inMemory())?.isStreaming === true
   }
 
   /** Takes up the run that a process has left, unless another writer holds the session. Resolves with whether one is on: `logger` learns why not. */
@@ -179,7 +130,7 @@ export class LiveSession {
 
   /** The run that is on in this process. */
   async currentRun(): Promise<AgentRun | undefined> {
-    return (await this.#agent.inMemory())?.currentRun
+    return (await this.inMemory())?.currentRun
   }
 
   /**
@@ -198,9 +149,11 @@ export class LiveSession {
     }
   }
 
-  /** The run of this loop, as long as it is in memory. */
-  async runOf(loopId: string): Promise<AgentRun | undefined> {
-    return [await this.currentRun(), this.#agent.latest?.run].find((run) => run?.loopId === loopId)
+  /** The run of this loop, or of this id, as long as it is in memory. */
+  async runOf({ loopId, runId }: { loopId: string; runId?: string }): Promise<AgentRun | undefined> {
+    return [await this.currentRun(), this.#agent.latest?.run].find(
+      (run) => run !== undefined && (run.loopId === loopId || run.id === runId),
+    )
   }
 
   /** The conversation as `run` found it; empty for a run that is not the last one. */
@@ -272,20 +225,13 @@ export class LiveSession {
     })
   }
 
-  /** The whole log as text, for `importSession` elsewhere. Throws `AgentBusyError` while a run is on. */
-  exported(): Promise<string> {
+  /** Does something with the whole log, while no agent writes to it. Throws `AgentBusyError` while a run is on. */
+  withLog<Value>(act: (store: SessionStore) => Promise<Value>): Promise<Value> {
     return this.#turns.do(async () => {
-      await this.#closeAgent()
-      return exportSession(this.#host.store, this.#host.sessionId)
-    })
-  }
-
-  /** Takes in the log of a session from elsewhere, and goes on from there. Throws as `importSession`, `AgentBusyError` while a run is on. */
-  take(text: string, options: Pick<ImportSessionOptions, 'replace'>): Promise<void> {
-    return this.#turns.do(async () => {
-      await this.#closeAgent()
-      this.forget()
-      await importSession(this.#host.store, text, { ...options, sessionId: this.#host.sessionId })
+      if (await this.isRunning()) throw new AgentBusyError()
+      // Has written what it has not written yet.
+      await (await this.inMemory())?.close()
+      return act(this.store)
     })
   }
 
@@ -335,42 +281,6 @@ export class LiveSession {
   #giveUp(): void {
     this.#hasLeft = true
     this.#writing.revoke()
-  }
-
-  /** Has written what it has not written yet. Throws `AgentBusyError` while a run is on. */
-  async #closeAgent(): Promise<void> {
-    if (await this.isRunning()) throw new AgentBusyError()
-    await (await this.#agent.inMemory())?.close()
-  }
-
-  async #start(begin: (agent: Agent) => AgentRun, key: string | undefined): Promise<AgentRun> {
-    const agent = await this.agent()
-    // It says itself that it is busy.
-    if (agent.isStreaming) return begin(agent)
-    const problem = await this.#host.runs.open()
-    if (problem !== undefined) throw new ProblemError(problem)
-    try {
-      await this.#host.keepAwake?.()
-      const run = key === undefined ? begin(agent) : this.#writing.under(key, () => begin(agent))
-      // Whoever streams it asks for the history before its first event.
-      this.#agent.note(agent)
-      return run
-    } catch (error) {
-      this.#host.runs.close()
-      throw error
-    }
-  }
-
-  /** Begins a run at the end of this loop. Where none begins, the session stays where it was. */
-  async #startFrom(loopId: string, begin: (agent: Agent) => AgentRun, key: string | undefined): Promise<AgentRun> {
-    if ((await this.continuedRun()) !== undefined) throw new AgentBusyError()
-    const back = await this.#agent.moveTo(loopId)
-    try {
-      return await this.#start(begin, key)
-    } catch (error) {
-      await back()
-      throw error
-    }
   }
 
   async #release(): Promise<void> {

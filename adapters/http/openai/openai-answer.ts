@@ -1,4 +1,4 @@
-import type { AgentRun } from '../../../src/index.ts'
+import type { AgentEvent } from '../../../src/index.ts'
 import { startTimer } from '../../../src/internal.ts'
 import {
   brokenOff,
@@ -14,27 +14,29 @@ import {
   responseEncoder,
 } from '../../../src/ui/openai/index.ts'
 import type { Caller } from '../access/authorize.ts'
+import type { RunSource } from '../stream/event-source.ts'
 import { chatFrames, type FrameWriter, type IsSeen, responseFrames, wholeFrames } from '../stream/frame-writer.ts'
 import { RunFrames } from '../stream/run-frames.ts'
-import { eventStream, type RunStreamOptions, waitsForPerson } from '../stream/run-stream.ts'
+import { eventStream, type RunStreamOptions } from '../stream/run-stream.ts'
+import { type AnsweredCall, untilResolved } from '../stream/until-resolved.ts'
 import { failureResponse } from './openai-error.ts'
 
 /** The run that a request is answered with. */
 export interface Answering {
-  run: AgentRun
+  source: RunSource
   /** Ids of what the caller has said itself. */
   given?: ReadonlySet<string>
-  /** What the caller has seen of the run in an answer before. */
-  isSeen?: IsSeen
-  /** Whether it is in a session, which goes on without the client. */
-  isStored: boolean
-  streaming: RunStreamOptions & { live: { caller: Caller; goneElsewhere?: AbortSignal; enter?(): () => void } }
+  /** The calls of the run that the caller was asked about in an answer before, and has answered: it has everything up to that. */
+  answered?: readonly AnsweredCall[]
+  /** Stops a run to which nobody can come back. Absent for one in a session, which goes on without the client. */
+  stop?: (reason: unknown) => void
+  streaming: RunStreamOptions & { caller: Caller }
 }
 
 /** A run as a chat completion, in one piece or as a stream. Where it fails before it has said anything, the status says so. */
 export async function chatAnswer({ model, isStreamed, includeUsage }: CompletionRequest, answering: Answering): Promise<Response> {
   const options: ChatEncoderOptions = {
-    ...{ id: `chatcmpl-${answering.run.id}`, model, created: epochSeconds(), includeUsage, isWhole: !isStreamed },
+    ...{ id: `chatcmpl-${answering.source.runId}`, model, created: epochSeconds(), includeUsage, isWhole: !isStreamed },
     ...toldOf(answering),
   }
   const encoder = chatCompletionEncoder(options)
@@ -44,15 +46,15 @@ export async function chatAnswer({ model, isStreamed, includeUsage }: Completion
     answering,
     wholeFrames(encoder, (chunk) => void chunks.push(chunk)),
   )
-  if (encoder.failure !== undefined) return failureResponse(encoder.failure, answering.isStored)
+  if (encoder.failure !== undefined) return failureResponse(encoder.failure, isStored(answering))
   return Response.json(chatCompletionOf(chunks), { headers: sessionHeaders(answering) })
 }
 
 /** A run as a response, in one piece or as a stream. */
 export async function responseAnswer({ model, isStreamed, echo }: ResponseRequest, answering: Answering): Promise<Response> {
-  const { isStored, isSeen } = answering
+  const isSeen = isSeenOf(answering)
   const options: ResponseEncoderOptions = {
-    ...{ model, created: epochSeconds(), echo, isStored, isWhole: !isStreamed },
+    ...{ model, created: epochSeconds(), echo, isStored: isStored(answering), isWhole: !isStreamed },
     ...toldOf(answering),
   }
   const encoder = responseEncoder(options)
@@ -62,15 +64,15 @@ export async function responseAnswer({ model, isStreamed, echo }: ResponseReques
     last = event
   }
   await readWhole(answering, wholeFrames(encoder, take, isSeen))
-  if (encoder.failure !== undefined) return failureResponse(encoder.failure, isStored)
+  if (encoder.failure !== undefined) return failureResponse(encoder.failure, isStored(answering))
   return Response.json(last !== undefined && 'response' in last ? last.response : {}, { headers: sessionHeaders(answering) })
 }
 
 /** The response that a run has begun, at once: what comes of it is asked for later. */
 export async function backgroundAnswer({ model, echo }: ResponseRequest, answering: Answering): Promise<Response> {
-  const { run, isSeen = () => false } = answering
+  const isSeen = isSeenOf(answering)
   const encoder = responseEncoder({ model, created: epochSeconds(), echo, isStored: true, isWhole: true })
-  for await (const event of run) {
+  for await (const event of answering.source) {
     if (isSeen(event)) encoder.skip(event)
     else {
       const [begun] = encoder.encode(event)
@@ -92,51 +94,63 @@ function toldOf({ given }: Answering): Pick<ChatEncoderOptions, 'given'> {
 /** The header by which callers of chat completions name a session. */
 export const sessionHeader = 'x-session-id'
 
-function sessionHeaders({ run, isStored }: Answering): Record<string, string> {
-  return { 'cache-control': 'no-store', ...(isStored && { [sessionHeader]: run.sessionId }) }
+function sessionHeaders(answering: Answering): Record<string, string> {
+  return { 'cache-control': 'no-store', ...(isStored(answering) && { [sessionHeader]: answering.source.sessionId }) }
+}
+
+/** Whether it is in a session. */
+function isStored({ stop }: Answering): boolean {
+  return stop === undefined
+}
+
+/** For one reader: what it has seen depends on what it has read. */
+function isSeenOf({ answered = [] }: Answering): IsSeen {
+  return answered.length === 0 ? () => false : untilResolved(answered)
 }
 
 async function streamed(answering: Answering, writer: FrameWriter): Promise<Response> {
-  const { run, isStored, streaming } = answering
+  const { source, stop, streaming } = answering
   // It is one of those that stream to the caller, also before its first byte.
-  const leave = streaming.streams.enter(streaming.live.caller)
-  const failed = await failedUnheard(run, streaming.pingMs).finally(leave)
-  if (failed !== undefined) return failureResponse(failed, isStored)
+  const leave = streaming.streams.enter(streaming.caller)
+  const failed = await failedUnheard(answering).finally(leave)
+  if (failed !== undefined) return failureResponse(failed, isStored(answering))
   const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no', ...sessionHeaders(answering) }
-  const onCancel = (reason: unknown) => (isStored ? undefined : run.abort(reason))
-  return eventStream(run, streaming, { writer, headers, waits: waitsForPerson(run), onCancel })
+  return eventStream(source, streaming, { writer, headers, ...(stop !== undefined && { onCancel: stop }) })
 }
 
 /** Why a run has failed before anything was said; `undefined` once something is, or it takes so long that the client has to hear that it is on. */
-function failedUnheard(run: AgentRun, limitMs: number): Promise<RunFailed | undefined> {
-  return new Promise((resolve) => {
-    const done = (failed: RunFailed | undefined): void => {
-      leave()
-      stopTimer()
-      resolve(failed)
-    }
-    const leave = run.subscribe((event) => {
-      if (event.type === 'agentEnd') done(failureOf(event))
-      else if (
-        event.type === 'messageUpdate' ||
-        event.type === 'toolExecutionStart' ||
-        event.type === 'approvalRequested' ||
-        event.type === 'clientCallRequested'
-      )
-        done(undefined)
-    })
-    const stopTimer = startTimer(limitMs, () => done(undefined))
-    // It has ended already: nothing more comes.
-    void run.result.then(() => done(undefined))
+async function failedUnheard(answering: Answering): Promise<RunFailed | undefined> {
+  const events = answering.source[Symbol.asyncIterator]()
+  const isSeen = isSeenOf(answering)
+  let stopTimer = (): void => undefined
+  const isLate = new Promise<'late'>((resolve) => {
+    stopTimer = startTimer(answering.streaming.pingMs, () => resolve('late'))
   })
+  try {
+    for (;;) {
+      const next = await Promise.race([events.next(), isLate])
+      if (next === 'late' || next.done === true) return undefined
+      const event = next.value
+      if (isSeen(event)) continue
+      if (event.type === 'agentEnd') return failureOf(event)
+      if (isHeard(event)) return undefined
+    }
+  } finally {
+    stopTimer()
+    await events.return?.()
+  }
+}
+
+/** Whether the client has something of it. */
+function isHeard({ type }: AgentEvent): boolean {
+  return type === 'messageUpdate' || type === 'toolExecutionStart' || type === 'approvalRequested' || type === 'clientCallRequested'
 }
 
 /** Reads all of a run, as far as it goes until somebody is asked. */
-async function readWhole({ run, streaming }: Answering, writer: FrameWriter): Promise<void> {
-  const { streams, live } = streaming
-  const leave = streams.enter(live.caller)
-  const disconnect = live.enter?.()
-  const frames = new RunFrames(run[Symbol.asyncIterator](), { writer, waits: waitsForPerson(run) })
+async function readWhole({ source, streaming }: Answering, writer: FrameWriter): Promise<void> {
+  const leave = streaming.streams.enter(streaming.caller)
+  const disconnect = source.enter?.()
+  const frames = new RunFrames(source, writer)
   try {
     for (let frame = await frames.next(); !frame.isLast; ) frame = await frames.next()
   } finally {

@@ -1,5 +1,5 @@
 import type { Context, Env, Hono } from 'hono'
-import { type Agent, ConfigError } from '../../../src/index.ts'
+import { ConfigError } from '../../../src/index.ts'
 import {
   aFlag,
   aFunction,
@@ -25,15 +25,13 @@ import { readJsonObject } from '../access/body.ts'
 import { originGuard } from '../access/origin.ts'
 import { type Problem, ProblemError } from '../access/problem.ts'
 import { type LiveSessions, liveSessions } from '../live/live-sessions.ts'
+import type { MakeAgent } from '../one-shot/make-agent.ts'
+import { statelessRun } from '../one-shot/stateless-run.ts'
 import { type RouteOptions, resolvedRoutes, routeTable, type SessionRouteOptions } from '../routes/route-options.ts'
 import { sessionRoutes } from '../routes/session-routes.ts'
 import { accepted, callerSettings } from './caller-request.ts'
 import { chatAnswer, responseAnswer, sessionHeader } from './openai-answer.ts'
 import { inTheirWords, OpenAiRefusal, problemAsError, refusalResponse, refuseCaller, refuseResponse } from './openai-error.ts'
-import { statelessRun } from './stateless-run.ts'
-
-/** Makes the agent that answers one request and is then forgotten. A problem is answered as it is. */
-export type MakeAgent<E extends Env = Env> = (c: Context<E>, caller: Caller) => Agent | Problem | Promise<Agent | Problem>
 
 /** An agent as a model. One of both is needed. */
 export interface ServedAgent<E extends Env = Env> {
@@ -182,7 +180,7 @@ function addAnswers<E extends Env>(app: Hono<E>, ready: ReadyApp<E>): void {
     const made = await agent(c, caller)
     if ('detail' in made) throw new ProblemError(made)
     const begun = statelessRun(made, request, { settings, callerTools }, c.req.raw.signal)
-    return { ...begun, isStored: false, streaming: { ...routes, live: { caller } } }
+    return { ...begun, streaming: { ...routes, caller } }
   }
   const inSession = async (c: Context<E>, caller: Caller, sessionId: string, path: string, { sessions }: ServedAgent<E>, body?: object) => {
     if (sessions === undefined)

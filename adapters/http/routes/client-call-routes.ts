@@ -2,7 +2,7 @@ import type { ClientCallAnswer } from '../../../src/client/index.ts'
 import type { JsonObject } from '../../../src/index.ts'
 import { readJsonObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
-import { answerClientCalls, type ClientCallRef, claimClientCall } from '../live/commands/client-calls.ts'
+import type { ClientCallRef } from '../live/commands/client-calls.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
 /**
@@ -13,19 +13,19 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
  * Source: docs/concepts/client-tools.md
  */
 export function addClientCallRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  app.get('/client-calls', async (c) => c.json({ clientCalls: (await c.env.live.history()).clientCalls }))
+  app.get('/client-calls', async (c) => c.json({ clientCalls: await c.env.desk.read.clientCalls() }))
   app.post('/client-calls/:toolCallId/claim', async (c) => {
     const ref = refIn(c.req.param('toolCallId'), await readJsonObject(c, options.body))
     const { clientId } = ref
     if (clientId === undefined) refuse(400, 'invalidBody', 'clientId must be a text of 8 to 100 characters that names this page.')
     // A page that is not the first has done nothing wrong.
-    return c.json(await claimClientCall(c.env.live, { ...ref, clientId }))
+    return c.json(await c.env.desk.command({ type: 'claimCall', ...ref, clientId }))
   })
   app.post('/client-calls/:toolCallId', async (c) => {
     const body = await readJsonObject(c, options.body)
     const ref = refIn(c.req.param('toolCallId'), body)
-    const run = await answerClientCalls(c.env.live, [{ ...ref, answer: answerIn(body) }])
-    return c.json({ loopId: run.loopId }, 202)
+    const { loopId } = await c.env.desk.command({ type: 'answerCall', ...ref, answer: answerIn(body) })
+    return c.json({ loopId }, 202)
   })
 }
 

@@ -1,8 +1,7 @@
-import type { FileContent, ImageContent, SessionStore } from '../../../src/index.ts'
-import { baseType, bytesOfBase64, isWithheld, mediaIn } from '../../../src/internal.ts'
-import { messagesWithBytes, type Session, SessionError, type Turn } from '../../../src/session/index.ts'
-import { refuse } from '../access/problem.ts'
-import { type History, pageIn } from '../live/read/history-page.ts'
+import { baseType, isWithheld } from '../../../src/internal.ts'
+import type { Turn } from '../../../src/session/index.ts'
+import { ProblemError, refuse, unknownSession } from '../access/problem.ts'
+import type { HistoryQuery, StoredMedia } from '../live/desk/session-desk.ts'
 import type { PagedLoop } from '../live/read/loop-page.ts'
 import { limitOf } from './page-query.ts'
 import type { SessionApp, SessionContext, SessionRouteOptions } from './route-options.ts'
@@ -15,66 +14,39 @@ import type { SessionApp, SessionContext, SessionRouteOptions } from './route-op
  */
 export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/', async (c) => {
-    const { live } = c.env
-    const run = await live.currentRun()
-    const session = await sessionIn(live.store, live.sessionId)
-    if (session === undefined) return refuseUnknown()
-    const loops = shownLoops(c, session.loops, options)
-    return c.json({ session: { ...session, loops }, ...(run !== undefined && { runningLoopId: run.loopId }) })
+    const read = await c.env.desk.read.session()
+    if (read === undefined) throw new ProblemError(unknownSession)
+    const { session, ...running } = read
+    return c.json({ session: { ...session, loops: shownLoops(c, session.loops, options) }, ...running })
   })
   app.get('/loops', async (c) => {
-    const { live } = c.env
-    const run = await live.currentRun()
     const { limit, before } = c.req.query()
-    if (!(await live.recorded.isKnown())) return refuseUnknown()
-    const { loops, hasEarlier } = await live.recorded.loops({ limit: limitOf(limit), ...(before !== undefined && { before }) })
-    return c.json({ loops: shownLoops(c, loops, options), hasEarlier, ...(run !== undefined && { runningLoopId: run.loopId }) })
+    const read = await c.env.desk.read.loops({ limit: limitOf(limit), ...(before !== undefined && { before }) })
+    if (read === undefined) throw new ProblemError(unknownSession)
+    return c.json({ ...read, loops: shownLoops(c, read.loops, options) })
   })
   app.get('/history', async (c) => {
-    const { live } = c.env
-    const run = await live.currentRun()
-    const { asked, ...place } = await askedOf(c)
-    const { messages, approvals, clientCalls, queued, loopId } = asked
-    return c.json({
-      messages:
-        c.req.query('media') === 'names'
-          ? await live.media.inMessages(messages)
-          : await messagesWithBytes(live.store, live.sessionId, messages),
-      approvals,
-      ...(clientCalls.length > 0 && { clientCalls }),
-      ...place,
-      ...(loopId !== undefined && { loopId }),
-      ...(run !== undefined && { runningLoopId: run.loopId }),
-      ...(queued.length > 0 && { queued }),
-    })
+    const { clientCalls, queued, ...read } = await c.env.desk.read.history(historyAsked(c))
+    return c.json({ ...read, ...(clientCalls.length > 0 && { clientCalls }), ...(queued.length > 0 && { queued }) })
   })
   app.get('/blobs/:hash', async (c) => {
-    const { live } = c.env
-    const hash = c.req.param('hash')
-    const reported = live.media.find(hash)
-    // Bytes that no record names are nobody's: those of a write that was cut off.
-    const block = reported ?? mediaIn(await live.recorded.records()).find(({ blob }) => blob?.hash === hash)
-    if (block === undefined) return refuseBlob()
-    const headers = { ...unsafeHeaders, 'content-type': typeOf(block.mimeType), 'content-disposition': attachment(block) }
-    const { data } = block
-    return c.body(data === undefined ? await bytesIn(live.store, live.sessionId, hash) : bytesOfBase64(data), 200, headers)
+    const media = await c.env.desk.read.media(c.req.param('hash'))
+    if (media === undefined)
+      refuse(404, 'notFound', 'The session keeps no such bytes. Take the hash from a block of …/history?media=names.')
+    const headers = { ...unsafeHeaders, 'content-type': typeOf(media.mimeType), 'content-disposition': attachment(media) }
+    return c.body(media.bytes, 200, headers)
   })
 }
 
-/** What a client asks for of a history: a page of it, what comes after a message, or all of it; and what it has to know of that. */
-async function askedOf(c: SessionContext): Promise<{ asked: History; after?: string; hasEarlier?: boolean }> {
-  const { live } = c.env
-  const { loopId, after, before, limit } = c.req.query()
-  if (limit === undefined && before === undefined) {
-    const asked = await live.history(loopId)
-    const at = after === undefined ? -1 : asked.messages.findLastIndex(({ id }) => id === after)
-    return { asked: { ...asked, messages: asked.messages.slice(at + 1) }, ...(at >= 0 && { after }) }
-  }
-  const query = { limit: limitOf(limit), ...(before !== undefined && { before }) }
+/** What a client asks for of a history: a page of it, what comes after a message, or all of it. */
+function historyAsked(c: SessionContext): HistoryQuery {
+  const { loopId, after, before, limit, media: asked } = c.req.query()
+  const media = asked === 'names' ? 'names' : 'bytes'
+  if (limit === undefined && before === undefined) return { loopId, after, media }
+  const page = { limit: limitOf(limit), ...(before !== undefined && { before }) }
   if (after !== undefined)
     refuse(400, 'invalidCursor', 'A page has no after. Send before, with the id of the oldest message that is known.')
-  const asked = loopId === undefined ? await live.historyPage(query) : pageIn(await live.history(loopId), query)
-  return { asked, hasEarlier: asked.hasEarlier }
+  return { loopId, page, media }
 }
 
 /** They come from users, tools and models: no browser may run them. Those of a hash never change. */
@@ -90,40 +62,13 @@ function typeOf(mimeType: string): string {
 }
 
 /** A name as RFC 8187 spells it. */
-function attachment(block: ImageContent | FileContent): string {
+function attachment({ name = '' }: StoredMedia): string {
   // Half of a surrogate pair has no UTF-8 form.
-  const name = block.type === 'file' ? (block.name ?? '').slice(0, 200).replace(/\p{Surrogate}/gu, '') : ''
-  const encoded = encodeURIComponent(name).replace(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+  const encoded = encodeURIComponent(name.slice(0, 200).replace(/\p{Surrogate}/gu, '')).replace(
+    /['()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
   return encoded === '' ? 'attachment' : `attachment; filename*=UTF-8''${encoded}`
-}
-
-async function bytesIn(store: SessionStore, sessionId: string, hash: string): Promise<Uint8Array<ArrayBuffer>> {
-  try {
-    return await store.blob(sessionId, hash)
-  } catch (error) {
-    if (!SessionError.isInstance(error)) throw error
-    if (error.code === 'notFound') return refuseBlob()
-    if (error.code === 'invalidSession') refuse(410, 'gone', 'These bytes are damaged in the store. Send the file again.')
-    throw error
-  }
-}
-
-function refuseBlob(): never {
-  refuse(404, 'notFound', 'The session keeps no such bytes. Take the hash from a block of …/history?media=names.')
-}
-
-/** Refuses with 404. */
-export function refuseUnknown(): never {
-  refuse(404, 'notFound', 'Nothing was said in this session yet. Send a prompt to …/runs.')
-}
-
-async function sessionIn(store: SessionStore, sessionId: string): Promise<Session | undefined> {
-  try {
-    return await store.load(sessionId)
-  } catch (error) {
-    if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
-    throw error
-  }
 }
 
 /** Loops as clients see them; with `events=false` without events and requests, which are most of it. */

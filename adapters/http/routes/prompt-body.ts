@@ -1,9 +1,10 @@
 import type { Context } from 'hono'
-import { type Content, type JsonObject, type JsonValue, type MessageInput, type UserMessage, userMessage } from '../../../src/index.ts'
+import { type Content, type JsonObject, type JsonValue, type UserMessage, userMessage } from '../../../src/index.ts'
 import { checkOptions, clientBlock, json } from '../../../src/internal.ts'
 import { isObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
-import { askedIn, type ClientSettingName } from './client-settings.ts'
+import type { ClientAsk, ClientSettingName } from '../live/commands/client-ask.ts'
+import { askedIn } from './client-settings.ts'
 
 /**
  * The key under which a client asks for something that must happen once, however often the request arrives. Refuses with 400 `invalidBody` what is no
@@ -16,16 +17,10 @@ export function keyOf(c: Context): string | undefined {
   return key
 }
 
-/** The key is the id of the last message: so the client knows it beforehand, and after a restart the log says what was accepted. */
-export function withKey(messages: readonly UserMessage[], key: string | undefined): MessageInput[] {
-  return messages.map((message, at) => (key !== undefined && at === messages.length - 1 ? { ...message, id: key } : message))
-}
-
-/** What a client says: user messages, and what it wants to find in `agentStart`. */
+/** What a client says: user messages, and what it asks of the run. */
 export interface PromptBody {
   messages: UserMessage[]
-  /** For `prompt` of this agent: what it wants to find in `agentStart`, and what it may choose. */
-  said: (...asked: Parameters<ReturnType<typeof askedIn>>) => ReturnType<ReturnType<typeof askedIn>> & { metadata?: JsonValue }
+  ask: ClientAsk
 }
 
 /**
@@ -38,8 +33,7 @@ export function promptOf(body: JsonObject, allowed: readonly ClientSettingName[]
   assertShallow(body)
   const { prompt, metadata } = body
   const messages = messagesOf(prompt)
-  const asked = askedIn(body, allowed)
-  return { messages, said: (...of) => ({ ...asked(...of), ...(metadata !== undefined && { metadata }) }) }
+  return { messages, ask: { ...askedIn(body, allowed), ...(metadata !== undefined && { metadata }) } }
 }
 
 function messagesOf(prompt: JsonValue | undefined): UserMessage[] {

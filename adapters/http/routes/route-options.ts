@@ -15,11 +15,11 @@ import {
   wholeFrom,
 } from '../../../src/internal.ts'
 import type { BodyLimits } from '../access/body.ts'
-import type { LiveSession } from '../live/live-session.ts'
+import type { ClientSettingName } from '../live/commands/client-ask.ts'
+import type { SessionDesk } from '../live/desk/session-desk.ts'
 import { OpenStreams } from '../stream/open-streams.ts'
 import type { RunStreamOptions } from '../stream/run-stream.ts'
 import { defaultPingMs } from '../stream/sse-stream.ts'
-import type { ClientSettingName } from './client-settings.ts'
 
 /** What routes may cost where nothing else is said. */
 export const routeDefaults = {
@@ -124,5 +124,5 @@ export function resolvedRoutes({
 }
 
 /** The routes of a session; which one comes with each request. */
-export type SessionApp = Hono<{ Bindings: { live: LiveSession } }>
-export type SessionContext = Context<{ Bindings: { live: LiveSession } }>
+export type SessionApp = Hono<{ Bindings: { desk: SessionDesk } }>
+export type SessionContext = Context<{ Bindings: { desk: SessionDesk } }>

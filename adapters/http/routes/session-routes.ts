@@ -1,21 +1,20 @@
-import type { Agent, AgentRun, JsonObject } from '../../../src/index.ts'
+import type { InputAnswer, JsonObject } from '../../../src/index.ts'
 import { isTitle, maxTitleChars } from '../../../src/internal.ts'
 import { answerProblems, newApp } from '../access/answer-problems.ts'
-import { readJsonObject, readSharedText } from '../access/body.ts'
-import { refuse, soonMs } from '../access/problem.ts'
-import { decide } from '../live/commands/decide.ts'
+import { isObject, readJsonObject, readSharedText } from '../access/body.ts'
+import { ProblemError, refuse, unknownSession } from '../access/problem.ts'
+import type { BeginCommands, DeskCommand } from '../live/desk/desk-command.ts'
 import type { Place } from '../live/live-session-host.ts'
 import type { SessionRoutes } from '../live/live-sessions.ts'
-import { cursorOf, eventStream, eventsAfter, runStream } from '../stream/run-stream.ts'
+import { cursorOf, eventStream } from '../stream/run-stream.ts'
 import { addClientCallRoutes } from './client-call-routes.ts'
 import { askedIn } from './client-settings.ts'
-import { addHistoryRoutes, refuseUnknown } from './history-routes.ts'
-import { keyOf, promptOf, withKey } from './prompt-body.ts'
+import { addHistoryRoutes } from './history-routes.ts'
+import { keyOf, promptOf } from './prompt-body.ts'
 import { addAgUiRoutes } from './protocols/ag-ui-routes.ts'
 import { addChatRoutes } from './protocols/chat-routes.ts'
 import { addOpenAiRoutes } from './protocols/openai-routes.ts'
 import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext, type SessionRouteOptions } from './route-options.ts'
-import { runOf } from './run-of.ts'
 import { addScheduleRoutes } from './schedule-routes.ts'
 import { addStateRoutes } from './state-routes.ts'
 
@@ -52,102 +51,88 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
     const { title } = await readJsonObject(c, options.body)
     if (typeof title !== 'string' || !isTitle(title))
       refuse(400, 'invalidBody', `title must be a text of 1 to ${maxTitleChars} characters.`)
-    if (!(await c.env.live.recorded.isKnown())) return refuseUnknown()
-    await (await c.env.live.agent()).rename(title)
+    await c.env.desk.command({ type: 'rename', title })
     return c.body(null, 204)
   })
-  app.get('/export', async (c) => c.body(await c.env.live.exported(), 200, { 'content-type': 'application/x-ndjson; charset=utf-8' }))
+  app.get('/export', async (c) => c.body(await c.env.desk.read.exported(), 200, { 'content-type': 'application/x-ndjson; charset=utf-8' }))
   app.post('/import', async (c) => {
     if (!options.imports)
       refuse(403, 'importsAreOff', 'This server takes in no sessions. Switch imports on there where its users may bring their own.')
-    await c.env.live.take(await readSharedText(c, options.body), { replace: c.req.query('replace') === 'true' })
+    const text = await readSharedText(c, options.body)
+    await c.env.desk.command({ type: 'import', text, replace: c.req.query('replace') === 'true' })
     return c.body(null, 204)
   })
   app.delete('/', async (c) => {
-    if (!(await c.env.live.delete())) return refuseUnknown()
+    const { wasKnown } = await c.env.desk.command({ type: 'delete' })
+    if (!wasKnown) throw new ProblemError(unknownSession)
     return c.body(null, 204)
   })
-  return async (request, live) => app.fetch(request, { live })
+  return async (request, desk) => app.fetch(request, { desk })
 }
 
 function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.post('/runs', async (c) => {
     const body = await readJsonObject(c, options.body)
-    const { messages, said } = promptOf(body, options.clientSettings)
-    const input = withKey(messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.prompt(input, said(agent)), placeIn(body))
+    return answerWithRun(c, options, { type: 'prompt', ...promptOf(body, options.clientSettings), ...placeIn(body) })
   })
   app.post('/send', async (c) => {
     const body = await readJsonObject(c, options.body)
-    const { messages, said } = promptOf(body, options.clientSettings)
-    const input = withKey(messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.send(input, said(agent)), placeIn(body))
+    return answerWithRun(c, options, { type: 'send', ...promptOf(body, options.clientSettings), ...placeIn(body) })
   })
   app.post('/continue', async (c) => {
     const isEmpty = c.req.header('content-type') === undefined
     const body = isEmpty ? {} : await readJsonObject(c, options.body)
-    const place = placeIn(body)
-    const asked = askedIn(body, options.clientSettings)
-    return answerWithRun(c, options, (agent) => agent.continueLoop(asked(agent)), place)
+    return answerWithRun(c, options, { type: 'continue', ...placeIn(body), ask: askedIn(body, options.clientSettings) })
   })
   app.get('/runs/:loopId/events', async (c) => {
-    options.streams.assertRoom(c.env.live.caller)
-    const run = await runOf(c.env.live, c.req.param('loopId'))
-    return runStream(run, c.req.query('after') ?? c.req.header('last-event-id'), { ...options, live: c.env.live })
+    const { desk } = c.env
+    options.streams.assertRoom(desk.caller)
+    const cursor = c.req.query('after') ?? c.req.header('last-event-id')
+    const after = cursor === undefined ? {} : { after: cursorOf(cursor) }
+    const source = await desk.events({ loopId: c.req.param('loopId'), ...after }, 'names')
+    return eventStream(source, { ...options, caller: desk.caller })
   })
   app.get('/events', async (c) => {
-    options.streams.assertRoom(c.env.live.caller)
+    const { desk } = c.env
+    options.streams.assertRoom(desk.caller)
     const loopId = c.req.query('loopId')
-    const closed = new AbortController()
     const after = cursorOf(c.req.query('after') ?? '0')
     if (after > 0 && loopId === undefined) refuse(400, 'invalidCursor', 'after counts the events of one loop. Send its loopId too.')
-    const events = loopId === undefined ? undefined : eventsAfter(await runOf(c.env.live, loopId), after)
-    return eventStream(c.env.live.follow(closed.signal, events), { ...options, live: c.env.live }, { onClose: () => closed.abort() })
+    const source = await desk.follow(loopId === undefined ? undefined : { loopId, after }, 'names')
+    return eventStream(source, { ...options, caller: desk.caller })
   })
   app.post('/stop', async (c) => {
-    const { live } = c.env
-    if (!(await live.recorded.isKnown()) && !(await live.isRunning())) return refuseUnknown()
-    await live.stop()
+    await c.env.desk.command({ type: 'stop' })
     return c.body(null, 204)
   })
 }
 
 /** 202 with the receipt: the id under which the message will be in the history, unless the run ends first. */
 function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  const queued = async (c: SessionContext, kind: 'steer' | 'followUp') => {
+  const queued = async (c: SessionContext, type: 'steer' | 'followUp') => {
     const body = await readJsonObject(c, options.body)
     // What steers a run has the settings of that run.
     const { messages } = promptOf(body, [])
-    const key = keyOf(c)
-    const { loopId, receipt } = await c.env.live.queueOnce(key, (run) => {
-      const isMeant = body.loopId === undefined || body.loopId === run?.loopId
-      if (run === undefined || !isMeant) refuse(409, 'notRunning', 'No run is on that could take this in. Send it to …/runs.')
-      return { kind, loopId: run.loopId, receipt: run[kind](withKey(messages, key)) }
-    })
-    await receipt.stored.catch(() =>
-      refuse(503, 'storeFailed', 'The message could not be stored, so the run has ended. Send the message to …/runs.', soonMs),
-    )
-    const { message, status } = receipt
-    if (status === 'returned') refuse(409, 'notRunning', 'The run has just ended. Send it to …/runs.')
-    return c.json({ loopId, messageId: message.id, status }, 202)
+    return c.json(await c.env.desk.command({ type, messages, loopId: body.loopId, key: keyOf(c) }), 202)
   }
   app.post('/steer', (c) => queued(c, 'steer'))
   app.post('/follow-up', (c) => queued(c, 'followUp'))
   app.get('/queue/:messageId', async (c) => {
     const messageId = c.req.param('messageId')
-    const said = await c.env.live.recorded.queuedInput(messageId)
+    const said = await c.env.desk.read.queued(messageId)
     if (said === undefined)
       refuse(404, 'notFound', 'Nothing was queued under this id. Take messageId from the answer of …/steer or …/follow-up.')
     return c.json({ kind: said.kind, loopId: said.loopId, messageId, status: said.status })
   })
   app.delete('/queue/:messageId', async (c) => {
-    if (await c.env.live.queued.withdraw(c.req.param('messageId'))) return c.body(null, 204)
+    const { wasWaiting } = await c.env.desk.command({ type: 'withdraw', messageId: c.req.param('messageId') })
+    if (wasWaiting) return c.body(null, 204)
     refuse(404, 'notFound', 'No such message waits: the run has taken it in, or has ended.')
   })
 }
 
 function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  app.get('/approvals', async (c) => c.json({ approvals: (await c.env.live.historyPage({ limit: 1 })).approvals }))
+  app.get('/approvals', async (c) => c.json({ approvals: await c.env.desk.read.approvals() }))
   app.post('/approvals/:toolCallId', async (c) => {
     const { approved, argumentsHash, reason } = await readJsonObject(c, options.body)
     if (typeof approved !== 'boolean') refuse(400, 'invalidBody', 'approved must be true or false.')
@@ -163,27 +148,22 @@ function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void 
       ...(argumentsHash !== undefined && { argumentsHash }),
       ...(reason !== undefined && { reason }),
     }
-    const run = await decide(c.env.live, [decision])
-    return c.json({ loopId: run.loopId }, 202)
+    const { loopId } = await c.env.desk.command({ type: 'decide', ...decision })
+    return c.json({ loopId }, 202)
   })
 }
 
 /** What running calls ask. An answer goes to the call, and is kept nowhere. */
 function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  app.get('/inputs', async (c) => c.json({ inputs: (await c.env.live.currentRun())?.pendingInputs() ?? [] }))
+  app.get('/inputs', async (c) => c.json({ inputs: await c.env.desk.read.inputs() }))
   app.post('/inputs/:inputId', async (c) => {
     const { action, content } = await readJsonObject(c, options.body)
-    const isObject = typeof content === 'object' && content !== null && !Array.isArray(content)
     if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
       refuse(400, 'invalidBody', 'action must be "accept", "decline" or "cancel".')
-    if (content !== undefined && !isObject) refuse(400, 'invalidBody', 'content must be an object, or left out.')
-    const run = await c.env.live.continuedRun()
-    const inputId = c.req.param('inputId')
-    if (run === undefined || !run.pendingInputs().some((pending) => pending.inputId === inputId)) {
-      refuse(404, 'notFound', `No request for input ${JSON.stringify(inputId.slice(0, 100))} waits. Read which ones do from …/inputs.`)
-    }
-    run.answer(inputId, action === 'accept' ? { action, ...(isObject && { content }) } : { action })
-    return c.json({ loopId: run.loopId }, 202)
+    if (content !== undefined && !isObject(content)) refuse(400, 'invalidBody', 'content must be an object, or left out.')
+    const answer: InputAnswer = action === 'accept' ? { action, ...(isObject(content) && { content }) } : { action }
+    const { loopId } = await c.env.desk.command({ type: 'answerInput', inputId: c.req.param('inputId'), answer })
+    return c.json({ loopId }, 202)
   })
 }
 
@@ -191,7 +171,7 @@ function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
 function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
   const bodyOf = async (c: SessionContext): Promise<JsonObject> => {
     const body = await readJsonObject(c, options.body)
-    if (!(await c.env.live.recorded.isKnown())) return refuseUnknown()
+    if (!(await c.env.desk.read.isKnown())) throw new ProblemError(unknownSession)
     return body
   }
   app.post('/compact', async (c) => {
@@ -199,33 +179,28 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
     const { focusMessage } = body
     if (focusMessage !== undefined && typeof focusMessage !== 'string')
       refuse(400, 'invalidBody', 'focusMessage must be a text, or left out.')
-    return answerWithRun(c, options, (agent) => agent.compact(focusMessage === undefined ? {} : { focusMessage }), placeIn(body))
+    return answerWithRun(c, options, { type: 'compact', focusMessage, ...placeIn(body) })
   })
   app.post('/regenerate', async (c) => {
     const body = await bodyOf(c)
     const { messageId } = body
     if (messageId !== undefined && typeof messageId !== 'string')
       refuse(400, 'invalidBody', 'messageId must name a message, or be left out.')
-    const asked = askedIn(body, options.clientSettings)
-    const regenerate = (agent: Agent) => agent.regenerate({ ...asked(agent), ...(messageId !== undefined && { messageId }) })
-    return answerWithRun(c, options, regenerate, placeIn(body))
+    const ask = askedIn(body, options.clientSettings)
+    return answerWithRun(c, options, { type: 'regenerate', messageId, ask, ...placeIn(body) })
   })
   app.post('/edit', async (c) => {
     const body = await bodyOf(c)
     const { messageId } = body
     if (typeof messageId !== 'string') refuse(400, 'invalidBody', 'messageId must name the user message to replace.')
-    const { messages, said } = promptOf(body, options.clientSettings)
-    const input = withKey(messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.editAndResend(messageId, input, said(agent)), placeIn(body))
+    return answerWithRun(c, options, { type: 'edit', messageId, ...promptOf(body, options.clientSettings), ...placeIn(body) })
   })
   app.post('/branch', async (c) => {
     const body = await bodyOf(c)
     const { loopId, tag = 'branch' } = body
     if (typeof loopId !== 'string' || typeof tag !== 'string')
       refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')
-    const { messages, said } = promptOf(body, options.clientSettings)
-    const input = withKey(messages, keyOf(c))
-    return answerWithRun(c, options, (agent) => agent.prompt(input, { ...said(agent), kind: { kind: 'branch', tag } }), { from: loopId })
+    return answerWithRun(c, options, { type: 'branch', tag, from: loopId, ...promptOf(body, options.clientSettings) })
   })
 }
 
@@ -233,14 +208,12 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
 async function answerWithRun(
   c: SessionContext,
   options: SessionRouteOptions,
-  begin: (agent: Agent) => AgentRun,
-  place: Place,
+  command: DeskCommand<keyof BeginCommands>,
 ): Promise<Response> {
-  const { live } = c.env
-  options.streams.assertRoom(live.caller)
-  const key = keyOf(c)
-  const run = key === undefined ? await live.start(begin, place) : await runOf(live, await live.startOnce(key, begin, place))
-  return runStream(run, undefined, { ...options, live })
+  const { desk } = c.env
+  options.streams.assertRoom(desk.caller)
+  const run = await desk.command({ ...command, key: keyOf(c) })
+  return eventStream(await desk.events(run, 'names'), { ...options, caller: desk.caller })
 }
 
 /** The loop from whose end a run is to go on, where a body names one. */

@@ -1,9 +1,8 @@
-import { ConfigError, type JsonObject, type JsonValue } from '../../../src/index.ts'
-import type { PatchOperation, SharedState, StateChangeOptions } from '../../../src/shared-state/index.ts'
+import type { JsonObject, JsonValue } from '../../../src/index.ts'
+import { invalidState, readPatch } from '../../../src/internal.ts'
 import { isObject, readJsonObject } from '../access/body.ts'
-import { refuse } from '../access/problem.ts'
-import type { LiveSession } from '../live/live-session.ts'
-import { refuseUnknown } from './history-routes.ts'
+import { ProblemError, refuse, unshared } from '../access/problem.ts'
+import type { StateChange } from '../live/desk/desk-command.ts'
 import { keyOf } from './prompt-body.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 
@@ -17,37 +16,27 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
  */
 export function addStateRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/state', async (c) => {
-    const state = await c.env.live.sharedState()
-    return state === undefined ? refuseUnshared() : c.json(state)
+    const state = await c.env.desk.read.state()
+    if (state === undefined) throw new ProblemError(unshared)
+    return c.json(state)
   })
   app.post('/state', async (c) => {
-    const { value, patch, ifVersion } = await readJsonObject(c, options.body)
+    const body = await readJsonObject(c, options.body)
+    const { value, patch, ifVersion } = body
     if ((value === undefined) === (patch === undefined))
       refuse(400, 'invalidBody', 'Send { value } with all of the state, or { patch } with operations of JSON Patch (RFC 6902).')
     if (typeof ifVersion !== 'number' || !Number.isSafeInteger(ifVersion) || ifVersion < 0)
       refuse(400, 'invalidBody', 'ifVersion must be the version that the change is about. Read it from GET …/state.')
-    if (!(await c.env.live.recorded.isKnown())) return refuseUnknown()
-    const state = await sharedStateOf(c.env.live)
-    const by: StateChangeOptions = { ifVersion, by: 'client' }
-    await c.env.live.stateChanges.get(keyOf(c), async () =>
-      // What is no patch is refused by its rules.
-      value !== undefined ? state.set(stateFrom(value), by) : state.patch(patch as unknown as readonly PatchOperation[], by),
-    )
-    return c.json({ version: state.version, value: state.value })
+    return c.json(await c.env.desk.command({ type: 'changeState', change: changeIn(body), ifVersion, key: keyOf(c) }))
   })
 }
 
-/** The state of the agent that writes. Refuses with 404 where it shares nothing. */
-async function sharedStateOf(live: LiveSession): Promise<SharedState> {
-  const { sharedState } = await live.agent()
-  return sharedState ?? refuseUnshared()
+/** What is to become of the state. Refuses with 400 `invalidState`. */
+function changeIn({ value, patch }: JsonObject): StateChange['change'] {
+  return value === undefined ? { patch: readPatch(patch) } : { value: stateFrom(value) }
 }
 
 function stateFrom(value: JsonValue): JsonObject {
   if (isObject(value)) return value
-  throw new ConfigError('invalidState', 'The shared state was not changed: it must be an object.')
-}
-
-function refuseUnshared(): never {
-  refuse(404, 'notFound', 'This session shares no state. Give its agent the option sharedState, and prompt it first.')
+  throw invalidState('it must be an object')
 }

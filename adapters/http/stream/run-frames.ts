@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../../src/index.ts'
 import { startTimer } from '../../../src/internal.ts'
+import type { EventSource } from './event-source.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import type { ReadyEvents } from './told-events.ts'
 
@@ -18,17 +19,16 @@ const pieceChars = 16 * 1024
 
 /** The frames of one answer, as they are asked for: also of one that is sent in one piece. */
 export class RunFrames {
+  readonly #source: EventSource
   readonly #events: ReadyEvents
   readonly #writer: FrameWriter
-  readonly #waits: () => boolean
   /** The event that is waited for. */
   #next: Promise<IteratorResult<AgentEvent>> | undefined
 
-  /** `waits`: whether the run waits for a person now. */
-  constructor(events: ReadyEvents, { writer, waits }: { writer: FrameWriter; waits: () => boolean }) {
-    this.#events = events
+  constructor(source: EventSource, writer: FrameWriter) {
+    this.#source = source
+    this.#events = source[Symbol.asyncIterator]()
     this.#writer = writer
-    this.#waits = waits
   }
 
   async next(): Promise<Frame> {
@@ -43,7 +43,7 @@ export class RunFrames {
           continue
         }
         // Nothing is ready: what was asked, and answered since, is written.
-        if (this.#writer.waiting === 'certain' && this.#waits()) return { text: text + this.#writer.suspend(), isLast: true }
+        if (this.#writer.waiting === 'certain' && this.#source.isWaiting) return { text: text + this.#writer.suspend(), isLast: true }
         if (text !== '') return { text, isLast: false }
         const next = await this.#nextUnlessStill()
         if (next === undefined) return { text: this.#writer.suspend(), isLast: true }
@@ -62,9 +62,9 @@ export class RunFrames {
   /** The next event; undefined when none comes for a while and the run waits for a person. */
   async #nextUnlessStill(): Promise<IteratorResult<AgentEvent> | undefined> {
     this.#next ??= this.#events.next()
-    if (this.#writer.waiting !== 'no' && this.#waits()) {
+    if (this.#writer.waiting !== 'no' && this.#source.isWaiting) {
       const isStill = await passes(stillMs, this.#next)
-      if (isStill && this.#waits()) return undefined
+      if (isStill && this.#source.isWaiting) return undefined
     }
     const next = await this.#next
     this.#next = undefined

@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../../../src/index.ts'
 import { timerMs } from '../../../src/internal.ts'
+import type { EventSource } from './event-source.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import { RunFrames } from './run-frames.ts'
 
@@ -14,8 +14,6 @@ export interface SseStreamOptions {
   writer: FrameWriter
   /** Milliseconds between pings. */
   pingMs: number
-  /** Whether the run waits for a person now. Events may tell of a request that was decided long ago. */
-  waits: () => boolean
   /** Breaks the stream off when it aborts: who reads it has to connect again. */
   signal?: AbortSignal
   /** Called when the client gets nothing more although the run goes on: it went away, or an event could not be written. */
@@ -36,8 +34,8 @@ export interface SseStreamOptions {
  * - When the events cannot be read on, or one cannot be written as JSON, the writer says so in the last frames. The reader is let go, and
  *   `onCancel` is called: this client gets nothing more of the run.
  */
-export function sseStream(source: AsyncIterable<AgentEvent>, options: SseStreamOptions): ReadableStream<Uint8Array> {
-  const frames = new RunFrames(source[Symbol.asyncIterator](), options)
+export function sseStream(source: EventSource, options: SseStreamOptions): ReadableStream<Uint8Array> {
+  const frames = new RunFrames(source, options.writer)
   let timer: ReturnType<typeof setInterval> | undefined
   let isOpen = true
   let breakOff = (): void => undefined

@@ -229,9 +229,9 @@ export class SharedSessions implements PostgresLiveSessions {
     if (routes === undefined) return 'moved'
     await this.#assertCertain()
     const address = { sessionId, ...(identity !== undefined && { identity }) }
-    const act: SessionRoutes = async (asked, live) => {
+    const act: SessionRoutes = async (asked, desk) => {
       begins()
-      return routes(asked, live)
+      return routes(asked, desk)
     }
     try {
       return await this.#here.fetch(address, request, act)

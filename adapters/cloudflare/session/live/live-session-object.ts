@@ -18,6 +18,7 @@ import {
   routeDefaults,
   Scheduler,
   sayIn,
+  sessionDesk,
   shareOfNamed,
 } from '../../../http/internal.ts'
 import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
@@ -142,7 +143,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const begun = await this.#begin(address)
     // What the platform ended goes on with the first request, where that comes before the alarm.
     await begun.live.recover()
-    return begun.routes(request, begun.live)
+    return begun.routes(request, sessionDesk(begun.live))
   }
 
   /** For the platform. */

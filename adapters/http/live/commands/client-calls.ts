@@ -107,7 +107,7 @@ async function runWithCall(live: LiveSession, ref: ClientCallRef): Promise<Agent
   if (left === undefined) refuseUnasked(ref)
   if (ref.argumentsHash !== undefined && ref.argumentsHash !== left.argumentsHash)
     refuse(409, 'argumentsChanged', 'The call waits with other arguments than those that the page was shown.')
-  return live.start((each) => each.continueLoop())
+  return live.starts.begin((each) => each.continueLoop())
 }
 
 /** Ids of the calls that the last answer made and that have no result. */

@@ -28,7 +28,7 @@ async function pendingApprovals(live: LiveSession): Promise<PendingApproval[]> {
 export async function decide(live: LiveSession, decisions: readonly Decision[]): Promise<AgentRun> {
   const pending = await pendingApprovals(live)
   for (const decision of decisions) assertPending(pending, decision)
-  const run = (await live.continuedRun()) ?? (await live.start((agent) => agent.continueLoop()))
+  const run = (await live.continuedRun()) ?? (await live.starts.begin((agent) => agent.continueLoop()))
   const open = new Map(decisions.map((decision) => [decision.toolCallId, decision]))
   const answer = (request: PendingApproval): void => {
     const decision = open.get(request.toolCallId)

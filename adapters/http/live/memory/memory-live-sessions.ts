@@ -6,6 +6,7 @@ import { ending, ProblemError, refuse } from '../../access/problem.ts'
 import type { SessionSchedules } from '../../schedules/session-schedules.ts'
 import { TimedSchedules } from '../../schedules/timed-schedules.ts'
 import { sayIn } from '../commands/say.ts'
+import { sessionDesk } from '../desk/live-desk.ts'
 import { LiveSession } from '../live-session.ts'
 import { maxAttempts } from '../live-session-host.ts'
 import type { ListPage, LiveSessions, SessionFigures } from '../live-sessions.ts'
@@ -103,7 +104,7 @@ export class SessionsHere implements MemoryLiveSessions {
   async fetch(address: SessionAddress, request: Request, routes: Parameters<LiveSessions['fetch']>[2]): Promise<Response> {
     assertSessionId(address.sessionId)
     const isReading = request.method === 'GET' || request.method === 'HEAD'
-    return this.#within(address, (live) => routes(request, live), isReading)
+    return this.#within(address, (live) => routes(request, sessionDesk(live)), isReading)
   }
 
   schedulesOf(address: SessionAddress): SessionSchedules {

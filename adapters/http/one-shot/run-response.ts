@@ -2,9 +2,10 @@ import type { AgentMessage, AgentRun } from '../../../src/index.ts'
 import { aFlag, anything, aPositiveNumber, checkOptions, type Infer, listOf, oneOf, options as optionsOf } from '../../../src/internal.ts'
 import { agUiEncoder, agUiHeaders } from '../../../src/ui/ag-ui/index.ts'
 import { uiMessageEncoder, uiMessageStreamHeaders } from '../../../src/ui/ai-sdk/index.ts'
-import { agUiFrames, type FrameWriter, nativeFrames, uiMessageFrames } from './frame-writer.ts'
-import { sseHeaders, waitsForPerson } from './run-stream.ts'
-import { defaultPingMs, sseStream } from './sse-stream.ts'
+import { RunEvents } from '../live/desk/run-events.ts'
+import { agUiFrames, type FrameWriter, nativeFrames, uiMessageFrames } from '../stream/frame-writer.ts'
+import { sseHeaders } from '../stream/run-stream.ts'
+import { defaultPingMs, sseStream } from '../stream/sse-stream.ts'
 
 const protocol = oneOf('native', 'aiSdk', 'agUi')
 
@@ -50,7 +51,7 @@ export function runResponse(run: AgentRun, options: RunResponseOptions = {}): Re
   const { protocol = 'native', history = [], stopOnLeave = true, turnRequests = false, pingMs = defaultPingMs } = options
   const onCancel = (reason: unknown) => (stopOnLeave ? run.abort(reason) : undefined)
   const { writer, headers } = speaking(protocol, { history, turnRequests })
-  return new Response(sseStream(run, { writer, pingMs, waits: waitsForPerson(run), onCancel }), { headers })
+  return new Response(sseStream(new RunEvents(run), { writer, pingMs, onCancel }), { headers })
 }
 
 function speaking(

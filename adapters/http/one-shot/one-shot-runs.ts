@@ -1,16 +1,18 @@
 import type { Context, Env, Hono } from 'hono'
-import type { Agent } from '../../../src/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import { readJsonObject } from '../access/body.ts'
-import { type Problem, problemResponse } from '../access/problem.ts'
+import { problemResponse } from '../access/problem.ts'
+import { askedOf } from '../live/commands/client-ask.ts'
+import { RunEvents } from '../live/desk/run-events.ts'
+import { promptOf } from '../routes/prompt-body.ts'
+import type { SessionRouteOptions } from '../routes/route-options.ts'
 import { eventStream } from '../stream/run-stream.ts'
-import { promptOf } from './prompt-body.ts'
-import type { SessionRouteOptions } from './route-options.ts'
+import type { MakeAgent } from './make-agent.ts'
 
 /** What the route has to know of its app. */
 interface OneShotOptions<E extends Env> extends SessionRouteOptions {
   access: (c: Context<E>) => Promise<Caller>
-  agent: (c: Context<E>, caller: Caller) => Agent | Problem | Promise<Agent | Problem>
+  agent: MakeAgent<E>
 }
 
 /**
@@ -23,11 +25,11 @@ export function addOneShotRuns<E extends Env>(app: Hono<E>, { access, agent, ...
     const caller = await access(c)
     // Of the request as it came: it tells when the client goes.
     const { signal } = c.req.raw
-    const { messages, said } = promptOf(await readJsonObject(c, options.body), options.clientSettings)
+    const { messages, ask } = promptOf(await readJsonObject(c, options.body), options.clientSettings)
     options.streams.assertRoom(caller)
     const made = await agent(c, caller)
     if ('detail' in made) return problemResponse(made)
-    const run = made.prompt(messages, { signal, ...said(made, 'ofApplication') })
-    return eventStream(run, { ...options, live: { caller } }, { onCancel: (reason) => run.abort(reason) })
+    const run = made.prompt(messages, { signal, ...askedOf(ask, made, 'ofApplication') })
+    return eventStream(new RunEvents(run), { ...options, caller }, { onCancel: (reason) => run.abort(reason) })
   })
 }

@@ -1,14 +1,18 @@
 import type { ClientSettings } from '../../../src/client/index.ts'
-import type { Agent, AgentRun, AgentTool } from '../../../src/index.ts'
+import type { Agent, AgentTool } from '../../../src/index.ts'
 import { serverSchema } from '../../../src/internal.ts'
 import type { CallerRequest, CallerTool } from '../../../src/ui/openai/index.ts'
-import { answerForCaller } from './caller-request.ts'
-import { refuseCaller } from './openai-error.ts'
+import { answerUnattended } from '../live/commands/unattended.ts'
+import { RunEvents } from '../live/desk/run-events.ts'
+import { refuseCaller } from '../openai/openai-error.ts'
+import type { RunSource } from '../stream/event-source.ts'
 
 /** A run whose conversation came with the request. */
 export interface StatelessRun {
-  run: AgentRun
+  source: RunSource
   given: ReadonlySet<string>
+  /** Nobody can come back to it: it is stopped where its client leaves. */
+  stop: (reason: unknown) => void
 }
 
 /** What a server lets callers say besides. */
@@ -43,12 +47,13 @@ export function statelessRun(made: Agent, request: CallerRequest, rights: Caller
   const agent = made.with({ tools: [...own, ...theirs.map(asAgentTool)], ...withInstructions(made, request.instructions) })
   const { responseFormat, messages } = request
   const run = agent.prompt(messages, { ...rights.settings, ...(responseFormat !== undefined && { responseFormat }), signal })
-  answerForCaller(run, { canApprove: false })
+  answerUnattended(run, { canApprove: false })
   run.subscribe((event) => {
     // The next request brings the result: this run has nobody to wait for.
     if (event.type === 'clientCallRequested' && event.subAgent === undefined) agent.stopAsking()
   })
-  return { run, given: new Set(messages.map(({ id }) => id)) }
+  const given = new Set(messages.map(({ id }) => id))
+  return { source: new RunEvents(run), given, stop: (reason) => run.abort(reason) }
 }
 
 /** The names that no caller may take: those of tools that run inside. What the agent declares for pages, a caller runs as the agent says. */

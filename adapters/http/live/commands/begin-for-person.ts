@@ -1,11 +1,11 @@
 import { type Agent, AgentBusyError, type AgentRun } from '../../../../src/index.ts'
 import { refuse } from '../../access/problem.ts'
-import type { LiveSession } from '../../live/live-session.ts'
+import type { LiveSession } from '../live-session.ts'
 
 /** Begins a run for a page that shows its person why none can begin: what to do, in words of no program. Refuses with 409 `busy`. */
 export async function beginForPerson(live: LiveSession, begin: (agent: Agent) => AgentRun): Promise<AgentRun> {
   try {
-    return await live.start(begin)
+    return await live.starts.begin(begin)
   } catch (error) {
     if (!AgentBusyError.isInstance(error)) throw error
     const run = await live.currentRun()

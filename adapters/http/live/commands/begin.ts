@@ -1,0 +1,56 @@
+import type { Agent, AgentRun, MessageInput } from '../../../../src/index.ts'
+import type { AboutRun, BeginCommands, DeskCommand } from '../desk/desk-command.ts'
+import type { LiveSession } from '../live-session.ts'
+import { runOf } from '../run-of.ts'
+import { beginForPerson } from './begin-for-person.ts'
+import { askedOf } from './client-ask.ts'
+import { answerUnattended } from './unattended.ts'
+
+/** Begins the run of a command; with a key once for that, however often it is asked for. Throws as `RunStarts.begin` and `runOf`. */
+export async function begin(live: LiveSession, command: DeskCommand<keyof BeginCommands>): Promise<AboutRun> {
+  const run = await begun(live, command, startOf(command))
+  if (command.type === 'prompt' && command.unattended !== undefined) answerUnattended(run, command.unattended)
+  return about(run)
+}
+
+/** What is answered about a run. */
+export function about({ loopId, id }: AgentRun): AboutRun {
+  return { loopId, runId: id }
+}
+
+/** The key is the id of the last message: so the client knows it beforehand, and after a restart the log says what was accepted. */
+export function withKey(messages: readonly MessageInput[], key: string | undefined): MessageInput[] {
+  return messages.map((message, at) => (key !== undefined && at === messages.length - 1 ? { ...message, id: key } : message))
+}
+
+async function begun(live: LiveSession, command: DeskCommand<keyof BeginCommands>, start: (agent: Agent) => AgentRun): Promise<AgentRun> {
+  const { key, from } = command
+  const place = from === undefined ? {} : { from }
+  if (key !== undefined) return runOf(live, { loopId: await live.starts.once(key, start, place) })
+  return command.type === 'prompt' && command.forPerson === true ? beginForPerson(live, start) : live.starts.begin(start, place)
+}
+
+/** What a command does to the agent. */
+function startOf(command: DeskCommand<keyof BeginCommands>): (agent: Agent) => AgentRun {
+  switch (command.type) {
+    case 'prompt':
+    case 'send':
+      return (agent) => agent[command.type](withKey(command.messages, command.key), askedOf(command.ask, agent))
+    case 'edit':
+      return (agent) => agent.editAndResend(command.messageId, withKey(command.messages, command.key), askedOf(command.ask, agent))
+    case 'branch': {
+      const kind = { kind: 'branch' as const, tag: command.tag }
+      return (agent) => agent.prompt(withKey(command.messages, command.key), { ...askedOf(command.ask, agent), kind })
+    }
+    case 'continue':
+      return (agent) => agent.continueLoop(askedOf(command.ask, agent))
+    case 'regenerate': {
+      const { messageId } = command
+      return (agent) => agent.regenerate({ ...askedOf(command.ask, agent), ...(messageId !== undefined && { messageId }) })
+    }
+    case 'compact': {
+      const { focusMessage } = command
+      return (agent) => agent.compact(focusMessage === undefined ? {} : { focusMessage })
+    }
+  }
+}

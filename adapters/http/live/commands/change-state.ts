@@ -1,0 +1,33 @@
+import { isEqualJson } from '../../../../src/internal.ts'
+import type { SavedState } from '../../../../src/shared-state/index.ts'
+import { ProblemError, refuse, unshared } from '../../access/problem.ts'
+import type { DeskCommands, StateChange } from '../desk/desk-command.ts'
+import type { LiveSession } from '../live-session.ts'
+
+/**
+ * Changes what the session shares with its pages; resolves with what it is then, once that is recorded. Under a key it is made once, as long as the session is in
+ * memory. Refuses with 404 where it shares nothing, 400 `invalidState`, 409 `stateConflict`.
+ */
+export async function changeState(live: LiveSession, { change, ifVersion, key }: StateChange): Promise<SavedState> {
+  const { sharedState } = await live.agent()
+  if (sharedState === undefined) throw new ProblemError(unshared)
+  const by = { ifVersion, by: 'client' as const }
+  await live.stateChanges.get(key, async () =>
+    'value' in change ? sharedState.set(change.value, by) : sharedState.patch(change.patch, by),
+  )
+  return { version: sharedState.version, value: sharedState.value }
+}
+
+/** Takes the state as a page has made it. Refuses with 400 `invalidState`, and with 409 `stateConflict` what was made of another version, or does not say of which. */
+export async function takeState(live: LiveSession, { value, version }: DeskCommands['takeState']): Promise<void> {
+  const { sharedState } = await live.agent()
+  // Clients of an agent that shares nothing may keep a state of their own.
+  if (sharedState === undefined || isEqualJson(value, sharedState.value)) return
+  if (version === undefined && sharedState.version > 0)
+    refuse(
+      409,
+      'stateConflict',
+      'state has been changed, and its $version does not say what it was made of. Keep $version of the last STATE_SNAPSHOT in it.',
+    )
+  await sharedState.set(value, { ifVersion: version ?? 0, by: 'client' })
+}

@@ -1,0 +1,33 @@
+import type { AgentRun } from '../../../../src/index.ts'
+import { refuse, soonMs } from '../../access/problem.ts'
+import type { DeskAnswers, DeskCommand } from '../desk/desk-command.ts'
+import type { LiveSession } from '../live-session.ts'
+import { withKey } from './begin.ts'
+import type { QueuedInput } from './queued-inputs.ts'
+
+/** What `add` hands to the run that is on, if any; once for each `key`. */
+export async function queueOnce(
+  live: LiveSession,
+  key: string | undefined,
+  add: (run: AgentRun | undefined) => QueuedInput,
+): Promise<QueuedInput> {
+  // First: it may have been said to the process before.
+  const run = await live.continuedRun()
+  return live.queued.once(key, async () => add(run))
+}
+
+/** Says something to the run that is on, once for its key; resolves once it is stored. Refuses with 409 `notRunning` where no such run is on. */
+export async function queueMessage(live: LiveSession, command: DeskCommand<'steer' | 'followUp'>): Promise<DeskAnswers['steer']> {
+  const { type: kind, messages, loopId: meant, key } = command
+  const { loopId, receipt } = await queueOnce(live, key, (run) => {
+    const isMeant = meant === undefined || meant === run?.loopId
+    if (run === undefined || !isMeant) refuse(409, 'notRunning', 'No run is on that could take this in. Send it to …/runs.')
+    return { kind, loopId: run.loopId, receipt: run[kind](withKey(messages, key)) }
+  })
+  await receipt.stored.catch(() =>
+    refuse(503, 'storeFailed', 'The message could not be stored, so the run has ended. Send the message to …/runs.', soonMs),
+  )
+  const { message, status } = receipt
+  if (status === 'returned') refuse(409, 'notRunning', 'The run has just ended. Send it to …/runs.')
+  return { loopId, messageId: message.id, status }
+}

@@ -1,0 +1,19 @@
+import { refuse } from '../../access/problem.ts'
+import type { ScheduledPrompt } from '../../schedules/schedule-store.ts'
+import { maxOfSession, type SessionSchedules } from '../../schedules/session-schedules.ts'
+import type { DeskCommands } from '../desk/desk-command.ts'
+import type { LiveSession } from '../live-session.ts'
+
+/** Has a prompt said later, once for each `id`. Refuses with 409 `tooManySchedules`, 404 where nothing is said later. */
+export async function schedule(live: LiveSession, { at, everyMs, prompt, id }: DeskCommands['schedule']): Promise<ScheduledPrompt> {
+  const schedules = schedulesOf(live)
+  const all = await schedules.list()
+  if (all.length >= maxOfSession && !all.some((each) => each.id === id))
+    refuse(409, 'tooManySchedules', `A session has at most ${maxOfSession} schedules. Delete one.`)
+  return everyMs === undefined ? schedules.runAt(at, prompt, { id }) : schedules.every(everyMs, prompt, { from: at, id })
+}
+
+/** Refuses with 404 where nothing is said later. */
+export function schedulesOf(live: LiveSession): SessionSchedules {
+  return live.schedules ?? refuse(404, 'notFound', 'This server says nothing later. Give its sessions a store for schedules.')
+}

@@ -1,0 +1,134 @@
+import type { ClientCallAnswer } from '../../../../src/client/index.ts'
+import type { InputAnswer, JsonObject, JsonValue, MessageInput, ReceiptStatus, UserMessage } from '../../../../src/index.ts'
+import type { PatchOperation, SavedState } from '../../../../src/shared-state/index.ts'
+import type { ScheduledPrompt } from '../../schedules/schedule-store.ts'
+import type { ClientAsk } from '../commands/client-ask.ts'
+import type { ClientCallRef, ClientResult } from '../commands/client-calls.ts'
+import type { Decision } from '../commands/decide.ts'
+import type { Unattended } from '../commands/unattended.ts'
+import type { Place } from '../live-session-host.ts'
+
+/** What every command that begins a run may say: under which key it is to happen once, and from where. */
+interface Beginning extends Place {
+  key?: string | undefined
+}
+
+/** What is said, and what is asked of the run. */
+interface Said extends Beginning {
+  messages: readonly MessageInput[]
+  ask: ClientAsk
+}
+
+/** The commands that begin a run and say what it is about. */
+export interface BeginCommands {
+  /** `forPerson`: the refusal of a busy session is for a person to read. */
+  prompt: Said & { forPerson?: boolean; unattended?: Unattended }
+  /** As a prompt, whatever the history ends with. */
+  send: Said
+  edit: Said & { messageId: string }
+  branch: Said & { from: string; tag: string }
+  continue: Beginning & { ask: ClientAsk }
+  regenerate: Beginning & { ask: ClientAsk; messageId?: string | undefined }
+  compact: Beginning & { focusMessage?: string | undefined }
+}
+
+/** What somebody says under an id of their own. */
+type OwnMessage = UserMessage & { id: string }
+
+/** What a page says that knows messages by ids of its own. */
+export interface PageTurn {
+  message?: OwnMessage | undefined
+  /** What it is about: a message that is said anew, or the answer to make again. */
+  messageId?: string | undefined
+  /** An answer is to be made again. */
+  isAgain: boolean
+  ask: ClientAsk
+}
+
+/** What is said to a run that is on. */
+interface Queueing {
+  messages: readonly MessageInput[]
+  /** Only to the run of this loop. */
+  loopId?: JsonValue | undefined
+  key?: string | undefined
+}
+
+/** What is asked of a session, by the type of the command. All of it is plain JSON. */
+export interface DeskCommands extends BeginCommands {
+  /** Of a page that knows messages by ids of its own: says something, says it anew, or has an answer made again. */
+  turn: PageTurn
+  /** Says this unless it was said before; then the run that is on or was the last is joined, as it is where nothing is said. */
+  join: { message?: OwnMessage | undefined; ask: ClientAsk }
+  /** Decisions and results of a client that cannot know whether somebody else was faster: what is settled already is passed over. `messages` are said after them, unless they were said before. */
+  settle: {
+    decisions: readonly Decision[]
+    results: readonly ClientResult[]
+    messages?: readonly OwnMessage[]
+    unattended?: Unattended
+  }
+  steer: Queueing
+  followUp: Queueing
+  withdraw: { messageId: string }
+  decide: Decision
+  answerInput: { inputId: string; answer: InputAnswer }
+  claimCall: ClientCallRef & { clientId: string }
+  answerCall: ClientCallRef & { answer: ClientCallAnswer }
+  stop: object
+  rename: { title: string }
+  changeState: StateChange
+  /** The state as a page has made it. Nothing where it is as it was, or none is shared. */
+  takeState: { value: JsonObject; version?: number | undefined }
+  import: { text: string; replace: boolean }
+  delete: object
+  schedule: Omit<ScheduledPrompt, 'id'> & { id?: string | undefined }
+  unschedule: { id: string }
+}
+
+/** A change of the shared state, made once for its key. */
+export interface StateChange {
+  change: { value: JsonObject } | { patch: readonly PatchOperation[] }
+  ifVersion: number
+  key?: string | undefined
+}
+
+/** The run that a command is about. */
+export interface AboutRun {
+  loopId: string
+  runId: string
+}
+
+/** What was done, by the type of the command. */
+export interface DeskAnswers extends Record<keyof BeginCommands, AboutRun> {
+  turn: AboutRun
+  /** `isJoined`: it has begun before. */
+  join: AboutRun & { isJoined: boolean }
+  settle: AboutRun
+  steer: QueuedMessage
+  followUp: QueuedMessage
+  withdraw: { wasWaiting: boolean }
+  decide: AboutRun
+  answerInput: AboutRun
+  claimCall: { loopId: string; claimed: boolean }
+  answerCall: AboutRun
+  /** It has stopped, or nothing was on. */
+  stop: object
+  rename: object
+  changeState: SavedState
+  takeState: object
+  import: object
+  delete: { wasKnown: boolean }
+  schedule: ScheduledPrompt
+  unschedule: { wasThere: boolean }
+}
+
+/** Said to a run, and stored. */
+interface QueuedMessage {
+  loopId: string
+  messageId: string
+  status: ReceiptStatus
+}
+
+export type DeskCommandType = keyof DeskCommands
+
+/** The command of this type. */
+export type DeskCommand<Type extends DeskCommandType = DeskCommandType> = { [Each in Type]: { type: Each } & DeskCommands[Each] }[Type]

@@ -1,0 +1,150 @@
+import { bytesOfBase64, mediaIn } from '../../../../src/internal.ts'
+import { exportSession, type Session, SessionError, sessionOf } from '../../../../src/session/index.ts'
+import type { SavedState } from '../../../../src/shared-state/index.ts'
+import { refuse } from '../../access/problem.ts'
+import type { LiveSession } from '../live-session.ts'
+import { type History, type HistoryPage, type PageQuery, pageIn } from '../read/history-page.ts'
+import { messagesIn } from './media-form.ts'
+import type { HistoryQuery, LoopStanding, ReadHistory, SessionReads, StoredMedia } from './session-desk.ts'
+
+/** What there is to read of a session that lives here: of its agent, where one is in memory, else of the log. */
+export class LiveReads implements SessionReads {
+  readonly #live: LiveSession
+
+  constructor(live: LiveSession) {
+    this.#live = live
+  }
+
+  isKnown(): Promise<boolean> {
+    return this.#live.recorded.isKnown()
+  }
+
+  async running(): Promise<string | undefined> {
+    return (await this.#live.currentRun())?.loopId
+  }
+
+  async session() {
+    const running = await this.#running()
+    const session = await this.#loaded()
+    return session === undefined ? undefined : { session, ...running }
+  }
+
+  async loops(query: PageQuery) {
+    const running = await this.#running()
+    const { recorded } = this.#live
+    return (await recorded.isKnown()) ? { ...(await recorded.loops(query)), ...running } : undefined
+  }
+
+  async loop(loopId: string): Promise<LoopStanding | undefined> {
+    const { recorded, sessionId } = this.#live
+    const isHere = (await this.#live.runOf({ loopId })) !== undefined
+    const loop = sessionOf(await recorded.records(), sessionId).loops.find((each) => each.loopId === loopId)
+    if (loop === undefined) return isHere ? { approvals: [], clientCalls: [] } : undefined
+    const { approvals, clientCalls } = await this.#history(loopId)
+    return { loop, approvals, clientCalls }
+  }
+
+  async history({ loopId, after, page, media }: HistoryQuery): Promise<ReadHistory> {
+    const running = await this.#running()
+    if (page !== undefined) {
+      const read = loopId === undefined ? await this.#page(page) : pageIn(await this.#history(loopId), page)
+      return { ...read, messages: await messagesIn(media, this.#live, read.messages), ...running }
+    }
+    const read = await this.#history(loopId)
+    const at = after === undefined ? -1 : read.messages.findLastIndex(({ id }) => id === after)
+    const messages = await messagesIn(media, this.#live, read.messages.slice(at + 1))
+    return { ...read, messages, ...(at >= 0 && after !== undefined && { after }), ...running }
+  }
+
+  async approvals() {
+    return (await this.#page({ limit: 1 })).approvals
+  }
+
+  async inputs() {
+    return (await this.#live.currentRun())?.pendingInputs() ?? []
+  }
+
+  async clientCalls() {
+    return (await this.#history()).clientCalls
+  }
+
+  queued(messageId: string) {
+    return this.#live.recorded.queuedInput(messageId)
+  }
+
+  async state(): Promise<SavedState | undefined> {
+    const { sharedState } = (await this.#live.inMemory()) ?? {}
+    if (sharedState !== undefined) return { version: sharedState.version, value: sharedState.value }
+    return this.#live.recorded.sharedState()
+  }
+
+  async schedules() {
+    return (await this.#live.schedules?.list()) ?? []
+  }
+
+  async media(hash: string): Promise<StoredMedia | undefined> {
+    const { media, recorded } = this.#live
+    // Bytes that no record names are nobody's: those of a write that was cut off.
+    const block = media.find(hash) ?? mediaIn(await recorded.records()).find(({ blob }) => blob?.hash === hash)
+    if (block === undefined) return undefined
+    const { mimeType, data } = block
+    const bytes = data === undefined ? await this.#blob(hash) : bytesOfBase64(data)
+    const name = block.type === 'file' ? block.name : undefined
+    return bytes && { mimeType, bytes, ...(name !== undefined && { name }) }
+  }
+
+  exported(): Promise<string> {
+    const { sessionId } = this.#live
+    return this.#live.withLog((store) => exportSession(store, sessionId))
+  }
+
+  async #running(): Promise<{ runningLoopId?: string }> {
+    const runningLoopId = await this.running()
+    return runningLoopId === undefined ? {} : { runningLoopId }
+  }
+
+  /**
+   * What was said: up to the end of this loop, by default so far. Throws `ProblemError` 404 for a loop that is none of the session. Where the agent is not
+   * in memory, only what a run has ended with waits for a person.
+   */
+  async #history(loopId?: string): Promise<History> {
+    const { recorded, queued } = this.#live
+    const agent = await this.#live.inMemory()
+    if (agent === undefined || (loopId !== undefined && agent.lastLoopId !== loopId)) return recorded.history(loopId)
+    const { messages, lastLoopId } = agent
+    return {
+      messages,
+      approvals: agent.pendingApprovals(),
+      clientCalls: agent.pendingClientCalls(),
+      queued: queued.shown(),
+      ...(lastLoopId !== undefined && { loopId: lastLoopId }),
+    }
+  }
+
+  /** A part of it so far. Calls that wait for a person, and prompts that wait to be said, are in each. Refuses with 400 `invalidCursor`. */
+  async #page(query: PageQuery): Promise<HistoryPage> {
+    return (await this.#live.inMemory()) === undefined ? this.#live.recorded.page(query) : pageIn(await this.#history(), query)
+  }
+
+  async #loaded(): Promise<Session | undefined> {
+    const { store, sessionId } = this.#live
+    try {
+      return await store.load(sessionId)
+    } catch (error) {
+      if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
+      throw error
+    }
+  }
+
+  async #blob(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const { store, sessionId } = this.#live
+    try {
+      return await store.blob(sessionId, hash)
+    } catch (error) {
+      if (!SessionError.isInstance(error)) throw error
+      if (error.code === 'notFound') return undefined
+      if (error.code === 'invalidSession') refuse(410, 'gone', 'These bytes are damaged in the store. Send the file again.')
+      throw error
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import type { AgentEvent, AgentMessage } from '../../../../src/index.ts'
+import { type Media, withMedia } from '../../../../src/internal.ts'
+import { messagesWithBytes } from '../../../../src/session/index.ts'
+import type { MediaForm } from '../../stream/event-source.ts'
+import { type TellEvent, toldEvents } from '../../stream/told-events.ts'
+import type { LiveSession } from '../live-session.ts'
+
+/** Where the app of this base has the media of a session: this, and their hash. */
+export function mediaAddress(base: string, sessionId: string): string {
+  return `${base.replace(/\/+$/, '')}/sessions/${encodeURIComponent(sessionId)}/blobs/`
+}
+
+/** Events as they are told with media in this form. */
+export function eventsIn(form: MediaForm, live: LiveSession, events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent> {
+  if (form === 'bytes') return events
+  const inEvent: TellEvent = (event) => live.media.inEvent(event)
+  if (form === 'names') return toldEvents(events, inEvent)
+  const address = mediaAddress(form.base, live.sessionId)
+  return toldEvents(events, (event) => {
+    const named = inEvent(event)
+    return named instanceof Promise ? named.then((each) => linked(each, address)) : linked(named, address)
+  })
+}
+
+/** Messages as they are told with media in this form. */
+export async function messagesIn(form: MediaForm, live: LiveSession, messages: readonly AgentMessage[]): Promise<readonly AgentMessage[]> {
+  const { store, sessionId, media } = live
+  if (form === 'bytes') return messagesWithBytes(store, sessionId, messages)
+  const named = await media.inMessages(messages)
+  return form === 'names' ? named : linked(named, mediaAddress(form.base, sessionId))
+}
+
+function linked<Value extends AgentEvent | readonly AgentMessage[]>(value: Value, address: string): Value {
+  return withMedia(value, ({ blob, ...block }): Media => (blob === undefined ? block : { ...block, url: address + blob.hash }))
+}

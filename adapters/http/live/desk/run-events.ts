@@ -1,0 +1,102 @@
+import { type AgentEvent, type AgentMessage, type AgentRun, CursorExpiredError } from '../../../../src/index.ts'
+import { ProblemError } from '../../access/problem.ts'
+import type { EventSource, MediaForm, RunPlace, RunSource } from '../../stream/event-source.ts'
+import type { LiveSession } from '../live-session.ts'
+import { runOf } from '../run-of.ts'
+import { eventsIn, messagesIn } from './media-form.ts'
+
+/** The events of a run in this process, as writers read them. */
+export class RunEvents implements RunSource {
+  readonly #run: AgentRun
+  readonly #events: AsyncIterable<AgentEvent>
+
+  /** `events`: those that are read; default everything of it that is remembered. */
+  constructor(run: AgentRun, events: AsyncIterable<AgentEvent> = run) {
+    this.#run = run
+    this.#events = events
+  }
+
+  get runId(): string {
+    return this.#run.id
+  }
+
+  get loopId(): string {
+    return this.#run.loopId
+  }
+
+  get sessionId(): string {
+    return this.#run.sessionId
+  }
+
+  get isWaiting(): boolean {
+    return this.#run.pendingApprovals().length + this.#run.pendingClientCalls().length > 0
+  }
+
+  async historyBefore(): Promise<readonly AgentMessage[]> {
+    return []
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<AgentEvent> {
+    return this.#events[Symbol.asyncIterator]()
+  }
+}
+
+/** Those of a run in a session. */
+class SessionRunEvents extends RunEvents {
+  readonly #live: LiveSession
+  readonly #of: AgentRun
+  readonly #media: MediaForm
+
+  constructor(live: LiveSession, run: AgentRun, events: AsyncIterable<AgentEvent>, media: MediaForm) {
+    super(run, eventsIn(media, live, events))
+    this.#live = live
+    this.#of = run
+    this.#media = media
+  }
+
+  get goneElsewhere(): AbortSignal {
+    return this.#live.goneElsewhere
+  }
+
+  override historyBefore(): Promise<readonly AgentMessage[]> {
+    return messagesIn(this.#media, this.#live, this.#live.historyBefore(this.#of))
+  }
+
+  enter(): () => void {
+    return this.#live.enter()
+  }
+}
+
+/** The events of a run of a session. Rejects as `runOf`, with 410 `cursorExpired` where some after the place are forgotten. */
+export async function runEvents(live: LiveSession, place: RunPlace, media: MediaForm): Promise<RunSource> {
+  const run = await runOf(live, place)
+  return new SessionRunEvents(live, run, eventsFrom(run, place), media)
+}
+
+/** The events of a session from run to run. Rejects as `runEvents`. */
+export async function followedEvents(live: LiveSession, place: RunPlace | undefined, media: MediaForm): Promise<EventSource> {
+  const first = place === undefined ? undefined : eventsFrom(await runOf(live, place), place)
+  const left = new AbortController()
+  const events = eventsIn(media, live, live.follow(left.signal, first))
+  return {
+    isWaiting: false,
+    goneElsewhere: live.goneElsewhere,
+    enter: () => {
+      const disconnect = live.enter()
+      return () => {
+        disconnect()
+        left.abort()
+      }
+    },
+    [Symbol.asyncIterator]: () => events[Symbol.asyncIterator](),
+  }
+}
+
+function eventsFrom(run: AgentRun, { after }: RunPlace): AsyncIterable<AgentEvent> {
+  try {
+    return after === undefined ? run : run.events({ after })
+  } catch (error) {
+    if (!(error instanceof CursorExpiredError)) throw error
+    throw new ProblemError({ status: 410, code: 'cursorExpired', detail: error.message })
+  }
+}

@@ -1,0 +1,35 @@
+import type { JsonValue } from '../../../../src/index.ts'
+import { isHash, toBase64 } from '../../../../src/internal.ts'
+import { isObject } from '../../access/body.ts'
+import { refuse } from '../../access/problem.ts'
+import { mediaAddress } from '../../live/desk/media-form.ts'
+import type { SessionDesk } from '../../live/desk/session-desk.ts'
+import type { MediaForm } from '../../stream/event-source.ts'
+import type { SessionRouteOptions } from '../route-options.ts'
+
+/**
+ * How clients of other protocols are told of large media: by the address at which this server has them, where `mediaBase` says how pages reach it, else with
+ * their bytes.
+ */
+export function mediaFormOf({ mediaBase }: Pick<SessionRouteOptions, 'mediaBase'>): MediaForm {
+  return mediaBase === undefined ? 'bytes' : { base: mediaBase }
+}
+
+/**
+ * `message`, of a body, with the bytes of what it names by addresses of this session: nobody can name what is not in it. Refuses with 400 what the session does not
+ * keep.
+ */
+export async function ownMediaIn(message: JsonValue, desk: SessionDesk, { mediaBase }: SessionRouteOptions): Promise<JsonValue> {
+  if (mediaBase === undefined || !isObject(message) || !Array.isArray(message.parts)) return message
+  const address = mediaAddress(mediaBase, desk.sessionId)
+  return { ...message, parts: await Promise.all(message.parts.map((part) => ownOf(part, desk, address))) }
+}
+
+async function ownOf(part: JsonValue, desk: SessionDesk, address: string): Promise<JsonValue> {
+  if (!isObject(part) || typeof part.url !== 'string' || !part.url.startsWith(address)) return part
+  const hash = part.url.slice(address.length)
+  const media = isHash(hash) ? await desk.read.media(hash).catch(() => undefined) : undefined
+  if (media === undefined)
+    refuse(400, 'invalidBody', 'A file of the message has an address under which this session keeps nothing. Send it again.')
+  return { ...part, url: `data:${String(part.mediaType)};base64,${toBase64(media.bytes)}` }
+}

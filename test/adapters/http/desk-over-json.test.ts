@@ -1,0 +1,115 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import {
+  bearer,
+  createAgentApp,
+  createOpenAiApp,
+  type LiveSessions,
+  memoryLiveSessions,
+  memorySchedules,
+  type SessionDesk,
+} from '../../../adapters/http/index.ts'
+import { type AgentEvent, memorySessionStore } from '../../../src/index.ts'
+import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../src/testing/index.ts'
+import { NoticeBoard } from '../../support/notice-board.ts'
+
+/** As it would come from another process. */
+function copied<Value>(value: Value): Value {
+  return value === undefined ? value : JSON.parse(JSON.stringify(value))
+}
+
+/** Not a generator: who leaves does not wait for what comes next. */
+function copiedEvents(source: AsyncIterable<AgentEvent>): AsyncIterator<AgentEvent> {
+  const events = source[Symbol.asyncIterator]()
+  return {
+    next: async () => copied(await events.next()),
+    return: async () => (await events.return?.()) ?? { done: true, value: undefined },
+  }
+}
+
+/** Of a source that is elsewhere, only what is plain data. */
+function eventsOverJson<Source extends Awaited<ReturnType<SessionDesk['follow']>>>(source: Source): Source {
+  return new Proxy(source, {
+    get: (_, name) => {
+      const value: unknown = Reflect.get(source, name, source)
+      if (name === Symbol.asyncIterator) return () => copiedEvents(source)
+      if (name === 'historyBefore' && typeof value === 'function') return async () => copied(await value.call(source))
+      return typeof value === 'function' ? value.bind(source) : value
+    },
+  })
+}
+
+/** A desk with a wire in between: all that goes over it, either way, is JSON, but for the bytes of media. */
+function overJson(desk: SessionDesk): SessionDesk {
+  return {
+    sessionId: desk.sessionId,
+    caller: desk.caller,
+    command: async (command) => copied(await desk.command(copied(command))),
+    events: async (place, media) => eventsOverJson(await desk.events(copied(place), copied(media))),
+    follow: async (place, media) => eventsOverJson(await desk.follow(copied(place), copied(media))),
+    read: new Proxy(desk.read, {
+      get: (read, name) => {
+        const ask: unknown = Reflect.get(read, name, read)
+        if (typeof ask !== 'function') return ask
+        const isBytes = name === 'media'
+        return async (...query: unknown[]) => {
+          const answer: unknown = await ask.apply(read, copied(query))
+          return isBytes ? answer : copied(answer)
+        }
+      },
+    }),
+  }
+}
+
+const board = new NoticeBoard()
+const here = memoryLiveSessions({
+  store: memorySessionStore(),
+  agent: ({ sessionId }) => endpointAgent(sessionId),
+  onWaiting: board.tell,
+  onEnd: board.tell,
+  schedules: memorySchedules(),
+})
+afterAll(() => here.close())
+
+const sessions: LiveSessions = {
+  fetch: (address, request, routes) => here.fetch(address, request, (asked, desk) => routes(asked, overJson(desk))),
+  list: (caller, page) => here.list(caller, page),
+}
+const authorize = async (c: Parameters<ReturnType<typeof bearer>>[0]) => {
+  for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(c)) return user
+  return false
+}
+const app = createAgentApp({ sessions, imports: true, authorize })
+const models = createOpenAiApp({ agents: { helper: { sessions } }, authorize })
+
+const ask: AskEndpoint = async (path, init = {}, user = 'ada') => {
+  const headers = new Headers(init.headers)
+  if (user !== 'nobody') headers.set('authorization', `Bearer ${user}-secret`)
+  return app.fetch(new Request(new URL(path, 'http://localhost'), { ...init, headers }))
+}
+
+agentEndpointSuite(
+  { describe, it, expect },
+  { schedules: true, name: 'a desk over JSON', ask, told: (sessionId, type) => board.told(sessionId, type) },
+)
+
+describe('agents as models at a desk over JSON', () => {
+  const say = async (path: string, body: object, more: Record<string, string> = {}) => {
+    const headers = { authorization: 'Bearer ada-secret', 'content-type': 'application/json', ...more }
+    const sent = JSON.stringify({ model: 'helper', ...body })
+    return models.fetch(new Request(`http://localhost${path}`, { method: 'POST', headers, body: sent }))
+  }
+
+  it('answer, and say it again for the same key', async () => {
+    const key = { 'idempotency-key': 'once-and-no-more' }
+    const first = await (await say('/v1/responses', { input: 'Go.', conversation: 'talk-openai' }, key)).json()
+    const second = await (await say('/v1/responses', { input: 'Go.', conversation: 'talk-openai' }, key)).json()
+    expect([second.id, second.output]).toEqual([first.id, first.output])
+    expect(first.output[0].content[0].text).toBe('one two three four')
+  })
+
+  it('stream', async () => {
+    const headers = { 'x-session-id': 'talk-streamed' }
+    const streamed = await say('/v1/chat/completions', { messages: [{ role: 'user', content: 'Go.' }], stream: true }, headers)
+    expect(await streamed.text()).toMatch(/one .*data: \[DONE\]\n\n$/s)
+  })
+})
