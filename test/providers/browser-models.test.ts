@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { onEngine, ownModel } from '../../examples/recipes/models/browser-models.ts'
+import { onEngine, onPipeline, ownModel } from '../../examples/recipes/models/browser-models.ts'
 import { Agent, textOf } from '../../src/index.ts'
 import { availability, type ChromeAiOptions, chromeAi } from '../../src/providers/chrome-ai/index.ts'
 import { type ChatEngine, webLlm } from '../../src/providers/web-llm/index.ts'
 import { browserAi } from '../support/browser-ai.ts'
+import { patient } from '../support/patience.ts'
 import { add, fastRetry, gate, ofType, playOn } from '../support/play.ts'
 
 const pixel = {
@@ -87,6 +88,16 @@ describe('the model of the browser', () => {
     expect(blind.result.error?.code).toBe('unsupported')
   })
 
+  it('sends sound as its bytes', async () => {
+    const sound = { type: 'file' as const, mimeType: 'audio/wav', data: btoa('RIFF....WAVE') }
+    const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'What is said?' }, sound], timestamp: 1 }]
+    const browser = browserAi((told) => [JSON.stringify(told.at(-1)?.content).includes('"audio"') ? 'Hello.' : 'Nothing.'])
+    expect((await playOn(modelOf(browser), quiet, prompt)).result.text).toBe('Hello.')
+    expect(browser.made[0]?.expectedInputs).toContainEqual({ type: 'audio' })
+    const deaf = await playOn(modelOf(browserAi(() => [], { takes: ['text', 'image'] })), quiet, prompt)
+    expect(deaf.result.error?.code).toBe('unsupported')
+  })
+
   it('tells of a download', async () => {
     const told: number[] = []
     const browser = browserAi(() => ['Here.'], { availability: 'downloadable' })
@@ -119,6 +130,20 @@ describe('the model of the browser', () => {
       expect(browser.open).toBe(0)
     }
   })
+
+  it.each(['availability', 'create', 'measure'] as const)(
+    'an abort while the browser does not answer %s ends the run, and what comes late is let go',
+    async (hangs) => {
+      const [asked, late] = [gate(), gate()]
+      const browser = browserAi(() => ['Too late.'], { hangs, asked: asked.open, until: late.opened })
+      const run = new Agent({ model: modelOf(browser), ...quiet }).prompt('go')
+      await asked.opened
+      run.abort()
+      expect((await run.result).status).toBe('aborted')
+      late.open()
+      await expect.poll(() => browser.open, patient).toBe(0)
+    },
+  )
 
   it('is not there in most browsers, and says so', async () => {
     expect(await availability()).toBe('unavailable')
@@ -251,4 +276,33 @@ it('a page takes the model of its browser, where there is one', async () => {
   const { engine } = engineOf(() => [{ content: 'hello' }])
   expect((await ownModel(webLlm(engine), () => undefined)).config.provider).toBe('web-llm')
   expect(await onEngine(engine).prompt('hi').text()).toBe('hello')
+})
+
+it('a pipeline of transformers.js answers as an engine, and is interrupted', async () => {
+  const asked: object[] = []
+  let isInterrupted = false
+  /** As `pipeline('text-generation')` resolves with: called with messages, it tells its words to a streamer. */
+  const generator = async (
+    messages: object[],
+    { streamer, max_new_tokens }: { streamer: { put(text: string): void }; max_new_tokens: number },
+  ) => {
+    asked.push({ messages, max_new_tokens })
+    for (let at = 0; at < 500 && !isInterrupted; at += 1) {
+      await new Promise((resolve) => setImmediate(resolve))
+      if (messages.length > 1 && at === 2) break
+      streamer.put(`word ${at} `)
+    }
+  }
+  const agent = onPipeline(generator, () => {
+    isInterrupted = true
+  })
+  const first = agent.prompt('Go on.')
+  first.subscribe((event) => (event.type === 'messageUpdate' ? first.abort() : undefined))
+  expect((await first.result).status).toBe('aborted')
+  isInterrupted = false
+  expect(await agent.prompt('Two words.').text()).toBe('word 0 word 1 ')
+  expect(asked).toMatchObject([
+    { messages: [{ role: 'user', content: 'Go on.' }] },
+    { messages: { length: 3 }, max_new_tokens: expect.any(Number) },
+  ])
 })

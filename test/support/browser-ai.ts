@@ -22,6 +22,10 @@ interface StandInOptions {
   /** The model makes tool calls of its own. */
   hasTools?: boolean
   takes?: readonly string[]
+  /** What it does not answer before `until`, once `asked` was called, whoever aborts. */
+  hangs?: 'availability' | 'create' | 'measure'
+  asked?: () => void
+  until?: Promise<unknown>
 }
 
 class Value {
@@ -41,6 +45,11 @@ const tokensOf = (prompts: readonly PromptMessage[]): number =>
 /** Stands in for a browser's Prompt API, as its specification says: what that refuses is refused. */
 export function browserAi(script: BrowserScript, options: StandInOptions = {}) {
   const { availability = 'available', contextWindow = 4000, isOld = false, hasTools = false, takes = ['text', 'image', 'audio'] } = options
+  const hang = async (at: StandInOptions['hangs']): Promise<void> => {
+    if (options.hangs !== at) return
+    options.asked?.()
+    await options.until
+  }
   const made: SessionOptions[] = []
   const constraints: unknown[] = []
   let open = 0
@@ -62,7 +71,12 @@ export function browserAi(script: BrowserScript, options: StandInOptions = {}) {
         : (['contextUsage', 'contextWindow', 'measureContextUsage'] as const)
       Object.defineProperty(this, names[0], { get: () => used.tokens })
       Object.defineProperty(this, names[1], { value: contextWindow })
-      Object.defineProperty(this, names[2], { value: async (input: PromptMessage[]) => tokensOf(input) })
+      Object.defineProperty(this, names[2], {
+        value: async (input: PromptMessage[]) => {
+          await hang('measure')
+          return tokensOf(input)
+        },
+      })
       open += 1
     }
 
@@ -111,6 +125,7 @@ export function browserAi(script: BrowserScript, options: StandInOptions = {}) {
   const ai: BrowserAi = {
     LanguageModel: {
       availability: async ({ expectedInputs = [] } = {}) => {
+        await hang('availability')
         const isTaken = expectedInputs.every(({ type }) => takes.includes(type) || type.startsWith('tool-'))
         return isTaken ? availability : 'unavailable'
       },
@@ -122,6 +137,7 @@ export function browserAi(script: BrowserScript, options: StandInOptions = {}) {
         given.monitor?.({ addEventListener: (type, listener) => void monitored.set(type, listener) })
         if (availability !== 'available') for (const loaded of [0, 0.5, 1]) monitored.get('downloadprogress')?.({ loaded, total: 1 })
         if (tokensOf(given.initialPrompts ?? []) > contextWindow) throw new DOMException('Too long.', 'QuotaExceededError')
+        await hang('create')
         made.push(given)
         return new Session(given)
       },

@@ -209,7 +209,8 @@ function leftOut(request: StreamRequest): string[] {
 /** Tokens before the answer. Rejects where they do not fit: the browser would drop the beginning of the conversation without a word. */
 async function tokensBefore(session: LanguageModelSession, { last, constraint }: Call, signal: AbortSignal): Promise<number> {
   const options = { signal, ...(constraint !== undefined && { responseConstraint: constraint }) }
-  const measured = await (session.measureContextUsage?.(last, options) ?? session.measureInputUsage?.(last, options) ?? 0)
+  const measuring = session.measureContextUsage?.(last, options) ?? session.measureInputUsage?.(last, options)
+  const measured = measuring === undefined ? 0 : await raceAbort(measuring, signal)
   const used = usedBy(session) + measured
   if (used > windowOf(session))
     throw new ProviderError('contextOverflow', `The conversation has ${used} tokens; the model of the browser holds ${windowOf(session)}.`)
