@@ -24,7 +24,8 @@ export class Repeating {
     if (this.#running === undefined) return this.#run()
     this.#next ??= this.#running.then(() => {
       this.#next = undefined
-      return this.#isStopped ? undefined : this.#run()
+      // Somebody may have woken it between its end and now.
+      return this.#isStopped ? undefined : (this.#running ?? this.#run())
     })
     return this.#next
   }

@@ -34,7 +34,6 @@ onPostgres('commands that one process passes on to another', (database) => {
         pool,
         tenant,
         pollMs: 5,
-        leaseMs: 1000,
         agent: agent ?? (() => ({ model: scripted(() => ({ text: 'ok' })) })),
         logger: { warn: (event) => void warnings.push(event) },
         ...(isHttp && { peers: { url: addressOf(inside), key } }),
@@ -246,7 +245,7 @@ onPostgres('commands that one process passes on to another', (database) => {
       begun += 1
       return { model: scripted(() => ({ text: ['on ', 'its ', 'way'] }), { delayMs: 60_000 }) }
     }
-    const { first, second } = await two({ isHttp: true, agent, statementTimeoutMs: 500 }, pool)
+    const { first, second } = await two({ isHttp: true, agent, leaseMs: 1000, statementTimeoutMs: 500 }, pool)
     const run = first.ask('s/runs', { prompt: 'Begin.' })
     run.catch(() => undefined)
     await expect.poll(() => begun, patient).toBe(1)

@@ -3,21 +3,32 @@ import { type AnswerHead, type AnswerPart, type Mailbox, maxPartBytes, type Rece
 
 /** Where too much of an answer waits to be read: ms until it is tried again. */
 const fullMs = 50
+/** The same where the database has failed. */
+const failedMs = 250
 
 const nothing = new Uint8Array()
 
+/** What answers of one process have in common. */
+export interface AnswerOptions {
+  mailbox: Mailbox
+  /** Does something with the database, and never rejects. */
+  told: (act: () => Promise<void>) => Promise<void>
+  /** Aborts when nothing is answered any more. */
+  signal: AbortSignal
+}
+
 /**
  * Answers a request of another process with what `act` makes of it, in parts, as they come. Where nobody waits for it any more, the signal that `act` got is
- * aborted and its answer not read on; the same where `signal` aborts. `act` never rejects: who asked would wait for ever. Rejects as the database does.
+ * aborted and its answer not read on; the same where `signal` aborts. Where the database fails, a part is sent again: who asked would wait for ever. It never
+ * rejects, and `act` does not either.
  */
 export async function answerCall(
-  mailbox: Mailbox,
   call: ReceivedCall,
   act: (left: AbortSignal) => Promise<Response | 'moved'>,
-  signal: AbortSignal,
+  options: AnswerOptions,
 ): Promise<void> {
   const left = new AbortController()
-  const sender = new PartSender(mailbox, call, signal)
+  const sender = new PartSender(call, options)
   const response = await act(left.signal)
   if (response === 'moved') await sender.send({ head: 'moved', bytes: nothing, ending: 'whole' })
   else if (!(await isSent(response, sender))) left.abort()
@@ -43,27 +54,36 @@ async function isSent({ status, headers, body }: Response, sender: PartSender): 
 
 /** Sends the parts of one answer in order. */
 class PartSender {
-  readonly #mailbox: Mailbox
   readonly #call: ReceivedCall
-  readonly #signal: AbortSignal
+  readonly #options: AnswerOptions
   #next = 0
 
-  constructor(mailbox: Mailbox, call: ReceivedCall, signal: AbortSignal) {
-    this.#mailbox = mailbox
+  constructor(call: ReceivedCall, options: AnswerOptions) {
     this.#call = call
-    this.#signal = signal
+    this.#options = options
   }
 
   /** Resolves with whether somebody still waits for it. */
   async send(part: AnswerPart): Promise<boolean> {
+    const { signal } = this.#options
     const at = this.#next++
     for (;;) {
-      const done = await this.#mailbox.answer(this.#call, at, part)
-      if (done !== 'full' || this.#signal.aborted) return done === 'sent'
+      const done = await this.#try(at, part)
+      if (done === 'sent' || done === 'gone' || signal.aborted) return done === 'sent'
       await new Promise<void>((resolve) => {
-        startTimer(fullMs, resolve)
+        startTimer(done === 'full' ? fullMs : failedMs, resolve)
       })
     }
+  }
+
+  /** What the database says; undefined where it fails, and may have taken the part. */
+  async #try(at: number, part: AnswerPart): Promise<'sent' | 'full' | 'gone' | undefined> {
+    const { mailbox, told } = this.#options
+    let done: 'sent' | 'full' | 'gone' | undefined
+    await told(async () => {
+      done = await mailbox.answer(this.#call, at, part)
+    })
+    return done
   }
 }
 

@@ -1,20 +1,17 @@
-import { answerCall } from './answer.ts'
+import { type AnswerOptions, answerCall } from './answer.ts'
 import type { Incoming } from './incoming.ts'
-import type { Mailbox } from './mailbox.ts'
+import type { ReceivedCall } from './mailbox.ts'
 
-interface AnsweringOptions {
-  mailbox: Mailbox
+interface AnsweringOptions extends AnswerOptions {
   incoming: Incoming
-  /** Does something with the database, and never rejects. */
-  told: (act: () => Promise<void>) => Promise<void>
-  /** Aborts when nothing is answered any more. */
-  signal: AbortSignal
 }
 
 /** Answers what has come through the database. */
 export class Answering {
   readonly #options: AnsweringOptions
-  readonly #open = new Set<Promise<void>>()
+  readonly #open = new Map<string, Promise<void>>()
+  /** The database has failed while it was asked: it may have given what never came. */
+  #hasMissed = false
 
   constructor(options: AnsweringOptions) {
     this.#options = options
@@ -22,18 +19,27 @@ export class Answering {
 
   /** Begins to answer what has come since the last time. Rejects as the database does. */
   async receive(): Promise<void> {
-    const { mailbox, incoming, told, signal } = this.#options
-    for (const call of await mailbox.received()) {
-      const answer = (left: AbortSignal) => incoming.answer(call.callId, parsed(call.text), left)
-      const answering = told(() => answerCall(mailbox, call, answer, signal))
-      this.#open.add(answering)
-      void answering.then(() => this.#open.delete(answering))
-    }
+    const { mailbox, incoming } = this.#options
+    const hadMissed = this.#hasMissed
+    this.#hasMissed = true
+    if (hadMissed) this.#begin(await mailbox.missed((callId) => this.#open.has(callId) || incoming.isKnown(callId)))
+    this.#begin(await mailbox.received())
+    this.#hasMissed = false
   }
 
   /** Resolves once what has begun is answered. */
   async settled(): Promise<void> {
-    await Promise.all(this.#open)
+    await Promise.all(this.#open.values())
+  }
+
+  #begin(calls: readonly ReceivedCall[]): void {
+    for (const call of calls) {
+      const { callId } = call
+      const answer = (left: AbortSignal) => this.#options.incoming.answer(callId, parsed(call.text), left)
+      const answering = answerCall(call, answer, this.#options)
+      this.#open.set(callId, answering)
+      void answering.then(() => this.#open.delete(callId))
+    }
   }
 }
 

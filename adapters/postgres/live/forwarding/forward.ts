@@ -1,6 +1,6 @@
 import type { Logger } from '../../../../src/index.ts'
 import { type ForwardedCommand, logWarning } from '../../../../src/internal.ts'
-import type { AnswerHead, AnswerPart, Mailbox } from './mailbox.ts'
+import type { AnswerHead, Mailbox, ReceivedPart } from './mailbox.ts'
 
 /** A request that another process answers. */
 interface OpenCall {
@@ -13,6 +13,8 @@ interface OpenCall {
   readonly wantsMore: boolean
   /** Whether it stands in the table. */
   isSent: boolean
+  /** Parts that have come. */
+  came: number
 }
 
 /** The process that had the session is gone. */
@@ -82,7 +84,7 @@ export class Forwarding {
       () => undefined,
     )
     this.#reading = reading
-    for (const { callId, part } of await parts) this.#take(callId, part)
+    for (const part of await parts) this.#take(part)
   }
 
   /** Tells calls that nobody will answer any more. */
@@ -94,8 +96,7 @@ export class Forwarding {
     await this.#reading
     for (const { callId, wasTaken } of lost) {
       if (!this.#open.has(callId)) continue
-      this.#fail(callId, new HolderGoneError(wasTaken))
-      await this.#mailbox.withdraw(callId)
+      this.#lose(callId, new HolderGoneError(wasTaken))
     }
   }
 
@@ -104,16 +105,36 @@ export class Forwarding {
     for (const callId of [...this.#open.keys()]) this.#fail(callId, new HolderGoneError(true))
   }
 
-  #take(callId: string, { head, bytes, ending }: AnswerPart): void {
+  #take({ callId, at, part: { head, bytes, ending } }: ReceivedPart): void {
     const call = this.#open.get(callId)
-    if (call === undefined) return
+    // One that was sent twice.
+    if (call === undefined || at < call.came) return
+    const isGap = at > call.came || (at === 0 && head === undefined)
+    if (isGap) {
+      this.#lose(callId, new HolderGoneError(true))
+      return
+    }
+    call.came += 1
     if (head !== undefined) call.begin(head)
     if (bytes.byteLength > 0) call.add(bytes)
     if (ending === undefined) return
     if (ending === 'whole') {
       this.#open.delete(callId)
       call.end()
-    } else this.#fail(callId, new Error('The answer of the process that has the session broke off. Connect again.'))
+    } else this.#lose(callId, new Error('The answer of the process that has the session broke off. Connect again.'))
+  }
+
+  /** Nothing more of it is of use. */
+  #lose(callId: string, error: Error): void {
+    this.#fail(callId, error)
+    this.#withdraw(callId)
+  }
+
+  /** What cannot be withdrawn now is later, with the next beat. */
+  #withdraw(callId: string): void {
+    this.#mailbox.withdraw(callId).catch((error: unknown) => {
+      logWarning(this.#logger, 'sessionsUnreachable', { message: String(error) })
+    })
   }
 
   #fail(callId: string, error: Error): void {
@@ -128,11 +149,10 @@ export class Forwarding {
       const withdraw = (): void => {
         if (!this.#open.delete(callId)) return
         signal.removeEventListener('abort', leave)
-        const gone = sent.then(
-          () => this.#mailbox.withdraw(callId),
+        sent.then(
+          () => this.#withdraw(callId),
           () => undefined,
         )
-        gone.catch((error: unknown) => logWarning(this.#logger, 'sessionsUnreachable', { message: String(error) }))
       }
       const leave = (): void => {
         withdraw()
@@ -149,6 +169,7 @@ export class Forwarding {
       })
       this.#open.set(callId, {
         isSent: false,
+        came: 0,
         begin: (head) => {
           if (head === 'moved') return resolve('moved')
           const { status, headers } = head

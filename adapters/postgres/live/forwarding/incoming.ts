@@ -29,6 +29,11 @@ export class Incoming {
     this.#options = options
   }
 
+  /** Whether this call came, and is not past its deadline. */
+  isKnown(callId: string): boolean {
+    return this.#seen.has(callId)
+  }
+
   /** Never rejects. `left` aborts where nobody waits for the answer any more. */
   async answer(callId: string, said: unknown, left: AbortSignal): Promise<Answer> {
     const { now, act, logger } = this.#options

@@ -20,6 +20,14 @@ export interface AnswerPart {
   ending?: 'whole' | 'broken'
 }
 
+/** One that has come. Who sends does not always learn that it was sent, so one may come twice; and what was taken out may be lost on its way. */
+export interface ReceivedPart {
+  callId: string
+  /** Its place in the answer, from 0. */
+  at: number
+  part: AnswerPart
+}
+
 /** Bytes of one part. */
 export const maxPartBytes = 64 * 1024
 /** Parts of one answer that wait to be read: 1 MiB. */
@@ -43,36 +51,41 @@ export class Mailbox {
 
   /** What has come since this was asked last. */
   async received(): Promise<ReceivedCall[]> {
-    const rows = await this.#rows(
-      `UPDATE ${this.#calls} SET is_taken = true WHERE tenant = $1 AND receiver = $2 AND NOT is_taken RETURNING call_id, sender, request`,
-    )
-    return rows.map(({ call_id, sender, request }) => ({ callId: String(call_id), sender: String(sender), text: String(request) }))
+    return (await this.#rows(`${this.#taking} AND NOT is_taken ${asCalls}`)).map(callIn)
   }
 
-  /** Adds a part to an answer. `full` where too much of it waits already, `gone` where nobody waits for it any more: then it was not added. */
-  async answer({ callId, sender }: ReceivedCall, part: number, { head, bytes, ending }: AnswerPart): Promise<'sent' | 'full' | 'gone'> {
-    const waiting = `SELECT count(*) FROM ${this.#answers} a WHERE a.tenant = $1 AND a.call_id = $2`
+  /** What was taken for this process and is not known to it: it has never learned of these. */
+  async missed(isKnown: (callId: string) => boolean): Promise<ReceivedCall[]> {
+    const taken = await this.#rows(`SELECT call_id FROM ${this.#calls} WHERE tenant = $1 AND receiver = $2 AND is_taken`)
+    const missed = taken.map(({ call_id }) => String(call_id)).filter((callId) => !isKnown(callId))
+    if (missed.length === 0) return []
+    return (await this.#rows(`${this.#taking} AND call_id = ANY($3::text[]) ${asCalls}`, [missed])).map(callIn)
+  }
+
+  /** Adds a part to an answer, once. `full` where too much of it waits already, `gone` where nobody waits for it any more: then it was not added. */
+  async answer({ callId, sender }: ReceivedCall, at: number, { head, bytes, ending }: AnswerPart): Promise<'sent' | 'full' | 'gone'> {
+    const waiting = `FROM ${this.#answers} a WHERE a.tenant = $1 AND a.call_id = $2`
     const [row] = await this.#rowsOf(
       `WITH open AS (SELECT 1 FROM ${this.#calls} WHERE tenant = $1 AND call_id = $2 FOR KEY SHARE),
        sent AS (
-         INSERT INTO ${this.#answers} SELECT $1, $2, $3, $4, $5::bytea, $6 FROM open WHERE (${waiting}) < ${maxWaitingParts}
-         RETURNING pg_notify($7, 'part')
-       ) SELECT (SELECT count(*) FROM open) AS open, (SELECT count(*) FROM sent) AS sent`,
-      [callId, part, head === undefined ? null : JSON.stringify(head), bytes, ending ?? null, channelOf(sender)],
+         INSERT INTO ${this.#answers} SELECT $1, $2, $3, $4, $5::bytea, $6 FROM open WHERE (SELECT count(*) ${waiting}) < ${maxWaitingParts}
+         ON CONFLICT DO NOTHING RETURNING pg_notify($7, 'part')
+       ) SELECT (SELECT count(*) FROM open) AS open, (SELECT count(*) FROM sent) + (SELECT count(*) ${waiting} AND a.part = $3) AS sent`,
+      [callId, at, head === undefined ? null : JSON.stringify(head), bytes, ending ?? null, channelOf(sender)],
     )
     if (Number(row?.sent) === 1) return 'sent'
     return Number(row?.open) === 1 ? 'full' : 'gone'
   }
 
   /** Takes what has come for these calls, in order. A call whose last part is among it is over. */
-  async parts(callIds: readonly string[]): Promise<{ callId: string; part: AnswerPart }[]> {
+  async parts(callIds: readonly string[]): Promise<ReceivedPart[]> {
     const rows = await this.#rowsOf(
       `WITH came AS (DELETE FROM ${this.#answers} WHERE tenant = $1 AND call_id = ANY($2::text[]) RETURNING call_id, part, head, bytes, ending),
        over AS (DELETE FROM ${this.#calls} c USING came WHERE c.tenant = $1 AND c.call_id = came.call_id AND came.ending IS NOT NULL)
        SELECT * FROM came ORDER BY call_id, part`,
       [callIds],
     )
-    return rows.map((row) => ({ callId: String(row.call_id), part: partIn(row) }))
+    return rows.map((row) => ({ callId: String(row.call_id), at: Number(row.part), part: partIn(row) }))
   }
 
   /** Nobody waits for this any more: whoever works on it learns it with the next part. */
@@ -107,6 +120,11 @@ export class Mailbox {
     return `EXISTS (SELECT 1 FROM ${schema}.processes p WHERE p.tenant = $1 AND p.process_id = ${processId} AND p.until > ${now})`
   }
 
+  /** How a statement begins that takes calls of this process. */
+  get #taking(): string {
+    return `UPDATE ${this.#calls} SET is_taken = true WHERE tenant = $1 AND receiver = $2`
+  }
+
   get #calls(): string {
     return `${this.#place.schema}.calls`
   }
@@ -130,11 +148,30 @@ export function channelOf(processId: string): string {
   return `phi_${processId}`
 }
 
+const asCalls = 'RETURNING call_id, sender, request'
+
+function callIn({ call_id, sender, request }: Record<string, unknown>): ReceivedCall {
+  return { callId: String(call_id), sender: String(sender), text: String(request) }
+}
+
+/** What stands there may be of anybody who writes to the database: an answer that is none of ours has broken off. */
 function partIn({ head, bytes, ending }: Record<string, unknown>): AnswerPart {
-  const read: AnswerHead | undefined = typeof head === 'string' ? JSON.parse(head) : undefined
+  const read = typeof head === 'string' ? headIn(head) : undefined
+  if (read === 'none') return { bytes: new Uint8Array(), ending: 'broken' }
   return {
     bytes: bytes instanceof Uint8Array ? new Uint8Array(bytes) : new Uint8Array(),
     ...(read !== undefined && { head: read }),
     ...((ending === 'whole' || ending === 'broken') && { ending }),
+  }
+}
+
+function headIn(text: string): AnswerHead | 'none' {
+  try {
+    const head: AnswerHead | null = JSON.parse(text)
+    // Throws where no answer begins so.
+    if (head !== null && head !== 'moved') new Response(null, head)
+    return head ?? 'none'
+  } catch {
+    return 'none'
   }
 }

@@ -82,4 +82,4 @@ export class PassingOn {
 }
 
 const goneMeanwhile =
-  'The process that had the session has gone before it answered. Ask again: with the same Idempotency-Key nothing is done twice.'
+  'The process that had the session has gone, or its answer was lost on the way. Ask again: with the same Idempotency-Key nothing is done twice.'
