@@ -1,5 +1,5 @@
 import { startTimer } from '../../../../src/internal.ts'
-import { type AnswerHead, type AnswerPart, type Mailbox, maxPartBytes, type ReceivedCall } from './mailbox.ts'
+import { type AnswerHead, type AnswerPart, type Mailbox, maxPartBytes, type ReceivedCall, type Sending } from './mailbox.ts'
 
 /** Where too much of an answer waits to be read: ms until it is tried again. */
 const fullMs = 50
@@ -77,9 +77,9 @@ class PartSender {
   }
 
   /** What the database says; undefined where it fails, and may have taken the part. */
-  async #try(at: number, part: AnswerPart): Promise<'sent' | 'full' | 'gone' | undefined> {
+  async #try(at: number, part: AnswerPart): Promise<Sending | undefined> {
     const { mailbox, told } = this.#options
-    let done: 'sent' | 'full' | 'gone' | undefined
+    let done: Sending | undefined
     await told(async () => {
       done = await mailbox.answer(this.#call, at, part)
     })

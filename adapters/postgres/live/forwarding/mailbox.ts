@@ -28,6 +28,9 @@ export interface ReceivedPart {
   part: AnswerPart
 }
 
+/** What became of a part: `full` where too much of its answer waits already, `gone` where nobody waits for it any more. Then it was not added. */
+export type Sending = 'sent' | 'full' | 'gone'
+
 /** Bytes of one part. */
 export const maxPartBytes = 64 * 1024
 /** Parts of one answer that wait to be read: 1 MiB. */
@@ -62,8 +65,8 @@ export class Mailbox {
     return (await this.#rows(`${this.#taking} AND call_id = ANY($3::text[]) ${asCalls}`, [missed])).map(callIn)
   }
 
-  /** Adds a part to an answer, once. `full` where too much of it waits already, `gone` where nobody waits for it any more: then it was not added. */
-  async answer({ callId, sender }: ReceivedCall, at: number, { head, bytes, ending }: AnswerPart): Promise<'sent' | 'full' | 'gone'> {
+  /** Adds a part to an answer, once. */
+  async answer({ callId, sender }: ReceivedCall, at: number, { head, bytes, ending }: AnswerPart): Promise<Sending> {
     const waiting = `FROM ${this.#answers} a WHERE a.tenant = $1 AND a.call_id = $2`
     const [row] = await this.#rowsOf(
       `WITH open AS (SELECT 1 FROM ${this.#calls} WHERE tenant = $1 AND call_id = $2 FOR KEY SHARE),
