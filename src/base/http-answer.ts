@@ -23,11 +23,17 @@ export function retryAfterIn(header: string | null | undefined, clock: number): 
   return seconds === undefined ? undefined : Math.round(seconds * 1000)
 }
 
-/** At most `limit` bytes from a body. Bodies that go on are cancelled. */
-export async function readBytes(response: Response, limit: number): Promise<{ bytes: Uint8Array<ArrayBuffer>; isWhole: boolean }> {
+/** At most `limit` bytes from a body. Bodies that go on are cancelled, and so are those that `signal` ends: what had come is then what there is. */
+export async function readBytes(
+  response: Response,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; isWhole: boolean }> {
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = response.body?.getReader()
+  const leave = (): void => void reader?.cancel().catch(() => undefined)
+  signal?.addEventListener('abort', leave, { once: true })
   while (reader !== undefined && size <= limit) {
     const { done, value } = await reader.read()
     if (done) break
@@ -35,7 +41,8 @@ export async function readBytes(response: Response, limit: number): Promise<{ by
     size += value.length
   }
   // The rest may never end, and a cancelled stream may never say so.
-  if (size > limit) reader?.cancel().catch(() => undefined)
+  if (size > limit) leave()
+  signal?.removeEventListener('abort', leave)
   const bytes = new Uint8Array(Math.min(size, limit))
   let at = 0
   for (const chunk of chunks) {

@@ -46,7 +46,7 @@ export async function readHistory(wire: Wire, asked: AskedHistory = {}): Promise
   const path = query.length === 0 ? '/history' : `/history?${query.join('&')}`
   const answer: Partial<Omit<History, 'isRest'>> & { after?: string } = Object(await wire.json({ method: 'GET', path }))
   const { messages, approvals, clientCalls = [], queued = [], loopId, runningLoopId, hasEarlier = false } = answer
-  if (!Array.isArray(messages) || !Array.isArray(approvals) || !Array.isArray(clientCalls) || !Array.isArray(queued)) throw noHistory()
+  if (!areObjects(messages) || !areObjects(approvals) || !areObjects(clientCalls) || !areObjects(queued)) throw noHistory()
   return {
     ...{ messages, approvals, clientCalls, queued },
     isRest: after !== undefined && answer.after === after,
@@ -62,7 +62,7 @@ export async function readSession(wire: Wire): Promise<{ loops: LoopRecord[]; ru
     await wire.json({ method: 'GET', path: '?events=false' }),
   )
   const loops = answer.session?.loops
-  if (!Array.isArray(loops)) throw noHistory()
+  if (!areObjects(loops)) throw noHistory()
   return { loops, ...(answer.runningLoopId !== undefined && { runningLoopId: answer.runningLoopId }) }
 }
 
@@ -100,6 +100,10 @@ const interrupted = { code: 'interrupted', message: 'The server lost this run be
 function noneAtAll(error: unknown): { loops: LoopRecord[]; runningLoopId?: string } {
   if (RemoteError.isInstance(error) && error.code === 'notFound') return { loops: [] }
   throw error
+}
+
+function areObjects<Entry>(list: Entry[] | undefined): list is Entry[] {
+  return Array.isArray(list) && list.every((each) => typeof each === 'object' && each !== null)
 }
 
 function noHistory(): RemoteError {

@@ -23,7 +23,7 @@ export interface FeedOwner {
  * Reads the events of a session, over as many connections as it takes, one at a time, as long as somebody waits for them.
  *
  * **Contract**
- * - It reads on after the owner's cursor. What makes no difference is not an attempt that failed: a connection that brought something, or lived long.
+ * - It reads on after the owner's cursor. A connection that brought something new, or lived long, is no attempt that failed.
  */
 export class SessionFeed {
   readonly #wire: Wire
@@ -39,6 +39,8 @@ export class SessionFeed {
   #isGivenUp = false
   /** The next connection begins with the oldest events that there are. */
   #isExpired = false
+  /** Where the newest event stands that came. */
+  #newest: { loopId: string; seq: number } | undefined
 
   constructor(wire: Wire, owner: FeedOwner) {
     this.#wire = wire
@@ -147,12 +149,19 @@ export class SessionFeed {
     while (this.#owner.isWanted) {
       const batch = await stream.next()
       if (batch === undefined) return
-      onProgress()
       for (const event of batch) {
+        if (this.#isNew(event)) onProgress()
         const wait = this.#owner.take(event)
         if (wait !== undefined) await wait
       }
     }
+  }
+
+  /** Whether it is no event that has come before: one that comes with each connection brings nobody further. */
+  #isNew({ loopId, seq }: AgentEvent): boolean {
+    if (this.#newest?.loopId === loopId && seq <= this.#newest.seq) return false
+    this.#newest = { loopId, seq }
+    return true
   }
 
   /** Whether it goes on. */

@@ -1,4 +1,4 @@
-import { retryAfterIn } from '../../base/http-answer.ts'
+import { isRedirect, readBytes, retryAfterIn } from '../../base/http-answer.ts'
 import { RemoteError, type RemoteErrorOptions } from '../remote-error.ts'
 
 /** Statuses of proxies and of servers that are busy or come up: the next attempt may find them well. */
@@ -6,12 +6,16 @@ const passing = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 
 /** Problems of the server that pass by themselves. */
 const passingProblems = new Set(['unavailable', 'deadlineExceeded', 'bodyTooSlow', 'tooManyStreams', 'tooManySessions'])
 
+/** Bytes of a refusal that are read: more than any of ours has. */
+const maxRefusal = 64 * 1024
+
 /** Why a request was refused, as the server says; where somebody else says it, what they are. Rejects where the connection breaks before it is said. */
-export async function refusalOf(response: Response, method: string): Promise<RemoteError> {
+export async function refusalOf(response: Response, method: string, signal: AbortSignal): Promise<RemoteError> {
   const { status, headers } = response
+  if (isRedirect(response)) return redirected(response)
   if (headers.get('content-type')?.startsWith('application/problem+json') !== true)
     return unexpectedAnswer(response, 'an answer of this server')
-  const { code, detail, loopId, continuedBy } = await problemIn(response)
+  const { code, detail, loopId, continuedBy } = await problemIn(response, signal)
   if (code === undefined) return unexpectedAnswer(response, 'a problem')
   // What began nothing may be asked again; a run that the server cannot begin is better told at once.
   const isRetryable = passingProblems.has(code) || ((status === 500 || status === 503) && method === 'GET')
@@ -25,14 +29,21 @@ export async function refusalOf(response: Response, method: string): Promise<Rem
 
 /** An answer that is not of this server, or not what was asked for. Only its kind is told: a page may hold anything. */
 export async function unexpectedAnswer(response: Response, wanted: string): Promise<RemoteError> {
-  const { status, headers, redirected, ok } = response
+  const { status, headers, ok } = response
   await response.body?.cancel().catch(() => undefined)
   const type = headers.get('content-type')?.split(';')[0] ?? 'no content-type'
-  const came = `The answer is ${status} with ${type}${redirected ? ', after a redirect' : ''}, not ${wanted}.`
+  const came = `The answer is ${status} with ${type}, not ${wanted}.`
   return new RemoteError('unexpectedAnswer', `${came} ${adviceFor(status, type)}`, {
     ...known(response),
     isRetryable: ok || passing.has(status),
   })
+}
+
+/** None is followed: whoever it leads to would be told the headers of this side, and what is said. */
+async function redirected(response: Response): Promise<RemoteError> {
+  await response.body?.cancel().catch(() => undefined)
+  const advice = 'Give the address that it leads to as url, and check whether a proxy asks people to sign in first.'
+  return new RemoteError('unexpectedAnswer', `The answer is a redirect, and none is followed. ${advice}`, known(response))
 }
 
 function adviceFor(status: number, type: string): string {
@@ -48,11 +59,11 @@ function known({ status, headers }: Response): RemoteErrorOptions {
 
 type Problem = Record<'code' | 'detail' | 'loopId' | 'continuedBy', string | undefined>
 
-async function problemIn(response: Response): Promise<Problem> {
-  const text = await response.text().catch((cause: unknown) => {
+async function problemIn(response: Response, signal: AbortSignal): Promise<Problem> {
+  const { bytes } = await readBytes(response, maxRefusal, signal).catch((cause: unknown) => {
     throw new RemoteError('connectionLost', 'The connection broke before the server had said why it refused.', { isRetryable: true, cause })
   })
-  const said = parsed(text)
+  const said = parsed(new TextDecoder().decode(bytes))
   const textAt = (name: string) => {
     const value: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, name) : undefined
     return typeof value === 'string' ? value : undefined

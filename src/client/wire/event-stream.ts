@@ -7,6 +7,16 @@ import { RemoteError } from '../remote-error.ts'
 import { onSignal } from './connectivity.ts'
 import type { NamedMedia } from './named-media.ts'
 
+interface EventStreamOptions {
+  idleMs: number
+  /** What events name. */
+  media: NamedMedia
+  /** Whose events they are: another session's are not told. */
+  sessionId: string
+  /** Ends the request that the body answers. */
+  letGo: () => void
+}
+
 /**
  * The events of one answer, with the media that they name, as batches of those that arrived together.
  *
@@ -31,11 +41,10 @@ export class EventStream {
   readonly #letGo: () => void
   #failure: RemoteError | undefined
 
-  /** `letGo` ends the request that `body` answers. */
-  constructor(body: ReadableStream<Uint8Array>, { idleMs, media, letGo }: { idleMs: number; media: NamedMedia; letGo: () => void }) {
+  constructor(body: ReadableStream<Uint8Array>, { idleMs, media, sessionId, letGo }: EventStreamOptions) {
     this.#media = media
     this.#letGo = letGo
-    const read = createEventReader()
+    const read = createEventReader(sessionId)
     this.#reader = body.getReader()
     this.#decoder = createSseDecoder((data, name, id) => {
       const event = read(data, name, id)
@@ -139,7 +148,7 @@ type ReadFrame = (data: string, name: string | undefined, id: string | undefined
  *
  * Throws `RemoteError` for a frame that is no event of ours: the connection is then taken up again from the last event that was.
  */
-function createEventReader(): ReadFrame {
+function createEventReader(sessionId: string): ReadFrame {
   const decoder = eventDecoder()
   let newest = 0
   return (data, name, id) => {
@@ -148,6 +157,7 @@ function createEventReader(): ReadFrame {
     if (id !== undefined && Number(id) <= newest && !data.includes('"runId"')) return undefined
     try {
       const event = decoder.decode(data, id)
+      if (event.sessionId !== sessionId) throw new Error('An event of another session came.')
       newest = event.seq
       return event
     } catch (cause) {

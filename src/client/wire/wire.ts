@@ -1,4 +1,5 @@
 import { raceAbort } from '../../base/abort.ts'
+import { readBytes } from '../../base/http-answer.ts'
 import { logWarning } from '../../base/log-warning.ts'
 import { isBytesOf } from '../../base/sha256.ts'
 import { retryDelayMs, startTimer } from '../../base/timer.ts'
@@ -28,6 +29,9 @@ export interface Ask {
  * no such thing, and refuse to be told.
  */
 const uncached: RequestInit = 'cache' in Request.prototype ? { cache: 'no-store' } : {}
+
+/** Bytes of JSON in one answer. Media of a history may be in it. */
+const maxJsonBytes = 256 * 1024 * 1024
 
 /** Requests about one session, and the patience for them. */
 export class Wire {
@@ -69,7 +73,8 @@ export class Wire {
       const response = await this.#answer(ask, { signal: connection.signal, ...uncached })
       const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
       if (!isStream || response.body === null) throw await unexpectedAnswer(response, 'a stream of events')
-      return new EventStream(response.body, { idleMs: this.patience.idleTimeoutMs, media: this.media, letGo })
+      const { sessionId } = this.#options
+      return new EventStream(response.body, { idleMs: this.patience.idleTimeoutMs, media: this.media, sessionId, letGo })
     } catch (error) {
       letGo()
       throw error
@@ -86,7 +91,7 @@ export class Wire {
     const response = await this.#answer(ask)
     if (response.status === 204) return undefined
     if (response.headers.get('content-type')?.includes('json') !== true) throw await unexpectedAnswer(response, 'JSON')
-    return this.#whole(response.json())
+    return this.#whole((signal) => jsonOf(response, signal))
   }
 
   /** Bytes that the session keeps, one attempt. However long it takes, as long as something comes; more than were named are not read. */
@@ -109,12 +114,16 @@ export class Wire {
   }
 
   async #nextOf(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<Uint8Array | undefined> {
-    return reader === undefined ? undefined : (await this.#whole(reader.read())).value
+    return reader === undefined ? undefined : (await this.#whole(() => reader.read())).value
   }
 
-  async #whole<Body>(body: Promise<Body>): Promise<Body> {
+  #refusal(response: Response, { method }: Ask): Promise<RemoteError> {
+    return this.#whole((signal) => refusalOf(response, method, signal))
+  }
+
+  async #whole<Body>(read: (signal: AbortSignal) => Promise<Body>): Promise<Body> {
     try {
-      return await this.#untilStalled(body)
+      return await this.#untilStalled(read)
     } catch (cause) {
       if (RemoteError.isInstance(cause)) throw cause
       throw new RemoteError('connectionLost', 'The answer was cut before it was complete.', { cause, isRetryable: true })
@@ -148,10 +157,10 @@ export class Wire {
     if (response.ok) return response
     // A token that has run out meanwhile: the function knows a new one.
     const isExpired = response.status === 401 && typeof this.#options.headers === 'function'
-    if (!isExpired) throw await refusalOf(response, ask.method)
+    if (!isExpired) throw await this.#refusal(response, ask)
     await response.body?.cancel().catch(() => undefined)
     const again = await this.#send(ask, init)
-    if (!again.ok) throw await refusalOf(again, ask.method)
+    if (!again.ok) throw await this.#refusal(again, ask)
     return again
   }
 
@@ -161,9 +170,9 @@ export class Wire {
     if (body !== undefined) all.set('content-type', 'application/json')
     if (key !== undefined) all.set('idempotency-key', key)
     const content = body === undefined ? {} : { body: JSON.stringify(body) }
-    const request = new Request(this.#base + path, { ...init, method, headers: all, ...content })
+    const request = new Request(this.#base + path, { ...init, method, headers: all, redirect: 'manual', ...content })
     try {
-      return await this.#untilStalled(send(request))
+      return await this.#untilStalled(() => send(request))
     } catch (cause) {
       if (RemoteError.isInstance(cause)) throw cause
       throw new RemoteError('connectionLost', `The server could not be reached: ${errorText(cause)}${ofPage(cause)}`, {
@@ -173,17 +182,25 @@ export class Wire {
     }
   }
 
-  /** `work`, as long as it takes no longer than a connection may say nothing, and the session is not closed. */
-  async #untilStalled<T>(work: T | Promise<T>): Promise<T> {
+  /** What `work` gives, as long as it takes no longer than a connection may say nothing, and the session is not closed. Its signal ends it then. */
+  async #untilStalled<T>(work: (signal: AbortSignal) => T | Promise<T>): Promise<T> {
     const late = new AbortController()
     const { idleTimeoutMs } = this.patience
     const stop = startTimer(idleTimeoutMs, () => late.abort(stalled(idleTimeoutMs)))
+    const signal = AbortSignal.any([late.signal, this.#closed.signal])
     try {
-      return await raceAbort(work, AbortSignal.any([late.signal, this.#closed.signal]))
+      return await raceAbort(work(signal), signal)
     } finally {
       stop()
     }
   }
+}
+
+/** What an answer holds. More than any session has on a page is not read: it may have no end. */
+async function jsonOf(response: Response, signal: AbortSignal): Promise<unknown> {
+  const { bytes, isWhole } = await readBytes(response, maxJsonBytes, signal)
+  if (isWhole) return JSON.parse(new TextDecoder().decode(bytes))
+  throw new RemoteError('unexpectedAnswer', `The answer is longer than ${maxJsonBytes} bytes. Check url.`)
 }
 
 function gaveUp(failures: number, cause: RemoteError): RemoteError {

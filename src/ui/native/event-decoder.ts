@@ -49,6 +49,7 @@ class LeanDecoder implements EventDecoder {
   #event(frame: Frame): AgentEvent {
     const whole = this.#messages.restore('runId' in frame ? frame : this.#filled(frame))
     if (!isEvent(whole)) throw broken('a frame is no event')
+    if (whole.type === 'messageUpdate' && !isPlace(whole.delta)) throw broken('a delta is for no place in a message')
     return whole.type === 'childEvent' ? { ...whole, event: this.#child(whole.toolCallId, whole.event) } : whole
   }
 
@@ -91,6 +92,14 @@ function isFrame(value: unknown): value is Frame {
 function isEvent(frame: Frame): frame is Frame & AgentEvent {
   const { type, runId, sessionId, loopId, seq, at } = frame
   return [type, runId, sessionId, loopId].every((value) => typeof value === 'string') && typeof seq === 'number' && typeof at === 'number'
+}
+
+/** Blocks of one message that there may be: who adds a delta makes room for those before it. */
+const maxBlocks = 100_000
+
+function isPlace(delta: unknown): boolean {
+  const { contentIndex }: { contentIndex?: unknown } = Object(delta)
+  return typeof contentIndex === 'number' && Number.isInteger(contentIndex) && contentIndex >= 0 && contentIndex < maxBlocks
 }
 
 function broken(what: string): PhiError {
