@@ -6,8 +6,8 @@ import type { EarlyInput } from './early-input.ts'
 import { loadLateParts } from './late/conversation-parts.tsx'
 import { endFirstWords } from './late/first-words.ts'
 import { openBackend } from './settings/placed-backend.ts'
-import { createDesk } from './state/desk.ts'
-import type { Conversation } from './state/session.ts'
+import type { Conversation } from './state/conversation/conversation.ts'
+import { createDesk } from './state/desk/desk.ts'
 
 /** How long all else waits for the first words of an answer, in milliseconds. */
 const patience = 2000

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Meter } from '../../adapters/node/cli/repl/meter.ts'
-import { promptTokens } from '../../playground/src/state/prompt-tokens.ts'
+import { promptTokens } from '../../playground/src/state/log/prompt-tokens.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { reduce, restoredState } from '../../src/store/index.ts'

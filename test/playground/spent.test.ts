@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { spentAt, spentOn } from '../../playground/src/state/spent.ts'
+import { spentAt, spentOn } from '../../playground/src/state/log/spent.ts'
 import { Agent, type CostConfig, type Usage } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { initialState, reduce, restoredState } from '../../src/store/index.ts'

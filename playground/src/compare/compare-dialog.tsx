@@ -6,7 +6,7 @@ import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { Field } from '../settings/fields.tsx'
 import type { Settings } from '../settings/settings.ts'
-import type { Desk } from '../state/desk.ts'
+import type { Desk } from '../state/desk/desk.ts'
 import { contestOf, type Entry, type JudgeName, judges } from './contest.ts'
 import '../settings/settings.css'
 

@@ -1,5 +1,5 @@
 import { fileContent, imageContent } from '../../../src/index.ts'
-import type { Attachment } from '../state/attachments.ts'
+import type { Attachment } from '../state/conversation/attachments.ts'
 import type { Draft } from '../state/conversation/draft.ts'
 
 const picture = /^image\/(?:png|jpeg|gif|webp)$/

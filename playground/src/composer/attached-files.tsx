@@ -2,7 +2,7 @@ import { escapeControls } from '../../../src/store/index.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { mediaName, pictureUrl, sizeOf } from '../parts/media-facts.ts'
-import type { Attachment } from '../state/attachments.ts'
+import type { Attachment } from '../state/conversation/attachments.ts'
 import type { Draft } from '../state/conversation/draft.ts'
 
 /** What goes with the draft, each as a chip that can be taken away, and why other files do not. */

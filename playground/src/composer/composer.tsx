@@ -1,6 +1,6 @@
 import { isComposing } from '../palette/composing.ts'
 import { Icon } from '../parts/icon.tsx'
-import type { Conversation } from '../state/session.ts'
+import type { Conversation } from '../state/conversation/conversation.ts'
 import { attach } from './attach.ts'
 import { AttachButton } from './attach-button.tsx'
 import { AttachedFiles } from './attached-files.tsx'

@@ -4,8 +4,9 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { duration, short } from '../parts/figures.ts'
 import type { IconName } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
-import type { Mark, Marking } from '../state/conversation/feedback.ts'
-import { stopWord } from './ending/why-ended.ts'
+import type { Mark } from '../state/backend/marks.ts'
+import type { Marking } from '../state/conversation/feedback.ts'
+import { stopWord } from '../state/log/why-ended.ts'
 
 interface MessageFooterProps {
   view: MessageView

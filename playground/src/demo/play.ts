@@ -1,5 +1,5 @@
-import type { Desk } from '../state/desk.ts'
-import type { Conversation } from '../state/session.ts'
+import type { Conversation } from '../state/conversation/conversation.ts'
+import type { Desk } from '../state/desk/desk.ts'
 import type { Scenario } from './scenario.ts'
 
 /** Asks what the scripted model has an answer for, with the files that belong to it. */

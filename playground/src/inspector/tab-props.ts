@@ -1,5 +1,5 @@
-import type { Desk } from '../state/desk.ts'
-import type { Conversation } from '../state/session.ts'
+import type { Conversation } from '../state/conversation/conversation.ts'
+import type { Desk } from '../state/desk/desk.ts'
 
 /** What a tab needs. */
 export interface TabProps {

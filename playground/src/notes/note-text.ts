@@ -1,7 +1,7 @@
 import { type Message, textOf } from '../../../src/index.ts'
 import type { CompactionNote, MessageView, NoteView, PruneNote, RevertNote } from '../../../src/store/index.ts'
 import { count } from '../parts/figures.ts'
-import type { CapturedTurn } from '../state/event-log.ts'
+import type { CapturedTurn } from '../state/log/event-log.ts'
 
 export function statusOf(note: NoteView): string {
   if (note.type === 'compaction') return note.status

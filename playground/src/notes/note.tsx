@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { textOf } from '../../../src/index.ts'
 import { escapeControls, type MessageView, type NoteView } from '../../../src/store/index.ts'
 import { scrollable } from '../parts/scrollable.ts'
-import type { CapturedTurn } from '../state/event-log.ts'
+import type { CapturedTurn } from '../state/log/event-log.ts'
 import { detailOf, hiddenBy, statusOf, textOfNote } from './note-text.ts'
 
 interface NoteProps {

@@ -1,7 +1,7 @@
 import { escapeControls } from '../../../src/store/index.ts'
 import { IconButton } from '../parts/icon-button.tsx'
-import type { Remedy } from '../state/desk/remedies.ts'
-import type { Desk } from '../state/desk.ts'
+import type { Desk } from '../state/desk/desk.ts'
+import type { Remedy } from '../state/notices/remedies.ts'
 import { RemedyButton } from './remedy-button.tsx'
 
 /** What the page has to say, with what can be done about it; of conversations only what concerns the one that is shown, or needs a person. */

@@ -1,4 +1,4 @@
-import type { Remedy } from '../state/desk/remedies.ts'
+import type { Remedy } from '../state/notices/remedies.ts'
 
 const labels: Record<Remedy, string> = {
   retry: 'Try again',

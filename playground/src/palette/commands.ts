@@ -1,7 +1,7 @@
 import { play } from '../demo/play.ts'
 import { scenarios } from '../demo/scenarios/index.ts'
 import { endpoint } from '../remote/endpoint.ts'
-import type { Desk } from '../state/desk.ts'
+import type { Desk } from '../state/desk/desk.ts'
 import { type DialogName, showPane } from '../state/layout.ts'
 import { inspectorTabs } from '../state/selection.ts'
 import { toggleTheme } from '../state/theme.ts'

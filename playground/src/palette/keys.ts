@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import type { Desk } from '../state/desk.ts'
+import type { Desk } from '../state/desk/desk.ts'
 import { showPane } from '../state/layout.ts'
 import { type InspectorTab, inspectorTabs } from '../state/selection.ts'
 import { commandKey, isCommandKey } from './command-key.ts'

@@ -1,7 +1,7 @@
 import { allMessages, type RunState } from '../../../src/store/index.ts'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import { dollars, duration, short } from '../parts/figures.ts'
-import type { RaceMarks } from './race-marks.ts'
+import type { RaceMarks } from '../state/race/race-marks.ts'
 import '../styles/conversation/race.css'
 
 /** One answer of several, as it streams, and what it took. */

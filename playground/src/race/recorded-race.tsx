@@ -1,8 +1,8 @@
 import { type LoopRecord, parallelSiblings, type Session } from '../../../src/session/index.ts'
 import { escapeControls, initialState, reduce } from '../../../src/store/index.ts'
 import { Icon } from '../parts/icon.tsx'
+import { marked, type RaceMarks } from '../state/race/race-marks.ts'
 import { RaceColumns, type RaceEntry } from './race-column.tsx'
-import { marked, type RaceMarks } from './race-marks.ts'
 import { verdictText } from './verdict.ts'
 
 /** The branches that were tried beside the one that the conversation went on with. */

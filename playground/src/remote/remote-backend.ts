@@ -4,7 +4,7 @@ import { memorySessionStore } from '../../../src/index.ts'
 import { exportSession, parseSession, type Session, SessionError } from '../../../src/session/index.ts'
 import { keyOf } from '../models/key-vault.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from '../state/chat-port.ts'
+import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from '../state/backend/chat-port.ts'
 import { type ServerCalls, serverCalls } from './server-calls.ts'
 import { serverOwner, serverUrl } from './server-url.ts'
 

@@ -1,6 +1,6 @@
 import { plural } from '../parts/figures.ts'
 import { IconButton } from '../parts/icon-button.tsx'
-import type { Replay } from '../state/replay-controls.ts'
+import type { Replay } from '../state/conversation/replay-controls.ts'
 import { speeds } from './replay.ts'
 import { longestPause } from './timeline.ts'
 import './replay.css'

@@ -2,11 +2,11 @@ import { signal } from '@preact/signals'
 import type { AgentEvent } from '../../../src/index.ts'
 import { recordsOf, type Session, snapshotOf } from '../../../src/session/index.ts'
 import { goesBack, initialState, type RunState, reduce, rewoundState } from '../../../src/store/index.ts'
-import type { ModelFacts } from '../state/chat-port.ts'
+import type { ModelFacts } from '../state/backend/chat-port.ts'
+import type { Conversation } from '../state/conversation/conversation.ts'
 import { draftOf } from '../state/conversation/draft.ts'
-import { EventLog } from '../state/event-log.ts'
-import type { Replay } from '../state/replay-controls.ts'
-import type { Conversation } from '../state/session.ts'
+import type { Replay } from '../state/conversation/replay-controls.ts'
+import { EventLog } from '../state/log/event-log.ts'
 import { silentPort } from './silent-port.ts'
 import { timelineOf } from './timeline.ts'
 
@@ -102,7 +102,7 @@ export function createReplay(session: Session, loopId: string | undefined, model
       compact: nothing,
       compactAndRetry: nothing,
     },
-    ...{ submit: unheard, send: unheard, editAndResend: unheard, startRace: async () => undefined },
+    ...{ submit: unheard, send: unheard, editAndResend: unheard, isUnheard: () => false, startRace: async () => undefined },
     refresh: async () => undefined,
     stop: async () => pause(),
     close: async () => pause(),

@@ -1,6 +1,6 @@
 import type { ChatAgent } from '../../../src/client/index.ts'
 import type { AgentRun, Receipt } from '../../../src/index.ts'
-import type { ChatPort, ModelFacts } from '../state/chat-port.ts'
+import type { ChatPort, ModelFacts } from '../state/backend/chat-port.ts'
 
 /** The port of a conversation that is over: it says nothing, asks nobody, and refuses what would. */
 export function silentPort(sessionId: string, model: ModelFacts): ChatPort {

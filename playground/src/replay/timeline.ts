@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../../src/index.ts'
 import type { Session } from '../../../src/session/index.ts'
-import { chainOf } from '../state/conversation-state.ts'
-import type { Moment, Timeline } from '../state/replay-controls.ts'
+import { chainOf } from '../state/conversation/opened-state.ts'
+import type { Moment, Timeline } from '../state/conversation/replay-controls.ts'
 
 /** A person who thought for an hour is waited for no longer than this, in ms. */
 export const longestPause = 1500

@@ -1,4 +1,4 @@
-import type { Desk } from '../state/desk.ts'
+import type { Desk } from '../state/desk/desk.ts'
 
 /** Says that another tab has gone on with the conversation, or has deleted it, and what can be done here. */
 export function InterferenceNotice({ desk }: { desk: Desk }) {

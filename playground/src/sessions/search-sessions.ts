@@ -1,6 +1,6 @@
 import { isLlmMessage } from '../../../src/context/index.ts'
 import { textOf } from '../../../src/index.ts'
-import type { Backend, StoredSession } from '../state/chat-port.ts'
+import type { Backend, StoredSession } from '../state/backend/chat-port.ts'
 
 /** A conversation in which something was found, with the words around it; without where only its title says it. */
 export interface Hit {

@@ -1,5 +1,5 @@
 import type { Session } from '../../../src/session/index.ts'
-import type { ExportFormat, SessionFile } from '../state/chat-port.ts'
+import type { ExportFormat, SessionFile } from '../state/backend/chat-port.ts'
 
 interface Source {
   sessionId: string

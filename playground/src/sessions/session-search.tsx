@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { Icon } from '../parts/icon.tsx'
-import type { Desk } from '../state/desk.ts'
+import type { Desk } from '../state/desk/desk.ts'
 import { type Hit, searchSessions } from './search-sessions.ts'
 
 /** Looks for words in all conversations; `hits` is undefined while nothing is looked for. */

@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
 import { bytesOf, dateOf, plural } from '../parts/figures.ts'
-import type { StoredSession } from '../state/chat-port.ts'
-import type { Desk } from '../state/desk.ts'
+import type { StoredSession } from '../state/backend/chat-port.ts'
+import type { Desk } from '../state/desk/desk.ts'
 import { askToPersist, type StorageFigures, storageFigures } from './storage.ts'
 
 /** How much is kept, and a way to keep less: the conversations that were not used for longest come first. */

@@ -2,8 +2,8 @@ import { useRef } from 'preact/hooks'
 import { download } from '../parts/download.ts'
 import { Icon } from '../parts/icon.tsx'
 import { endpoint } from '../remote/endpoint.ts'
-import type { ExportFormat } from '../state/chat-port.ts'
-import type { Desk } from '../state/desk.ts'
+import type { ExportFormat } from '../state/backend/chat-port.ts'
+import type { Desk } from '../state/desk/desk.ts'
 
 const formats: Record<ExportFormat, string> = {
   phi: 'Whole conversation (phi)',

@@ -14,7 +14,7 @@ import {
 } from '../../../src/tools/index.ts'
 import { files } from '../demo/files.ts'
 import { makeModel } from '../models/make-model.ts'
-import type { AgentSetup } from '../state/local-backend.ts'
+import type { AgentSetup } from '../state/backend/local-backend.ts'
 import { ownTools } from '../tools/own/own-tool.ts'
 import { toolSnippets } from '../tools/own/snippets.ts'
 import { plainOptions } from './agent-options.ts'

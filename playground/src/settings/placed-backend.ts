@@ -1,8 +1,8 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { demoSetup } from '../demo/agent.ts'
 import { endpoint } from '../remote/endpoint.ts'
-import type { Backend, ChatPort, ExportFormat, SessionFile, SettableBackend, StoredSession } from '../state/chat-port.ts'
-import { type AgentSetup, openLocalBackend } from '../state/local-backend.ts'
+import type { Backend, ChatPort, ExportFormat, SessionFile, SettableBackend, StoredSession } from '../state/backend/chat-port.ts'
+import { type AgentSetup, openLocalBackend } from '../state/backend/local-backend.ts'
 import { defaultSettings, keepSettings, keptSettings, type Settings } from './settings.ts'
 
 /** Hears of a conversation that another tab has begun, opened, closed or deleted. */

@@ -1,6 +1,6 @@
 import { signal, useSignal } from '@preact/signals'
 import { Dialog } from '../parts/dialog.tsx'
-import type { Desk } from '../state/desk.ts'
+import type { Desk } from '../state/desk/desk.ts'
 import { ownTools } from '../tools/own/own-tool.ts'
 import { OwnToolsTab } from '../tools/own/own-tools-tab.tsx'
 import { keepSnippets, type ToolSnippet, toolSnippets } from '../tools/own/snippets.ts'

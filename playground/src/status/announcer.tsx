@@ -1,8 +1,8 @@
 import { useRef } from 'preact/hooks'
 import { textOf } from '../../../src/index.ts'
 import { escapeControls, type RunState } from '../../../src/store/index.ts'
-import { whyEnded } from '../conversation/ending/why-ended.ts'
 import { plural } from '../parts/figures.ts'
+import { whyEnded } from '../state/log/why-ended.ts'
 import type { Race } from '../state/race/race.ts'
 
 /** Tells screen readers the milestones, never the tokens. Always in the page, or the first one would be missed. */

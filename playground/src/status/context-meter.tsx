@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks'
 import type { RunState } from '../../../src/store/index.ts'
 import { dollarsOf, percent, short } from '../parts/figures.ts'
-import type { ModelFacts } from '../state/chat-port.ts'
-import { promptTokens } from '../state/prompt-tokens.ts'
-import { spentOn } from '../state/spent.ts'
+import type { ModelFacts } from '../state/backend/chat-port.ts'
+import { promptTokens } from '../state/log/prompt-tokens.ts'
+import { spentOn } from '../state/log/spent.ts'
 
 /** How full the context is, all tokens, and what they cost; the tick says where older turns begin to be sent in short. */
 export function ContextMeter({ state, model, onOpen }: { state: RunState; model: ModelFacts; onOpen: () => void }) {

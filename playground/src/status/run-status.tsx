@@ -1,7 +1,7 @@
 import type { RunState } from '../../../src/store/index.ts'
-import { whyEnded } from '../conversation/ending/why-ended.ts'
 import { plural } from '../parts/figures.ts'
-import type { Desk } from '../state/desk.ts'
+import type { Desk } from '../state/desk/desk.ts'
+import { whyEnded } from '../state/log/why-ended.ts'
 
 const labels: Record<RunState['status'], string> = {
   idle: 'Ready',

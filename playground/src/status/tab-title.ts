@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals'
+import type { Desk } from '../state/desk/desk.ts'
 import type { Activity } from '../state/desk/open-conversations.ts'
-import type { Desk } from '../state/desk.ts'
 
 /** What the tab says before its name, the most urgent of all conversations first. */
 const marks: readonly (readonly [Activity, string])[] = [

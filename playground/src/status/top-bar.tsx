@@ -3,7 +3,7 @@ import type { RunState } from '../../../src/store/index.ts'
 import { commandKey } from '../palette/command-key.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
-import type { ModelFacts } from '../state/chat-port.ts'
+import type { ModelFacts } from '../state/backend/chat-port.ts'
 import { ContextMeter } from './context-meter.tsx'
 import { ThemeToggle } from './theme-toggle.tsx'
 

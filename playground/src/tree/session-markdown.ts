@@ -1,8 +1,8 @@
 import { isLlmMessage, type LlmMessage } from '../../../src/context/index.ts'
 import type { AgentMessage } from '../../../src/index.ts'
 import type { Session } from '../../../src/session/index.ts'
-import { type Marks, marksIn } from '../state/conversation/feedback.ts'
-import { chainOf } from '../state/conversation-state.ts'
+import { type Marks, marksIn } from '../state/backend/marks.ts'
+import { chainOf } from '../state/conversation/opened-state.ts'
 
 /** A conversation to read: its newest path, with calls and results. */
 export function sessionMarkdown(session: Session): string {

@@ -1,6 +1,6 @@
 import { textOf } from '../../../src/index.ts'
 import { childrenOf, type LoopRecord, type LoopStatus, loopChainTo, rootLoops, type Session } from '../../../src/session/index.ts'
-import { lastLoopOf } from '../state/conversation-state.ts'
+import { lastLoopOf } from '../state/conversation/opened-state.ts'
 
 export interface TreeRow {
   loopId: string

@@ -3,11 +3,11 @@ import { useEffect } from 'preact/hooks'
 import { escapeControls, type RunState } from '../../../../src/store/index.ts'
 import { RemedyButton } from '../../notices/remedy-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
-import type { Remedy } from '../../state/desk/remedies.ts'
-import { topicOf } from '../../state/desk/words.ts'
+import type { Why } from '../../state/log/why-ended.ts'
+import type { Remedy } from '../../state/notices/remedies.ts'
+import { topicOf } from '../../state/notices/words.ts'
 import { type NetworkCause, networkCause, networkCauses } from './network-cause.ts'
 import { askedToWaitUntil, WaitUntil } from './wait-until.tsx'
-import type { Why } from './why-ended.ts'
 
 interface EndingProps {
   why: Why

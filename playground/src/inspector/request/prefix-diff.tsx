@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { diffTurnRequests, type RequestBreak } from '../../../../src/context/index.ts'
 import { escapeControls } from '../../../../src/store/index.ts'
 import { plural, short } from '../../parts/figures.ts'
-import type { CapturedTurn } from '../../state/event-log.ts'
+import type { CapturedTurn } from '../../state/log/event-log.ts'
 
 /** The comparison with the request before: what is the same from the beginning, and the first place where they part. */
 export function PrefixDiff({ previous, turn }: { previous: CapturedTurn | undefined; turn: CapturedTurn }) {

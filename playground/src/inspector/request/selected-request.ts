@@ -1,4 +1,4 @@
-import { type CapturedTurn, turnKey } from '../../state/event-log.ts'
+import { type CapturedTurn, turnKey } from '../../state/log/event-log.ts'
 import type { Selection } from '../../state/selection.ts'
 
 /** The request of the selected turn, or the newest; and the one that the same conversation sent before it. */

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { escapeControls } from '../../../../src/store/index.ts'
 import { short } from '../../parts/figures.ts'
-import type { CapturedTurn } from '../../state/event-log.ts'
+import type { CapturedTurn } from '../../state/log/event-log.ts'
 import type { Selection } from '../../state/selection.ts'
 import { blocksOf } from '../request/request-blocks.ts'
 import { selectedRequest } from '../request/selected-request.ts'

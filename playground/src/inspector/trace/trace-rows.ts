@@ -1,4 +1,4 @@
-import type { Span } from '../../state/trace.ts'
+import type { Span } from '../../state/log/trace.ts'
 
 /** A span as a line of the waterfall. */
 export interface TraceRow {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
+import type { Span } from '../../state/log/trace.ts'
 import type { Selection } from '../../state/selection.ts'
-import type { Span } from '../../state/trace.ts'
 import type { TabProps } from '../tab-props.ts'
 import { RequestGlance } from './request-glance.tsx'
 import { startsFolded, traceRows } from './trace-rows.ts'

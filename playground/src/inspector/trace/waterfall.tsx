@@ -4,7 +4,7 @@ import { duration, short } from '../../parts/figures.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useRowWindow } from '../../parts/row-window.ts'
 import { scrollable } from '../../parts/scrollable.ts'
-import type { Span } from '../../state/trace.ts'
+import type { Span } from '../../state/log/trace.ts'
 import { barOf, type TraceRow } from './trace-rows.ts'
 
 const rowHeight = 26

@@ -1,6 +1,6 @@
 import { percent, short } from '../../parts/figures.ts'
-import { promptTokens } from '../../state/prompt-tokens.ts'
-import type { Conversation } from '../../state/session.ts'
+import type { Conversation } from '../../state/conversation/conversation.ts'
+import { promptTokens } from '../../state/log/prompt-tokens.ts'
 import { blocksOf } from '../request/request-blocks.ts'
 
 /** What fills the context, and from where on older turns are sent in short. */

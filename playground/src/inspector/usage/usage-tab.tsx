@@ -1,7 +1,7 @@
 import { cacheHitRate } from '../../../../src/context/index.ts'
 import type { TokenRates, Usage } from '../../../../src/index.ts'
 import { count, dollarsOf, duration, percent, short } from '../../parts/figures.ts'
-import { spentAt, spentOn } from '../../state/spent.ts'
+import { spentAt, spentOn } from '../../state/log/spent.ts'
 import type { TabProps } from '../tab-props.ts'
 import { ContextGauge } from './context-gauge.tsx'
 import { TurnUsage } from './turn-usage.tsx'

@@ -1,5 +1,5 @@
 import { type Signal, signal } from '@preact/signals'
-import type { Attachment } from '../attachments.ts'
+import type { Attachment } from './attachments.ts'
 import { keepFiles, keepWords, keptFiles, keptWords } from './kept-words.ts'
 
 /** What is not said yet. */

@@ -1,5 +1,5 @@
 import { type IDBPDatabase, openDB } from 'idb'
-import type { Attachment } from '../attachments.ts'
+import type { Attachment } from './attachments.ts'
 
 /** What a person wrote and has not said yet, without its pictures and files. */
 export interface Words {

@@ -1,9 +1,10 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { Backend } from '../chat-port.ts'
-import type { Conversation } from '../session.ts'
-import type { Notices } from './notices.ts'
+import type { Backend } from '../backend/chat-port.ts'
+import type { Conversation } from '../conversation/conversation.ts'
+import type { Notices } from '../notices/notices.ts'
 import { isBusy } from './open-conversations.ts'
 import type { StoredList } from './stored-list.ts'
+import type { View } from './view.ts'
 
 /** What another tab did to the conversation that is shown here. */
 export type Interference = 'continued' | 'deleted'
@@ -22,13 +23,11 @@ export interface TabWatch {
 interface Watched {
   backend: Backend
   notices: Notices
-  current: ReadonlySignal<Conversation>
   stored: StoredList
-  hidden(sessionId: string): Conversation | undefined
-  drop(sessionId: string): void
+  view: View
 }
 
-export function createTabWatch({ backend, notices, current, stored, hidden, drop }: Watched): TabWatch {
+export function createTabWatch({ backend, notices, stored, view: { current, hidden, drop } }: Watched): TabWatch {
   const interference = signal<Interference | undefined>(undefined)
 
   /** A page that is reloaded takes a moment to let go; another tab that writes keeps on. */
@@ -46,7 +45,7 @@ export function createTabWatch({ backend, notices, current, stored, hidden, drop
   }
 
   async function heard(sessionId: string): Promise<void> {
-    const conversation = hidden(sessionId)
+    const conversation = hidden(sessionId)?.conversation
     if (conversation !== undefined) {
       conversation.abort()
       drop(sessionId)

@@ -1,6 +1,6 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Settings } from '../../settings/settings.ts'
-import type { Conversation } from '../session.ts'
+import type { Conversation } from '../conversation/conversation.ts'
 
 /** What a conversation does while another one is shown. `answered` and `failed`: since it was shown last. */
 export type Activity = 'running' | 'needsYou' | 'answered' | 'failed'

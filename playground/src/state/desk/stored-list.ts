@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { Backend, StoredSession } from '../chat-port.ts'
-import type { Notices } from './notices.ts'
+import type { Backend, StoredSession } from '../backend/chat-port.ts'
+import type { Notices } from '../notices/notices.ts'
 
 /** Conversations that are listed at first, and how many more come at once. */
 const shownAtOnce = 100

@@ -1,7 +1,7 @@
 import type { Agent, SessionStore } from '../../../../src/index.ts'
 import { contextOf, type EvaluationStrategy, type LoopConfig, parallelLoop } from '../../../../src/loop/index.ts'
-import { withPrices } from '../../race/race-marks.ts'
 import type { RunRace } from './race.ts'
+import { withPrices } from './race-marks.ts'
 
 /** Who answers, and who chooses. */
 export interface Contest {

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import { everyFrame } from '../conversation/frames.ts'
-import type { EventLog } from '../event-log.ts'
+import { everyFrame } from '../frames.ts'
+import type { EventLog } from '../log/event-log.ts'
 import { createRace, type Race, type RunRace } from './race.ts'
 
 /** What several configurations answer at once; absent before any did. */

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { AgentEvent } from '../../../../src/index.ts'
 import { initialState, type RunState, reduce } from '../../../../src/store/index.ts'
-import { marked, type RaceMarks } from '../../race/race-marks.ts'
+import { marked, type RaceMarks } from './race-marks.ts'
 
 /** One prompt that several configurations answer at once. */
 export interface Race {

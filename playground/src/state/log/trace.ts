@@ -1,7 +1,7 @@
-import type { AgentEvent, Usage } from '../../../src/index.ts'
-import type { LoopRecord } from '../../../src/session/index.ts'
-import { stopWord } from '../conversation/ending/why-ended.ts'
-import type { Selection } from './selection.ts'
+import type { AgentEvent, Usage } from '../../../../src/index.ts'
+import type { LoopRecord } from '../../../../src/session/index.ts'
+import type { Selection } from '../selection.ts'
+import { stopWord } from './why-ended.ts'
 
 export type SpanKind = 'loop' | 'turn' | 'model' | 'tool' | 'approval' | 'retry' | 'compaction' | 'branches'
 export type SpanStatus = 'running' | 'done' | 'failed' | 'waiting' | 'stopped'

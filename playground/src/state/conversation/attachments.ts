@@ -1,4 +1,4 @@
-import type { Content, FileContent, ImageContent, PromptInput } from '../../../src/index.ts'
+import type { Content, FileContent, ImageContent, PromptInput } from '../../../../src/index.ts'
 
 /** What goes with a text. */
 export type Attachment = ImageContent | FileContent

@@ -1,11 +1,11 @@
 import type { ReadonlySignal } from '@preact/signals'
-import type { ChatAgent } from '../../../src/client/index.ts'
-import type { CostConfig, Receipt } from '../../../src/index.ts'
-import type { Session, SessionStatus } from '../../../src/session/index.ts'
-import type { SharedState } from '../../../src/shared-state/index.ts'
-import type { Settings } from '../settings/settings.ts'
-import type { Contest } from './race/local-race.ts'
-import type { RunRace } from './race/race.ts'
+import type { ChatAgent } from '../../../../src/client/index.ts'
+import type { CostConfig, Receipt } from '../../../../src/index.ts'
+import type { Session, SessionStatus } from '../../../../src/session/index.ts'
+import type { SharedState } from '../../../../src/shared-state/index.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { Contest } from '../race/local-race.ts'
+import type { RunRace } from '../race/race.ts'
 
 /** What the page tells about a model. */
 export interface ModelFacts {

@@ -33,6 +33,9 @@ export interface Notices {
   attempt<Value>(what: Attempt, act: () => Value | Promise<Value>): Promise<Value | undefined>
 }
 
+/** Tries something in one conversation, as `Notices.attempt` does. */
+export type Attempts = <Value>(topic: string, failure: string, act: () => Value | Promise<Value>) => Promise<Value | undefined>
+
 export function createNotices(): Notices {
   const list = signal<readonly Notice[]>([])
 

@@ -1,5 +1,5 @@
-import { hasRates } from '../../../src/context/index.ts'
-import { type AgentEvent, type CostConfig, estimatedCost } from '../../../src/index.ts'
+import { hasRates } from '../../../../src/context/index.ts'
+import { type AgentEvent, type CostConfig, estimatedCost } from '../../../../src/index.ts'
 
 /** When things happened in a branch, and at which prices. Grows event by event. Times are epoch ms. */
 export interface RaceMarks {

@@ -1,7 +1,7 @@
 import type { StopReason, textOf } from '../../../../src/index.ts'
 import type { MessageView, RunState } from '../../../../src/store/index.ts'
-import { type Remedy, remediesFor } from '../../state/desk/remedies.ts'
-import { storageWords } from '../../state/desk/words.ts'
+import { type Remedy, remediesFor } from '../notices/remedies.ts'
+import { storageWords } from '../notices/words.ts'
 
 /** Why nothing more comes. */
 export interface Why {

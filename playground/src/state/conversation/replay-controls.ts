@@ -1,5 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals'
-import type { AgentEvent } from '../../../src/index.ts'
+import type { AgentEvent } from '../../../../src/index.ts'
 
 /** When an event is heard again, in ms from the beginning. */
 export interface Moment {

@@ -1,11 +1,11 @@
-import { indexedDbSessionStore } from '../../../adapters/browser/index.ts'
-import { Agent, type AgentOptions, memorySessionStore, resumeAgent, type SessionStore } from '../../../src/index.ts'
-import { type EventStore, SessionError, type SessionSummary, withEvents } from '../../../src/session/index.ts'
+import { indexedDbSessionStore } from '../../../../adapters/browser/index.ts'
+import { Agent, type AgentOptions, memorySessionStore, resumeAgent, type SessionStore } from '../../../../src/index.ts'
+import { type EventStore, SessionError, type SessionSummary, withEvents } from '../../../../src/session/index.ts'
+import { wordsOf } from '../notices/words.ts'
+import type { Contest } from '../race/local-race.ts'
+import type { RunRace } from '../race/race.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
-import { feedbackRules } from './conversation/feedback.ts'
-import { wordsOf } from './desk/words.ts'
-import type { Contest } from './race/local-race.ts'
-import type { RunRace } from './race/race.ts'
+import { feedbackRules } from './marks.ts'
 
 /** How agents of this tab are made. */
 export interface AgentSetup {
@@ -89,7 +89,7 @@ export class LocalBackend implements Backend {
   /** Only who wants one loads it. */
   #race(agent: Agent, contest: () => Promise<Contest>): RunRace {
     return async (prompt, emit, signal) => {
-      const { localRace } = await import('./race/local-race.ts')
+      const { localRace } = await import('../race/local-race.ts')
       return localRace(agent, this.store, contest)(prompt, emit, signal)
     }
   }

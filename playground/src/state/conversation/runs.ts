@@ -1,0 +1,53 @@
+import type { ChatAgent } from '../../../../src/client/index.ts'
+import type { AgentRun, PendingApproval } from '../../../../src/index.ts'
+import type { Attempts } from '../notices/notices.ts'
+import { decide } from './decide.ts'
+import type { Speech } from './speech.ts'
+
+/** How a person moves a conversation on without saying anything new. */
+export interface Runs {
+  /** Lets the call run that a card showed, and no other. */
+  approve(request: PendingApproval): void
+  deny(request: PendingApproval): void
+  /** Has the model answer what a run that was broken off has left, or go on with an answer that was cut off. */
+  goOn(): void
+  /** Has the last question answered again. */
+  regenerate(): void
+  /** Tries again what failed: says the draft where it was not heard, else has the last question answered again. */
+  retry(): void
+  compact(): void
+  /** Makes room in what is sent, and has the last question answered again. */
+  compactAndRetry(): void
+}
+
+export function createRuns(agent: ChatAgent, speech: Speech, attempt: Attempts): Runs {
+  /** How it ends is told by its end. */
+  const begin = (failure: string, start: () => AgentRun) => void attempt('run', failure, () => void start())
+
+  const regenerate = () => begin('Not answered again', () => agent.regenerate())
+
+  function goOn(): void {
+    const last = agent.messages.at(-1)
+    const isAnswered = last?.role === 'assistant' && last.stopReason !== 'error' && last.stopReason !== 'aborted'
+    if (isAnswered) void speech.send('Go on exactly where you stopped.')
+    else begin('It did not go on', () => agent.continueLoop())
+  }
+
+  function compactAndRetry(): void {
+    void attempt('run', 'No room was made', async () => {
+      await agent.compact().result
+      agent.regenerate()
+    })
+  }
+
+  return {
+    approve: (request) => void attempt('decide', 'Not approved', () => decide(agent, request, (run, shown) => run.approve(shown))),
+    deny: (request) =>
+      void attempt('decide', 'Not denied', () => decide(agent, request, (run, shown) => run.deny(shown, 'The visitor said no.'))),
+    goOn,
+    regenerate,
+    retry: () => (speech.isUnheard() ? void speech.submit('steer') : regenerate()),
+    compact: () => begin('Not compacted', () => agent.compact()),
+    compactAndRetry,
+  }
+}

@@ -1,0 +1,177 @@
+import type { ReadonlySignal } from '@preact/signals'
+import type { RunStatus } from '../../../../src/index.ts'
+import { sessionIn } from '../../tree/shared-page.ts'
+import type { SettableBackend } from '../backend/chat-port.ts'
+import type { Conversation } from '../conversation/conversation.ts'
+import { dropDraft, moveDraft } from '../conversation/draft.ts'
+import { createNotices, type Notices } from '../notices/notices.ts'
+import { importWords } from '../notices/words.ts'
+import type { RunRace } from '../race/race.ts'
+import { createSelection, readAddress, type SelectionState } from '../selection.ts'
+import { createTabWatch, type Interference } from './interference.ts'
+import { isBusy } from './open-conversations.ts'
+import { createOpener } from './opener.ts'
+import { createPlaces, isSamePlace, type Places, tellOfPlace } from './places.ts'
+import { createStoredList, type StoredList } from './stored-list.ts'
+import { createView, type View } from './view.ts'
+
+/**
+ * All conversations: the one that is shown, those that run out of sight, and those that are stored.
+ *
+ * **Contract**
+ * - Nothing here throws or rejects: what fails is in `notices`, with what can be done about it.
+ * - Showing another conversation stops nothing, and decides nothing.
+ */
+export interface Desk extends SelectionState, Pick<View, 'current' | 'activity'>, Pick<Places, 'isMoving' | 'configure' | 'handOver'> {
+  readonly backend: SettableBackend
+  readonly notices: Notices
+  readonly stored: StoredList
+  /** Set while what is shown is not what is stored: nothing can be said here then. */
+  interference: ReadonlySignal<Interference | undefined>
+  /** Shows a conversation, from `loopId` on where one is given: what is said next is a branch there. */
+  open(sessionId: string, loopId?: string): Promise<void>
+  /** Goes on here with the conversation that is shown, as it is by now. The tab that writes to it is told. */
+  takeOver(): Promise<void>
+  create(): void
+  remove(sessionIds: readonly string[]): Promise<void>
+  importFrom(file: Blob): Promise<void>
+  /** Has several configurations answer `prompt`, and goes on with the answer that was chosen. */
+  race(prompt: string, run?: RunRace): void
+  /** Shows the conversation again as it came, without sending anything. */
+  replay(): Promise<void>
+}
+
+/** Opens the conversation that the address names, so that a reload and a link lead to it; otherwise a new one. */
+export async function createDesk(backendFor: (onOtherTab: (sessionId: string) => void) => Promise<SettableBackend>): Promise<Desk> {
+  const notices = createNotices()
+  const backend = await backendFor((sessionId) => void watch.heard(sessionId))
+  tellOfPlace(backend, notices)
+  const selection = createSelection((sessionId) => void open(sessionId))
+  const stored = createStoredList(backend, notices)
+  const opener = createOpener({ backend, notices, onSaid: () => void stored.refresh(), onEnd: (...end) => void ended(...end) })
+  const { sessionId: named } = readAddress(location.hash)
+  const first = named === undefined ? opener.begin() : await opener.read(named)
+  const view = createView({ first, settings: backend.settings, onShow })
+  const { current, show } = view
+  const watch = createTabWatch({ backend, notices, stored, view })
+  const places = createPlaces({ backend, notices, opener, view })
+
+  function onShow({ sessionId }: Conversation): void {
+    watch.clear()
+    selection.moveTo(sessionId)
+    void stored.refresh()
+  }
+
+  async function ended(conversation: Conversation, status: RunStatus): Promise<void> {
+    await Promise.all([stored.refresh(), conversation.refresh()])
+    if (isBusy(conversation)) return
+    if (conversation !== current.value) await view.ended(conversation, status)
+    else if (places.isOutdated(conversation)) show(await opener.read(conversation.sessionId))
+  }
+
+  async function open(sessionId: string, loopId?: string): Promise<void> {
+    const hidden = view.hidden(sessionId)
+    if (hidden !== undefined) {
+      if (!isSamePlace(hidden.settings, backend.settings.value) && !(await places.use(hidden.settings))) return
+      return show(hidden.conversation)
+    }
+    if (sessionId === current.value.sessionId) {
+      if (isBusy(current.value)) {
+        const text = 'This conversation is running. Wait for its end, or stop it, to go on from elsewhere in it.'
+        if (loopId !== undefined) notices.tell({ topic: 'open', kind: 'failure', sessionId, text, remedies: ['stop'] })
+        return
+      }
+      await current.value.close()
+    }
+    const conversation = await opener.read(sessionId, loopId)
+    show(conversation)
+    void watch.look(conversation)
+  }
+
+  async function takeOver(): Promise<void> {
+    const { sessionId } = current.value
+    const isTaken = await notices.attempt({ topic: 'open', failure: 'The conversation cannot go on here' }, async () => {
+      await backend.takeOver(sessionId)
+      return true
+    })
+    if (isTaken) show(await opener.read(sessionId))
+  }
+
+  function create(): void {
+    const { sessionId } = current.value
+    const next = opener.begin()
+    // Nobody comes back to one that is deleted.
+    if (watch.interference.value === 'deleted') moveDraft(sessionId, next.sessionId)
+    show(next)
+  }
+
+  async function remove(sessionIds: readonly string[]): Promise<void> {
+    await notices.attempt({ topic: 'remove', failure: 'Not everything was deleted' }, async () => {
+      for (const sessionId of sessionIds) {
+        await view.hidden(sessionId)?.conversation.stop()
+        if (current.value.sessionId === sessionId) {
+          await current.value.stop()
+          show(opener.begin())
+        }
+        await backend.remove(sessionId)
+        dropDraft(sessionId)
+      }
+    })
+    await stored.refresh()
+  }
+
+  async function importFrom(file: Blob): Promise<void> {
+    const attempt = { topic: 'import', failure: 'The file cannot be imported' }
+    const sessionId = await notices.attempt(attempt, async () => {
+      const text = await file.text()
+      return backend.importFrom(sessionIn(text)).catch((error: unknown) => {
+        throw new Error(importWords(error), { cause: error })
+      })
+    })
+    if (sessionId !== undefined) await open(sessionId)
+  }
+
+  async function race(prompt: string, run = current.value.chat.race): Promise<void> {
+    const conversation = current.value
+    if (run === undefined) return
+    const chosen = await conversation.startRace(prompt, run)
+    if (current.value !== conversation) await view.ended(conversation, chosen === undefined ? 'error' : 'completed')
+    else if (chosen !== undefined) await open(conversation.sessionId, chosen)
+  }
+
+  async function replay(): Promise<void> {
+    const { sessionId, loopId, chat } = current.value
+    const played = await notices.attempt({ topic: 'replay', failure: 'This conversation cannot be replayed' }, async () => {
+      const [{ createReplay }, session] = await Promise.all([import('../../replay/replay.ts'), backend.read(sessionId)])
+      const made = createReplay(session, loopId.value, chat.model)
+      if (made.replay.timeline.moments.length === 0) throw new Error('Its events were not kept where it is stored.')
+      return made
+    })
+    if (played === undefined) return
+    selection.select(undefined)
+    show(played)
+    played.replay.play()
+  }
+
+  flushAtTheEnd(view)
+  selection.moveTo(current.value.sessionId)
+  await stored.refresh()
+  void watch.look(current.value)
+  return {
+    ...selection,
+    ...{ backend, notices, stored, current, activity: view.activity, interference: watch.interference },
+    ...{ isMoving: places.isMoving, configure: places.configure, handOver: places.handOver },
+    ...{ open, takeOver, create, remove, importFrom, replay },
+    race: (prompt, run) => void race(prompt, run),
+  }
+}
+
+/** What was heard so far is written down when the page is about to end. */
+function flushAtTheEnd(view: View): void {
+  const flush = () => {
+    for (const { chat } of view.open()) chat.flush?.()
+  }
+  // What is begun when a page is hidden for good may not be finished: the earlier sign is the better one, where there is one.
+  for (const sign of ['beforeunload', 'pagehide']) addEventListener(sign, flush)
+  document.addEventListener('visibilitychange', flush)
+}

@@ -1,0 +1,66 @@
+import type { RunStatus } from '../../../../src/index.ts'
+import { SessionError } from '../../../../src/session/index.ts'
+import type { SettableBackend } from '../backend/chat-port.ts'
+import { type Conversation, createConversation } from '../conversation/conversation.ts'
+import type { Notices } from '../notices/notices.ts'
+import { isOwnAddress } from '../selection.ts'
+
+/** Opens conversations. */
+export interface Opener {
+  /** One that has said nothing yet. */
+  begin(sessionId?: string): Conversation
+  /** A stored one, from `loopId` on where one is given. What cannot be opened is told, and a new one begins. */
+  read(sessionId: string, loopId?: string): Promise<Conversation>
+}
+
+interface Opening {
+  backend: SettableBackend
+  notices: Notices
+  /** Somebody has said something, and it is stored. */
+  onSaid: () => void
+  /** A run is over, and its end is stored. */
+  onEnd: (conversation: Conversation, status: RunStatus) => void
+}
+
+/** An opener that hears what happens in the conversations it has opened. */
+export function createOpener({ backend, notices, onSaid, onEnd }: Opening): Opener {
+  function listen(conversation: Conversation): Conversation {
+    const { agent } = conversation.chat
+    let run = agent.currentRun
+    agent.subscribe((event) => {
+      run = agent.currentRun ?? run
+      if (event.type === 'messageEnd' && event.message.role === 'user') onSaid()
+      // The end of a run is stored after its last event.
+      if (event.type === 'agentEnd') void Promise.resolve(run?.result).then(() => onEnd(conversation, event.status))
+    })
+    return conversation
+  }
+
+  function begin(sessionId?: string): Conversation {
+    return listen(createConversation(backend.begin(sessionId), { notices }))
+  }
+
+  async function read(sessionId: string, loopId?: string): Promise<Conversation> {
+    const opened = await notices.attempt({ topic: 'open', failure: 'This conversation cannot be opened' }, async () => {
+      try {
+        const chat = await backend.open(sessionId, loopId)
+        return listen(createConversation(chat, { notices, recorded: await chat.recorded(), loopId }))
+      } catch (error) {
+        // One that was never written to has no records yet.
+        if (!SessionError.isInstance(error) || error.code !== 'notFound' || loopId !== undefined) throw error
+        if (!isOwnAddress(sessionId)) tellOfNothing(sessionId)
+        return begin(sessionId)
+      }
+    })
+    return opened ?? begin()
+  }
+
+  /** Somebody followed a link to it. */
+  function tellOfNothing(sessionId: string): void {
+    const place = backend.settings.value.place === 'server' ? 'on this server' : 'in this browser'
+    const text = `There is no conversation of this address ${place}: it was deleted, or it is kept elsewhere. What you write here begins a new one.`
+    notices.tell({ topic: 'nothing', kind: 'news', sessionId, text, remedies: [] })
+  }
+
+  return { begin, read }
+}

@@ -1,0 +1,95 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { serverUrl } from '../../remote/server-url.ts'
+import type { Settings } from '../../settings/settings.ts'
+import type { SettableBackend } from '../backend/chat-port.ts'
+import type { Conversation } from '../conversation/conversation.ts'
+import type { Notices } from '../notices/notices.ts'
+import { isBusy } from './open-conversations.ts'
+import type { Opener } from './opener.ts'
+import type { View } from './view.ts'
+
+/** How conversations go on under other settings, and in other places. */
+export interface Places {
+  /** Whether the conversation is on its way to another place: what is said now would stay behind. */
+  isMoving: ReadonlySignal<boolean>
+  /** Has what is opened from now on be as `settings` say. Resolves with whether that worked. */
+  use(settings: Settings): Promise<boolean>
+  /** Goes on as `settings` say: with this conversation, or with a new one where they lead to another place. Resolves with whether that worked. */
+  configure(settings: Settings): Promise<boolean>
+  /** Takes the conversation to the other place, with everything that waits in it, and goes on there. */
+  handOver(settings: Settings): Promise<void>
+  /** Whether the settings have changed while it ran. */
+  isOutdated(conversation: Conversation): boolean
+}
+
+interface Around {
+  backend: SettableBackend
+  notices: Notices
+  opener: Opener
+  view: View
+}
+
+export function createPlaces({ backend, notices, opener, view: { current, show, showElsewhere } }: Around): Places {
+  const isMoving = signal(false)
+  const outdated = new WeakSet<Conversation>()
+
+  async function use(settings: Settings): Promise<boolean> {
+    const attempt = { topic: 'settings', failure: 'These settings cannot be used', remedies: ['settings'] as const }
+    const isUsed = await notices.attempt(attempt, async () => {
+      await backend.use(settings)
+      return true
+    })
+    if (isUsed) tellOfPlace(backend, notices)
+    return isUsed ?? false
+  }
+
+  async function configure(settings: Settings): Promise<boolean> {
+    const before = backend.settings.value
+    const conversation = current.value
+    if (!(await use(settings))) return false
+    if (!isSamePlace(before, settings)) showElsewhere(opener.begin(), before)
+    else if (isBusy(conversation)) {
+      outdated.add(conversation)
+      notices.tell({ topic: 'settings', kind: 'news', text: 'The settings hold from the next answer on.', remedies: [] })
+    } else {
+      const { sessionId, record } = conversation
+      await conversation.close()
+      show(record.value === undefined ? opener.begin(sessionId) : await opener.read(sessionId))
+    }
+    return true
+  }
+
+  async function handOver(settings: Settings): Promise<void> {
+    const { sessionId } = current.value
+    const before = backend.settings.value
+    isMoving.value = true
+    await current.value.stop()
+    await current.value.close()
+    const moved = await notices.attempt({ topic: 'move', failure: 'The conversation was not handed over', sessionId }, async () => {
+      const { text } = await backend.exportAs(sessionId, 'phi')
+      await backend.use(settings)
+      return backend.importFrom(text, { replace: true })
+    })
+    // Otherwise it is still where it was.
+    if (moved === undefined) await use(before)
+    show(await opener.read(moved ?? sessionId))
+    isMoving.value = false
+  }
+
+  return { isMoving, use, configure, handOver, isOutdated: (conversation) => outdated.has(conversation) }
+}
+
+/** Why the place that was chosen is not there, or keeps nothing. */
+export function tellOfPlace({ warning, settings }: SettableBackend, notices: Notices): void {
+  if (warning === undefined) {
+    notices.dismiss('place')
+    return
+  }
+  const { place, model } = settings.value
+  const isDemo = place === 'tab' && model.source === 'scripted'
+  notices.tell({ topic: 'place', kind: 'failure', text: warning, remedies: isDemo ? [] : ['settings'] })
+}
+
+export function isSamePlace(a: Settings, b: Settings): boolean {
+  return a.place === b.place && serverUrl(a) === serverUrl(b)
+}
