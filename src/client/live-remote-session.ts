@@ -340,6 +340,7 @@ export class LiveRemoteSession implements ChatAgent {
 
   /** Runs that began while nobody here listened are told from their records, and read on where they go on. */
   async #opened(): Promise<boolean> {
+    this.sharedState.opened()
     if (this.#listeners.size === 0 || this.#cursor() !== undefined || this.#starting !== undefined) return true
     // Who has gone back to a loop misses nothing of what came after it.
     if (this.#conversation.place !== undefined) return true

@@ -13,7 +13,7 @@ import type { Wire } from './wire/wire.ts'
  * **Contract**
  * - `read` asks the server; `set` and `patch` change what this page knows, version by version, and resolve with what it is then. They reject with `RemoteError`: `stateConflict` where
  *   somebody else was faster (then `current` is what they made of it), `invalidState` for what does not fit, `notFound` where nothing is shared.
- * - `subscribe` hears each version that this page learns of: what it reads, what it changes, and what others change while a run is on, or before the next one begins.
+ * - `subscribe` hears each version that this page learns of: what it reads, what it changes, and, as soon as it happens, what others change.
  *
  * Source: docs/concepts/shared-state.md
  */
@@ -37,6 +37,8 @@ export class LiveSharedState implements RemoteSharedState {
   readonly #listeners = new Set<(state: SavedState) => void>()
   #current: SavedState | undefined
   #leave: (() => void) | undefined
+  /** Somebody wanted to know it: what is missed is read. */
+  #wasAsked = false
   /** Somebody has changed it since it was asked for. */
   #isOutdated = false
   #reading: Promise<void> | undefined
@@ -45,6 +47,7 @@ export class LiveSharedState implements RemoteSharedState {
     this.#wire = wire
     this.#listen = listen
     this.#warn = warn
+    wire.hearState((version) => this.#told(version))
   }
 
   get current(): SavedState | undefined {
@@ -52,6 +55,7 @@ export class LiveSharedState implements RemoteSharedState {
   }
 
   async read(): Promise<SavedState> {
+    this.#wasAsked = true
     const known = this.#current
     const state = stateIn(await this.#wire.json({ method: 'GET', path: '/state' }))
     // What the server has is older than what this page had before it asked: there the session has begun anew.
@@ -77,6 +81,11 @@ export class LiveSharedState implements RemoteSharedState {
     }
   }
 
+  /** Events come from now on: what was changed before, while nothing came, is read. */
+  opened(): void {
+    if (this.#wasAsked && this.#listeners.size > 0) this.#readAgain()
+  }
+
   close(): void {
     this.#leave?.()
     this.#leave = undefined
@@ -95,9 +104,14 @@ export class LiveSharedState implements RemoteSharedState {
   }
 
   #heard(event: AgentEvent): void {
-    // What was changed while no run was on is no event.
-    const isNews = event.type === 'sharedStateChanged' && event.version > (this.#current?.version ?? -1)
-    if (isNews || event.type === 'agentStart') this.#readAgain()
+    if (event.type === 'sharedStateChanged') this.#told(event.version)
+    // Of what was changed before it began, a stream may have told nothing.
+    else if (event.type === 'agentStart') this.#readAgain()
+  }
+
+  /** What the session has now. Another version than the known one is news, also a smaller one: that of a session that has begun anew. */
+  #told(version: number): void {
+    if (this.#listeners.size > 0 && version !== this.#current?.version) this.#readAgain()
   }
 
   /** Asks once more after the request that is on: that may have been answered before. */

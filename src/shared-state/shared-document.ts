@@ -4,7 +4,7 @@ import { ConfigError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { PatchOperation, PatchStep, SavedState, StateAuthor, StateChange } from '../contract/session/shared-state.ts'
 import { checkOptions } from '../contract/shape/read.ts'
-import { oneOf, options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'
+import { aText, oneOf, options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'
 import type { SessionState, SharedState, StateChangeOptions, StateRecorder, ToldStateChange } from '../types/session/shared-state.ts'
 
 /** A version of which so many follow is recorded whole again: a log is read from the last whole one. */
@@ -24,7 +24,11 @@ export interface VersionRules {
 type Author = { by: StateAuthor; toolCallId?: string }
 type Next = (current: JsonObject) => Promise<JsonObject>
 
-const changeOptions = optionsOf<StateChangeOptions>({ ifVersion: wholeFrom(0), by: oneOf('application', 'client') })
+const changeOptions = optionsOf<StateChangeOptions>({
+  ifVersion: wholeFrom(0),
+  by: oneOf('application', 'client'),
+  idempotencyKey: aText,
+})
 
 /** The shared state of one session in memory: its versions, one after the other, each recorded before it is seen. */
 export class SharedDocument implements SessionState {
@@ -116,7 +120,7 @@ export class SharedDocument implements SessionState {
   /** Makes the next version once it is its turn. */
   async #change(next: Next, options: StateChangeOptions, author?: Author, assertOn: () => void = () => undefined): Promise<number> {
     checkOptions(options, changeOptions)
-    const { ifVersion, by = 'application' } = options
+    const { ifVersion, by = 'application', idempotencyKey } = options
     const changing = this.#turn.then(async () => {
       assertOn()
       const { version, value } = this.#saved
@@ -130,7 +134,7 @@ export class SharedDocument implements SessionState {
         ...(author ?? { by }),
         ...(patch === undefined ? { value: after } : { patch }),
       }
-      await this.#record(change, after)
+      await this.#record(change, after, idempotencyKey)
       this.#saved = { version: change.version, value: after }
       this.#tell({ ...change, hash: argumentsHash(after) })
       return change.version
@@ -139,11 +143,12 @@ export class SharedDocument implements SessionState {
     return changing
   }
 
-  async #record(change: StateChange, value: JsonObject): Promise<void> {
+  async #record(change: StateChange, value: JsonObject, idempotencyKey?: string): Promise<void> {
     const sessionId = this.#recorder.sessionId()
     const isWhole = this.#wholeIn !== sessionId || change.version % wholeEvery === 0
     const { patch: _, ...rest } = change
-    const recorded = this.#recorder.record({ type: 'sharedState', ...(isWhole ? { ...rest, value } : change) })
+    const key = idempotencyKey === undefined ? {} : { idempotencyKey }
+    const recorded = this.#recorder.record({ type: 'sharedState', ...(isWhole ? { ...rest, value } : change), ...key })
     if (recorded === undefined) return
     try {
       await recorded

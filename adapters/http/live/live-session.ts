@@ -37,7 +37,7 @@ export class LiveSession {
   /** Begins its runs. */
   readonly starts: RunStarts
   /** The versions of shared state that clients have made under keys of theirs. */
-  readonly stateChanges = new KeptByKey<number>()
+  readonly #stateChanges = new KeptByKey<number>()
   /** What clients have said to runs that were on. */
   readonly queued = new QueuedInputs()
   /** What changes the agent is done one after the other: two who begin at once must not make two of it. */
@@ -69,6 +69,7 @@ export class LiveSession {
         this.#heardAt = Date.now()
         this.#watch.event(event)
       },
+      onState: (version) => this.#followers.tellState(version),
     })
     this.starts = new RunStarts({
       host,
@@ -113,6 +114,11 @@ export class LiveSession {
   /** Whether a run is on, as far as this process knows. */
   async isRunning(): Promise<boolean> {
     return (await this.inMemory())?.isStreaming === true
+  }
+
+  /** What `change` makes of the shared state; once for each `key`, also after a restart. */
+  changeOnce(key: string | undefined, change: () => Promise<number>): Promise<number> {
+    return this.#stateChanges.get(key, async () => (key === undefined ? undefined : this.#agent.changedUnder(key)) ?? change())
   }
 
   /** Takes up the run that a process has left, unless another writer holds the session. Resolves with whether one is on: `logger` learns why not. */
@@ -195,6 +201,11 @@ export class LiveSession {
    */
   follow(signal: AbortSignal, first?: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
     return this.#followers.follow(signal, async () => first ?? this.currentRun())
+  }
+
+  /** Calls `listener` with each version of shared state from now on; returns how to stop. */
+  onState(listener: (version: number) => void): () => void {
+    return this.#followers.onState(listener)
   }
 
   /** Epoch ms of the last event of a run here. */

@@ -51,6 +51,12 @@ export class NamedMedia {
     return undefined
   }
 
+  /** Of messages that the session may not have recorded yet, the block with the bytes of this hash: they are told before they are durable. */
+  async among(messages: readonly AgentMessage[], hash: string): Promise<Media | undefined> {
+    const names = mediaIn(await this.inMessages(messages))
+    return mediaIn(messages)[names.findIndex(({ blob }) => blob?.hash === hash)]
+  }
+
   #noted(event: AgentEvent, named: AgentEvent): AgentEvent {
     const place = named === event ? undefined : placeOf(event)
     if (place === undefined) return named

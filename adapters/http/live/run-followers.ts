@@ -3,6 +3,7 @@ import type { AgentEvent, AgentRun } from '../../../src/index.ts'
 /** Who follows a session from run to run. */
 export class RunFollowers {
   readonly #followers = new Set<(run: AgentRun) => void>()
+  readonly #ofState = new Set<(version: number) => void>()
 
   get size(): number {
     return this.#followers.size
@@ -12,6 +13,17 @@ export class RunFollowers {
   tell(run: AgentRun | undefined): void {
     if (run === undefined) return
     for (const follower of this.#followers) follower(run)
+  }
+
+  /** The session shares this version with its pages from now on. */
+  tellState(version: number): void {
+    for (const listener of this.#ofState) listener(version)
+  }
+
+  /** Calls `listener` with each version; returns how to stop. */
+  onState(listener: (version: number) => void): () => void {
+    this.#ofState.add(listener)
+    return () => void this.#ofState.delete(listener)
   }
 
   /** The events of what `firstOf` gives, if anything, then those of each run that begins, until `signal` is aborted. */

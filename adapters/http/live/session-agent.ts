@@ -1,6 +1,6 @@
 import { Agent, type AgentEvent, type AgentRun, ConfigError, resumeAgent, type SessionStore } from '../../../src/index.ts'
 import { queuedInputs, type RecordedInput } from '../../../src/session/index.ts'
-import { loopsByKey, type QueuedInputs } from './commands/queued-inputs.ts'
+import { loopsByKey, type QueuedInputs, versionsByKey } from './commands/queued-inputs.ts'
 import type { LiveSessionHost } from './live-session-host.ts'
 import type { RecordedSession } from './read/recorded-session.ts'
 import { goOn, type UnfinishedRun, unfinishedRun } from './unfinished-run.ts'
@@ -21,6 +21,8 @@ interface SessionAgentParts {
   /** Called as each run begins. */
   onBegin: (run: AgentRun | undefined) => void
   onEvent: (event: AgentEvent) => void
+  /** Called with each version of what the session shares with its pages, whether or not a run is on. */
+  onState: (version: number) => void
 }
 
 /**
@@ -38,6 +40,8 @@ export class SessionAgent {
   #latest: BegunRun | undefined
   /** The loops that were begun under keys before the agent was made. */
   #begunBefore: ReadonlyMap<string, string> = new Map()
+  /** The versions of shared state that were made under keys before. */
+  #changedBefore: ReadonlyMap<string, number> = new Map()
 
   constructor(parts: SessionAgentParts) {
     this.#parts = parts
@@ -55,6 +59,11 @@ export class SessionAgent {
   /** The loop that was begun under this key before the agent was made, if any. */
   begunUnder(key: string): string | undefined {
     return this.#begunBefore.get(key)
+  }
+
+  /** The version of shared state that was made under this key before the agent was made, if any. */
+  changedUnder(key: string): number | undefined {
+    return this.#changedBefore.get(key)
   }
 
   opened(): Promise<Agent> {
@@ -138,6 +147,7 @@ export class SessionAgent {
     const { host, recorded, queued: inputs } = this.#parts
     const records = await recorded.records()
     this.#begunBefore = loopsByKey(records)
+    this.#changedBefore = versionsByKey(records)
     this.#knownHolder = host.otherHolder?.()
     const [queued, unfinished] = [queuedInputs(records), this.#knownHolder === undefined ? unfinishedRun(records) : undefined]
     if (unfinished !== undefined && (await host.attempts.begin(records))) return this.#goOn(unfinished, queued)
@@ -176,7 +186,8 @@ export class SessionAgent {
   }
 
   #listenTo(agent: Agent): void {
-    const { host, onBegin, onEvent } = this.#parts
+    const { host, onBegin, onEvent, onState } = this.#parts
+    agent.sharedState?.subscribe(({ version }) => onState(version))
     agent.subscribe((event) => {
       if (event.type === 'agentStart') onBegin(this.note(agent))
       onEvent(event)

@@ -9,8 +9,8 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 /**
  * What a session shares with its pages: which version it has, and changes of it.
  *
- * **Contract**: a change is answered once it is recorded; under a key it is made once, as long as the session is in memory. Reading makes no agent; a page
- * reads what the log has.
+ * **Contract**: a change is answered once it is recorded; under a key it is made once, also after a restart. Reading makes no agent; a page reads what the
+ * log has.
  *
  * Source: docs/concepts/shared-state.md
  */

@@ -6,6 +6,8 @@ export interface EventSource extends AsyncIterable<AgentEvent> {
   readonly isWaiting: boolean
   /** Aborts where they go on elsewhere: who reads has to ask again. */
   readonly goneElsewhere?: AbortSignal
+  /** Calls `listener` with each version of shared state, also while no run is on; returns how to stop. */
+  onState?(listener: (version: number) => void): () => void
   /** Somebody follows them, until what this returns is called. */
   enter?(): () => void
 }

@@ -11,6 +11,8 @@ export interface FrameWriter {
   write(event: AgentEvent): string
   /** Whether the run waits for a person who can answer only once this answer has ended. */
   readonly waiting: WaitingForPerson
+  /** The frame that says which version of shared state the session has now, of no run. Absent where the protocol has none. */
+  state?(version: number): string
   /** The last frames of an answer whose run waits. */
   suspend(): string
   /** The last frames once the events have ended. */
@@ -24,6 +26,7 @@ export function nativeFrames(shown: ShownEvents): FrameWriter {
   const encoder = eventEncoder(shown)
   return {
     write: (event) => encoder.sse(event),
+    state: (version) => `event: sharedState\ndata: ${JSON.stringify({ version })}\n\n`,
     waiting: 'no',
     suspend: () => '',
     end: () => '',

@@ -9,6 +9,9 @@ const ping = encoder.encode(':\n\n')
 /** Milliseconds between pings where nothing else is said. */
 export const defaultPingMs = 15_000
 
+/** Versions of shared state that may wait for a client to take them; then the newest is told with the next ping. */
+const mostUntaken = 8
+
 /** How events are streamed. */
 export interface SseStreamOptions {
   writer: FrameWriter
@@ -29,6 +32,7 @@ export interface SseStreamOptions {
  * - Events are read only when the client has taken those before, 16 KiB of text at most: a slow client makes the run coalesce its deltas, not this
  *   stream grow.
  * - A comment is sent every `pingMs` milliseconds of a run, unless bytes are waiting already; proxies then keep an idle connection open.
+ * - Versions of shared state are told beside the events, at once. A client that takes none of them is told the newest once it does.
  * - It ends where the run waits for a person and all events until then are written, if the protocol wants that; the run waits on.
  * - No timer and no reader outlives the stream, however it ends.
  * - When the events cannot be read on, or one cannot be written as JSON, the writer says so in the last frames. The reader is let go, and
@@ -39,19 +43,35 @@ export function sseStream(source: EventSource, options: SseStreamOptions): Reada
   let timer: ReturnType<typeof setInterval> | undefined
   let isOpen = true
   let breakOff = (): void => undefined
-  const { signal } = options
+  const { signal, writer } = options
+  /** The newest version of shared state that the client has not taken. */
+  let untold = ''
+  let stopListening = (): void => undefined
   const close = () => {
     clearInterval(timer)
+    stopListening()
     signal?.removeEventListener('abort', breakOff)
     if (isOpen) options.onClose?.()
     isOpen = false
   }
+  const tellState = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    if (untold !== '') controller.enqueue(encoder.encode(untold))
+    untold = ''
+  }
   return new ReadableStream<Uint8Array>({
     start(controller) {
       const sendPing = () => {
-        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(ping)
+        if ((controller.desiredSize ?? 0) <= 0) return
+        if (untold === '') controller.enqueue(ping)
+        else tellState(controller)
       }
       timer = setInterval(sendPing, timerMs(options.pingMs))
+      const onVersion = (version: number): void => {
+        untold = writer.state?.(version) ?? ''
+        // As nobody asks for more while an event is waited for, it is not left to who asks.
+        if ((controller.desiredSize ?? 0) > -mostUntaken) tellState(controller)
+      }
+      stopListening = source.onState?.(onVersion) ?? stopListening
       breakOff = () => {
         if (!isOpen) return
         close()
@@ -62,6 +82,7 @@ export function sseStream(source: EventSource, options: SseStreamOptions): Reada
       if (signal?.aborted) breakOff()
     },
     async pull(controller) {
+      tellState(controller)
       const { text, isLast, error } = await frames.next()
       // It may have been cancelled meanwhile.
       if (!isOpen) return

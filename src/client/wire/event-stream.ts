@@ -15,6 +15,8 @@ interface EventStreamOptions {
   sessionId: string
   /** Ends the request that the body answers. */
   letGo: () => void
+  /** Called with each version of shared state that it tells of beside events. */
+  onState: (version: number) => void
 }
 
 /**
@@ -41,10 +43,10 @@ export class EventStream {
   readonly #letGo: () => void
   #failure: RemoteError | undefined
 
-  constructor(body: ReadableStream<Uint8Array>, { idleMs, media, sessionId, letGo }: EventStreamOptions) {
+  constructor(body: ReadableStream<Uint8Array>, { idleMs, media, sessionId, letGo, onState }: EventStreamOptions) {
     this.#media = media
     this.#letGo = letGo
-    const read = createEventReader(sessionId)
+    const read = createEventReader(sessionId, onState)
     this.#reader = body.getReader()
     this.#decoder = createSseDecoder((data, name, id) => {
       const event = read(data, name, id)
@@ -148,11 +150,15 @@ type ReadFrame = (data: string, name: string | undefined, id: string | undefined
  *
  * Throws `RemoteError` for a frame that is no event of ours: the connection is then taken up again from the last event that was.
  */
-function createEventReader(sessionId: string): ReadFrame {
+function createEventReader(sessionId: string, onState: (version: number) => void): ReadFrame {
   const decoder = eventDecoder()
   let newest = 0
   return (data, name, id) => {
     if (name === 'error') throw cutShort(data)
+    if (name === 'sharedState') {
+      onState(versionIn(data))
+      return undefined
+    }
     // Somebody on the way has sent it twice. What begins a run, or a stream, is whole, and counts anew.
     if (id !== undefined && Number(id) <= newest && !data.includes('"runId"')) return undefined
     try {
@@ -164,6 +170,16 @@ function createEventReader(sessionId: string): ReadFrame {
       const advice = 'Check url, and what stands between here and the server.'
       throw new RemoteError('unexpectedAnswer', `${errorText(cause)} ${advice}`, { cause, isRetryable: true })
     }
+  }
+}
+
+/** The version that a frame tells of; one that it does not tell is unlike any other. */
+function versionIn(data: string): number {
+  try {
+    const { version }: { version?: unknown } = Object(JSON.parse(data))
+    return typeof version === 'number' ? version : Number.NaN
+  } catch {
+    return Number.NaN
   }
 }
 

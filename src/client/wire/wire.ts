@@ -38,6 +38,7 @@ export class Wire {
   readonly patience: Patience
   /** What events of the session name. */
   readonly media: NamedMedia
+  #toldState: (version: number) => void = () => undefined
   readonly #options: RemoteSessionOptions
   readonly #base: string
   readonly #closed = new AbortController()
@@ -60,6 +61,11 @@ export class Wire {
     return this.#closed.signal.aborted
   }
 
+  /** `listener` is called with each version of shared state that a stream tells of beside events. */
+  hearState(listener: (version: number) => void): void {
+    this.#toldState = listener
+  }
+
   /** Ends what waits for an answer, and every wait. */
   close(): void {
     this.#closed.abort(new RemoteError('closed', 'The session was closed on this side.'))
@@ -74,7 +80,8 @@ export class Wire {
       const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
       if (!isStream || response.body === null) throw await unexpectedAnswer(response, 'a stream of events')
       const { sessionId } = this.#options
-      return new EventStream(response.body, { idleMs: this.patience.idleTimeoutMs, media: this.media, sessionId, letGo })
+      const { idleTimeoutMs: idleMs } = this.patience
+      return new EventStream(response.body, { idleMs, media: this.media, sessionId, letGo, onState: this.#toldState })
     } catch (error) {
       letGo()
       throw error

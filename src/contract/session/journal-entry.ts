@@ -87,8 +87,8 @@ export const journalEntries = {
   clientCall: askedClientCallFields,
   /** The session was given a name. */
   title: { title: aText },
-  /** A change of what the session shares with its pages. */
-  sharedState: stateChangeFields,
+  /** A change of what the session shares with its pages, and the key under which a client of a server has asked for it. */
+  sharedState: { ...stateChangeFields, idempotencyKey: optional(aText) },
   parallelGroup: { group: fieldsOf(ofAllLoops) },
   loopEnd: {
     status: runStatus,

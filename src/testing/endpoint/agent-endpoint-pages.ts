@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/json.ts'
 import type { ClientCallRequestedEvent } from '../../contract/run/call-event.ts'
 import type { TestRunner } from '../test-runner.ts'
-import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil, problemOf, saidIn } from './endpoint-client.ts'
+import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil, problemOf, saidIn, textUntil } from './endpoint-client.ts'
 
 const locate = { name: 'locate', description: 'Where the page is.', parameters: { type: 'object', properties: {} } }
 
@@ -101,6 +101,13 @@ export function pageTests({ it, expect }: TestRunner, clientOf: (kind: string) =
     const events = await allEvents(await client.events(request.loopId))
     expect(events.flatMap((event) => (event.type === 'sharedStateChanged' ? [[event.version, event.by]] : []))).toEqual([[1, 'client']])
     expect(await (await client.get('/state')).json()).toEqual({ version: 1, value: { notes: ['first'] } })
+    // Who follows is told at once, also while no run is on.
+    const followed = await client.get('/events')
+    const key = { 'idempotency-key': crypto.randomUUID() }
+    expect(await statusOf(client.post('/state', { ifVersion: 1, value: { notes: ['second'] } }, key))).toBe(200)
+    expect((await textUntil(followed, '"version":2')).includes('event: sharedState\ndata: {"version":2}')).toBe(true)
+    expect(await statusOf(client.post('/state', { ifVersion: 1, value: { notes: ['second'] } }, key))).toBe(200)
+    expect(await (await client.get('/state')).json()).toEqual({ version: 2, value: { notes: ['second'] } })
     // Nothing of it for a session that shares nothing.
     expect(await statusOf(clientOf('talk').get('/state'))).toBe(404)
   })

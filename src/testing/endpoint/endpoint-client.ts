@@ -86,6 +86,18 @@ export async function allEvents(response: Response): Promise<AgentEvent[]> {
   return all
 }
 
+/** The text of an answer until it holds `part`; leaves then. */
+export async function textUntil({ body }: Response, part: string): Promise<string> {
+  const [reader, decoder] = [body?.getReader(), new TextDecoder()]
+  let text = ''
+  for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
+    text += decoder.decode(next.value, { stream: true })
+    if (text.includes(part)) break
+  }
+  await reader?.cancel().catch(() => undefined)
+  return text
+}
+
 /** Reads until the first event of this type, and leaves. */
 export async function eventsUntil(response: Response, type: AgentEvent['type']): Promise<AgentEvent[]> {
   const seen: AgentEvent[] = []

@@ -8,6 +8,8 @@ export interface StateChangeOptions {
   ifVersion?: number
   /** Who is told to have made it. Default `application`; a tool is always told as that. */
   by?: Exclude<StateAuthor, 'tool'>
+  /** The key under which a client has asked for it. It is recorded with the change: a server knows by it what was made already. */
+  idempotencyKey?: string
 }
 
 /** A change as listeners learn of it, with the SHA-256 of the state that it made. */

@@ -19,7 +19,7 @@ export interface EventDecoder {
  * **Contract**
  * - Events are told apart by `type`; one of a newer server is handed on as it is.
  * - Keeps the event before and the messages of the loop that is on, until its `agentEnd`; the same for each running call.
- * - The frame `event: error` of a server-sent stream is no event: look at the field `event` first.
+ * - The frames `event: error` and `event: sharedState` of a server-sent stream are no events: look at the field `event` first.
  */
 export function eventDecoder(): EventDecoder {
   return new LeanDecoder()

@@ -7,6 +7,7 @@ import { fileSessionStore } from '../../../adapters/node/index.ts'
 import { toBase64 } from '../../../src/base/base64.ts'
 import { memorySessionStore, type SessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import { gate } from '../../support/play.ts'
 
 const name = 'Bericht “März”.pdf'
 const pdf = new Uint8Array(3_000_000).fill(7)
@@ -78,6 +79,45 @@ describe('large files of a session over HTTP', () => {
       await ask('/sessions/s2/runs', { body: asking({ blob: { hash, bytes: pdf.length } }) }),
     ]
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 400])
+  })
+
+  it('are there as soon as somebody is told of them, also before they are recorded', async () => {
+    const [asked, go] = [gate(), gate()]
+    const kept = memorySessionStore()
+    /** Writes nothing of what was said before `go`. */
+    const store: SessionStore = {
+      ...{
+        promises: kept.promises,
+        open: kept.open.bind(kept),
+        tail: kept.tail.bind(kept),
+        blob: kept.blob.bind(kept),
+        load: kept.load.bind(kept),
+      },
+      ...{ salvage: kept.salvage.bind(kept), save: kept.save.bind(kept), rename: kept.rename.bind(kept), delete: kept.delete.bind(kept) },
+      ...{ list: kept.list.bind(kept), listIds: kept.listIds.bind(kept), listForAgent: kept.listForAgent.bind(kept) },
+      journal: (options) => {
+        const journal = kept.journal(options)
+        return {
+          ...{ open: journal.open.bind(journal), media: journal.media.bind(journal), close: journal.close.bind(journal) },
+          append: async (record, conversation) => {
+            if (record.entry.type === 'input') {
+              asked.open()
+              await go.opened
+            }
+            return journal.append(record, conversation)
+          },
+        }
+      },
+    }
+    const ask = hostOf(store)
+    const told = ask('/sessions/s/runs', { body: asking({ data }) })
+    await asked.opened
+    const { messages } = await (await ask('/sessions/s/history?media=names')).json()
+    const response = await ask(`/sessions/s/blobs/${messages[0].content[0].blob.hash}`)
+    expect([response.status, Buffer.from(await response.arrayBuffer()).equals(pdf)]).toEqual([200, true])
+    expect((await ask(`/sessions/s/blobs/${messages[0].content[0].blob.hash}`, { user: 'eve' })).status).toBe(404)
+    go.open()
+    await (await told).text()
   })
 
   it('are told to be gone where they are damaged', async () => {

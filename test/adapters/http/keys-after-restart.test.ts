@@ -1,14 +1,23 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
 import { createAgentApp, memoryLiveSessions, memorySchedules } from '../../../adapters/http/index.ts'
 import { type JsonObject, memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import { scopedSessionStore, sharedStatesOf } from '../../../src/session/index.ts'
+import { sharedState } from '../../../src/shared-state/index.ts'
+
+const list = sharedState({ schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } })
 
 describe('what was asked for under a key, and is asked for again', () => {
   const store = () => {
     const [kept, schedules] = [memorySessionStore(), memorySchedules()]
     /** A process over the same store. */
     const start = () => {
-      const sessions = memoryLiveSessions({ store: kept, schedules, agent: () => ({ model: scripted(() => ({ text: 'An answer.' })) }) })
+      const sessions = memoryLiveSessions({
+        store: kept,
+        schedules,
+        agent: () => ({ model: scripted(() => ({ text: 'An answer.' })), sharedState: list }),
+      })
       onTestFinished(() => sessions.close())
       const app = createAgentApp({ sessions, authorize: (c) => c.req.header('x-user') ?? true })
       const ask = async (path: string, body: JsonObject, key: string, user = 'ada') => {
@@ -22,7 +31,7 @@ describe('what was asked for under a key, and is asked for again', () => {
       }
       return { ask, loops, sessions }
     }
-    return start
+    return Object.assign(start, { kept })
   }
 
   it.each([
@@ -59,6 +68,26 @@ describe('what was asked for under a key, and is asked for again', () => {
     const first = store()()
     for (const user of ['ada', 'bob']) expect((await first.ask('/runs', { prompt: 'Mine.' }, 'the-same-key', user)).status).toBe(200)
     expect([await first.loops('ada'), await first.loops('bob')].map(({ length }) => length)).toEqual([1, 1])
+  })
+
+  it('changes the shared state once, also after somebody else has changed it', async () => {
+    const start = store()
+    const first = start()
+    await first.ask('/runs', { prompt: 'One.' }, 'key-of-One')
+    const change = { ifVersion: 0, patch: [{ op: 'add', path: '/items/-', value: 'flour' }] }
+    const made = await first.ask('/state', change, 'the-same-key')
+    expect(JSON.parse(made.text)).toEqual({ version: 1, value: { items: ['flour'] } })
+    await first.ask('/state', { ifVersion: 1, patch: [{ op: 'add', path: '/items/-', value: 'salt' }] }, 'another-key')
+    const now = { version: 2, value: { items: ['flour', 'salt'] } }
+    expect(JSON.parse((await first.ask('/state', change, 'the-same-key')).text)).toEqual(now)
+    await first.sessions.close()
+    const second = start()
+    const again = await second.ask('/state', change, 'the-same-key')
+    expect([again.status, JSON.parse(again.text)]).toEqual([200, now])
+    // Under another key it is about a version that is over.
+    expect((await second.ask('/state', change, 'a-third-key')).status).toBe(409)
+    const { records } = await scopedSessionStore(start.kept, 'ada').tail('s')
+    expect(sharedStatesOf(records).map(({ version }) => version)).toEqual([0, 1, 2])
   })
 
   it('is scheduled once', async () => {

@@ -36,14 +36,14 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-function host(options: object = {}) {
+function host(options: object = {}, ofApp: object = {}) {
   const store = memorySessionStore()
   const start = () => {
     const sessions = memoryLiveSessions({
       ...{ store, agent: () => ({ model: model(), tools: [addStep], sharedState: board, ...options }), logger: false },
     })
     closing.push(() => sessions.close())
-    return createAgentApp({ sessions, authorize: () => true })
+    return createAgentApp({ sessions, authorize: () => true, ...ofApp })
   }
   let app = start()
   const fetch = async (request: Request): Promise<Response> => app.fetch(request)
@@ -175,13 +175,43 @@ describe('a page of our own protocol', () => {
     b.sharedState.subscribe(({ version }) => heard.push(version))
     expect(await b.sharedState.read()).toEqual({ version: 1, value: { steps: ['step 1'] } })
     expect(await a.sharedState.set({ title: 'Plan', steps: [] })).toMatchObject({ version: 2 })
-    // What was changed while no run was on is heard with the next one.
+    // Also while no run is on.
+    await soon(() => expect(b.sharedState.current).toEqual({ version: 2, value: { title: 'Plan', steps: [] } }))
     await a.prompt('go').result
     await soon(() => expect(b.sharedState.current).toEqual({ version: 3, value: { title: 'Plan', steps: ['step 1'] } }))
     expect(heard[0]).toBe(1)
     expect(heard.at(-1)).toBe(3)
     server.kill()
     expect(await server.open().sharedState.read()).toEqual({ version: 3, value: { title: 'Plan', steps: ['step 1'] } })
+  })
+
+  it('learns what was changed while it was not connected', async () => {
+    const server = host()
+    const [a, b] = [server.open(), server.open()]
+    await a.prompt('go').result
+    await b.sharedState.read()
+    await a.sharedState.set({ steps: ['while nobody listened'] })
+    const heard: number[] = []
+    const stop = b.sharedState.subscribe(({ version }) => heard.push(version))
+    await soon(() => expect(heard).toEqual([2]))
+    stop()
+    await a.sharedState.set({ steps: ['once more'] })
+    b.sharedState.subscribe(({ version }) => heard.push(version))
+    await soon(() => expect(heard).toEqual([2, 3]))
+  })
+
+  it('of many changes that a slow page does not take, it is told the newest', async () => {
+    const server = host({}, { pingMs: 20 })
+    const session = server.open()
+    await session.prompt('go').result
+    const stream = await server.fetch(new Request('http://localhost/sessions/s/events'))
+    for (let at = 0; at < 200; at++) await session.sharedState.set({ steps: [String(at)] })
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ''
+    while (!text.includes('"version":201')) text += (await reader?.read())?.value ?? 'over "version":201'
+    await reader?.cancel()
+    expect(text).toMatch(/^event: sharedState\ndata: \{"version":\d+\}\n\n/)
+    expect(text.split('event: sharedState').length - 1).toBeLessThan(20)
   })
 
   it('is told what the others made of it where it was too late', async () => {

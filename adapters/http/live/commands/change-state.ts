@@ -5,16 +5,14 @@ import type { DeskCommands, StateChange } from '../desk/desk-command.ts'
 import type { LiveSession } from '../live-session.ts'
 
 /**
- * Changes what the session shares with its pages; resolves with what it is then, once that is recorded. Under a key it is made once, as long as the session is in
- * memory. Refuses with 404 where it shares nothing, 400 `invalidState`, 409 `stateConflict`.
+ * Changes what the session shares with its pages; resolves with what it is then, once that is recorded. Under a key it is made once, also
+ * after a restart. Refuses with 404 where it shares nothing, 400 `invalidState`, 409 `stateConflict`.
  */
 export async function changeState(live: LiveSession, { change, ifVersion, key }: StateChange): Promise<SavedState> {
   const { sharedState } = await live.agent()
   if (sharedState === undefined) throw new ProblemError(unshared)
-  const by = { ifVersion, by: 'client' as const }
-  await live.stateChanges.get(key, async () =>
-    'value' in change ? sharedState.set(change.value, by) : sharedState.patch(change.patch, by),
-  )
+  const by = { ifVersion, by: 'client' as const, ...(key !== undefined && { idempotencyKey: key }) }
+  await live.changeOnce(key, () => ('value' in change ? sharedState.set(change.value, by) : sharedState.patch(change.patch, by)))
   return { version: sharedState.version, value: sharedState.value }
 }
 

@@ -32,6 +32,14 @@ export function loopsByKey(records: readonly SessionRecord[]): ReadonlyMap<strin
   return new Map(begun.slice(-maxKept))
 }
 
+/** The versions of shared state that clients have made under keys, by these; the newest ones. */
+export function versionsByKey(records: readonly SessionRecord[]): ReadonlyMap<string, number> {
+  const made = records.flatMap(({ entry }): [string, number][] =>
+    entry.type === 'sharedState' && entry.idempotencyKey !== undefined ? [[entry.idempotencyKey, entry.version]] : [],
+  )
+  return new Map(made.slice(-maxKept))
+}
+
 /** What a run has still to hear. */
 export interface WaitingInput {
   kind: 'steer' | 'followUp'

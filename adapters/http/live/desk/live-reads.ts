@@ -85,7 +85,9 @@ export class LiveReads implements SessionReads {
   async media(hash: string): Promise<StoredMedia | undefined> {
     const { media, recorded } = this.#live
     // Bytes that no record names are nobody's: those of a write that was cut off.
-    const block = media.find(hash) ?? mediaIn(await recorded.records()).find(({ blob }) => blob?.hash === hash)
+    const recordedBlock = async () => mediaIn(await recorded.records()).find(({ blob }) => blob?.hash === hash)
+    const told = async () => media.among((await this.#live.inMemory())?.messages ?? [], hash)
+    const block = media.find(hash) ?? (await recordedBlock()) ?? (await told())
     if (block === undefined) return undefined
     const { mimeType, data } = block
     const bytes = data === undefined ? await this.#blob(hash) : bytesOfBase64(data)

@@ -81,6 +81,7 @@ export async function followedEvents(live: LiveSession, place: RunPlace | undefi
   return {
     isWaiting: false,
     goneElsewhere: live.goneElsewhere,
+    onState: (listener) => live.onState(listener),
     enter: () => {
       const disconnect = live.enter()
       return () => {
