@@ -156,7 +156,8 @@ function createEventReader(sessionId: string, onState: (version: number) => void
   return (data, name, id) => {
     if (name === 'error') throw cutShort(data)
     if (name === 'sharedState') {
-      onState(versionIn(data))
+      const version = versionIn(data)
+      if (version !== undefined) onState(version)
       return undefined
     }
     // Somebody on the way has sent it twice. What begins a run, or a stream, is whole, and counts anew.
@@ -173,13 +174,13 @@ function createEventReader(sessionId: string, onState: (version: number) => void
   }
 }
 
-/** The version that a frame tells of; one that it does not tell is unlike any other. */
-function versionIn(data: string): number {
+/** The version that a frame tells of, if it tells one. */
+function versionIn(data: string): number | undefined {
   try {
     const { version }: { version?: unknown } = Object(JSON.parse(data))
-    return typeof version === 'number' ? version : Number.NaN
+    return typeof version === 'number' && Number.isSafeInteger(version) ? version : undefined
   } catch {
-    return Number.NaN
+    return undefined
   }
 }
 
