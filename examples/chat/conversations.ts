@@ -9,6 +9,7 @@ export class Conversations {
   /** By session: what runs belongs to its conversation, not to the view. */
   readonly #open = new Map<string, Agent>()
   #current: Agent | undefined
+  #shown: Promise<unknown> = Promise.resolve()
 
   constructor(store: SessionStore, show: (chat: Chat) => void) {
     this.#store = store
@@ -20,7 +21,14 @@ export class Conversations {
   }
 
   /** Shows a conversation, or a new one. What was shown before goes on if it runs, and gives back the right to write if it does not. */
-  async show(sessionId?: string): Promise<void> {
+  show(sessionId?: string): Promise<void> {
+    // One after the other: the last click counts, and a double click opens nothing twice.
+    const shown = this.#shown.then(() => this.#go(sessionId))
+    this.#shown = shown.catch(() => undefined)
+    return shown
+  }
+
+  async #go(sessionId: string | undefined): Promise<void> {
     const agent = this.#open.get(sessionId ?? '') ?? (await openAgent(this.#store, sessionId))
     const before = this.#current
     this.#current = agent

@@ -46,6 +46,19 @@ it('examples/chat: streams, asks before it writes, goes on out of sight and afte
   expect(document.querySelectorAll('#transcript b')).toHaveLength(0)
   expect(text('#transcript').match(/1 notes/g)).toHaveLength(1)
 
+  // Of clicks that come fast the last one counts, and a double click opens nothing twice.
+  const click = (title: string) => {
+    document.querySelectorAll<HTMLElement>('#conversations button')[rows().findIndex((row) => row?.startsWith(title))]?.click()
+  }
+  press('New')
+  await expect.poll(() => text('#transcript')).toBe('')
+  for (const title of ['Another one.', 'Another one.', 'Hello?', 'Hello?']) click(title)
+  await expect.poll(() => text('#transcript')).toContain('It is written down.')
+  say('Please note that, too.')
+  await expect.poll(() => text('#status')).toBe('A call waits for you.')
+  press('New')
+  await expect.poll(rows).toContain('Hello? (running)')
+
   // Enter of an input method sends nothing.
   field().value = 'にほん'
   field().dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', keyCode: 229, bubbles: true, cancelable: true }))
