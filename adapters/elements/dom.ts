@@ -19,6 +19,28 @@ export function button(part: string, label: string, act: () => unknown): HTMLBut
   return element
 }
 
+/** How far a pointer may go, in CSS pixels, between being pressed on a button and let go there. */
+const slack = 24
+
+/** As `button`, also where it moves away under the pointer that presses it, as below an answer that grows: browsers call that no click. `act` may be done twice. */
+export function steadyButton(part: string, label: string, act: () => unknown): HTMLButtonElement {
+  const element = button(part, label, act)
+  element.addEventListener('pointerdown', ({ clientX: x, clientY: y, pointerId, button: key }) => {
+    if (key !== 0) return
+    const ended = new AbortController()
+    const { signal } = ended
+    const release = (event: PointerEvent): void => {
+      if (event.pointerId !== pointerId) return
+      ended.abort()
+      const isNear = Math.hypot(event.clientX - x, event.clientY - y) <= slack
+      if (event.type === 'pointerup' && isNear) act()
+    }
+    // Wherever it is let go.
+    for (const type of ['pointerup', 'pointercancel'] as const) addEventListener(type, release, { capture: true, signal })
+  })
+  return element
+}
+
 /** Makes `list` hold an element for each id, in this order; those that are there stay. */
 export function arrange(list: Element, ids: readonly string[], create: (id: string) => Element): void {
   const known = new Map(Array.from(list.children, (child) => [child.getAttribute('data-id') ?? '', child]))

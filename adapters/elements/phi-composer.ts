@@ -1,6 +1,6 @@
 import type { Chat, ChatState, QueuedMessage } from '../../src/store/index.ts'
 import { ChatElement, chatAround } from './chat-element.ts'
-import { arrange, button, make } from './dom.ts'
+import { arrange, button, make, steadyButton } from './dom.ts'
 import { messageOf } from './files.ts'
 import type { Words } from './words.ts'
 
@@ -37,7 +37,7 @@ export class PhiComposerElement extends ChatElement {
   #build(chat: Chat, said: Words): void {
     this.#said = said
     this.setAttribute('part', 'composer')
-    this.#stop = button('stop', said.stop, () => chat.actions.stop())
+    this.#stop = steadyButton('stop', said.stop, () => chat.actions.stop())
     this.#alert = make('p', 'error', { role: 'alert' })
     const form = make('form', 'form', {}, make('label', 'label', {}, `${said.message} `, this.#input))
     form.append(...this.#choices(said), make('button', 'send', { type: 'submit' }, said.send), this.#stop)

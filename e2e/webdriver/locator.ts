@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DrivenTab } from '../../scripts/browsers/driver.ts'
-import { look, patternOf, type Seen, type Step } from './query.ts'
+import { hasMissed, look, patternOf, type Seen, type Step } from './query.ts'
 
 /** How long an action waits for its element. */
 const actionTimeoutMs = 60_000
@@ -93,8 +93,18 @@ export class WebDriverLocator extends Finder {
     return attributes[name] ?? null
   }
 
-  /** Clicks in its middle, once that is where it was a moment ago and nothing lies over it. */
+  /** Clicks in its middle, once that is where it was a moment ago and nothing lies over it; once more where it has moved away meanwhile, as below an answer that grows. */
   async click(): Promise<void> {
+    for (let isHit = false; !isHit; ) {
+      const { x, y } = await this.#still()
+      await this.see('aim')
+      await this.tab.click(x, y)
+      isHit = (await this.tab.evaluate(hasMissed.toString())) !== true
+    }
+  }
+
+  /** Where it stands still. */
+  async #still(): Promise<NonNullable<Seen['target']>> {
     let before = ''
     const { target } = await this.#one((seen) => {
       const place = JSON.stringify(seen.target)
@@ -102,7 +112,8 @@ export class WebDriverLocator extends Finder {
       before = place
       return seen.isEnabled && seen.target !== undefined && isStill
     }, 'scroll')
-    if (target) await this.tab.click(target.x, target.y)
+    if (target === undefined) throw new Error(`${this} was nowhere.`)
+    return target
   }
 
   async press(key: string): Promise<void> {

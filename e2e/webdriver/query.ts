@@ -28,8 +28,16 @@ export interface Seen {
   target: { x: number; y: number } | undefined
 }
 
+/** Whether the click that was aimed at an element came to something else; what comes now is aimed at nothing. Runs in the page. */
+export function hasMissed(): boolean {
+  const aim: { abort(): void; hasMissed?: boolean } | undefined = Reflect.get(globalThis, '__aim')
+  Reflect.deleteProperty(globalThis, '__aim')
+  aim?.abort()
+  return aim?.hasMissed === true
+}
+
 /** Finds elements in the page and says what is to be seen of them. Runs there: it uses nothing from outside itself. */
-export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' | 'scroll'): Seen {
+export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' | 'scroll' | 'aim'): Seen {
   const selectors: Record<string, string> = {
     alert: '[role=alert]',
     article: 'article,[role=article]',
@@ -112,6 +120,18 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
     return root instanceof Document || root instanceof ShadowRoot ? root.activeElement : null
   }
 
+  // A click that comes to something else, because the element has just moved away, is taken out of the page.
+  if (action === 'aim' && element !== undefined) {
+    const aim = new AbortController()
+    const took = (event: Event): void => {
+      if (event.composedPath().includes(element)) return
+      event.preventDefault()
+      event.stopImmediatePropagation()
+      Object.assign(aim, { hasMissed: true })
+    }
+    addEventListener('click', took, { capture: true, signal: aim.signal })
+    Object.assign(globalThis, { __aim: aim })
+  }
   // Not where it is in sight: where the middle is half a pixel away, Firefox goes to one side of it and the other in turn.
   if (action === 'scroll' && element !== undefined && middleOf(element) === undefined) element.scrollIntoView({ block: 'center' })
   const box = element?.getBoundingClientRect()

@@ -77,6 +77,25 @@ it('a delta touches one text, and a message that stands stays', async () => {
   expect([changed, [...tree.querySelectorAll('li')].slice(0, 2)]).toEqual([[], before])
 })
 
+it('a press on Stop counts where an answer that grows moves it away from under the pointer', async () => {
+  const { tree, chat } = open([{ text: 'on and '.repeat(5000), delayMs: 50 }])
+  say('Tell me.', tree)
+  await soon(() => expect(chat.getAttribute('status')).toBe('running'))
+  const stop = tree.querySelector('[part=stop]')
+  const pointer = (type: string, target: EventTarget | null, clientY: number) =>
+    target?.dispatchEvent(new PointerEvent(type, { pointerId: 1, button: 0, clientX: 40, clientY, bubbles: true, composed: true }))
+  // Who goes elsewhere with it has thought better of it.
+  pointer('pointerdown', stop, 10)
+  pointer('pointerup', document.body, 200)
+  pointer('pointerdown', stop, 10)
+  pointer('pointercancel', document.body, 10)
+  pointer('pointerup', document.body, 10)
+  expect(chat.getAttribute('status')).toBe('running')
+  pointer('pointerdown', stop, 10)
+  pointer('pointerup', document.body, 12)
+  await soon(() => expect(chat.getAttribute('status')).toBe('aborted'))
+})
+
 it('speaks the words of the page, takes its composer, and can be moved and given another agent', async () => {
   const { chat, tree, agent } = open([{ text: 'Hallo.' }], '<phi-composer slot="composer"></phi-composer>')
   chat.words = { send: 'Senden', you: 'Du' }
