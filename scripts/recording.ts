@@ -154,8 +154,10 @@ function drawn({ lines }: Frame): string {
         const [x, y] = [(column * cell.width).toFixed(1), row * cell.height]
         const width = (text.length * cell.width).toFixed(1)
         const block = isInverse ? `<rect x="${x}" y="${y}" width="${width}" height="${cell.height}" fill="${colour}"/>` : ''
+        const seen = isInverse ? background : colour
+        const fill = seen === foreground ? '' : ` fill="${seen}"`
         const marks = `${isBold ? ' font-weight="bold"' : ''}${isDim ? ' opacity=".65"' : ''}`
-        return `${block}<text x="${x}" y="${y + 13}" textLength="${width}" fill="${isInverse ? background : colour}"${marks} xml:space="preserve">${escaped(text)}</text>`
+        return `${block}<text x="${x}" y="${y + 13}" textLength="${width}"${fill}${marks}>${escaped(text)}</text>`
       }),
     )
     .join('')
@@ -173,7 +175,7 @@ function svgOf(frames: readonly Frame[]): string {
     const animate = `<animate attributeName="display" calcMode="discrete" dur="${(total / 1000).toFixed(2)}s" repeatCount="indefinite" values="${values}" keyTimes="${times}"/>`
     return `<g display="${isLast ? 'inline' : 'none'}">${animate}${drawn(frame)}</g>`
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14" role="img" aria-label="The first minute with phi: it finds a bug, shows a change, asks, and runs the checks"><rect width="${width}" height="${height}" rx="8" fill="${background}"/><g transform="translate(12 12)">${shown.join('')}</g></svg>\n`
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14" role="img" aria-label="The first minute with phi: it finds a bug, shows a change, asks, and runs the checks"><rect width="${width}" height="${height}" rx="8" fill="${background}"/><g transform="translate(12 12)" fill="${foreground}" xml:space="preserve">${shown.join('')}</g></svg>\n`
 }
 
 const frames = await record()
