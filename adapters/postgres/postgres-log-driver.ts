@@ -184,7 +184,20 @@ function listQuery(
 }
 
 function summaryOf({ session_id, agent_id, created_at, last_active_at, digest }: Record<string, unknown>): SessionSummary {
-  const told: SessionDigest = typeof digest === 'string' ? JSON.parse(digest) : { loops: 0, messages: 0 }
   const times = { createdAt: Number(created_at), lastActiveAt: Number(last_active_at) }
-  return { ...told, sessionId: String(session_id), agentId: String(agent_id), ...times }
+  const told = digestIn(digest)
+  if (told !== undefined) return { ...told, sessionId: String(session_id), agentId: String(agent_id), ...times }
+  const message = `The summary of session ${session_id} is damaged in the database. What is said in it next writes another.`
+  return { loops: 0, messages: 0, sessionId: String(session_id), agentId: '', ...times, error: { code: 'invalidSession', message } }
+}
+
+/** Undefined for what is none: one that somebody else has written costs no other session its place in a list. */
+function digestIn(text: unknown): SessionDigest | undefined {
+  if (typeof text !== 'string') return { loops: 0, messages: 0 }
+  try {
+    const digest: SessionDigest | null = JSON.parse(text)
+    return typeof digest?.loops === 'number' && typeof digest.messages === 'number' ? digest : undefined
+  } catch {
+    return undefined
+  }
 }

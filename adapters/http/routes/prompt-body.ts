@@ -36,10 +36,14 @@ export function promptOf(body: JsonObject, allowed: readonly ClientSettingName[]
   return { messages, ask: { ...askedIn(body, allowed), ...(metadata !== undefined && { metadata }) } }
 }
 
+/** Messages of one prompt: each has events and a record of its own, and a body has room for hundreds of thousands. */
+const maxMessages = 1000
+
 function messagesOf(prompt: JsonValue | undefined): UserMessage[] {
   if (typeof prompt === 'string') return [userMessage(prompt.trim() === '' ? invalid('The prompt is empty.') : prompt)]
   const entries = isObject(prompt) ? [prompt] : prompt
   if (!Array.isArray(entries) || entries.length === 0) invalid('prompt must be a text or a list of user messages.')
+  if (entries.length > maxMessages) invalid(`prompt has ${entries.length} messages; ${maxMessages} may be said at once.`)
   return entries.map((entry, index) => userMessageOf(entry, `prompt[${index}]`))
 }
 

@@ -109,13 +109,13 @@ export class SessionLeases {
     await this.#rows(text, [owner, sessionId])
   }
 
-  /** Leaves the session to whoever takes it first, with what was not done in it. The others are told. */
-  async leave({ owner, sessionId }: LeaseKey): Promise<void> {
+  /** Leaves the session to whoever takes it first, with what was not done in it. The others are told, unless `isTold` is false. */
+  async leave({ owner, sessionId }: LeaseKey, { isTold = true } = {}): Promise<void> {
     await this.#rows(
       `WITH gone AS (
          UPDATE ${this.#table('leases')} SET process_id = '' WHERE tenant = $1 AND process_id = $2 AND owner = $3 AND session_id = $4 RETURNING 1
-       ) SELECT pg_notify($5, 'left') FROM gone`,
-      [owner, sessionId, leftChannel(this.#place.schema)],
+       ) SELECT pg_notify($5, 'left') FROM gone WHERE $6`,
+      [owner, sessionId, leftChannel(this.#place.schema), isTold],
     )
   }
 

@@ -294,8 +294,9 @@ export class SharedSessions implements PostgresLiveSessions {
       )
       const isHere = new Set(this.#here.addresses.map((address) => textOf(keyOf(address))))
       const refused = left.filter((key) => !isHere.has(textOf(key)))
-      for (const key of refused) await this.#leases.leave(key)
-      isMore = left.length > 0 && refused.length === 0
+      // Without a word: who is told takes them again, and cannot either. The others look soon.
+      for (const key of refused) await this.#leases.leave(key, { isTold: false })
+      isMore = refused.length < left.length
     }
     return begun
   }
