@@ -2,6 +2,25 @@ import { longHistory } from '../../test/harness/long-history.ts'
 import { expect, test } from '../page/browser.ts'
 import { quickPage, say, status } from '../page/playground-page.ts'
 
+test('the search of the browser finds what is not in the page, and that comes into sight', async ({ page }) => {
+  await page.goto(quickPage)
+  const file = { name: 'long.jsonl', mimeType: 'text/plain', buffer: Buffer.from(await longHistory(400)) }
+  await page.getByLabel('File to import').setInputFiles(file)
+  const question = page.getByTestId('message-user').filter({ hasText: 'of day 3?' })
+  const hidden = page.locator('[hidden="until-found"]').filter({ hasText: 'of day 3?' })
+  await expect(hidden).toHaveCount(1)
+  await expect(question).toHaveCount(0)
+  // As the browser does with a match, before it shows it; no driver can press its keys.
+  await hidden.evaluate((element) => {
+    element.dispatchEvent(new Event('beforematch', { bubbles: true }))
+    element.removeAttribute('hidden')
+  })
+  await expect(question).toBeInViewport()
+  await expect(hidden).toHaveCount(0)
+  // What was there before can be found now.
+  await expect(page.locator('[hidden="until-found"]').filter({ hasText: 'of day 200?' })).toHaveCount(1)
+})
+
 test('of a long conversation only what is near is in the page; all of it can be reached, and what is edited stays', async ({ page }) => {
   await page.goto(quickPage)
   const file = { name: 'long.jsonl', mimeType: 'text/plain', buffer: Buffer.from(await longHistory(400)) }

@@ -1,12 +1,14 @@
-import type { ReadonlySignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { RefObject, VNode } from 'preact'
-import { useMemo, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Citation, Content } from '../../../src/index.ts'
 import type { LoopRecord, Session } from '../../../src/session/index.ts'
 import type { MessageView, RunState } from '../../../src/store/index.ts'
 import { Note, RecordedRace } from '../late/conversation-parts.tsx'
+import { withoutMarks } from '../markdown/marks.ts'
 import type { CapturedTurn } from '../state/log/event-log.ts'
 import type { Selection } from '../state/selection.ts'
+import { useFindable } from './findable.ts'
 import { Message, type MessageActions, type MessageProps } from './message.tsx'
 import { useMessageWindow } from './message-window.ts'
 
@@ -14,7 +16,7 @@ interface MessageListProps {
   /** What scrolls. */
   box: RefObject<HTMLElement | null>
   /** Whether the newest is kept in sight. */
-  isFollowing: ReadonlySignal<boolean>
+  isFollowing: Signal<boolean>
   state: RunState
   record: Session | undefined
   selection: Selection | undefined
@@ -37,13 +39,32 @@ export function MessageList({ box, isFollowing, state, record, selection, action
     () => (selection === undefined ? undefined : messages.find((view) => isSelected(view, selection))?.id),
     [messages, selection],
   )
-  const wanted = useMemo(() => (selected === undefined ? -1 : ids.indexOf(selected)), [ids, selected])
+  const found = useSignal<string | undefined>(undefined)
+  const sought = found.value ?? selected
+  const wanted = useMemo(() => (sought === undefined ? -1 : ids.indexOf(sought)), [ids, sought])
   const { from, to, before, after } = useMessageWindow({ box, ids, isFollowing, wanted })
+  useFindable({ box, ids, from, to, textOf: wordsOf, onFound })
+  useEffect(() => {
+    if (found.value === undefined) return
+    box.current?.querySelector(`[data-message="${CSS.escape(found.value)}"]`)?.scrollIntoView({ block: 'center' })
+    found.value = undefined
+  }, [found.value])
   const groups = useMemo(() => chosenBranches(record), [record])
   const earlier = notes.filter(({ afterMessageId }) => afterMessageId === undefined)
   // Where the answer that is being written is tall, only that is near.
   const inPage = written !== undefined && from === ended.length ? [] : stretch(messages, ids[from], ids[to])
   const used = new Set<string>()
+
+  function onFound(id: string): void {
+    isFollowing.value = false
+    found.value = id
+  }
+
+  /** What a person would look for. */
+  function wordsOf(id: string): string {
+    const blocks = messages.find((view) => view.id === id)?.blocks ?? []
+    return blocks.map((block) => (block.type === 'text' ? withoutMarks(block.text).replace(/[*_`~#|]/g, '') : '')).join(' ')
+  }
 
   function render(view: MessageView): VNode {
     const calls = view.blocks.flatMap((block) => {

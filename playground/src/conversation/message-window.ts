@@ -2,7 +2,7 @@ import type { ReadonlySignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useLayoutEffect, useReducer, useRef } from 'preact/hooks'
 
-/** So many are all in the page: a search of the browser finds them. */
+/** So many are all in the page. */
 const fewest = 60
 /** How far beyond both edges messages are in the page, in heights of what is seen; the rest is fetched when less than half of it is left. */
 const margin = 1.5

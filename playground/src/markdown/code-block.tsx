@@ -12,6 +12,9 @@ interface CodeBlockProps {
   isGrowing: boolean
 }
 
+/** Languages of diagrams. What draws them is ten times this page. */
+const diagrams = /^(?:mermaid|plantuml|dot|graphviz|d2)$/i
+
 /** Code with its language, a button that copies it, and colours that are loaded when they are first needed. */
 export function CodeBlock({ code, language, isGrowing }: CodeBlockProps) {
   const lines = useSignal<Piece[][] | undefined>(undefined)
@@ -30,7 +33,10 @@ export function CodeBlock({ code, language, isGrowing }: CodeBlockProps) {
   return (
     <figure class="code">
       <figcaption>
-        <span>{language || 'text'}</span>
+        <span>
+          {language || 'text'}
+          {diagrams.test(language) && ' · a diagram: this page shows its source and does not draw it'}
+        </span>
         <CopyButton label="Copy the code" text={() => code} />
       </figcaption>
       <pre {...scrollable}>

@@ -12,19 +12,19 @@ export function CopyButton({ label, text, children }: { label: string; text: () 
       // No permission, or no secure context.
       state.value = 'failed'
     }
-    setTimeout(() => (state.value = 'ready'), 1500)
+    setTimeout(() => (state.value = 'ready'), state.value === 'done' ? 1500 : 6000)
   }
-  const said = { ready: label, done: 'Copied', failed: 'Could not copy' }[state.value]
+  const said = { ready: label, done: 'Copied', failed: 'The browser refused to copy: select the text' }[state.value]
   return (
     <button
       type="button"
-      class={children === undefined ? 'icon-button' : 'small'}
+      class={children === undefined && state.value !== 'failed' ? 'icon-button' : 'small'}
       aria-label={said}
       title={said}
       onClick={() => void copy()}
     >
       <Icon name={state.value === 'done' ? 'check' : state.value === 'failed' ? 'close' : 'copy'} />
-      {children}
+      {state.value === 'failed' ? said : children}
     </button>
   )
 }

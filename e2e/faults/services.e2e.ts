@@ -1,0 +1,130 @@
+import { expect, test } from 'playwright/test'
+import { openai } from '../../test/harness/server/openai.ts'
+import { anyPage, serveModel } from '../page/model-server.ts'
+import { chooseLocalServer, quickPage, say, status } from '../page/playground-page.ts'
+
+const piece = (text: string) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content: text }, finish_reason: null }] })}\n\n`
+
+/** An answer that the SDK does not ask for again by itself. */
+function final(status: number, body: string, type = 'application/json'): Response {
+  return new Response(body, { status, headers: { ...anyPage, 'content-type': type, 'x-should-retry': 'false' } })
+}
+
+const page = (title: string) =>
+  `<!doctype html><html><head><title>${title}</title><script>hacked=1</script></head><body>${title}</body></html>`
+const stream = (body: BodyInit) => new Response(body, { headers: { ...anyPage, 'content-type': 'text/event-stream' } })
+
+/** What a service answers once, and what the page says of that. */
+const refusals: Record<string, { answer: () => Response; says: RegExp; offers?: string }> = {
+  'a setting it does not take': { answer: () => final(400, '{"error":{"message":"temperature must be below 1"}}'), says: /below 1/ },
+  'a region it refuses': {
+    answer: () => final(403, '{"error":{"message":"Your region is not supported."}}'),
+    says: /No access.*Your region/,
+  },
+  'a path it does not have': { answer: () => final(404, '404 page not found', 'text/plain'), says: /404 page not found/ },
+  'a prompt that is too large': {
+    answer: () => final(413, '{"error":{"message":"Request too large."}}'),
+    says: /Too long.*Request too large\./,
+    offers: 'Compact and try again',
+  },
+  'a gateway that takes no such prompt': {
+    answer: () => final(413, page('413 Request Entity Too Large'), 'text/html'),
+    says: /413 Request Entity Too Large/,
+    offers: 'Compact and try again',
+  },
+  'an error in plain words': { answer: () => final(500, 'Internal Server Error', 'text/plain'), says: /\(500\): Internal Server Error/ },
+  'a gateway with nothing behind it': { answer: () => final(502, page('502 Bad Gateway'), 'text/html'), says: /502 Bad Gateway/ },
+  'an error without a word': { answer: () => final(503, '', 'text/plain'), says: /\(503\)/ },
+  'a gateway that gave up': { answer: () => final(504, page('Gateway time-out'), 'text/html'), says: /\(504\).*Gateway time-out/ },
+  'too many requests, without a word': { answer: () => final(429, ''), says: /Too many requests.*\(429\)/ },
+  'an error that says it is well': {
+    answer: () => final(200, '{"error":{"message":"No such model here."}}'),
+    says: /No such model here\./,
+  },
+  'another address': {
+    answer: () => new Response(null, { status: 302, headers: { ...anyPage, location: '/login' } }),
+    says: /redirected the request/,
+  },
+}
+
+test('what a service refuses is said in its words, in one conversation each; the next try is answered', async ({ page }) => {
+  let answer: (() => Response) | undefined
+  await using service = await serveModel(openai, () => answer?.() ?? { text: ['Well again.'] })
+  await page.goto(quickPage)
+  await chooseLocalServer(page, { address: `${service.url}/v1`, model: 'test-model' })
+  const ending = page.getByTestId('ending')
+  for (const [name, refusal] of Object.entries(refusals)) {
+    await test.step(name, async () => {
+      await page.getByRole('button', { name: 'New', exact: true }).click()
+      answer = refusal.answer
+      await say(page, name)
+      await expect(ending).toContainText(refusal.says)
+      expect(await ending.innerText()).not.toMatch(/<\/?\w+>|hacked/)
+      await expect(status(page)).toHaveAttribute('data-status', 'error')
+      await expect(page.getByTestId('message-user')).toContainText(name)
+      answer = undefined
+      await ending.getByRole('button', { name: refusal.offers ?? 'Try again', exact: true }).click()
+      await expect(page.getByText('Well again.')).toBeVisible()
+      await expect(ending).toHaveCount(0)
+      await expect(page.getByTestId('message-user')).toContainText(name)
+    })
+  }
+  expect(await page.evaluate(() => 'hacked' in globalThis)).toBe(false)
+})
+
+/** Streams that end where they should not: they are asked for again at once, and what was seen stays. */
+const breaks: Record<string, { answer: () => Response; keeps?: string }> = {
+  'nothing at all': { answer: () => stream('') },
+  'no JSON': { answer: () => stream('data: {not json}\n\n') },
+  'no more than a sign of life': { answer: () => stream(': ping\n\n') },
+  'an end without an end': { answer: () => stream(piece('Some of it')), keeps: 'Some of it' },
+  'an error in mid-sentence': {
+    answer: () => stream(`${piece('As far as this')}data: {"error":{"message":"Overloaded now","type":"server_error"}}\n\n`),
+    keeps: 'As far as this',
+  },
+  'bytes of something else': {
+    answer: () => new Response(new Uint8Array([0, 255, 3, 200]), { headers: { ...anyPage, 'content-type': 'application/octet-stream' } }),
+  },
+}
+
+test('a stream that breaks is asked for again, and says so; what was seen of it stays', async ({ page }) => {
+  let breaking: (() => Response) | undefined
+  await using service = await serveModel(openai, () => {
+    const answer = breaking
+    breaking = undefined
+    return answer?.() ?? { text: ['Well again.'] }
+  })
+  await page.goto(quickPage)
+  await chooseLocalServer(page, { address: `${service.url}/v1`, model: 'test-model' })
+  for (const [name, { answer, keeps }] of Object.entries(breaks)) {
+    await test.step(name, async () => {
+      await page.getByRole('button', { name: 'New', exact: true }).click()
+      breaking = answer
+      await say(page, name)
+      await expect(page.getByTestId('retry')).toContainText('Retry 1 of 3')
+      await expect(page.getByText('Well again.')).toBeVisible()
+      await expect(status(page)).toHaveAttribute('data-status', 'completed')
+      if (keeps !== undefined) await expect(page.getByText(keeps).first()).toBeVisible()
+      await expect(page.getByTestId('message-user')).toContainText(name)
+    })
+  }
+})
+
+test('a service that says nothing is waited for in sight: for how long, and with a way out', async ({ page }) => {
+  await using service = await serveModel(openai, () => stream(new ReadableStream()))
+  await page.clock.install()
+  await page.goto(quickPage)
+  await chooseLocalServer(page, { address: `${service.url}/v1`, model: 'test-model' })
+  await say(page, 'Are you there?')
+  const waiting = page.getByTestId('waiting')
+  await expect(waiting).toContainText('Waiting for the model…')
+  await expect.poll(() => service.requests.length).toBe(1)
+  await page.clock.runFor(90_000)
+  await page.clock.resume()
+  await expect(waiting).toContainText('Waiting for the model for 1 min')
+  await waiting.getByRole('button', { name: 'Stop' }).click()
+  await expect(status(page)).toHaveAttribute('data-status', 'aborted')
+  await expect(page.getByTestId('message-user')).toContainText('Are you there?')
+  await expect(page.getByTestId('ending').getByRole('button', { name: 'Continue' })).toBeVisible()
+})

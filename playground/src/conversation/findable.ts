@@ -1,0 +1,67 @@
+import type { RefObject } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { whenIdle } from '../late/idle.ts'
+
+interface Absent {
+  /** What they scroll in, with the rooms of those that are not in the page before and after the others. */
+  box: RefObject<HTMLElement | null>
+  /** All of them; from `from` to before `to` they are in the page. */
+  ids: readonly string[]
+  from: number
+  to: number
+  textOf: (id: string) => string
+  /** The search of the browser has found one of those that are not there. */
+  onFound: (id: string) => void
+}
+
+/**
+ * Lets the search of the browser (Ctrl+F) find the messages that are not in the page. Their text stands in the room that they take, hidden until it is
+ * found. A browser that does not know this (`hidden="until-found"`) finds what is in the page only.
+ */
+export function useFindable({ box, ids, from, to, textOf, onFound }: Absent): void {
+  const texts = useRef(new Map<string, HTMLElement>()).current
+  const latest = useRef(onFound)
+  latest.current = onFound
+
+  function textNode(id: string): HTMLElement {
+    const known = texts.get(id)
+    if (known !== undefined) return known
+    const made = document.createElement('div')
+    made.dataset.found = id
+    made.textContent = textOf(id)
+    texts.set(id, made)
+    return made
+  }
+
+  function put(room: HTMLElement | null | undefined, absent: readonly string[]): void {
+    const nodes = absent.map(textNode)
+    // A browser shows what it has found.
+    for (const node of nodes) if (!node.hasAttribute('hidden')) node.setAttribute('hidden', 'until-found')
+    room?.replaceChildren(...nodes)
+  }
+
+  useEffect(() => {
+    const element = box.current
+    if (element === null || !('onbeforematch' in element)) return
+    const onMatch = ({ target }: Event) => {
+      const id = target instanceof HTMLElement ? target.dataset.found : undefined
+      if (id !== undefined) latest.current(id)
+    }
+    element.addEventListener('beforematch', onMatch)
+    return () => element.removeEventListener('beforematch', onMatch)
+  }, [])
+
+  useEffect(
+    () =>
+      whenIdle(() => {
+        const element = box.current
+        if (element === null || !('onbeforematch' in element)) return
+        const [before, after] = [ids.slice(0, from), ids.slice(to)]
+        const absent = new Set([...before, ...after])
+        for (const id of texts.keys()) if (!absent.has(id)) texts.delete(id)
+        put(element.querySelector<HTMLElement>('.room-before'), before)
+        put(element.querySelector<HTMLElement>('.room-after'), after)
+      }),
+    [ids, from, to],
+  )
+}
