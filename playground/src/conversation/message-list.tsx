@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { RefObject, VNode } from 'preact'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { Citation, Content } from '../../../src/index.ts'
 import type { LoopRecord, Session } from '../../../src/session/index.ts'
 import type { MessageView, RunState } from '../../../src/store/index.ts'
@@ -44,7 +44,8 @@ export function MessageList({ box, isFollowing, state, record, selection, action
   const wanted = useMemo(() => (sought === undefined ? -1 : ids.indexOf(sought)), [ids, sought])
   const { from, to, before, after } = useMessageWindow({ box, ids, isFollowing, wanted })
   useFindable({ box, ids, from, to, textOf: wordsOf, onFound })
-  useEffect(() => {
+  // Before the browser tells of a scroll, which would move the window to where it was.
+  useLayoutEffect(() => {
     if (found.value === undefined) return
     box.current?.querySelector(`[data-message="${CSS.escape(found.value)}"]`)?.scrollIntoView({ block: 'center' })
     found.value = undefined
