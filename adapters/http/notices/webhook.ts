@@ -14,6 +14,7 @@ import {
   retryAfterIn,
   retryDelayMs,
   startTimer,
+  timerMs,
   wholeFrom,
 } from '../../../src/internal.ts'
 import { assertSigningKey } from '../access/signature.ts'
@@ -121,7 +122,8 @@ async function tryOnce(options: WebhookOptions, body: string): Promise<Refusal |
   const { url, key, timeoutMs = answerMs, fetch: ask = (request) => fetch(request) } = options
   try {
     const headers = { 'content-type': 'application/json', [signatureHeader]: await signedNow(body, key) }
-    const signal = AbortSignal.timeout(timeoutMs)
+    // Half a millisecond, and more than a timer holds, are refused there.
+    const signal = AbortSignal.timeout(Math.ceil(timerMs(timeoutMs)))
     const {
       status,
       ok,

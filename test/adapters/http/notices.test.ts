@@ -106,6 +106,18 @@ describe('webhook', () => {
     expect(JSON.stringify(warnings)).not.toContain(key)
   })
 
+  it.each([0.5, 1e12, Number.POSITIVE_INFINITY])('is sent where its answer may take %s ms', async (timeoutMs) => {
+    let asked = 0
+    const fetch = async () => {
+      asked += 1
+      return new Response(null)
+    }
+    const send = webhook({ url: 'https://hooks.example', key, fetch, timeoutMs, maxRetries: 0, logger: false })
+    await send(ended)
+    await send.settled()
+    expect(asked).toBe(1)
+  })
+
   it('has at most 100 on their way', async () => {
     const warnings: unknown[] = []
     let answer = (_: Response): void => undefined
