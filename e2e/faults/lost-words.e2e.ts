@@ -140,3 +140,24 @@ test('an address of a conversation that is not there says so; the page works', a
   await expect(composer(page)).toBeVisible()
   await expect(page.getByTestId('notice')).toHaveCount(0)
 })
+
+test('what a filter refuses comes back into the composer, and why stands in sight, also on a phone', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 700 })
+  await page.goto(quickPage)
+  await say(page, 'Note that the password of the safe is walrus.')
+  await expect(page.getByTestId('rejection')).toBeInViewport()
+  await expect(composer(page)).toHaveValue('Note that the password of the safe is walrus.')
+})
+
+test('a key that is missing is asked for, with the way to the settings; the words stay', async ({ page }) => {
+  await page.goto(quickPage)
+  await page.getByTestId('model-button').click()
+  await page.getByText('Your own key').click()
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await say(page, words)
+  await expect(page.getByTestId('ending')).toContainText('There is no key in this page')
+  await expect(page.getByTestId('message-user')).toContainText(words)
+  await page.getByTestId('ending').getByRole('button', { name: 'Open settings' }).click()
+  await expect(page.getByRole('dialog', { name: 'Settings' })).toBeVisible()
+})

@@ -44,6 +44,8 @@ export function Transcript({ state, race, selection, actions, modelUrl, onRemedy
   const lastTop = useRef(0)
   const isFollowing = useSignal(true)
   const why = state.status === 'running' ? undefined : whyEnded(state)
+  // Why nothing was said comes before what could be.
+  const isWelcome = isEmpty && why === undefined
 
   function follow(): void {
     // What an empty page says begins at its top.
@@ -95,8 +97,8 @@ export function Transcript({ state, race, selection, actions, modelUrl, onRemedy
         ref={box}
         onScroll={onScroll}
       >
-        <div class="lines" ref={lines} data-empty={isEmpty}>
-          {isEmpty && welcome}
+        <div class="lines" ref={lines} data-empty={isWelcome}>
+          {isWelcome && welcome}
           <MessageList box={box} isFollowing={isFollowing} state={state} selection={selection} actions={actions} {...rest} />
           {race && <RaceCard race={race} />}
           <RetryNotice retry={state.retry} />

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { escapeControls } from '../../../../src/store/index.ts'
-import { short } from '../../parts/figures.ts'
+import { plural, short } from '../../parts/figures.ts'
 import type { CapturedTurn } from '../../state/log/event-log.ts'
 import type { Selection } from '../../state/selection.ts'
 import { blocksOf } from '../request/request-blocks.ts'
@@ -35,7 +35,7 @@ export function RequestGlance({
         </button>
       </header>
       <ol>
-        {left > 0 && <li class="soft">{left} earlier blocks</li>}
+        {left > 0 && <li class="soft">{plural(left, 'earlier block')}</li>}
         {blocks.slice(-listed).map((block) => (
           <li key={block.id} data-cached={block.isCommon}>
             <span class="block-number">#{block.number}</span>

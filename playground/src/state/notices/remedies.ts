@@ -7,6 +7,8 @@ const remedies: Readonly<Record<string, readonly Remedy[]>> = {
   api: ['settings'],
   auth: ['settings'],
   unauthorized: ['settings'],
+  // A key that is missing, or an address that is none.
+  other: ['settings'],
   contextOverflow: ['compactAndRetry', 'settings'],
   rateLimited: ['retry'],
   overloaded: ['retry'],
