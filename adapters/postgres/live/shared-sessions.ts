@@ -9,7 +9,7 @@ import {
   closeOptions,
   commandIn,
   type DrainOptions,
-  defaultForwardMs,
+  deadlinesFrom,
   type ListPage,
   listOfAll,
   problemResponse,
@@ -202,8 +202,8 @@ export class SharedSessions implements PostgresLiveSessions {
 
   /** What is passed on of what was asked, and until when. */
   #passed({ identity, sessionId }: SessionAddress, asked: AskedCommand): ForwardedCommand {
-    const deadline = this.#leases.now() + (this.#options.forwardTimeoutMs ?? defaultForwardMs)
-    return { sessionId, ...(identity !== undefined && { identity }), ...asked, deadline }
+    const deadlines = deadlinesFrom(this.#leases.now(), this.#options.forwardTimeoutMs)
+    return { sessionId, ...(identity !== undefined && { identity }), ...asked, ...deadlines }
   }
 
   /** Says something that is due, in the process that has the session. */

@@ -47,6 +47,7 @@ export type SessionCommand = Infer<typeof sessionCommand>
  * **Contract**
  * - `identity` is what the process that was asked has found out: nobody is asked again who it is. Absent for the only user of a server.
  * - `deadline` is in epoch ms, by a clock that both processes share. After it nobody waits any more, and nothing is begun.
+ * - After `beginBy` nothing is begun either: nobody has taken it in time. Absent in what older versions pass on: the `deadline`.
  * - The same `idempotencyKey` of the same identity, in the same session, acts once, whichever process it reaches and however often.
  */
 export interface ForwardedCommand {
@@ -54,6 +55,7 @@ export interface ForwardedCommand {
   identity?: string
   command: SessionCommand
   idempotencyKey?: string
+  beginBy?: number
   deadline: number
 }
 
@@ -62,5 +64,6 @@ export const forwardedCommand = object<ForwardedCommand>({
   identity: optional(aText),
   command: sessionCommand,
   idempotencyKey: optional(aText),
+  beginBy: optional(wholeFrom(0)),
   deadline: wholeFrom(0),
 })

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { commandIn, requestFor } from '../../../adapters/http/live/commands/session-commands.ts'
 
 const folder = 'adapters/http/routes'
-/** Those around sessions, and of agents without one. */
-const others = ['sessions.ts', 'one-shot-runs.ts']
+/** Those around sessions. */
+const others = ['sessions.ts']
 
 const changing = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts') && !others.includes(name))

@@ -61,6 +61,8 @@ onPostgres('commands that one process passes on to another', (database) => {
       role === 'user' ? [content[0]?.text] : [],
     )
   }
+  const callsOf = async (tenant: string) =>
+    (await database.pool.query('SELECT count(*)::int AS open FROM phi.calls WHERE tenant = $1', [tenant])).rows[0]?.open
   const processesOf = async (tenant: string) =>
     (await database.pool.query('SELECT process_id, url FROM phi.processes WHERE tenant = $1', [tenant])).rows
 
@@ -70,14 +72,14 @@ onPostgres('commands that one process passes on to another', (database) => {
 
       it('are answered by their deadline where the process that has the session does not answer', async () => {
         // One that is never there: the process ends all the same.
-        const { first, second, warnings } = await two({ isHttp, agent: () => new Promise(() => undefined), forwardTimeoutMs: 200 })
+        const never = () => new Promise<never>(() => undefined)
+        const { first, second, tenant, warnings } = await two({ isHttp, agent: never, forwardTimeoutMs: 2000 })
         void first.ask('s/runs', { prompt: 'Go.' })
         await expect.poll(async () => (await first.ask('s/history')).status, patient).toBe(200)
         const answer = await second.ask('s/runs', { prompt: 'Go.' })
         expect([answer.status, (await answer.json()).code, answer.headers.get('retry-after')]).toEqual([504, 'deadlineExceeded', '1'])
         expect(warnings).toEqual([])
-        const left = async () => (await database.pool.query('SELECT count(*)::int AS left FROM phi.calls')).rows[0]?.left
-        await expect.poll(left, patient).toBe(0)
+        await expect.poll(() => callsOf(tenant), patient).toBe(0)
       })
 
       it('act once for a key, whichever process is asked and however often', async () => {
@@ -105,9 +107,7 @@ onPostgres('commands that one process passes on to another', (database) => {
         )
         expect(waiting.rows[0]?.bytes).toBeLessThanOrEqual(16 * 64 * 1024)
         await unread?.cancel()
-        const open = async () =>
-          (await database.pool.query('SELECT count(*)::int AS open FROM phi.calls WHERE tenant = $1', [tenant])).rows[0]?.open
-        await expect.poll(open, patient).toBe(0)
+        await expect.poll(() => callsOf(tenant), patient).toBe(0)
       })
 
       it('change what a session shares: one version of it for all processes', async () => {
@@ -167,6 +167,17 @@ onPostgres('commands that one process passes on to another', (database) => {
     expect(passed.length).toBeGreaterThan(0)
   })
 
+  it('are answered soon where nobody takes them, and then nobody does them', async () => {
+    const { second, tenant } = await two({ forwardTimeoutMs: 600 })
+    await database.pool.query("INSERT INTO phi.processes (tenant, process_id, until) VALUES ($1, 'deaf', 99999999999999)", [tenant])
+    await database.pool.query("INSERT INTO phi.leases (tenant, owner, session_id, process_id) VALUES ($1, '', 's', 'deaf')", [tenant])
+    const answer = await second.ask('s/runs', { prompt: 'Go.' })
+    const { code, detail } = await answer.json()
+    expect([answer.status, code, answer.headers.get('retry-after')]).toEqual([503, 'unavailable', '1'])
+    expect(detail).toContain('Nothing was done')
+    expect(await callsOf(tenant)).toBe(0)
+  })
+
   it('are refused after their deadline, and nothing is begun: in the database and over HTTP, by the clock of the database', async () => {
     const { first, second, tenant } = await two({ isHttp: true })
     await (await first.ask('s/runs', { prompt: 'Begin.' })).text()
@@ -174,21 +185,28 @@ onPostgres('commands that one process passes on to another', (database) => {
     const [sender] = (await processesOf(tenant)).filter(({ url }) => url === second.url)
     const command = { type: 'prompt', contentType: 'application/json', body: '{"prompt":"Too late."}' }
     const { rows } = await database.pool.query('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now')
-    const late = { sessionId: 's', command, deadline: Number(rows[0]?.now) - 1 }
-    await database.pool.query('INSERT INTO phi.calls (tenant, sender, call_id, receiver, request) VALUES ($1, $2, $3, $4, $5)', [
-      tenant,
-      sender?.process_id,
-      'late',
-      holder?.process_id,
-      JSON.stringify(late),
-    ])
-    const parts = async () => {
-      const found = await database.pool.query("SELECT head, convert_from(bytes, 'UTF8') AS text FROM phi.answers WHERE call_id = 'late'")
-      return found.rows.map(({ head, text }) => [JSON.parse(head).status, JSON.parse(text).code])
+    const now = Number(rows[0]?.now)
+    const late = { deadline: now - 1 }
+    // There is time to answer, and none to begin.
+    const lateToBegin = { beginBy: now - 1, deadline: now + 600_000 }
+    for (const [callId, deadlines] of Object.entries({ late, lateToBegin })) {
+      const passed = { sessionId: 's', command, ...deadlines }
+      await database.pool.query('INSERT INTO phi.calls (tenant, sender, call_id, receiver, request) VALUES ($1, $2, $3, $4, $5)', [
+        tenant,
+        sender?.process_id,
+        callId,
+        holder?.process_id,
+        JSON.stringify(passed),
+      ])
+      const parts = async () => {
+        const answers = "SELECT head, convert_from(bytes, 'UTF8') AS text FROM phi.answers WHERE call_id = $1"
+        const found = await database.pool.query(answers, [callId])
+        return found.rows.map(({ head, text }) => [JSON.parse(head).status, JSON.parse(text).code])
+      }
+      await expect.poll(parts, patient).toEqual([[504, 'deadlineExceeded']])
+      const answer = await signedTo(first.url, { callId: `${callId}-http`, receiver: holder?.process_id, command: passed })
+      expect([answer.status, (await answer.json()).code]).toEqual([504, 'deadlineExceeded'])
     }
-    await expect.poll(parts, patient).toEqual([[504, 'deadlineExceeded']])
-    const answer = await signedTo(first.url, { callId: 'late-too', receiver: holder?.process_id, command: late })
-    expect([answer.status, (await answer.json()).code]).toEqual([504, 'deadlineExceeded'])
     expect(await said(first.ask, 's')).toEqual(['Begin.'])
   })
 

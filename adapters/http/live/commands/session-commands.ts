@@ -1,13 +1,27 @@
-import type { ForwardedCommand, SessionCommand } from '../../../../src/internal.ts'
+import { type ForwardedCommand, namesOf, type SessionCommand } from '../../../../src/internal.ts'
 import { assertUncompressed, type BodyLimits, readText } from '../../access/body.ts'
 
 /** Milliseconds that whoever has a session has until he begins to answer what was passed on, where nothing else is said. */
 export const defaultForwardMs = 600_000
 
-type Changing = Exclude<SessionCommand['type'], 'read'>
+/** Milliseconds in which it has to be begun. */
+const defaultBeginMs = 30_000
+
+/** Until when what is passed on `now` is to be begun, and to be answered `withinMs`. */
+export function deadlinesFrom(now: number, withinMs: number = defaultForwardMs): Pick<ForwardedCommand, 'beginBy' | 'deadline'> {
+  // The rest of a short time is for the answer.
+  return { beginBy: now + Math.min(defaultBeginMs, Math.ceil(withinMs / 2)), deadline: now + withinMs }
+}
+
+type Changing = Exclude<SessionCommand, { type: 'read' }>
+/** What is about something of the session, which has an id. */
+type About = Extract<Changing, { id: string }>['type']
+type OfSession = Exclude<Changing['type'], About>
+
+type Way = readonly [method: 'POST' | 'DELETE', path: string]
 
 /** The request that each command is, within its session. What is not here is not passed on to another process, nor to anybody. */
-const ways: Readonly<Record<Changing, readonly [method: 'POST' | 'DELETE', path: string]>> = {
+const waysOfSession: Readonly<Record<OfSession, Way>> = {
   prompt: ['POST', '/runs'],
   send: ['POST', '/send'],
   continue: ['POST', '/continue'],
@@ -17,22 +31,26 @@ const ways: Readonly<Record<Changing, readonly [method: 'POST' | 'DELETE', path:
   branch: ['POST', '/branch'],
   steer: ['POST', '/steer'],
   followUp: ['POST', '/follow-up'],
-  withdraw: ['DELETE', '/queue/:id'],
-  decide: ['POST', '/approvals/:id'],
-  answerInput: ['POST', '/inputs/:id'],
-  claimCall: ['POST', '/client-calls/:id/claim'],
-  answerCall: ['POST', '/client-calls/:id'],
   stop: ['POST', '/stop'],
   rename: ['POST', '/title'],
   changeState: ['POST', '/state'],
   import: ['POST', '/import'],
   delete: ['DELETE', '/'],
   schedule: ['POST', '/schedules'],
-  unschedule: ['DELETE', '/schedules/:id'],
   chat: ['POST', '/chat'],
   agUi: ['POST', '/agui'],
   chatCompletion: ['POST', '/openai/chat/completions'],
   response: ['POST', '/openai/responses'],
+}
+
+/** The same of what has an id. */
+const waysAbout: Readonly<Record<About, Way>> = {
+  withdraw: ['DELETE', '/queue/:id'],
+  decide: ['POST', '/approvals/:id'],
+  answerInput: ['POST', '/inputs/:id'],
+  claimCall: ['POST', '/client-calls/:id/claim'],
+  answerCall: ['POST', '/client-calls/:id'],
+  unschedule: ['DELETE', '/schedules/:id'],
 }
 
 /** What a request asks for, and under which key. */
@@ -67,7 +85,7 @@ export function requestFor({ command, idempotencyKey }: AskedCommand, signal: Ab
     return new Request(addressOf(command.path, query), { method: command.method, headers, signal })
   }
   const { contentType, body } = command
-  const [method, path] = ways[command.type]
+  const [method, path] = 'id' in command ? waysAbout[command.type] : waysOfSession[command.type]
   if (contentType !== undefined) headers.set('content-type', contentType)
   const whole = 'id' in command ? path.replace(':id', () => command.id) : path
   return new Request(addressOf(whole, query), { method, headers, signal, ...(body !== undefined && { body }) })
@@ -78,15 +96,12 @@ function addressOf(path: string, query: string): string {
   return `http://localhost${path}${query}`
 }
 
-type About = Extract<Extract<SessionCommand, { type: Changing }>, { id: string }>['type']
-
-function wayOf(method: string, pathname: string): { type: Exclude<Changing, About> } | { type: About; id: string } | undefined {
-  for (const [type, [itsMethod, path]] of Object.entries(ways)) {
-    if (method !== itsMethod) continue
-    const id = idIn(pathname.split('/'), path.split('/'))
-    if (id === undefined) continue
-    // Of a table whose names are these.
-    return (id === '' ? { type } : { type, id }) as ReturnType<typeof wayOf>
+function wayOf(method: string, pathname: string): { type: OfSession } | { type: About; id: string } | undefined {
+  const idBy = ([itsMethod, path]: Way) => (method === itsMethod ? idIn(pathname.split('/'), path.split('/')) : undefined)
+  for (const type of namesOf(waysOfSession)) if (idBy(waysOfSession[type]) === '') return { type }
+  for (const type of namesOf(waysAbout)) {
+    const id = idBy(waysAbout[type])
+    if (id !== undefined && id !== '') return { type, id }
   }
   return undefined
 }

@@ -1,5 +1,11 @@
-import { type AgentContext, type ClientCapabilities, type CreateElicitationRequest, methods } from '@agentclientprotocol/sdk'
-import type { AgentEvent, AgentRun, InputAnswer, JsonObject } from '../../../../src/index.ts'
+import {
+  type AgentContext,
+  type ClientCapabilities,
+  type CreateElicitationRequest,
+  CreateElicitationResponse,
+  methods,
+} from '@agentclientprotocol/sdk'
+import type { AgentEvent, AgentRun, InputAnswer } from '../../../../src/index.ts'
 import type { InputRequestedEvent } from '../../../../src/loop/index.ts'
 
 /** Who is asked, and in which conversation. */
@@ -52,10 +58,10 @@ async function answerOf(
 ): Promise<InputAnswer> {
   const { signal, stop } = untilOver(run, (other) => other.type === 'inputResolved' && other.inputId === event.inputId)
   try {
-    const { action, ...rest } = await client.request(methods.client.elicitation.create, question, { cancellationSignal: signal })
-    if (action === 'decline') return { action }
+    const answer = await client.request(methods.client.elicitation.create, question, { cancellationSignal: signal })
+    if (answer.action === 'decline') return { action: 'decline' }
     // Whoever asked checks what was filled in.
-    return action === 'accept' ? { action, content: (Object(rest).content ?? {}) as JsonObject } : { action: 'cancel' }
+    return CreateElicitationResponse.isAccept(answer) ? { action: 'accept', content: answer.content ?? {} } : { action: 'cancel' }
   } catch {
     return { action: 'cancel' }
   } finally {

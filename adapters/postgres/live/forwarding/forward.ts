@@ -1,21 +1,7 @@
 import type { Logger } from '../../../../src/index.ts'
-import { type ForwardedCommand, logWarning } from '../../../../src/internal.ts'
-import type { AnswerHead, Mailbox, ReceivedPart } from './mailbox.ts'
-
-/** A request that another process answers. */
-interface OpenCall {
-  /** Settled by the first part. */
-  begin(head: AnswerHead): void
-  add(bytes: Uint8Array): void
-  end(): void
-  fail(error: Error): void
-  /** Whether its reader has room for more. */
-  readonly wantsMore: boolean
-  /** Whether it stands in the table. */
-  isSent: boolean
-  /** Parts that have come. */
-  came: number
-}
+import { type ForwardedCommand, logWarning, startTimer } from '../../../../src/internal.ts'
+import { AwaitedAnswer } from './awaited-answer.ts'
+import type { Mailbox, ReceivedPart } from './mailbox.ts'
 
 /** The process that had the session is gone. */
 export class HolderGoneError extends Error {
@@ -29,10 +15,24 @@ export class HolderGoneError extends Error {
   }
 }
 
+/** Nobody has taken a request in time, and nobody will. */
+export class NotTakenError extends Error {
+  constructor() {
+    super('The process that answers for this session has not taken the request in time.')
+    this.name = 'NotTakenError'
+  }
+}
+
 interface ForwardingOptions {
   mailbox: Mailbox
   logger: Logger | false | undefined
   wake: () => void
+}
+
+interface AskOptions {
+  signal: AbortSignal
+  /** Milliseconds in which it is to be taken. */
+  beginMs: number
 }
 
 /** Passes commands on through the database, and reads what other processes answer. */
@@ -40,7 +40,7 @@ export class Forwarding {
   readonly #mailbox: Mailbox
   readonly #logger: Logger | false | undefined
   readonly #wake: () => void
-  readonly #open = new Map<string, OpenCall>()
+  readonly #open = new Map<string, AwaitedAnswer>()
   #reading: Promise<void> = Promise.resolve()
 
   /** `wake` is called when a reader has room again: then `read` is to be called. */
@@ -57,21 +57,22 @@ export class Forwarding {
 
   /**
    * What `receiver` answers; `moved` where it has the session no longer. A reader that leaves withdraws the request, as late as it may be on its way. Rejects with
-   * `HolderGoneError`, and as the database does.
+   * `HolderGoneError`, with `NotTakenError` where it was not taken in `beginMs`, and as the database does.
    */
-  async ask(receiver: string, command: ForwardedCommand, signal: AbortSignal): Promise<Response | 'moved'> {
+  async ask(receiver: string, command: ForwardedCommand, { signal, beginMs }: AskOptions): Promise<Response | 'moved'> {
     signal.throwIfAborted()
     const callId = crypto.randomUUID()
     const sent = this.#mailbox.send(callId, receiver, command)
-    const answer = this.#expect(callId, sent, signal)
+    const answer = new AwaitedAnswer({ signal, onRoom: this.#wake, onLeave: () => this.#leave(callId, sent) })
+    this.#open.set(callId, answer)
     sent.then(
       () => {
-        const call = this.#open.get(callId)
-        if (call !== undefined) call.isSent = true
+        answer.isSent = true
       },
-      (error: unknown) => this.#fail(callId, error instanceof Error ? error : new Error(String(error))),
+      (error: unknown) => this.#fail(callId, error),
     )
-    return answer
+    const stopTimer = startTimer(beginMs, () => void this.#refuseUntaken(callId))
+    return answer.begun.finally(stopTimer)
   }
 
   /** Takes what has come for those whose readers have room. */
@@ -105,23 +106,18 @@ export class Forwarding {
     for (const callId of [...this.#open.keys()]) this.#fail(callId, new HolderGoneError(true))
   }
 
-  #take({ callId, at, part: { head, bytes, ending } }: ReceivedPart): void {
-    const call = this.#open.get(callId)
+  #take({ callId, at, part }: ReceivedPart): void {
+    const answer = this.#open.get(callId)
     // One that was sent twice.
-    if (call === undefined || at < call.came) return
-    const isGap = at > call.came || (at === 0 && head === undefined)
-    if (isGap) {
-      this.#lose(callId, new HolderGoneError(true))
-      return
+    if (answer === undefined || at < answer.came) return
+    const isGap = at > answer.came || (at === 0 && part.head === undefined)
+    if (isGap) this.#lose(callId, new HolderGoneError(true))
+    else if (part.ending === 'broken')
+      this.#lose(callId, new Error('The answer of the process that has the session broke off. Connect again.'))
+    else {
+      if (part.ending === 'whole') this.#close(callId)
+      answer.take(part)
     }
-    call.came += 1
-    if (head !== undefined) call.begin(head)
-    if (bytes.byteLength > 0) call.add(bytes)
-    if (ending === undefined) return
-    if (ending === 'whole') {
-      this.#open.delete(callId)
-      call.end()
-    } else this.#lose(callId, new Error('The answer of the process that has the session broke off. Connect again.'))
   }
 
   /** Nothing more of it is of use. */
@@ -137,62 +133,32 @@ export class Forwarding {
     })
   }
 
-  #fail(callId: string, error: Error): void {
-    const call = this.#open.get(callId)
+  #fail(callId: string, error: unknown): void {
+    this.#close(callId)?.fail(error)
+  }
+
+  #close(callId: string): AwaitedAnswer | undefined {
+    const answer = this.#open.get(callId)
     this.#open.delete(callId)
-    call?.fail(error)
+    return answer
   }
 
-  #expect(callId: string, sent: Promise<void>, signal: AbortSignal): Promise<Response | 'moved'> {
-    return new Promise((resolve, reject) => {
-      let stream: ReadableStreamDefaultController<Uint8Array> | undefined
-      const withdraw = (): void => {
-        if (!this.#open.delete(callId)) return
-        signal.removeEventListener('abort', leave)
-        sent.then(
-          () => this.#withdraw(callId),
-          () => undefined,
-        )
-      }
-      const leave = (): void => {
-        withdraw()
-        reject(signal.reason)
-        stream?.error(signal.reason)
-      }
-      signal.addEventListener('abort', leave, { once: true })
-      const body = new ReadableStream<Uint8Array>({
-        start: (controller) => {
-          stream = controller
-        },
-        pull: () => this.#wake(),
-        cancel: withdraw,
-      })
-      this.#open.set(callId, {
-        isSent: false,
-        came: 0,
-        begin: (head) => {
-          if (head === 'moved') return resolve('moved')
-          const { status, headers } = head
-          resolve(new Response(hasBody(status) ? body : null, { status, headers }))
-        },
-        add: (bytes) => stream?.enqueue(bytes),
-        end: () => {
-          signal.removeEventListener('abort', leave)
-          stream?.close()
-        },
-        fail: (error) => {
-          signal.removeEventListener('abort', leave)
-          reject(error)
-          stream?.error(error)
-        },
-        get wantsMore() {
-          return (stream?.desiredSize ?? 0) > 0
-        },
-      })
-    })
+  /** Nobody waits for it any more. What is still on its way is withdrawn once it is there. */
+  #leave(callId: string, sent: Promise<void>): void {
+    if (this.#close(callId) === undefined) return
+    sent.then(
+      () => this.#withdraw(callId),
+      () => undefined,
+    )
   }
-}
 
-function hasBody(status: number): boolean {
-  return status !== 204 && status !== 205 && status !== 304
+  async #refuseUntaken(callId: string): Promise<void> {
+    if (this.#open.get(callId)?.came !== 0) return
+    try {
+      if (await this.#mailbox.withdrawUntaken(callId)) this.#fail(callId, new NotTakenError())
+    } catch (error) {
+      // It is answered by its deadline.
+      logWarning(this.#logger, 'sessionsUnreachable', { message: String(error) })
+    }
+  }
 }

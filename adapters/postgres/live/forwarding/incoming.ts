@@ -17,19 +17,19 @@ interface IncomingOptions {
  * What other processes have passed on, whichever way it came.
  *
  * **Contract**
- * - What comes after its deadline is refused with 504 `deadlineExceeded`, and nothing is begun. The same call is done once.
+ * - What is not begun by its `beginBy` is refused with 504 `deadlineExceeded`, and nothing is begun. The same call is done once.
  * - What is no command of this version is refused with 503, so that its client asks again: while a deploy goes on, another process may know it.
  */
 export class Incoming {
   readonly #options: IncomingOptions
-  /** The deadlines of calls that came, in their order. */
+  /** Until when calls that came could be begun, in their order. One that comes again after that is too late. */
   readonly #seen = new Map<string, number>()
 
   constructor(options: IncomingOptions) {
     this.#options = options
   }
 
-  /** Whether this call came, and is not past its deadline. */
+  /** Whether this call came, and could be begun still. */
   isKnown(callId: string): boolean {
     return this.#seen.has(callId)
   }
@@ -39,25 +39,26 @@ export class Incoming {
     const { now, act, logger } = this.#options
     try {
       if (!fits(forwardedCommand, said)) refuse(503, 'unavailable', unknownCommand, soonMs)
+      const { beginBy = said.deadline } = said
       const begins = (): void => {
-        if (now() > said.deadline) throw new ProblemError(deadlineExceeded)
+        if (now() > Math.min(beginBy, said.deadline)) throw new ProblemError(deadlineExceeded)
       }
       begins()
-      this.#once(callId, said.deadline)
+      this.#once(callId, beginBy)
       return await act(said, requestFor(said, left), begins)
     } catch (error) {
       return problemResponse(problemOf(error instanceof Error ? error : new Error(String(error)), logger))
     }
   }
 
-  #once(callId: string, deadline: number): void {
+  #once(callId: string, beginBy: number): void {
     const now = this.#options.now()
     for (const [id, until] of this.#seen) {
       if (until >= now) break
       this.#seen.delete(id)
     }
     if (this.#seen.has(callId)) refuse(503, 'unavailable', 'This request was passed on before. Ask again.', soonMs)
-    this.#seen.set(callId, deadline)
+    this.#seen.set(callId, beginBy)
   }
 }
 

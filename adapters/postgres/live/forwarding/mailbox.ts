@@ -57,9 +57,12 @@ export class Mailbox {
     return (await this.#rows(`${this.#taking} AND NOT is_taken ${asCalls}`)).map(callIn)
   }
 
-  /** What was taken for this process and is not known to it: it has never learned of these. */
+  /** What was taken for this process and is not known to it: it has never learned of these. What was answered has a part that was not read yet. */
   async missed(isKnown: (callId: string) => boolean): Promise<ReceivedCall[]> {
-    const taken = await this.#rows(`SELECT call_id FROM ${this.#calls} WHERE tenant = $1 AND receiver = $2 AND is_taken`)
+    const taken = await this.#rows(
+      `SELECT call_id FROM ${this.#calls} c WHERE c.tenant = $1 AND c.receiver = $2 AND c.is_taken
+       AND NOT EXISTS (SELECT 1 FROM ${this.#answers} a WHERE a.tenant = $1 AND a.call_id = c.call_id)`,
+    )
     const missed = taken.map(({ call_id }) => String(call_id)).filter((callId) => !isKnown(callId))
     if (missed.length === 0) return []
     return (await this.#rows(`${this.#taking} AND call_id = ANY($3::text[]) ${asCalls}`, [missed])).map(callIn)
@@ -94,6 +97,14 @@ export class Mailbox {
   /** Nobody waits for this any more: whoever works on it learns it with the next part. */
   async withdraw(callId: string): Promise<void> {
     await this.#rowsOf(`DELETE FROM ${this.#calls} WHERE tenant = $1 AND call_id = $2`, [callId])
+  }
+
+  /** Withdraws this unless it was taken. Resolves with whether it was not: then nobody does it any more. */
+  async withdrawUntaken(callId: string): Promise<boolean> {
+    const rows = await this.#rowsOf(`DELETE FROM ${this.#calls} WHERE tenant = $1 AND call_id = $2 AND NOT is_taken RETURNING call_id`, [
+      callId,
+    ])
+    return rows.length > 0
   }
 
   /** Which of these will never be answered: their process is gone, or they were lost with the database. */

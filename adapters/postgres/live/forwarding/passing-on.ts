@@ -2,7 +2,7 @@ import type { Logger } from '../../../../src/index.ts'
 import { type ForwardedCommand, startTimer } from '../../../../src/internal.ts'
 import { deadlineExceeded, ProblemError, refuse, soonMs } from '../../../http/internal.ts'
 import type { Holder, SessionLeases } from '../session-leases.ts'
-import { Forwarding, HolderGoneError } from './forward.ts'
+import { Forwarding, HolderGoneError, NotTakenError } from './forward.ts'
 import type { Answer } from './incoming.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { Peers } from './peers.ts'
@@ -31,19 +31,21 @@ export class PassingOn {
     this.#forwarding = new Forwarding(options)
   }
 
-  /** What `holder` answers. Throws `ProblemError` 504 after the deadline, 503 where it went away and may have done it. */
+  /** What `holder` answers. Throws `ProblemError` 504 after a deadline, 503 where nobody took it in time, and where it went away and may have done it. */
   async pass(holder: Holder, command: ForwardedCommand, signal: AbortSignal): Promise<Answer> {
-    const leftMs = command.deadline - this.#options.leases.now()
-    if (leftMs <= 0) throw new ProblemError(deadlineExceeded)
+    const now = this.#options.leases.now()
+    const { deadline, beginBy = deadline } = command
+    if (now >= Math.min(beginBy, deadline)) throw new ProblemError(deadlineExceeded)
     // Not a signal that depends on two: nothing holds on to such a one while an answer streams.
     const ended = new AbortController()
     const leave = (): void => ended.abort(signal.reason)
     signal.addEventListener('abort', leave, { once: true })
     if (signal.aborted) leave()
-    const stopTimer = startTimer(leftMs, () => ended.abort(new ProblemError(deadlineExceeded)))
+    const stopTimer = startTimer(deadline - now, () => ended.abort(new ProblemError(deadlineExceeded)))
     try {
-      return await this.#ask(holder, command, ended.signal)
+      return await this.#ask(holder, command, { signal: ended.signal, beginMs: beginBy - now })
     } catch (error) {
+      if (error instanceof NotTakenError) refuse(503, 'unavailable', notTaken, soonMs)
       if (!(error instanceof HolderGoneError)) throw error
       if (!error.wasTaken || command.command.type === 'read') return 'moved'
       refuse(503, 'unavailable', goneMeanwhile, soonMs)
@@ -75,11 +77,12 @@ export class PassingOn {
     for (const processId of peers?.asked ?? []) peers?.tellGone(processId)
   }
 
-  async #ask(holder: Holder, command: ForwardedCommand, signal: AbortSignal): Promise<Answer> {
-    const answer = await this.#options.peers?.ask(holder, command, signal)
-    return answer === undefined || answer === 'unreached' ? this.#forwarding.ask(holder.processId, command, signal) : answer
+  async #ask(holder: Holder, command: ForwardedCommand, options: { signal: AbortSignal; beginMs: number }): Promise<Answer> {
+    const answer = await this.#options.peers?.ask(holder, command, options.signal)
+    return answer === undefined || answer === 'unreached' ? this.#forwarding.ask(holder.processId, command, options) : answer
   }
 }
 
+const notTaken = 'The process that has the session did not take the request in time. Nothing was done: ask again.'
 const goneMeanwhile =
   'The process that had the session has gone, or its answer was lost on the way. Ask again: with the same Idempotency-Key nothing is done twice.'

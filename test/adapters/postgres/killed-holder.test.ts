@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { patient } from '../../support/patience.ts'
+import { killedClusters } from './killed-cluster.ts'
+import { onPostgres } from './on-postgres.ts'
+
+const { timeout } = patient
+const headers = { 'content-type': 'application/json', 'idempotency-key': 'one-key-for-all' }
+
+onPostgres('a process that dies in the middle of what another one has passed on to it', (database) => {
+  const { cluster, endsOf } = killedClusters(database)
+
+  /** Two processes, and a session that the first one has. */
+  async function two(env: Record<string, string>) {
+    const both = await cluster(2, env)
+    const [holder, other] = both.hosts
+    if (holder === undefined || other === undefined) throw new Error('There are two.')
+    const sessionId = `${both.prefix}-s`
+    const ask = async (path: string, init?: RequestInit) => fetch(`${await other.url}/sessions/${sessionId}/${path}`, init)
+    // Nothing was said in it, but who changes it has it from now on.
+    const stopped = await fetch(`${await holder.url}/sessions/${sessionId}/stop`, { method: 'POST' })
+    expect(stopped.status).toBe(404)
+    return { both, holder, sessionId, ask, prompt: () => ask('runs', { method: 'POST', headers, body: '{"prompt":"Pay."}' }) }
+  }
+
+  /** It was said once, paid once, and answered once. */
+  async function expectOnce({ both, sessionId, ask }: Awaited<ReturnType<typeof two>>) {
+    await expect.poll(() => endsOf(sessionId), patient).toEqual(['completed'])
+    const { messages } = await (await ask('history')).json()
+    expect(messages.filter(({ role }: { role: string }) => role === 'user')).toHaveLength(1)
+    const paid = both.paid().filter((line) => line.startsWith(`${sessionId} `))
+    expect([paid.length, new Set(paid).size]).toEqual([6, 6])
+  }
+
+  describe.each([
+    ['the database', {}],
+    ['HTTP', { PEERS: 'yes' }],
+  ])('over %s', (way, env: Record<string, string>) => {
+    it('breaks the answer off, and what is asked again with the same key acts once', { timeout }, async () => {
+      const asked = await two({ ...env, DELAY_MS: '50' })
+      const { holder, prompt } = asked
+      const feed = (await prompt()).body?.getReader()
+      for (let text = ''; !text.includes('turn '); ) {
+        const read = await feed?.read()
+        text += new TextDecoder().decode(read?.value)
+      }
+      await holder.signal('SIGKILL')
+      const rest = (async () => {
+        for (let read = await feed?.read(); read?.done === false; read = await feed?.read());
+      })()
+      await expect(rest).rejects.toThrow()
+      // Another loop goes on with that run: whoever knows the first one is told.
+      const told = async () => {
+        const answer = await prompt()
+        const { code, continuedBy } = await answer.json()
+        return [answer.status, code, typeof continuedBy]
+      }
+      await expect.poll(told, patient).toEqual([410, 'gone', 'string'])
+      await expectOnce(asked)
+    })
+
+    it('is not waited for where it stands still, and does nothing when it goes on', { timeout }, async () => {
+      const asked = await two(env)
+      const { holder, both, sessionId, ask, prompt } = asked
+      await holder.signal('SIGSTOP')
+      const answer = await prompt()
+      // Over HTTP nobody knows whether it was taken.
+      if (way === 'HTTP')
+        expect([answer.status, answer.headers.get('retry-after'), (await answer.json()).code]).toEqual([503, '1', 'unavailable'])
+      else expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('agentEnd')])
+      const again = async () => {
+        const answered = await prompt()
+        await answered.text()
+        return answered.status
+      }
+      await expect.poll(again, patient).toBe(200)
+      await holder.signal('SIGCONT')
+      const known = async () => (await fetch(`${await holder.url}/sessions/${sessionId}/history`)).json()
+      await expect.poll(async () => (await known()).messages?.length, patient).toBe((await (await ask('history')).json()).messages.length)
+      expect(both.paid()).toHaveLength(6)
+      await expectOnce(asked)
+    })
+  })
+})
