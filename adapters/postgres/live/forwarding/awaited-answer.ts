@@ -37,7 +37,7 @@ export class AwaitedAnswer {
     return (this.#stream?.desiredSize ?? 0) > 0
   }
 
-  /** Takes the next part, with which it may end. One that has broken off fails instead. */
+  /** Takes the next part, with which it may be whole. */
   take({ head, bytes, ending }: AnswerPart): void {
     this.came += 1
     if (head !== undefined) this.#begin(head)

@@ -111,13 +111,13 @@ export class Forwarding {
     // One that was sent twice.
     if (answer === undefined || at < answer.came) return
     const isGap = at > answer.came || (at === 0 && part.head === undefined)
-    if (isGap) this.#lose(callId, new HolderGoneError(true))
-    else if (part.ending === 'broken')
-      this.#lose(callId, new Error('The answer of the process that has the session broke off. Connect again.'))
-    else {
-      if (part.ending === 'whole') this.#close(callId)
-      answer.take(part)
+    if (isGap) {
+      this.#lose(callId, new HolderGoneError(true))
+      return
     }
+    if (part.ending === 'whole') this.#close(callId)
+    answer.take(part)
+    if (part.ending === 'broken') this.#lose(callId, new Error('The answer of the process that has the session broke off. Connect again.'))
   }
 
   /** Nothing more of it is of use. */
