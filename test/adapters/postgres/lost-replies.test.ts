@@ -145,6 +145,10 @@ onPostgres('a connection to the database that breaks while a command is passed o
   it('is no fault of an answer that somebody else has written there: it breaks off alone', async () => {
     const { holder, other, tenant, free } = await two()
     void holder.ask('hangs/runs', { prompt: 'Go.' })
+    // Else the other one may have it first.
+    const held = async () =>
+      (await database.pool.query(`SELECT 1 FROM phi.leases WHERE tenant = $1 AND session_id = 'hangs'`, [tenant])).rows.length
+    await expect.poll(held, patient).toBe(1)
     const callsOf = async () =>
       (await database.pool.query(`SELECT call_id FROM phi.calls WHERE tenant = $1 AND request LIKE '%"hangs"%'`, [tenant])).rows
     for (const head of ['{', 'null', '{"status":99}', '{"headers":[["\\n","x"]]}', null]) {
