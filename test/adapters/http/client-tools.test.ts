@@ -121,6 +121,61 @@ describe('a page runs tools for a session on a server', () => {
     await soon(() => expect(again.messages.at(-1)).toMatchObject({ role: 'assistant', content: [{ text: 'The page says: light' }] }))
   })
 
+  it('in another tab, once the one that had claimed it has vanished for as long as a claim holds', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true })
+    closing.push(() => void vi.useRealTimers())
+    const { open } = host()
+    const [begun, ran] = [gate(), [] as string[]]
+    const [a, b] = [open(), open()]
+    const run = a.prompt('go')
+    a.tools({
+      set_theme: () => {
+        ran.push('a')
+        begun.open()
+        return new Promise(() => undefined)
+      },
+    })
+    await begun.opened
+    await b.load()
+    b.tools({
+      set_theme: () => {
+        ran.push('b')
+        return 'from the other tab'
+      },
+    })
+    await soon(() => expect(b.pendingClientCalls()).toHaveLength(1))
+    await vi.advanceTimersByTimeAsync(60_000)
+    // As long as it is there it holds the call.
+    expect(ran).toEqual(['a'])
+    a.close()
+    await vi.advanceTimersByTimeAsync(80_000)
+    await soon(() => expect(b.messages.at(-1)).toMatchObject({ content: [{ text: 'The page says: from the other tab' }] }))
+    expect(ran).toEqual(['a', 'b'])
+    await run.result
+  })
+
+  it('a result of 10 MB is refused, and the call waits on for one that fits', async () => {
+    const { open, fetch } = host()
+    const session = open()
+    const run = session.prompt('go')
+    await seen(run, 'clientCallRequested')
+    await soon(() => expect(run.pendingClientCalls()).toHaveLength(1))
+    const [{ toolCallId, argumentsHash } = { toolCallId: '', argumentsHash: '' }] = run.pendingClientCalls()
+    const tell = async (output: unknown, text = JSON.stringify(output)) => {
+      const body = `{"argumentsHash":"${argumentsHash}","output":${text}}`
+      const headers = { 'content-type': 'application/json' }
+      const url = `http://localhost/sessions/s/client-calls/${encodeURIComponent(toolCallId)}`
+      const response = await fetch(new Request(url, { method: 'POST', headers, body }))
+      return `${response.status} ${(await response.json()).code ?? 'taken'}`
+    }
+    expect(await tell('x'.repeat(10_000_000))).toBe('400 invalidBody')
+    expect(await tell({ content: [{ type: 'image', mimeType: 'image/png', data: 'A'.repeat(10_000_000) }] })).toBe('400 invalidBody')
+    expect(await tell({ content: Array.from({ length: 1000 }, () => ({ type: 'text', text: 'x' })) })).toBe('400 invalidBody')
+    expect(await tell(undefined, `${'['.repeat(5000)}${']'.repeat(5000)}`)).toBe('400 invalidBody')
+    expect(await tell('dark')).toBe('202 taken')
+    expect(await run.text()).toBe('The page says: dark')
+  })
+
   it('over a kill of the server while it runs: once, and its result counts', async () => {
     const server = host()
     const [a, b] = [server.open(), server.open()]
