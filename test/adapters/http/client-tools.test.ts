@@ -49,8 +49,9 @@ function host(options: Partial<MemoryLiveSessionsOptions> = {}) {
     return new Response(response.body?.pipeThrough(new TransformStream(), { signal }) ?? null, response)
   }
   const open = (clientId?: string): RemoteSession => {
+    // As often as it takes: a page asks again until the process that goes on has recorded that.
     const session = remoteSession({
-      ...{ url: 'http://localhost', sessionId: 's', fetch, logger: false, reconnect: { initialDelayMs: 1, maxDelayMs: 5 } },
+      ...{ url: 'http://localhost', sessionId: 's', fetch, logger: false, reconnect: { initialDelayMs: 1, maxDelayMs: 5, maxRetries: 10_000 } },
       ...(clientId !== undefined && { clientId }),
     })
     closing.push(() => session.close())
