@@ -50,8 +50,9 @@ function host(options: Partial<MemoryLiveSessionsOptions> = {}) {
   }
   const open = (clientId?: string): RemoteSession => {
     // As often as it takes: a page asks again until the process that goes on has recorded that.
+    const reconnect = { initialDelayMs: 1, maxDelayMs: 5, maxRetries: 10_000 }
     const session = remoteSession({
-      ...{ url: 'http://localhost', sessionId: 's', fetch, logger: false, reconnect: { initialDelayMs: 1, maxDelayMs: 5, maxRetries: 10_000 } },
+      ...{ url: 'http://localhost', sessionId: 's', fetch, logger: false, reconnect },
       ...(clientId !== undefined && { clientId }),
     })
     closing.push(() => session.close())
