@@ -1,5 +1,6 @@
 import { aLogger } from '../base/port-kinds.ts'
 import type { RetryConfig } from '../contract/run/settings.ts'
+import { sessionId } from '../contract/session/session.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aFunction, aPositiveNumber, aText, either, options, recordOf, required, wholeFrom, withMethods } from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
@@ -41,7 +42,7 @@ export interface RemoteSessionOptions {
 
 const remoteOptions = options<RemoteSessionOptions>({
   url: required(aText),
-  sessionId: required(aText),
+  sessionId: required(sessionId),
   fetch: aFunction,
   headers: either(aFunction, recordOf(aText), withMethods('Headers', 'forEach', 'get')),
   reconnect: options<ReconnectOptions>({

@@ -40,3 +40,7 @@ it('of two tabs none waits for the cache of the other', async () => {
   expect(streams.length).toBeGreaterThan(1)
   expect(new Set(streams.map(({ cache }) => cache))).toEqual(new Set(['no-store']))
 })
+
+it.each(['', '.hidden', 'a/b'])('a session of no server is refused by name: %j', (sessionId) => {
+  expect(() => remoteSession({ url: 'http://localhost', sessionId })).toThrow(/sessionId .*an id of 1 to 200 characters/)
+})

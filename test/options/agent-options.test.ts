@@ -229,6 +229,11 @@ describe('options within options', () => {
     expect(() => new Agent({ model, hooks: new Counting() })).not.toThrow()
   })
 
+  it('counts tokens in whole numbers: a service refuses half of one', () => {
+    expect(() => new Agent({ model, maxTokens: 1.5 })).toThrow(/maxTokens/)
+    expect(() => new Agent({ model }).prompt('Hi.', { maxTokens: 0.5 })).toThrow(/maxTokens/)
+  })
+
   it('an option that is undefined counts as left out', () => {
     expect(() => new Agent({ model, limits: undefined, toolExecution: undefined } as never)).not.toThrow()
     const agent = new Agent({ model, maxTokens: 5 })

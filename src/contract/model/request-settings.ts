@@ -4,7 +4,6 @@ import {
   aFlag,
   aJsonObject,
   aJsonSchema,
-  aPositiveNumber,
   aText,
   between,
   either,
@@ -73,7 +72,7 @@ export function cannotBeSet(field: string): string {
 
 export const settingFields = {
   /** Tokens per answer. Default: the model's. */
-  maxTokens: aPositiveNumber,
+  maxTokens: wholeFrom(1),
   /** How freely the model picks its words, 0 to 2. */
   temperature: between(0, 2),
   /** Only the likeliest words that have this much probability together, 0 to 1. */
