@@ -97,7 +97,9 @@ const opened = new Promise<void>((resolve) => {
 })
 const waiting = appOf(small, () => opened)
 const run = await waiting.app.request('/sessions/s/runs', post)
-const { runningLoopId } = await (await waiting.app.request('/sessions/s')).json()
+let runningLoopId: string | undefined
+// Its run is on before it is in the store.
+while (runningLoopId === undefined) ({ runningLoopId } = await (await waiting.app.request('/sessions/s')).json())
 const readers: ReadableStreamDefaultReader<Uint8Array>[] = []
 const openOne = async () => {
   const reader = (await waiting.app.request(`/sessions/s/runs/${encodeURIComponent(runningLoopId)}/events`)).body?.getReader()
