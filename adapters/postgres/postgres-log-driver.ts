@@ -125,9 +125,11 @@ function linesQuery(schema: string): string {
 /** The same, where most lines come before what is asked for: epoch by epoch, so that nothing of these is looked at. */
 function linesAfterQuery(schema: string): string {
   const from = `FROM ${schema}.records r WHERE r.tenant = $1 AND r.session_id = $2`
+  // Not min(): of a table that nobody has counted yet it would read all rows.
+  const first = (condition: string) => `SELECT (SELECT r.epoch ${from} AND r.epoch ${condition} ORDER BY r.epoch LIMIT 1)`
   return `WITH RECURSIVE epochs (epoch) AS (
-      SELECT min(r.epoch) ${from} AND r.epoch >= $5::bigint
-      UNION ALL SELECT (SELECT min(r.epoch) ${from} AND r.epoch > e.epoch) FROM epochs e WHERE e.epoch IS NOT NULL
+      ${first('>= $5::bigint')}
+      UNION ALL ${first('> e.epoch')} FROM epochs e WHERE e.epoch IS NOT NULL
     )
     SELECT r.epoch::text AS epoch, r.seq::text AS seq, r.line FROM epochs e JOIN LATERAL (
       SELECT * ${from} AND r.epoch = e.epoch AND r.seq > $3 AND r.epoch < $4 AND (r.epoch, r.seq) > ($5, $6) ORDER BY r.seq LIMIT ${batchSize}

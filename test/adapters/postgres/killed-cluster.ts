@@ -5,7 +5,6 @@ import { expect, onTestFinished } from 'vitest'
 import { postgresSessionStore } from '../../../adapters/postgres/index.ts'
 import { remoteSession } from '../../../src/client/index.ts'
 import type { AgentEvent, RunResult } from '../../../src/index.ts'
-import { patient } from '../../support/patience.ts'
 import { quickProgram } from '../../support/quick-program.ts'
 import type { Database } from './server.ts'
 import { ServerProcess } from './server-process.ts'
@@ -132,5 +131,3 @@ export function expectWhole(seen: readonly AgentEvent[], history: readonly { id:
   expect(new Set(calls).size).toBe(calls.length)
   expect(seen.filter(({ type }) => type === 'agentEnd')).toHaveLength(1)
 }
-
-export const { timeout } = patient
