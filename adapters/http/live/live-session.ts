@@ -123,8 +123,12 @@ export class LiveSession {
 
   /** Takes up the run that a process has left, unless another writer holds the session. Resolves with whether one is on: `logger` learns why not. */
   async recover(): Promise<boolean> {
-    if (!this.#agent.isMade && !isCutOff(await this.recorded.records())) return false
-    return (await this.continuedRun()) !== undefined
+    return (await this.#isLeft()) && (await this.continuedRun()) !== undefined
+  }
+
+  /** As `recover`. Rejects where no agent can be made: for a host that tries again. */
+  async takeUp(): Promise<boolean> {
+    return (await this.#isLeft()) && (await this.agent()).currentRun !== undefined
   }
 
   /** Called by a host that keeps its process awake: says whether a run needs it further. */
@@ -286,6 +290,10 @@ export class LiveSession {
       await this.#release()
     })
     return inTime(deadline, handing, () => this.#giveUp())
+  }
+
+  async #isLeft(): Promise<boolean> {
+    return this.#agent.isMade || isCutOff(await this.recorded.records())
   }
 
   /** Something holds the session that does not end: nothing is recorded here any more. */

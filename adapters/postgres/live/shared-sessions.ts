@@ -71,7 +71,7 @@ export class SharedSessions implements PostgresLiveSessions {
   #body: BodyLimits = { maxBytes: routeDefaults.maxBodyBytes, timeoutMs: routeDefaults.bodyTimeoutMs }
   /** Until when this process certainly has what it has, by `performance.now()`; undefined before it has said that it lives. */
   #certainUntil: number | undefined
-  /** What ended here because the database did not take it, and is to go on. */
+  /** What ended here, or could not be taken up, because the database failed, and is to go on. */
   readonly #cutOff = new Map<string, SessionAddress>()
   /** The database did not answer the last time it was asked. */
   #isSilent = false
@@ -257,15 +257,22 @@ export class SharedSessions implements PostgresLiveSessions {
   /** Says that this process lives, and learns what it has lost meanwhile. */
   async #pulse(): Promise<void> {
     const at = performance.now()
-    const isFirst = this.#certainUntil === undefined
+    const before = this.#certainUntil
     const hasLivedOn = await this.#leases.beat()
     this.#isSilent = false
-    if (!isFirst && !hasLivedOn) await this.#abandonTaken()
+    // Where the answer to an earlier beat was lost, that may have been told that it had not.
+    if (before !== undefined && !(hasLivedOn && at < before)) await this.#abandonTaken()
     this.#certainUntil = at + this.#leaseMs
     await this.#passingOn.tellLost()
-    const cutOff = [...this.#cutOff.values()]
-    this.#cutOff.clear()
-    for (const address of cutOff) await this.#goOn(address)
+    for (const [key, address] of [...this.#cutOff]) {
+      this.#cutOff.delete(key)
+      try {
+        await this.#goOn(address)
+      } catch (error) {
+        this.#cutOff.set(key, address)
+        throw error
+      }
+    }
   }
 
   /** Takes up again what has ended here, unless another process has it. */

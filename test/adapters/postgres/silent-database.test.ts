@@ -1,11 +1,41 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createAgentApp } from '../../../adapters/http/index.ts'
-import { postgresSessionStore } from '../../../adapters/postgres/index.ts'
+import { postgresSessionStore, type SqlPool } from '../../../adapters/postgres/index.ts'
 import { postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { patient } from '../../support/patience.ts'
 import { lossyPool } from './lossy-pool.ts'
 import { onPostgres } from './on-postgres.ts'
+
+onPostgres('a database that fails while a run is taken up', (database) => {
+  it.each(['records', 'leases'])('is asked again: the run is completed without a word of anybody (%s)', async (table) => {
+    const tenant = `fails-${table}`
+    const waiting = scripted(() => ({ text: ['one ', 'two'] }), { delayMs: 60_000 })
+    const done = scripted(() => ({ text: 'done' }))
+    const options = { tenant, leaseMs: 1000, pollMs: 20, logger: false as const }
+    const first = postgresLiveSessions({ ...options, pool: database.pool, agent: () => ({ model: waiting }) })
+    onTestFinished(() => first.close())
+    const app = createAgentApp({ sessions: first, authorize: () => true })
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"prompt":"Go."}' }
+    await app.request('/sessions/s/runs', init)
+    const store = postgresSessionStore({ pool: database.pool, tenant })
+    await expect.poll(async () => (await store.list({ status: 'running' })).sessions, patient).toHaveLength(1)
+    let failures = 0
+    const pool: SqlPool = {
+      query: async (text, values) => {
+        const isMeant = text.includes(`FROM phi.${table}`) && JSON.stringify(values).includes('"s"')
+        if (isMeant && failures++ < 2) throw Object.assign(new Error('It goes down.'), { code: '57P01' })
+        return database.pool.query(text, values)
+      },
+    }
+    const second = postgresLiveSessions({ ...options, pool, agent: () => ({ model: done }) })
+    onTestFinished(() => second.close())
+    await first.close()
+    const ends = async () => (await store.tail('s')).records.flatMap(({ entry }) => (entry.type === 'loopEnd' ? [entry.status] : []))
+    await expect.poll(ends, patient).toEqual(['completed'])
+    expect(failures).toBeGreaterThan(0)
+  })
+})
 
 onPostgres('a database that takes a statement and does not answer', (database) => {
   it('fails each call with io in time, and goes on when it answers again', async () => {

@@ -1,6 +1,6 @@
 import { type Agent, ConfigError, type SessionStore } from '../../../../src/index.ts'
 import { checkOptions, logWarning, options as optionsOf, startTimer } from '../../../../src/internal.ts'
-import { assertSessionId, scopedSessionStore } from '../../../../src/session/index.ts'
+import { assertSessionId, SessionError, scopedSessionStore } from '../../../../src/session/index.ts'
 import { type Caller, type SessionAddress, shareOf } from '../../access/authorize.ts'
 import { ending, ProblemError, refuse } from '../../access/problem.ts'
 import type { SessionSchedules } from '../../schedules/session-schedules.ts'
@@ -56,7 +56,7 @@ export function memoryLiveSessions(options: MemoryLiveSessionsOptions): MemoryLi
 interface SessionsHereHooks {
   /** One is about to come into memory. Where this rejects it does not, and the request fails with that. */
   onEnter?(address: SessionAddress): Promise<void>
-  /** A run of one has ended because it could not be recorded any more. */
+  /** A run of one has ended because it could not be recorded any more, or could not be taken up because its store failed. */
   onCutOff?(address: SessionAddress): void
   /** Says something that is due, wherever the session is. Default: here. */
   say?(address: SessionAddress, text: string, key: string): Promise<void>
@@ -202,9 +202,10 @@ export class SessionsHere implements MemoryLiveSessions {
   /** Goes on with the run that a process has left. Resolves with whether one is on; it never rejects. */
   async takeUp(address: SessionAddress): Promise<boolean> {
     try {
-      return await this.#within(address, (live) => live.recover())
+      return await this.#within(address, (live) => live.takeUp())
     } catch (error) {
       logWarning(this.#options.logger, 'sessionNotRecovered', { sessionId: address.sessionId, message: String(error) })
+      if (SessionError.isInstance(error) && error.code === 'io') this.#hooks.onCutOff?.(address)
       return false
     }
   }
