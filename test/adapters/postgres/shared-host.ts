@@ -12,8 +12,8 @@ import { listenWith, postgresLiveSessions } from '../../../adapters/postgres/liv
 import { defineTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 
-const { DATABASE_URL, PAID = '', LISTEN, PEERS, DELAY_MS = '5', CLOCK_MS = '0' } = process.env
-const turns = 6
+const { DATABASE_URL, PAID = '', LISTEN, PEERS, DELAY_MS = '5', CLOCK_MS = '0', TURNS = '6' } = process.env
+const turns = Number(TURNS)
 
 // A machine whose clock goes wrong by so much.
 const RightDate = Date
