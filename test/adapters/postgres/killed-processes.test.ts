@@ -36,11 +36,11 @@ onPostgres('processes over PostgreSQL that are killed', (database) => {
   const rounds = runs(20, 334)
   const size = 5
 
-  it.each([
+  it.each<[way: string, env: Record<string, string>]>([
     ['notifications', { LISTEN: 'yes', TURNS: '4' }],
     ['polling', { LISTEN: 'no', TURNS: '4' }],
     // Over HTTP a client may wait for ever when all processes are killed at once: to be found.
-    ...(isSoak ? [['HTTP', { LISTEN: 'yes', PEERS: 'yes', TURNS: '4' }] as const] : []),
+    ...(isSoak ? [['HTTP', { LISTEN: 'yes', PEERS: 'yes', TURNS: '4' }] satisfies [string, object]] : []),
   ])(
     `lose no run and no event when ${rounds * size} of them are killed (%s)`,
     { timeout: timeout * Math.ceil(rounds / 20) },
