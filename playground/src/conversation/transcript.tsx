@@ -44,8 +44,7 @@ export function Transcript({ state, race, selection, actions, modelUrl, onRemedy
   const lastTop = useRef(0)
   const isFollowing = useSignal(true)
   const why = state.status === 'running' ? undefined : whyEnded(state)
-  // Why nothing was said comes before what could be.
-  const isWelcome = isEmpty && why === undefined
+  const ending = why !== undefined && <Ending why={why} state={state} modelUrl={modelUrl} onRemedy={onRemedy} />
 
   function follow(): void {
     // What an empty page says begins at its top.
@@ -97,13 +96,15 @@ export function Transcript({ state, race, selection, actions, modelUrl, onRemedy
         ref={box}
         onScroll={onScroll}
       >
-        <div class="lines" ref={lines} data-empty={isWelcome}>
-          {isWelcome && welcome}
+        <div class="lines" ref={lines} data-empty={isEmpty}>
+          {/* Why nothing was said comes before what could be. */}
+          {isEmpty && ending}
+          {isEmpty && welcome}
           <MessageList box={box} isFollowing={isFollowing} state={state} selection={selection} actions={actions} {...rest} />
           {race && <RaceCard race={race} />}
           <RetryNotice retry={state.retry} />
           <Waiting state={state} onStop={onRemedy && (() => onRemedy('stop'))} />
-          {why !== undefined && <Ending why={why} state={state} modelUrl={modelUrl} onRemedy={onRemedy} />}
+          {!isEmpty && ending}
           <BrokenOff state={state} onGoOn={actions?.goOn} />
         </div>
       </section>
