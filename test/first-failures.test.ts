@@ -344,4 +344,11 @@ describe('a failure of the service says what to do', () => {
     )
     expect(calls).toHaveLength(1)
   })
+
+  it('a local server that breaks off, in a sentence that reads as one', async () => {
+    const fetch: Fetch = async () =>
+      new Response('data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n', { headers: { 'content-type': 'text/event-stream' } })
+    const agent = new Agent({ model: local('qwen3', { fetch }), logger: false, retry: { maxRetries: 0 } })
+    await expect(agent.prompt('hi').text()).rejects.toThrow('The answer of the local server ended without finish_reason')
+  })
 })

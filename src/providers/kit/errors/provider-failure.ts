@@ -45,7 +45,7 @@ export function toProviderError(call: FailedCall): ProviderError {
 
 function causeOf({ exchange, stage, error, response, body, stall }: FailedCall): ProviderError {
   const { service, signal } = exchange
-  if (signal.aborted) return new ProviderError('cancelled', `The call to ${service} was cancelled: ${errorText(signal.reason)}`)
+  if (signal.aborted) return new ProviderError('cancelled', `The call to ${amid(service)} was cancelled: ${errorText(signal.reason)}`)
   // Also where the body of the refusal never ended: the status says enough.
   if (stage === 'refused' && response !== undefined) return refused(exchange, response, body ?? '')
   if (stall !== undefined) return stalled(service, stall)
@@ -59,9 +59,12 @@ function causeOf({ exchange, stage, error, response, body, stall }: FailedCall):
   }
   if (error === undefined) return incomplete(exchange, response)
   const text = transportText(error, exchange.call.url)
-  if (stage === 'decode') return new ProviderError('other', `Reading the answer of ${service} failed: ${text}`)
+  if (stage === 'decode') return new ProviderError('other', `Reading the answer of ${amid(service)} failed: ${text}`)
   if (stage === 'read')
-    return new ProviderError('network', `The connection to ${service} broke: ${text.replace(/\.$/, '')}. Such breaks pass: ask again.`)
+    return new ProviderError(
+      'network',
+      `The connection to ${amid(service)} broke: ${text.replace(/\.$/, '')}. Such breaks pass: ask again.`,
+    )
   return isRefusedHere(error, exchange.call.url) ? notRunning(exchange) : unreachable(exchange, text, error)
 }
 
@@ -131,7 +134,7 @@ function incomplete({ service, decoder }: Exchange, response: Response | undefin
     return new ProviderError('network', message, { isRetryable: false })
   }
   const was = decoder.builder.isStarted || typeof type !== 'string' ? '' : ` (content-type ${type.slice(0, 100)}: is baseUrl right?)`
-  return new ProviderError('network', `The answer of ${service} ended without ${decoder.terminal}${was}.`)
+  return new ProviderError('network', `The answer of ${amid(service)} ended without ${decoder.terminal}${was}.`)
 }
 
 /** Node hides the reason ("connect ECONNREFUSED …") in the cause. Engines may quote the URL, whose query and user may be secrets. */
@@ -141,4 +144,9 @@ function transportText(error: unknown, url: string): string {
   if (!URL.canParse(url)) return text
   const { href, origin, pathname } = new URL(url)
   return text.replaceAll(url, origin + pathname).replaceAll(href, origin + pathname)
+}
+
+/** The name of a service within a sentence. */
+function amid(service: string): string {
+  return service.replace(/^The /, 'the ')
 }
