@@ -18,7 +18,7 @@ export async function startDeployment(state: string): Promise<RunningWorker> {
   }
   const flags = ['dev', '--port', String(port), '--ip', '127.0.0.1', '--persist-to', state, '--inspector-port', String(await freePort())]
   const child = spawn('node_modules/.bin/wrangler', flags, {
-    cwd: new URL('..', import.meta.url),
+    cwd: new URL('../..', import.meta.url),
     env: { ...process.env, ...offline },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -40,6 +40,7 @@ function isReady(child: ChildProcess): Promise<void> {
     }
     child.stdout?.on('data', read)
     child.stderr?.on('data', read)
+    child.once('error', reject)
     child.once('exit', (code) => reject(new Error(`wrangler dev ended with ${code}:\n${output.slice(-2000)}`)))
   })
 }
