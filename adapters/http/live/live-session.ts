@@ -123,12 +123,17 @@ export class LiveSession {
 
   /** Takes up the run that a process has left, unless another writer holds the session. Resolves with whether one is on: `logger` learns why not. */
   async recover(): Promise<boolean> {
-    return (await this.#isLeft()) && (await this.continuedRun()) !== undefined
+    const isLeft = this.#agent.isMade || isCutOff(await this.recorded.records())
+    return isLeft && (await this.continuedRun()) !== undefined
   }
 
-  /** As `recover`. Rejects where no agent can be made: for a host that tries again. */
+  /**
+   * As `recover`. Rejects where no agent can be made: for a host that tries again. Where sessions move, the process that had this one may not know yet that it is another's:
+   * what it writes from now on is refused, and nothing of it is overlooked here.
+   */
   async takeUp(): Promise<boolean> {
-    return (await this.#isLeft()) && (await this.agent()).currentRun !== undefined
+    const isLeft = this.#agent.isMade || isCutOff(await (this.#host.moves === true ? this.recorded.claimed() : this.recorded.records()))
+    return isLeft && (await this.agent()).currentRun !== undefined
   }
 
   /** Called by a host that keeps its process awake: says whether a run needs it further. */
@@ -290,10 +295,6 @@ export class LiveSession {
       await this.#release()
     })
     return inTime(deadline, handing, () => this.#giveUp())
-  }
-
-  async #isLeft(): Promise<boolean> {
-    return this.#agent.isMade || isCutOff(await this.recorded.records())
   }
 
   /** Something holds the session that does not end: nothing is recorded here any more. */

@@ -163,7 +163,9 @@ export class SessionAgent {
       throw error
     })
     await host.keepAwake?.()
-    const run = goOn(agent, queued)
+    // Its process may have lived on until here, and ended it.
+    const [last] = await recorded.records({ last: 1 })
+    const run = last?.entry.type === 'loopEnd' ? undefined : goOn(agent, queued)
     if (run === undefined) await recorded.endComplete(unfinished)
     inputs.takeOver(queued.values(), run)
     this.note(agent)

@@ -58,7 +58,8 @@ function hasEnded(records: readonly SessionRecord[], loopId: string): boolean {
   return records.some((record) => record.loopId === loopId && record.entry.type === 'loopEnd')
 }
 
-function agentIdOf(records: readonly SessionRecord[]): string {
+/** Whose session it is; empty where nothing was said. */
+export function agentIdOf(records: readonly SessionRecord[]): string {
   for (const { entry } of records) if (entry.type === 'sessionStart') return entry.agentId
   return ''
 }

@@ -101,7 +101,7 @@ export class SharedSessions implements PostgresLiveSessions {
       {
         onEnter: (address) => this.#enter(address),
         say: (address, text, key) => this.#say(address, text, key),
-        onLeft: (address) => this.#leave(address),
+        onLeft: (address, { isAtRest }) => this.#leave(address, isAtRest),
         onCutOff: (address) => this.#cutOff.set(textOf(keyOf(address)), address),
       },
     )
@@ -319,9 +319,10 @@ export class SharedSessions implements PostgresLiveSessions {
     if (wasLeft) void this.#here.takeUp(address)
   }
 
-  #leave(address: SessionAddress): Promise<void> {
+  /** A run that may be left is found by others in the row: without it, nobody would know who takes the session next that there is one. */
+  #leave(address: SessionAddress, isAtRest: boolean): Promise<void> {
     const key = keyOf(address)
-    return this.#told(() => (this.#isLeaving ? this.#leases.leave(key) : this.#leases.release(key)))
+    return this.#told(() => (isAtRest ? this.#leases.release(key) : this.#leases.leave(key)))
   }
 
   async #listen(schema: string): Promise<(() => Promise<void>) | undefined> {

@@ -265,3 +265,44 @@ it('ends in time though a tool, an export and an import hang and people are aske
   for (const id of ['exported', 'imported']) expect(await answerOf(id)).toBe('Hello.')
   await two.sessions.close()
 })
+
+describe('a process that is thought to be gone, and writes on while its run is taken up', () => {
+  /** A store that has `left` records of a run; the others are written once somebody has read those. */
+  async function storeOf(left: number, rest: number) {
+    const before = memorySessionStore()
+    const whole = processOver(
+      before,
+      scripted(() => ({ text: 'Said.' })),
+    )
+    await (await whole.post('/s/runs', { prompt: 'Go.' })).text()
+    await whole.sessions.close()
+    const { records } = await before.tail('s')
+    expect(records.slice(left).map(({ entry }) => entry.type)).toEqual(['assistant', 'loopEnd'])
+    const store = memorySessionStore()
+    const writer = await store.open('s', { agentId: 'one' })
+    await writer.append(records.slice(0, left))
+    let isRead = false
+    const tail: SessionStore['tail'] = async (...given) => {
+      const read = await store.tail(...given)
+      if (!isRead) await writer.append(records.slice(left, left + rest))
+      isRead = true
+      return read
+    }
+    return { store, seen: { ...store, tail } }
+  }
+
+  const left = 4
+
+  it.each([
+    ['its answer', 1],
+    ['its answer and the end', 2],
+  ])('has completed it with %s', async (_, rest) => {
+    const { store, seen } = await storeOf(left, rest)
+    const two = processOver(seen, scripted([]))
+    await (await two.post('/s/continue', {})).text()
+    const { records } = await store.tail('s')
+    const ends = records.flatMap(({ entry }) => (entry.type === 'loopEnd' ? [entry.status] : []))
+    expect(ends).toEqual(['completed'])
+    await two.sessions.close()
+  })
+})

@@ -92,7 +92,8 @@ class Cluster {
     const isOn = new Promise<void>((done) => {
       run.subscribe((event) => {
         seen.push(event)
-        if (event.type === 'messageUpdate') done()
+        // What has ended before its client was there again is told from the record: without the pieces of its messages.
+        if (event.type === 'messageUpdate' || event.type === 'agentEnd') done()
       })
     })
     return { sessionId, seen, isOn, result: run.result.finally(() => session.close()) }

@@ -2,7 +2,7 @@ import { type Agent, ConfigError, type SessionStore } from '../../../../src/inde
 import { checkOptions, logWarning, options as optionsOf, startTimer } from '../../../../src/internal.ts'
 import { assertSessionId, SessionError, scopedSessionStore } from '../../../../src/session/index.ts'
 import { type Caller, type SessionAddress, shareOf } from '../../access/authorize.ts'
-import { ending, ProblemError, refuse } from '../../access/problem.ts'
+import { ending, leaving, ProblemError, refuse } from '../../access/problem.ts'
 import type { SessionSchedules } from '../../schedules/session-schedules.ts'
 import { TimedSchedules } from '../../schedules/timed-schedules.ts'
 import { sayIn } from '../commands/say.ts'
@@ -62,8 +62,10 @@ interface SessionsHereHooks {
   say?(address: SessionAddress, text: string, key: string): Promise<void>
   /** Another agent goes on with this session. */
   onAgent?(address: SessionAddress, agent: Agent): void
-  /** One has left the memory, and writes nothing any more: nobody comes in again before this is settled. It never rejects. */
-  onLeft?(address: SessionAddress): Promise<void>
+  /**
+   * One has left the memory, and writes nothing any more: nobody comes in again before this is settled. It never rejects. `isAtRest`: nothing is left to do in it.
+   */
+  onLeft?(address: SessionAddress, how: { isAtRest: boolean }): Promise<void>
 }
 
 /** The sessions that are in the memory of this process, for the hosts that keep them there. Its options were checked. */
@@ -202,10 +204,12 @@ export class SessionsHere implements MemoryLiveSessions {
   /** Goes on with the run that a process has left. Resolves with whether one is on; it never rejects. */
   async takeUp(address: SessionAddress): Promise<boolean> {
     try {
+      // One that has lost its right to write to another process gets none any more.
+      await this.abandonIfMoved(address)
       return await this.#within(address, (live) => live.takeUp())
     } catch (error) {
       logWarning(this.#options.logger, 'sessionNotRecovered', { sessionId: address.sessionId, message: String(error) })
-      if (SessionError.isInstance(error) && error.code === 'io') this.#hooks.onCutOff?.(address)
+      if (mayWorkLater(error)) this.#hooks.onCutOff?.(address)
       return false
     }
   }
@@ -331,17 +335,13 @@ export class SessionsHere implements MemoryLiveSessions {
     if (this.#residents.get(keyOf(address))?.live.goneElsewhere.aborted === true) await this.abandon(address)
   }
 
-  #leave(
-    key: string,
-    { address, live, ready }: Resident,
-    leave: (live: LiveSession) => Promise<void> = (each) => each.leave(),
-  ): Promise<void> {
+  #leave(key: string, { address, live, ready }: Resident, leave?: (live: LiveSession) => Promise<void>): Promise<void> {
     this.#residents.delete(key)
     const leaveIt = async (): Promise<void> => {
-      await leave(live).catch((error: unknown) => {
+      await (leave === undefined ? live.leave() : leave(live)).catch((error: unknown) => {
         logWarning(this.#options.logger, 'sessionNotReleased', { sessionId: live.sessionId, message: String(error) })
       })
-      await this.#hooks.onLeft?.(address)
+      await this.#hooks.onLeft?.(address, { isAtRest: leave === undefined })
     }
     // What was refused on its way in was never here.
     const left = ready.then(leaveIt, () => undefined).finally(() => this.#leaving.delete(key))
@@ -357,6 +357,12 @@ export class SessionsHere implements MemoryLiveSessions {
   get #maxSessions(): number {
     return this.#options.maxSessions ?? 1000
   }
+}
+
+/** The store did not answer, another process was faster, or the session was on its way out: nothing that stays so. */
+function mayWorkLater(error: unknown): boolean {
+  if (SessionError.isInstance(error)) return error.code === 'io' || error.code === 'conflict'
+  return error instanceof ProblemError && error.problem === leaving
 }
 
 function keyOf(address: SessionAddress): string {

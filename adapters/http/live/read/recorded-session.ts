@@ -13,7 +13,7 @@ import {
 import type { SavedState } from '../../../../src/shared-state/index.ts'
 import { ProblemError, unknownLoop } from '../../access/problem.ts'
 import { maxAttempts } from '../live-session-host.ts'
-import { continuationOf, type UnfinishedRun, unfinishedRun } from '../unfinished-run.ts'
+import { agentIdOf, continuationOf, type UnfinishedRun, unfinishedRun } from '../unfinished-run.ts'
 import { type History, type HistoryPage, historyIn, type PageQuery, readPage } from './history-page.ts'
 import { type LoopPage, readLoops } from './loop-page.ts'
 
@@ -47,6 +47,13 @@ export class RecordedSession {
       if (SessionError.isInstance(error) && error.code === 'notFound') return []
       throw error
     }
+  }
+
+  /** Its records, once nobody who had the right to write has it any more. */
+  async claimed(): Promise<readonly SessionRecord[]> {
+    const writer = await this.#store.open(this.#sessionId, { agentId: agentIdOf(await this.records()) })
+    await writer.close()
+    return writer.records
   }
 
   /** Whether anything was ever said. */
@@ -125,24 +132,21 @@ export class RecordedSession {
     return unfinishedRun(await this.records())
   }
 
-  /** Takes the right to write, and writes the end that the process of a run could not write. */
-  async end(run: UnfinishedRun, outcome: Outcome): Promise<void> {
+  /**
+   * Takes the right to write, and writes the end that the process of a run could not write. Nothing where that has ended it, or somebody has gone on with it, before
+   * the right was taken.
+   */
+  async end(run: UnfinishedRun, outcome: Outcome | ((left: UnfinishedRun) => Outcome)): Promise<void> {
     const writer = await this.#store.open(this.#sessionId, { agentId: run.agentId })
-    const answers = writer.records.flatMap(({ loopId, entry }) =>
-      loopId === run.loopId && entry.type === 'assistant' && entry.message.role === 'assistant' ? [entry.message.usage] : [],
-    )
-    // What it leaves open on purpose is not run any more; what had begun is not over because somebody says so.
-    const { recovered } = snapshotOf(writer.records, { sessionId: this.#sessionId, loopId: run.loopId }).unfinished
-    const messages = recovered.filter(({ role }) => role === 'toolResult')
     try {
-      await writer.append([
-        ...(messages.length > 0 ? [{ loopId: run.loopId, entry: { type: 'recovered' as const, messages } }] : []),
-        { loopId: run.loopId, entry: { type: 'loopEnd', usage: answers.reduce(combineUsage, emptyUsage()), ...outcome } },
-      ])
+      const left = unfinishedRun(writer.records)
+      if (left?.loopId !== run.loopId) return
+      const how = typeof outcome === 'function' ? outcome(left) : outcome
+      await writer.append(endOf(writer.records, this.#sessionId, left, how))
+      this.#onEnd(run.loopId, how)
     } finally {
       await writer.close()
     }
-    this.#onEnd(run.loopId, outcome)
   }
 
   /** Ends a run that is not taken up any more. */
@@ -154,12 +158,29 @@ export class RecordedSession {
   /** Ends a run of which nothing is left to do: only its end is missing, or it never got its input. */
   endComplete(run: UnfinishedRun): Promise<void> {
     const message = 'The process ended before the input of this run was stored. Send it again.'
-    return this.end(run, run.isAnswered ? { status: 'completed' } : { status: 'error', error: { code: 'interrupted', message } })
+    // Its process may have written the answer since `run` was read.
+    return this.end(run, ({ isAnswered }) =>
+      isAnswered ? { status: 'completed' } : { status: 'error', error: { code: 'interrupted', message } },
+    )
   }
 
   async #recordOf(messageId: string): Promise<SessionRecord | undefined> {
     return (await this.records()).findLast(({ entry }) => 'message' in entry && entry.message.id === messageId)
   }
+}
+
+/** What ends a run in the log. */
+function endOf(records: readonly SessionRecord[], sessionId: string, { loopId }: UnfinishedRun, outcome: Outcome) {
+  const answers = records.flatMap(({ loopId: of, entry }) =>
+    of === loopId && entry.type === 'assistant' && entry.message.role === 'assistant' ? [entry.message.usage] : [],
+  )
+  // What it leaves open on purpose is not run any more; what had begun is not over because somebody says so.
+  const { recovered } = snapshotOf(records, { sessionId, loopId }).unfinished
+  const messages = recovered.filter(({ role }) => role === 'toolResult')
+  return [
+    ...(messages.length > 0 ? [{ loopId, entry: { type: 'recovered' as const, messages } }] : []),
+    { loopId, entry: { type: 'loopEnd' as const, usage: answers.reduce(combineUsage, emptyUsage()), ...outcome } },
+  ]
 }
 
 function assertLoop(records: readonly SessionRecord[], loopId: string): void {
