@@ -129,7 +129,8 @@ export function look(steps: readonly Step[], action: 'see' | 'focus' | 'select' 
       event.stopImmediatePropagation()
       Object.assign(aim, { hasMissed: true })
     }
-    addEventListener('click', took, { capture: true, signal: aim.signal })
+    // Once: a label hands its click on to what it names.
+    addEventListener('click', took, { capture: true, once: true, signal: aim.signal })
     Object.assign(globalThis, { __aim: aim })
   }
   // Not where it is in sight: where the middle is half a pixel away, Firefox goes to one side of it and the other in turn.
