@@ -1,0 +1,83 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { createAgentApp } from '../../../adapters/http/index.ts'
+import { postgresSessionStore } from '../../../adapters/postgres/index.ts'
+import { type PostgresLiveSessionsOptions, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
+import { scripted } from '../../../src/providers/scripted/index.ts'
+import { patient } from '../../support/patience.ts'
+import { onPostgres } from './on-postgres.ts'
+
+type Options = Pick<PostgresLiveSessionsOptions, 'leaseMs'> & { gate?: () => Promise<void>; after?: (statement: string) => Promise<void> }
+
+onPostgres('a session that goes from one process to another while both live', (database) => {
+  /** One process. `after` is awaited behind each of its statements. */
+  function make(tenant: string, { gate, after, ...more }: Options = {}) {
+    const pool: PostgresLiveSessionsOptions['pool'] = {
+      query: async (text, values) => {
+        const done = await database.pool.query(text, values)
+        await after?.(text)
+        return done
+      },
+    }
+    const model = scripted(() => ({ text: 'ok' }), gate === undefined ? {} : { gate })
+    const sessions = postgresLiveSessions({ pool, tenant, agent: () => ({ model }), logger: false, ...more })
+    onTestFinished(() => sessions.close({ abort: true }))
+    const app = createAgentApp({ sessions, authorize: () => true })
+    return (path: string, body?: object) =>
+      app.request(`/sessions/s${path}`, {
+        headers: { 'content-type': 'application/json' },
+        ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+      })
+  }
+
+  async function loopsOf(tenant: string): Promise<(string | undefined)[]> {
+    const { loops } = await postgresSessionStore({ pool: database.pool, tenant }).load('s')
+    return loops.map(({ status }) => status)
+  }
+
+  it('is written no more by one that does not know yet that it is thought to be gone', async () => {
+    const tenant = 'barred'
+    const one = make(tenant, { leaseMs: 600_000 })
+    await (await one('/runs', { prompt: 'Go.' })).text()
+    const epoch = async () => {
+      const { rows } = await database.pool.query('SELECT epoch FROM phi.sessions WHERE tenant = $1', [tenant])
+      return Number(rows[0]?.epoch)
+    }
+    const before = await epoch()
+    await database.pool.query('UPDATE phi.processes SET until = 0 WHERE tenant = $1', [tenant])
+    const two = make(tenant)
+    await (await two('/history')).text()
+    await expect.poll(epoch, patient).toBeGreaterThan(before)
+    // It would be on in a process that gives it up with its next beat, after the other one has looked what is left.
+    await (await one('/runs', { prompt: 'More.' })).text().catch(() => undefined)
+    expect(await loopsOf(tenant)).toEqual(['completed'])
+    await (await two('/runs', { prompt: 'More.' })).text()
+    expect(await loopsOf(tenant)).toEqual(['completed', 'completed'])
+  })
+
+  it('is known as left by whoever takes it before the one that has lost it asks again', async () => {
+    const tenant = 'left'
+    let answer = (): void => undefined
+    const isAnswered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    const two = make(tenant)
+    let isGiven = false
+    const one = make(tenant, {
+      leaseMs: 1000,
+      gate: () => isAnswered,
+      after: async (statement) => {
+        if (isGiven || !/DELETE FROM phi\.leases|UPDATE phi\.leases SET process_id = ''/.test(statement)) return
+        isGiven = true
+        await (await two('/history')).text()
+      },
+    })
+    const running = await one('/runs', { prompt: 'Go.' })
+    await expect.poll(() => loopsOf(tenant).catch(() => []), patient).toEqual(['running'])
+    // Another writer: what the first one writes next is refused.
+    await (await postgresSessionStore({ pool: database.pool, tenant }).open('s', { agentId: 'other' })).close()
+    answer()
+    await running.text().catch(() => undefined)
+    await expect.poll(async () => (await loopsOf(tenant)).at(-1), patient).toBe('completed')
+    expect(isGiven).toBe(true)
+  })
+})
