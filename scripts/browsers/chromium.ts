@@ -34,7 +34,8 @@ export async function findChromium(): Promise<FoundChromium> {
 }
 
 function found(from: string, executablePath: string, extraEnv: Record<string, string> = {}): FoundChromium {
-  const env: Record<string, string> = {}
+  // Without a locale it takes names of files for ASCII.
+  const env: Record<string, string> = { LANG: 'C.UTF-8' }
   for (const [key, value] of Object.entries(process.env)) if (value !== undefined) env[key] = value
   // No name but localhost resolves: tests stay offline, and a distribution's Chromium cannot call home.
   const args = ['--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost']

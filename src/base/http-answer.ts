@@ -34,15 +34,18 @@ export async function readBytes(
   const reader = response.body?.getReader()
   const leave = (): void => void reader?.cancel().catch(() => undefined)
   signal?.addEventListener('abort', leave, { once: true })
-  while (reader !== undefined && size <= limit) {
-    const { done, value } = await reader.read()
-    if (done) break
-    chunks.push(value)
-    size += value.length
+  try {
+    while (reader !== undefined && size <= limit) {
+      const { done, value } = await reader.read()
+      if (done) break
+      chunks.push(value)
+      size += value.length
+    }
+  } finally {
+    signal?.removeEventListener('abort', leave)
   }
   // The rest may never end, and a cancelled stream may never say so.
   if (size > limit) leave()
-  signal?.removeEventListener('abort', leave)
   const bytes = new Uint8Array(Math.min(size, limit))
   let at = 0
   for (const chunk of chunks) {

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { bearer, createAgentApp, memoryLiveSessions, memorySchedules } from '../../adapters/http/index.ts'
+import { createAgentApp, memoryLiveSessions, memorySchedules } from '../../adapters/http/index.ts'
 import { memorySessionStore } from '../../src/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../src/testing/index.ts'
+import { signed, userOf } from '../support/endpoint-users.ts'
 import { NoticeBoard } from '../support/notice-board.ts'
 
 const board = new NoticeBoard()
@@ -17,18 +18,12 @@ afterAll(() => sessions.close())
 const app = createAgentApp({
   sessions,
   imports: true,
-  authorize: async (c) => {
-    for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(c)) return user
-    return false
-  },
+  authorize: userOf,
 })
 
 /** Without a server in between, so that it runs where none can listen. */
-const ask: AskEndpoint = async (path, init = {}, user = 'ada') => {
-  const headers = new Headers(init.headers)
-  if (user !== 'nobody') headers.set('authorization', `Bearer ${user}-secret`)
-  return app.fetch(new Request(new URL(path, 'http://localhost'), { ...init, headers }))
-}
+const ask: AskEndpoint = async (path, init = {}, user = 'ada') =>
+  app.fetch(new Request(new URL(path, 'http://localhost'), signed(init, user)))
 
 agentEndpointSuite(
   { describe, it, expect },

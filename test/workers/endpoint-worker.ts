@@ -1,7 +1,8 @@
 /** The endpoint of `agentEndpointSuite` on Cloudflare: a Worker in front, a Durable Object per session behind. */
-import { bearer, createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from '../../adapters/cloudflare/index.ts'
+import { createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from '../../adapters/cloudflare/index.ts'
 import { createOpenAiApp, type EndNotice, type WaitingNotice } from '../../adapters/http/index.ts'
 import { endpointAgent } from '../../src/testing/index.ts'
+import { userOf } from '../support/endpoint-users.ts'
 import { NoticeBoard } from '../support/notice-board.ts'
 
 export { IndexObject } from '../../adapters/cloudflare/index.ts'
@@ -45,14 +46,9 @@ export class Conversation extends LiveSessionObject<Bindings> {
 
 const sessions = ({ SESSIONS, INDEX }: Bindings) => objectLiveSessions({ sessions: SESSIONS, index: INDEX })
 
-async function userOf(request: Request): Promise<string | false> {
-  for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(request)) return user
-  return false
-}
-
 const openAi = createOpenAiApp<{ Bindings: Bindings }>({
   agents: { helper: { sessions: (c) => sessions(c.env) } },
-  authorize: (c) => userOf(c.req.raw),
+  authorize: userOf,
 })
 
 // A Worker is a default export.

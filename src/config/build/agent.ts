@@ -11,14 +11,14 @@ import { hooksOf } from './hooks.ts'
 import { contextConfigOf, executionOptions, toolExecutionOf } from './limits.ts'
 import { resolveMediaOf } from './media.ts'
 import { modelFor, priorityOf } from './model/model.ts'
-import { choicesOf, choiceWish, clientToolsOf } from './page-tools.ts'
 import { placeOfAgent } from './paths.ts'
 import { systemPromptOf } from './prompt.ts'
 import { serversAt } from './servers.ts'
 import { type AgentSource, layeredSettings, said, thinkingOf } from './settings.ts'
-import { skillsAt } from './skills.ts'
-import { isSubAgentName, subAgentsAt, subAgentWishes } from './sub-agents.ts'
-import { chosenTools, type ToolWish, toolboxAt } from './tools.ts'
+import { choicesOf, choiceWish, clientToolsOf } from './tools/page-tools.ts'
+import { skillsAt } from './tools/skills.ts'
+import { isSubAgentName, subAgentsAt, subAgentWishes } from './tools/sub-agents.ts'
+import { chosenTools, type ToolWish, toolboxAt } from './tools/toolbox.ts'
 
 /** One agent of the file. */
 export async function agentOf(build: Build, source: AgentSource): Promise<Agent> {

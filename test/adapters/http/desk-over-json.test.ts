@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import {
-  bearer,
   createAgentApp,
   createOpenAiApp,
   type LiveSessions,
@@ -10,6 +9,7 @@ import {
 } from '../../../adapters/http/index.ts'
 import { type AgentEvent, memorySessionStore } from '../../../src/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../src/testing/index.ts'
+import { signed, userOf } from '../../support/endpoint-users.ts'
 import { NoticeBoard } from '../../support/notice-board.ts'
 
 /** As it would come from another process. */
@@ -74,18 +74,11 @@ const sessions: LiveSessions = {
   fetch: (address, request, routes) => here.fetch(address, request, (asked, desk) => routes(asked, overJson(desk))),
   list: (caller, page) => here.list(caller, page),
 }
-const authorize = async (c: Parameters<ReturnType<typeof bearer>>[0]) => {
-  for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(c)) return user
-  return false
-}
-const app = createAgentApp({ sessions, imports: true, authorize })
-const models = createOpenAiApp({ agents: { helper: { sessions } }, authorize })
+const app = createAgentApp({ sessions, imports: true, authorize: userOf })
+const models = createOpenAiApp({ agents: { helper: { sessions } }, authorize: userOf })
 
-const ask: AskEndpoint = async (path, init = {}, user = 'ada') => {
-  const headers = new Headers(init.headers)
-  if (user !== 'nobody') headers.set('authorization', `Bearer ${user}-secret`)
-  return app.fetch(new Request(new URL(path, 'http://localhost'), { ...init, headers }))
-}
+const ask: AskEndpoint = async (path, init = {}, user = 'ada') =>
+  app.fetch(new Request(new URL(path, 'http://localhost'), signed(init, user)))
 
 agentEndpointSuite(
   { describe, it, expect },

@@ -4,18 +4,14 @@
  */
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { Pool } from 'pg'
-import { type AgentAppOptions, bearer, createAgentApp, createOpenAiApp, type SessionNotice } from '../../../adapters/http/index.ts'
+import { createAgentApp, createOpenAiApp, type SessionNotice } from '../../../adapters/http/index.ts'
 import { toNodeHandler } from '../../../adapters/node/index.ts'
 import { listenWith, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
 import { endpointAgent } from '../../../src/testing/index.ts'
+import { userOf } from '../../support/endpoint-users.ts'
 import { addressOf } from './round-robin.ts'
 
 const { DATABASE_URL, TENANT = '', PEERS } = process.env
-
-const authorize: AgentAppOptions['authorize'] = async (c) => {
-  for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(c)) return user
-  return false
-}
 
 const listening = async (answer: RequestListener): Promise<Server> => {
   const server = createServer(answer)
@@ -40,6 +36,6 @@ const sessions = postgresLiveSessions({
   listen: listenWith(pool),
   ...(PEERS === 'yes' && { peers: { url: addressOf(inside), key: 'a key of processes that are tested' } }),
 })
-const openAi = createOpenAiApp({ agents: { helper: { sessions } }, authorize })
-const outside = await listening(toNodeHandler(createAgentApp({ sessions, imports: true, authorize }).route('/', openAi).fetch))
+const openAi = createOpenAiApp({ agents: { helper: { sessions } }, authorize: userOf })
+const outside = await listening(toNodeHandler(createAgentApp({ sessions, imports: true, authorize: userOf }).route('/', openAi).fetch))
 console.log(addressOf(outside))

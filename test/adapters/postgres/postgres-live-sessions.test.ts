@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AgentAppOptions, bearer, createAgentApp } from '../../../adapters/http/index.ts'
+import { createAgentApp } from '../../../adapters/http/index.ts'
 import { type PostgresLiveSessions, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../src/testing/index.ts'
+import { signed, userOf } from '../../support/endpoint-users.ts'
 import { NoticeBoard } from '../../support/notice-board.ts'
 import { openAiHostTests } from '../../support/openai-host.ts'
 import { onPostgres } from './on-postgres.ts'
@@ -10,13 +11,6 @@ import { type RoundRobin, roundRobin } from './round-robin.ts'
 import { ServerProcess } from './server-process.ts'
 
 const runner = { describe, it, expect }
-
-/** What a user of the suite sends. */
-function signed(init: RequestInit, user: 'ada' | 'bob' | 'nobody'): RequestInit {
-  const headers = new Headers(init.headers)
-  if (user !== 'nobody') headers.set('authorization', `Bearer ${user}-secret`)
-  return { ...init, headers }
-}
 
 onPostgres('live sessions in PostgreSQL', (database) => {
   for (const way of ['the database', 'HTTP'] as const) {
@@ -56,7 +50,7 @@ onPostgres('live sessions in PostgreSQL', (database) => {
           pollMs: 10,
         })
         hosts.push(sessions)
-        apps.push(createAgentApp({ sessions, imports: true, authorize }))
+        apps.push(createAgentApp({ sessions, imports: true, authorize: userOf }))
       }
     })
     afterAll(() => Promise.all(hosts.map((host) => host.close())))
@@ -72,8 +66,3 @@ onPostgres('live sessions in PostgreSQL', (database) => {
     agentEndpointSuite(runner, { name: 'sessions in PostgreSQL (polling)', ask, schedules: true, told })
   })
 })
-
-const authorize: AgentAppOptions['authorize'] = async (c) => {
-  for (const user of ['ada', 'bob']) if (await bearer(`${user}-secret`)(c)) return user
-  return false
-}

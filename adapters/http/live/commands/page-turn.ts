@@ -1,8 +1,7 @@
 import { refuse } from '../../access/problem.ts'
 import type { AboutRun, DeskAnswers, DeskCommands, PageTurn } from '../desk/desk-command.ts'
 import type { LiveSession } from '../live-session.ts'
-import { about } from './begin.ts'
-import { beginForPerson } from './begin-for-person.ts'
+import { about, beginForPerson } from './begin.ts'
 import { askedOf } from './client-ask.ts'
 
 /** Begins the run that a page asks for. What the page knows by an id that the session never had is new. Refuses with 409 what the conversation has left. */

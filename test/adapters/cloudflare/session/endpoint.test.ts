@@ -2,17 +2,14 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { parseSession } from '../../../../src/session/index.ts'
 import { allEvents, EndpointClient, eventsUntil, problemOf, saidIn } from '../../../../src/testing/endpoint/endpoint-client.ts'
 import { type AskEndpoint, agentEndpointSuite } from '../../../../src/testing/index.ts'
+import { signed } from '../../../support/endpoint-users.ts'
 import { openAiHostTests } from '../../../support/openai-host.ts'
 import { startWorker } from '../../../workers/test-harness.ts'
 
 const worker = await startWorker({ main: 'test/workers/endpoint-worker.ts', objects: { SESSIONS: 'Conversation', INDEX: 'IndexObject' } })
 afterAll(() => worker.close())
 
-const ask: AskEndpoint = (path, init = {}, user = 'ada') => {
-  const headers = new Headers(init.headers)
-  if (user !== 'nobody') headers.set('authorization', `Bearer ${user}-secret`)
-  return fetch(new URL(path, worker.url), { ...init, headers })
-}
+const ask: AskEndpoint = (path, init = {}, user = 'ada') => fetch(new URL(path, worker.url), signed(init, user))
 
 agentEndpointSuite(
   { describe, it, expect },

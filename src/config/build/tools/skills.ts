@@ -1,11 +1,11 @@
-import { logWarning } from '../../base/log-warning.ts'
-import { ConfigError, errorText } from '../../contract/errors.ts'
-import { loadSkills } from '../../skills/load-skills.ts'
-import type { SkillSet } from '../../types/tool/skills.ts'
-import { fieldError, fieldOf, invalidField, needs, type Path } from '../config-error.ts'
-import type { AgentPlace } from '../config-host.ts'
-import { type Build, shared } from './build.ts'
-import { isOutside } from './paths.ts'
+import { logWarning } from '../../../base/log-warning.ts'
+import { ConfigError, errorText } from '../../../contract/errors.ts'
+import { loadSkills } from '../../../skills/load-skills.ts'
+import type { SkillSet } from '../../../types/tool/skills.ts'
+import { fieldError, fieldOf, invalidField, needs, type Path } from '../../config-error.ts'
+import type { AgentPlace } from '../../config-host.ts'
+import { type Build, shared } from '../build.ts'
+import { isOutside } from '../paths.ts'
 
 /** The skills that agents of a place may have, those of the host included: all, or those that `names` says. */
 export async function skillsAt(
