@@ -44,3 +44,34 @@ it('of two tabs none waits for the cache of the other', async () => {
 it.each(['', '.hidden', 'a/b'])('a session of no server is refused by name: %j', (sessionId) => {
   expect(() => remoteSession({ url: 'http://localhost', sessionId })).toThrow(/sessionId .*an id of 1 to 200 characters/)
 })
+
+it('what somebody on the way sends twice is heard once, also where a stream goes on with the first piece of an answer', async () => {
+  const model = scripted(() => ({ text: ['one ', 'two ', 'three'] }))
+  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })
+  onTestFinished(() => sessions.close())
+  const app = createAgentApp({ sessions, authorize: () => true })
+  /** The first answer ends before the first piece; what comes together in the others comes once more. */
+  const spoiled = async (request: Request) => {
+    const answer = await app.fetch(request)
+    if (answer.headers.get('content-type')?.startsWith('text/event-stream') !== true) return answer
+    if (request.method === 'GET') return new Response(answer.body?.pipeThrough(twice()), answer)
+    const text = await answer.text()
+    return new Response(text.slice(0, text.lastIndexOf('id: ', text.indexOf('"delta"'))), answer)
+  }
+  const session = remoteSession({ url: 'http://localhost', sessionId: 's', fetch: spoiled, reconnect: { initialDelayMs: 1 } })
+  onTestFinished(() => session.close())
+  const run = session.prompt('Go.')
+  let pieces = ''
+  run.subscribe((event) => {
+    if (event.type === 'messageUpdate' && event.delta.type === 'text') pieces += event.delta.delta
+  })
+  expect([await run.text(), pieces]).toEqual(['one two three', 'one two three'])
+})
+
+function twice(): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    transform: (frames, controller) => {
+      for (const each of [frames, frames]) controller.enqueue(each)
+    },
+  })
+}

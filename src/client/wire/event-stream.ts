@@ -152,7 +152,9 @@ type ReadFrame = (data: string, name: string | undefined, id: string | undefined
  */
 function createEventReader(sessionId: string, onState: (version: number) => void): ReadFrame {
   const decoder = eventDecoder()
-  let newest = 0
+  let [newest, run] = [0, '']
+  /** The first frame of a stream, or of a run, is whole: it says its run. */
+  const isOfAnother = (data: string): boolean => ![undefined, run].includes(/"runId":"([^"]*)"/.exec(data)?.[1])
   return (data, name, id) => {
     if (name === 'error') throw cutShort(data)
     if (name === 'sharedState') {
@@ -160,12 +162,13 @@ function createEventReader(sessionId: string, onState: (version: number) => void
       if (version !== undefined) onState(version)
       return undefined
     }
-    // Somebody on the way has sent it twice. What begins a run, or a stream, is whole, and counts anew.
-    if (id !== undefined && Number(id) <= newest && !data.includes('"runId"')) return undefined
+    // Somebody on the way has sent it twice. Another run counts anew.
+    if (id !== undefined && Number(id) <= newest && !isOfAnother(data)) return undefined
     try {
       const event = decoder.decode(data, id)
       if (event.sessionId !== sessionId) throw new Error('An event of another session came.')
       newest = event.seq
+      run = event.runId
       return event
     } catch (cause) {
       const advice = 'Check url, and what stands between here and the server.'
