@@ -6,6 +6,7 @@ import type { BrowserProviderOption } from 'vitest/node'
 import { findChromium } from './scripts/browsers/chromium.ts'
 import { type BrowserName, findBrowser } from './scripts/browsers/find.ts'
 import { webDriverProvider } from './scripts/browsers/vitest-provider.ts'
+import { patient } from './test/support/patience.ts'
 import { isSoak } from './test/support/runs.ts'
 
 const all = {
@@ -14,6 +15,8 @@ const all = {
   // It ends a test that hangs. No test is late: a busy machine takes many times as long, and `npm run soak` tries many times as much.
   testTimeout: isSoak ? 3_600_000 : 120_000,
   hookTimeout: 120_000,
+  // What is waited for comes late there too.
+  expect: { poll: patient },
 }
 
 /** The package's own name leads to its source, as tsconfig.json says: tests of examples and of the code share one copy. */

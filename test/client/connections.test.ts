@@ -3,7 +3,6 @@ import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts
 import { remoteSession } from '../../src/client/index.ts'
 import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { patient } from '../support/patience.ts'
 
 /** A session on a server, and what was asked of that. */
 function served() {
@@ -23,14 +22,14 @@ function served() {
 it('a stream that nobody reads any more gives its connection back at once', async () => {
   const { session, streams } = served()
   const stop = session.subscribe(() => undefined)
-  await expect.poll(() => streams.length, patient).toBe(1)
+  await expect.poll(() => streams.length).toBe(1)
   expect(streams[0]?.signal.aborted).toBe(false)
   stop()
-  await expect.poll(() => streams[0]?.signal.aborted, patient).toBe(true)
+  await expect.poll(() => streams[0]?.signal.aborted).toBe(true)
   session.subscribe(() => undefined)
-  await expect.poll(() => streams.length, patient).toBe(2)
+  await expect.poll(() => streams.length).toBe(2)
   session.close()
-  await expect.poll(() => streams[1]?.signal.aborted, patient).toBe(true)
+  await expect.poll(() => streams[1]?.signal.aborted).toBe(true)
 })
 
 it('of two tabs none waits for the cache of the other', async () => {

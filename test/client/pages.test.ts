@@ -3,7 +3,6 @@ import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts
 import { remoteSession } from '../../src/client/index.ts'
 import { type AgentMessage, memorySessionStore, textOf } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { patient } from '../support/patience.ts'
 
 describe('a long session that a client reads by page', () => {
   /** A session with ten prompts and answers, which clients talk with. */
@@ -51,7 +50,7 @@ describe('a long session that a client reads by page', () => {
       if (event.type === 'messageEnd') heard.push(...shown([event.message]))
     })
     await writing.prompt('say 10').result
-    await expect.poll(() => heard, patient).toEqual(['say 10', 'ok'])
+    await expect.poll(() => heard).toEqual(['say 10', 'ok'])
     expect([shown(reading.messages), reading.hasEarlier]).toEqual([['say 9', 'ok', 'say 10', 'ok'], true])
   })
 

@@ -4,7 +4,6 @@ import { Agent, textOf } from '../../src/index.ts'
 import { availability, type ChromeAiOptions, chromeAi } from '../../src/providers/chrome-ai/index.ts'
 import { type ChatEngine, webLlm } from '../../src/providers/web-llm/index.ts'
 import { browserAi } from '../support/browser-ai.ts'
-import { patient } from '../support/patience.ts'
 import { add, fastRetry, gate, ofType, playOn } from '../support/play.ts'
 
 const pixel = {
@@ -141,7 +140,7 @@ describe('the model of the browser', () => {
       run.abort()
       expect((await run.result).status).toBe('aborted')
       late.open()
-      await expect.poll(() => browser.open, patient).toBe(0)
+      await expect.poll(() => browser.open).toBe(0)
     },
   )
 

@@ -86,19 +86,11 @@ describe('large files of a session over HTTP', () => {
     const kept = memorySessionStore()
     /** Writes nothing of what was said before `go`. */
     const store: SessionStore = {
-      ...{
-        promises: kept.promises,
-        open: kept.open.bind(kept),
-        tail: kept.tail.bind(kept),
-        blob: kept.blob.bind(kept),
-        load: kept.load.bind(kept),
-      },
-      ...{ salvage: kept.salvage.bind(kept), save: kept.save.bind(kept), rename: kept.rename.bind(kept), delete: kept.delete.bind(kept) },
-      ...{ list: kept.list.bind(kept), listIds: kept.listIds.bind(kept), listForAgent: kept.listForAgent.bind(kept) },
+      ...kept,
       journal: (options) => {
         const journal = kept.journal(options)
         return {
-          ...{ open: journal.open.bind(journal), media: journal.media.bind(journal), close: journal.close.bind(journal) },
+          ...journal,
           append: async (record, conversation) => {
             if (record.entry.type === 'input') {
               asked.open()

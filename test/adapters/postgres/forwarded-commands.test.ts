@@ -8,7 +8,6 @@ import { type PostgresLiveSessions, type PostgresLiveSessionsOptions, postgresLi
 import { sessionsWithPeers } from '../../../examples/recipes/sessions/postgres-peers.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { sharedState } from '../../../src/shared-state/index.ts'
-import { patient } from '../../support/patience.ts'
 import { lossyPool } from './lossy-pool.ts'
 import { onPostgres } from './on-postgres.ts'
 import { addressOf } from './round-robin.ts'
@@ -75,11 +74,11 @@ onPostgres('commands that one process passes on to another', (database) => {
         const never = () => new Promise<never>(() => undefined)
         const { first, second, tenant, warnings } = await two({ isHttp, agent: never, forwardTimeoutMs: 2000 })
         void first.ask('s/runs', { prompt: 'Go.' })
-        await expect.poll(async () => (await first.ask('s/history')).status, patient).toBe(200)
+        await expect.poll(async () => (await first.ask('s/history')).status).toBe(200)
         const answer = await second.ask('s/runs', { prompt: 'Go.' })
         expect([answer.status, (await answer.json()).code, answer.headers.get('retry-after')]).toEqual([504, 'deadlineExceeded', '1'])
         expect(warnings).toEqual([])
-        await expect.poll(() => callsOf(tenant), patient).toBe(0)
+        await expect.poll(() => callsOf(tenant)).toBe(0)
       })
 
       it('act once for a key, whichever process is asked and however often', async () => {
@@ -107,7 +106,7 @@ onPostgres('commands that one process passes on to another', (database) => {
         )
         expect(waiting.rows[0]?.bytes).toBeLessThanOrEqual(16 * 64 * 1024)
         await unread?.cancel()
-        await expect.poll(() => callsOf(tenant), patient).toBe(0)
+        await expect.poll(() => callsOf(tenant)).toBe(0)
       })
 
       it('change what a session shares: one version of it for all processes', async () => {
@@ -203,7 +202,7 @@ onPostgres('commands that one process passes on to another', (database) => {
         const found = await database.pool.query(answers, [callId])
         return found.rows.map(({ head, text }) => [JSON.parse(head).status, JSON.parse(text).code])
       }
-      await expect.poll(parts, patient).toEqual([[504, 'deadlineExceeded']])
+      await expect.poll(parts).toEqual([[504, 'deadlineExceeded']])
       const answer = await signedTo(first.url, { callId: `${callId}-http`, receiver: holder?.process_id, command: passed })
       expect([answer.status, (await answer.json()).code]).toEqual([504, 'deadlineExceeded'])
     }
@@ -266,9 +265,9 @@ onPostgres('commands that one process passes on to another', (database) => {
     const { first, second } = await two({ isHttp: true, agent, leaseMs: 1000, statementTimeoutMs: 500 }, pool)
     const run = first.ask('s/runs', { prompt: 'Begin.' })
     run.catch(() => undefined)
-    await expect.poll(() => begun, patient).toBe(1)
+    await expect.poll(() => begun).toBe(1)
     // From here on the run is in the log.
-    await expect.poll(() => said(second.ask, 's'), patient).toEqual(['Begin.'])
+    await expect.poll(() => said(second.ask, 's')).toEqual(['Begin.'])
     const feed = (await second.ask('s/events')).body?.getReader()
     const ended = (async () => {
       for (let read = await feed?.read(); read?.done === false; read = await feed?.read());
@@ -276,7 +275,7 @@ onPostgres('commands that one process passes on to another', (database) => {
     silence(true)
     await expect(ended).rejects.toThrow(/gone/)
     // The other one has taken the run up.
-    await expect.poll(() => begun, patient).toBe(2)
+    await expect.poll(() => begun).toBe(2)
     silence(false)
   })
 

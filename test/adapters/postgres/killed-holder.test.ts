@@ -24,7 +24,7 @@ onPostgres('a process that dies in the middle of what another one has passed on 
 
   /** It was said once, paid once, and answered once. */
   async function expectOnce({ both, sessionId, ask }: Awaited<ReturnType<typeof two>>) {
-    await expect.poll(() => endsOf(sessionId), patient).toEqual(['completed'])
+    await expect.poll(() => endsOf(sessionId)).toEqual(['completed'])
     const { messages } = await (await ask('history')).json()
     expect(messages.filter(({ role }: { role: string }) => role === 'user')).toHaveLength(1)
     const paid = both.paid().filter((line) => line.startsWith(`${sessionId} `))
@@ -54,7 +54,7 @@ onPostgres('a process that dies in the middle of what another one has passed on 
         const { code, continuedBy } = await answer.json()
         return [answer.status, code, typeof continuedBy]
       }
-      await expect.poll(told, patient).toEqual([410, 'gone', 'string'])
+      await expect.poll(told).toEqual([410, 'gone', 'string'])
       await expectOnce(asked)
     })
 
@@ -72,10 +72,10 @@ onPostgres('a process that dies in the middle of what another one has passed on 
         await answered.text()
         return answered.status
       }
-      await expect.poll(again, patient).toBe(200)
+      await expect.poll(again).toBe(200)
       await holder.signal('SIGCONT')
       const known = async () => (await fetch(`${await holder.url}/sessions/${sessionId}/history`)).json()
-      await expect.poll(async () => (await known()).messages?.length, patient).toBe((await (await ask('history')).json()).messages.length)
+      await expect.poll(async () => (await known()).messages?.length).toBe((await (await ask('history')).json()).messages.length)
       expect(both.paid()).toHaveLength(6)
       await expectOnce(asked)
     })

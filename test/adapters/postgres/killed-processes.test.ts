@@ -26,7 +26,7 @@ onPostgres('processes over PostgreSQL that are killed', (database) => {
     const results = await Promise.all(begun.map(({ result }) => result))
     expect(results.map(shown)).toEqual(Array(50).fill('completed all done'))
     for (const { sessionId, seen } of begun) {
-      await expect.poll(() => endsOf(sessionId), patient).toEqual(['completed'])
+      await expect.poll(() => endsOf(sessionId)).toEqual(['completed'])
       expectWhole(seen, await three.history(sessionId))
     }
     expect([three.paid().length, new Set(three.paid()).size]).toEqual([300, 300])
@@ -60,7 +60,7 @@ onPostgres('processes over PostgreSQL that are killed', (database) => {
         const results = await Promise.all(begun.map(({ result }) => result))
         expect(results.map(shown)).toEqual(Array(size).fill('completed all done'))
         for (const { sessionId, seen } of begun) {
-          await expect.poll(() => endsOf(sessionId), patient).toEqual(['completed'])
+          await expect.poll(() => endsOf(sessionId)).toEqual(['completed'])
           expectWhole(seen, await five.history(sessionId))
         }
       }
@@ -78,7 +78,7 @@ onPostgres('processes over PostgreSQL that are killed', (database) => {
       await Promise.all(begun.map(({ isOn }) => isOn))
       await wait(random() * 100)
       await database.crash()
-      for (const { sessionId } of begun) await expect.poll(async () => (await endsOf(sessionId)).at(-1), patient).toBe('completed')
+      for (const { sessionId } of begun) await expect.poll(async () => (await endsOf(sessionId)).at(-1)).toBe('completed')
       await Promise.all(begun.map(({ result }) => result))
     }
     expect(new Set(three.paid()).size).toBe(three.paid().length)

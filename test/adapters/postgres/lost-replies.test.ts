@@ -4,7 +4,6 @@ import { createAgentApp } from '../../../adapters/http/index.ts'
 import type { SqlPool } from '../../../adapters/postgres/index.ts'
 import { postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { patient } from '../../support/patience.ts'
 import { onPostgres } from './on-postgres.ts'
 import type { Database } from './server.ts'
 
@@ -120,7 +119,7 @@ onPostgres('a connection to the database that breaks while a command is passed o
         breaking.breakAt(which, when, at)
         const answer = await other.ask('s/runs', { prompt: 'Go.' }, { 'idempotency-key': 'the-same-key' })
         const { numbers, isWhole } = await read(answer)
-        await expect.poll(() => breaking.broken, patient).toBe(1)
+        await expect.poll(() => breaking.broken).toBe(1)
         expect(numbers).toEqual(numbers.map((_, place) => (numbers[0] ?? 0) + place))
         const again = await read(await other.ask('s/runs', { prompt: 'Go.' }, { 'idempotency-key': 'the-same-key' }))
         expect(again.isWhole).toBe(true)
@@ -148,18 +147,18 @@ onPostgres('a connection to the database that breaks while a command is passed o
     // Else the other one may have it first.
     const held = async () =>
       (await database.pool.query(`SELECT 1 FROM phi.leases WHERE tenant = $1 AND session_id = 'hangs'`, [tenant])).rows.length
-    await expect.poll(held, patient).toBe(1)
+    await expect.poll(held).toBe(1)
     const callsOf = async () =>
       (await database.pool.query(`SELECT call_id FROM phi.calls WHERE tenant = $1 AND request LIKE '%"hangs"%'`, [tenant])).rows
     for (const head of ['{', 'null', '{"status":99}', '{"headers":[["\\n","x"]]}', null]) {
       const [whole, garbled] = [other.ask('s/runs', { prompt: 'Go.' }), other.ask('hangs/runs', { prompt: 'Go.' })]
-      await expect.poll(async () => (await callsOf()).length, patient).toBe(1)
+      await expect.poll(async () => (await callsOf()).length).toBe(1)
       const [call] = await callsOf()
       await database.pool.query(`INSERT INTO phi.answers VALUES ($1, $2, 0, $3, 'x', NULL)`, [tenant, call?.call_id, head])
       const answer = await garbled
       expect([head, answer.status, (await answer.json()).code]).toEqual([head, 503, 'unavailable'])
       expect((await read(await whole)).isWhole).toBe(true)
-      await expect.poll(async () => (await callsOf()).length, patient).toBe(0)
+      await expect.poll(async () => (await callsOf()).length).toBe(0)
     }
     free()
   })

@@ -38,24 +38,24 @@ onPostgres('processes that share PostgreSQL', (database) => {
     watching.subscribe((event) => seen.push(event))
     const begun = (await sessionAt(first, 's')).prompt('Pay 5 euros.')
     begun.result.catch(() => undefined)
-    await expect.poll(() => seen.some(({ type }) => type === 'approvalRequested'), patient).toBe(true)
+    await expect.poll(() => seen.some(({ type }) => type === 'approvalRequested')).toBe(true)
     await first.signal('SIGKILL')
     const approving = await sessionAt(third, 's')
     const waiting = async () => {
       await approving.load()
       return approving.pendingApprovals().length
     }
-    await expect.poll(waiting, patient).toBe(1)
+    await expect.poll(waiting).toBe(1)
     const [request] = approving.pendingApprovals()
     if (request === undefined) throw new Error('Nothing waits.')
     await approving.approve(request)
-    await expect.poll(() => seen.flatMap((event) => (event.type === 'agentEnd' ? [event.status] : [])), patient).toEqual(['completed'])
+    await expect.poll(() => seen.flatMap((event) => (event.type === 'agentEnd' ? [event.status] : []))).toEqual(['completed'])
     expect(seen.filter(({ type }) => type === 'toolExecutionEnd')).toMatchObject([{ isError: false }])
     // The record of the end is written with the end, which is told without waiting for it.
     const endOf = async () => {
       const { records } = await postgresSessionStore({ pool: database.pool }).tail('s')
       return records.flatMap(({ entry }) => (entry.type === 'loopEnd' ? [entry.status] : [])).at(-1)
     }
-    await expect.poll(endOf, patient).toBe('completed')
+    await expect.poll(endOf).toBe('completed')
   })
 })

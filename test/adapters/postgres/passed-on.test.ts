@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createAgentApp } from '../../../adapters/http/index.ts'
 import { listenWith, type PostgresLiveSessions, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { patient } from '../../support/patience.ts'
 import { onPostgres } from './on-postgres.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -102,7 +101,7 @@ onPostgres('requests that one process passes on to another', (database) => {
         role === 'user' ? [content[0]?.text] : [],
       )
     }
-    await expect.poll(said, patient).toEqual(['Go.', prompt])
+    await expect.poll(said).toEqual(['Go.', prompt])
     expect((await hosts[0]?.schedulesOf({ sessionId: 'due' }).list()) ?? []).toEqual([])
   })
 
@@ -115,6 +114,6 @@ onPostgres('requests that one process passes on to another', (database) => {
     left.abort()
     await reading
     const open = async () => (await database.pool.query('SELECT count(*)::int AS left FROM phi.calls')).rows[0]?.left
-    await expect.poll(open, patient).toBe(0)
+    await expect.poll(open).toBe(0)
   })
 })

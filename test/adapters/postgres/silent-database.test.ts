@@ -3,7 +3,6 @@ import { createAgentApp } from '../../../adapters/http/index.ts'
 import { postgresSessionStore, type SqlPool } from '../../../adapters/postgres/index.ts'
 import { postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { patient } from '../../support/patience.ts'
 import { lossyPool } from './lossy-pool.ts'
 import { onPostgres } from './on-postgres.ts'
 
@@ -19,7 +18,7 @@ onPostgres('a database that fails while a run is taken up', (database) => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"prompt":"Go."}' }
     await app.request('/sessions/s/runs', init)
     const store = postgresSessionStore({ pool: database.pool, tenant })
-    await expect.poll(async () => (await store.list({ status: 'running' })).sessions, patient).toHaveLength(1)
+    await expect.poll(async () => (await store.list({ status: 'running' })).sessions).toHaveLength(1)
     let failures = 0
     const pool: SqlPool = {
       query: async (text, values) => {
@@ -32,7 +31,7 @@ onPostgres('a database that fails while a run is taken up', (database) => {
     onTestFinished(() => second.close())
     await first.close()
     const ends = async () => (await store.tail('s')).records.flatMap(({ entry }) => (entry.type === 'loopEnd' ? [entry.status] : []))
-    await expect.poll(ends, patient).toEqual(['completed'])
+    await expect.poll(ends).toEqual(['completed'])
     expect(failures).toBeGreaterThan(0)
   })
 })
@@ -75,7 +74,7 @@ onPostgres('a database that takes a statement and does not answer', (database) =
     for (let text = ''; begun !== undefined && !text.includes('delta'); ) text += new TextDecoder().decode((await begun.read()).value)
     silence(true)
     const answers: unknown[] = []
-    await expect.poll(() => warnings.includes('sessionsUnreachable'), patient).toBe(true)
+    await expect.poll(() => warnings.includes('sessionsUnreachable')).toBe(true)
     for (let at = 0; at < 3; at++) {
       const answer = await app.request('/sessions/other/history')
       answers.push([answer.status, (await answer.json()).code, answer.headers.get('retry-after')])
@@ -88,6 +87,6 @@ onPostgres('a database that takes a statement and does not answer', (database) =
       const { records } = await postgresSessionStore({ pool: database.pool }).tail('held')
       return records.flatMap(({ entry }) => (entry.type === 'loopEnd' ? [entry.status] : []))
     }
-    await expect.poll(async () => (await statuses()).at(-1), patient).toBe('completed')
+    await expect.poll(async () => (await statuses()).at(-1)).toBe('completed')
   })
 })

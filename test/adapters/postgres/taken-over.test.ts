@@ -3,7 +3,6 @@ import { createAgentApp } from '../../../adapters/http/index.ts'
 import { postgresSessionStore } from '../../../adapters/postgres/index.ts'
 import { type PostgresLiveSessionsOptions, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { patient } from '../../support/patience.ts'
 import { onPostgres } from './on-postgres.ts'
 
 type Options = Pick<PostgresLiveSessionsOptions, 'leaseMs'> & { gate?: () => Promise<void>; after?: (statement: string) => Promise<void> }
@@ -46,7 +45,7 @@ onPostgres('a session that goes from one process to another while both live', (d
     await database.pool.query('UPDATE phi.processes SET until = 0 WHERE tenant = $1', [tenant])
     const two = make(tenant)
     await (await two('/history')).text()
-    await expect.poll(epoch, patient).toBeGreaterThan(before)
+    await expect.poll(epoch).toBeGreaterThan(before)
     // It would be on in a process that gives it up with its next beat, after the other one has looked what is left.
     await (await one('/runs', { prompt: 'More.' })).text().catch(() => undefined)
     expect(await loopsOf(tenant)).toEqual(['completed'])
@@ -72,12 +71,12 @@ onPostgres('a session that goes from one process to another while both live', (d
       },
     })
     const running = await one('/runs', { prompt: 'Go.' })
-    await expect.poll(() => loopsOf(tenant).catch(() => []), patient).toEqual(['running'])
+    await expect.poll(() => loopsOf(tenant).catch(() => [])).toEqual(['running'])
     // Another writer: what the first one writes next is refused.
     await (await postgresSessionStore({ pool: database.pool, tenant }).open('s', { agentId: 'other' })).close()
     answer()
     await running.text().catch(() => undefined)
-    await expect.poll(async () => (await loopsOf(tenant)).at(-1), patient).toBe('completed')
+    await expect.poll(async () => (await loopsOf(tenant)).at(-1)).toBe('completed')
     expect(isGiven).toBe(true)
   })
 })

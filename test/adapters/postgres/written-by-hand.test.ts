@@ -2,7 +2,6 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createAgentApp } from '../../../adapters/http/index.ts'
 import { listenWith, type PostgresLiveSessionsOptions, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { patient } from '../../support/patience.ts'
 import { onPostgres } from './on-postgres.ts'
 
 onPostgres('a database in which somebody else writes', (database) => {
@@ -57,7 +56,7 @@ onPostgres('a database in which somebody else writes', (database) => {
       await database.pool.query('INSERT INTO phi.leases VALUES ($1, $2, $3, $4)', [tenant, '', `left-${at}`, 'gone'])
     const left = () => statements.filter((text) => text.includes("SET process_id = ''")).length
     await database.pool.query(`SELECT pg_notify('phi_left_phi', 'left')`)
-    await expect.poll(left, patient).toBeGreaterThanOrEqual(16)
+    await expect.poll(left).toBeGreaterThanOrEqual(16)
     // Whoever was told would ask meanwhile.
     const before = statements.length
     for (let at = 0; at < 20; at++) await (await ask('/sessions')).text()

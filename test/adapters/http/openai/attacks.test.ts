@@ -3,7 +3,6 @@ import { APIError } from 'openai'
 import type { ChatCompletionMessageParam } from 'openai/resources'
 import { describe, expect, it } from 'vitest'
 import { defineTool } from '../../../../src/index.ts'
-import { patient } from '../../../support/patience.ts'
 import { runs } from '../../../support/runs.ts'
 import { deployTool, served } from './served.ts'
 
@@ -360,7 +359,7 @@ describe('runs', () => {
       await reader?.read()
       await reader?.cancel()
       if (!isStopped) gate.resolve()
-      await expect.poll(() => ends.length, patient).toBe(1)
+      await expect.poll(() => ends.length).toBe(1)
       expect(ends).toEqual([isStopped ? 'aborted' : 'completed'])
       gate.resolve()
     }

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { defineTool } from '../../../../src/index.ts'
 import { loadSkills } from '../../../../src/skills/index.ts'
 import { memoryWorkspace } from '../../../../src/tools/index.ts'
-import { patient } from '../../../support/patience.ts'
 import { deployTool } from '../../http/openai/served.ts'
 import { type Answering, connected, helper, listening, textOf } from './served.ts'
 
@@ -80,10 +79,10 @@ describe('an agent as a tool of a server', () => {
       const { client, transport } = await connected(url)
       const abort = new AbortController()
       const call = client.callTool(ask, undefined, { signal: abort.signal }).catch(() => undefined)
-      await expect.poll(() => begun.length, patient).toBe(1)
+      await expect.poll(() => begun.length).toBe(1)
       if (how === 'cancel') abort.abort()
       else await transport.terminateSession()
-      await expect.poll(() => ends, patient).toEqual(['aborted'])
+      await expect.poll(() => ends).toEqual(['aborted'])
       await client.close()
       await call
     }

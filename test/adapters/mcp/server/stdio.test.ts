@@ -10,7 +10,6 @@ import { Agent } from '../../../../src/index.ts'
 import { mcpTools } from '../../../../src/mcp/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 import { assertFreshBuild } from '../../../harness/fresh-build.ts'
-import { patient } from '../../../support/patience.ts'
 import { helper } from './served.ts'
 
 const program = join(import.meta.dirname, '../../../../examples/node/mcp-server.ts')
@@ -55,10 +54,10 @@ describe('a server over any transport', () => {
     const client = new Client({ name: 'test', version: '1' })
     await client.connect(here)
     const call = client.callTool({ name: 'helper', arguments: { prompt: 'hi' } }).catch((error: Error) => error.message)
-    await expect.poll(() => begun.length, patient).toBe(1)
+    await expect.poll(() => begun.length).toBe(1)
     await client.close()
     await connection.ended
-    await expect.poll(() => ends, patient).toEqual(['aborted'])
+    await expect.poll(() => ends).toEqual(['aborted'])
     expect(await call).toMatch(/closed/i)
     await expect(connectMcpServer(there, { agents: {} })).rejects.toThrow(/nothing to offer/)
   })

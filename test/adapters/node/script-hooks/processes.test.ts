@@ -6,7 +6,6 @@ import type { ScriptHookOptions } from '../../../../adapters/node/index.ts'
 import { Agent, type JsonObject } from '../../../../src/index.ts'
 import type { LoopHooks } from '../../../../src/loop/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
-import { patient } from '../../../support/patience.ts'
 import { beforeTool, hooksOf, played, tool } from './played.ts'
 
 /** Processes start late on a busy machine. */
@@ -130,7 +129,7 @@ describe('what a script leaves', () => {
     const { hooks, root } = beforeTool(script)
     expect((await played(hooks)).ran).toEqual(['a'])
     const pids = ['one', 'two', 'three'].map((name) => Number(readFileSync(join(root, name), 'utf8')))
-    for (const pid of pids) await expect.poll(() => isAlive(pid), patient).toBe(false)
+    for (const pid of pids) await expect.poll(() => isAlive(pid)).toBe(false)
   })
 
   it('is nothing in the directory for temporary files', async () => {
@@ -155,11 +154,11 @@ describe('what a script leaves', () => {
     const { hooks, root } = hooksOf({ 'h.sh': 'echo $$ > pid.new; mv pid.new pid; sleep 300' }, { [hook]: 'h.sh' }, { timeoutMs: 60_000 })
     const controller = new AbortController()
     const playing = played(hooks, { path: 'a' }, controller.signal)
-    await expect.poll(() => existsSync(join(root, 'pid')), patient).toBe(true)
+    await expect.poll(() => existsSync(join(root, 'pid'))).toBe(true)
     controller.abort()
     expect((await playing).result.status).toBe(status)
     const pid = Number(readFileSync(join(root, 'pid'), 'utf8'))
-    await expect.poll(() => isAlive(pid), patient).toBe(false)
+    await expect.poll(() => isAlive(pid)).toBe(false)
   })
 
   it('is the last word of a run that was stopped', async () => {
@@ -167,7 +166,7 @@ describe('what a script leaves', () => {
     const controller = new AbortController()
     controller.abort()
     await played(hooks, { path: 'a' }, controller.signal)
-    await expect.poll(() => existsSync(join(root, 'told')), patient).toBe(true)
-    await expect.poll(() => readFileSync(join(root, 'told'), 'utf8'), patient).toContain('"status":"aborted"')
+    await expect.poll(() => existsSync(join(root, 'told'))).toBe(true)
+    await expect.poll(() => readFileSync(join(root, 'told'), 'utf8')).toContain('"status":"aborted"')
   })
 })
