@@ -30,7 +30,8 @@ test('a conversation is there again after a reload, and goes on', everywhere, as
 })
 
 test('a reload in the middle of a run keeps what was said, and the run goes on where it broke off', everywhere, async ({ page }, info) => {
-  await page.goto('/')
+  // So slow that it is in the middle for as long as a busy machine takes to reload.
+  await page.goto('/?pace=4')
   await pick(page, 'Thinking and tools')
   await expect(page.getByTestId('tool-card').filter({ hasText: 'measure_drift' })).toHaveAttribute('data-status', 'running')
   await page.reload()

@@ -204,7 +204,7 @@ describe('afterAnswer', () => {
       hooks: { afterAnswer: ({ text }) => ({ text: text.replace(/\d/g, '#') }) },
     })
     expect(result.text).toBe('call ###-####')
-    expect(JSON.stringify(agent.messages)).not.toContain('555')
+    expect(JSON.stringify(agent.messages)).not.toContain('555-1234')
     expect(ofType(events, 'messageEnd').at(-1)?.message).toMatchObject({ guarded: { verdict: 'replaced', wasShown: true } })
   })
 
