@@ -10,7 +10,7 @@ export { assertJson, type BodyLimits, readSharedText, readText } from './access/
 export { isHost } from './access/loopback.ts'
 export { originGuard } from './access/origin.ts'
 export { deadlineExceeded, ProblemError, problemResponse, refuse, soonMs, unknownRoute } from './access/problem.ts'
-export { assertSigningKey, isSigned, signatureOf } from './access/signature.ts'
+export { isSigned, signatureOf, signingKey } from './access/signature.ts'
 export { sayIn } from './live/commands/say.ts'
 export { type AskedCommand, commandIn, deadlinesFrom, defaultForwardMs, requestFor } from './live/commands/session-commands.ts'
 export { sessionDesk } from './live/desk/live-desk.ts'

@@ -4,7 +4,13 @@ import { ConfigError } from '../contract/errors.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { MessageInput } from '../contract/message/message.ts'
 import { type ClientToolDeclaration, choiceFields } from '../contract/model/choices.ts'
-import { type RequestSettings, settingFields, type ThinkingLevel, thinkingLevel } from '../contract/model/request-settings.ts'
+import {
+  type RequestSettings,
+  responseFormatInput,
+  settingFields,
+  type ThinkingLevel,
+  thinkingLevel,
+} from '../contract/model/request-settings.ts'
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { continuationKind } from '../contract/run/run-facts.ts'
 import type { QueueMode } from '../contract/run/settings.ts'
@@ -16,7 +22,6 @@ import {
   aNumberFromZero,
   anything,
   aPositiveNumber,
-  aSchema,
   aSignal,
   aText,
   either,
@@ -194,7 +199,7 @@ export const promptTable: OptionTable<PromptOptions> = {
   budget: aBudget,
   kind: continuationKind,
   repair: wholeFrom(0),
-  responseFormat: aSchema,
+  responseFormat: responseFormatInput,
 }
 
 const { messages: _history, agentId: _agent, sessionId: _session, owns: _owned, sharedState: _shared, ...settingsOfAgent } = agentTable

@@ -13,7 +13,7 @@ import type { ToolTypesByName } from '../types/tool/typed-tool.ts'
 import { asRead, before, beforeAnswer, Conversation, type Rewind } from './conversation.ts'
 import { continueElsewhere, readHistory, readSession } from './recorded.ts'
 import { codeOf, RemoteError } from './remote-error.ts'
-import type { RemoteSessionOptions } from './remote-options.ts'
+import { checkChatOptions, type RemoteSessionOptions } from './remote-options.ts'
 import { LiveSharedState } from './remote-shared-state.ts'
 import { answerCall, claimCall } from './run/client-calls.ts'
 import { decide, Outbox, type QueuedReceipt } from './run/outbox.ts'
@@ -220,7 +220,9 @@ export class LiveRemoteSession implements ChatAgent {
 
   // How a run begins, and ends
 
-  #begin(beginning: Beginning & { rewind?: Rewind }, { signal, ...options }: ChatOptions): AgentRun {
+  #begin(beginning: Beginning & { rewind?: Rewind }, given: ChatOptions): AgentRun {
+    checkChatOptions(given)
+    const { signal, ...options } = given
     if (this.#wire.isClosed) throw new RemoteError('closed', 'The session was closed on this side. Open it again with remoteSession().')
     if (this.#run !== undefined) throw new AgentBusyError()
     const { path, said, rewind } = beginning
@@ -305,7 +307,8 @@ export class LiveRemoteSession implements ChatAgent {
       opened: () => this.#opened(),
       catchUp: (why) => this.#catchUp(why),
       lost: (error) => {
-        this.#warn('sessionLost', error)
+        // Who has closed it knows.
+        if (!this.#wire.isClosed) this.#warn('sessionLost', error)
         this.#run?.lose(error)
       },
     }

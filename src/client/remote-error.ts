@@ -45,7 +45,7 @@ export class RemoteError extends PhiError<RemoteErrorCode> {
   }
 }
 
-/** The code of a `RemoteError`; of anything else `other`. */
+/** The code of one of our errors; of anything else `other`. */
 export function codeOf(error: unknown): RemoteErrorCode {
-  return RemoteError.isInstance(error) ? error.code : 'other'
+  return PhiError.isInstance(error) ? error.code : 'other'
 }

@@ -1,9 +1,25 @@
 import { aLogger } from '../base/port-kinds.ts'
+import { choiceFields } from '../contract/model/choices.ts'
+import { clientSettingFields } from '../contract/model/model-config.ts'
+import { clientId } from '../contract/run/run-facts.ts'
 import type { RetryConfig } from '../contract/run/settings.ts'
 import { sessionId } from '../contract/session/session.ts'
+import { headerFields } from '../contract/shape/header-fields.ts'
 import { checkOptions } from '../contract/shape/read.ts'
-import { aFunction, aPositiveNumber, aText, either, options, recordOf, required, wholeFrom, withMethods } from '../contract/shape/shape.ts'
+import {
+  aFunction,
+  aPositiveNumber,
+  aSignal,
+  aText,
+  either,
+  json,
+  options,
+  required,
+  wholeFrom,
+  withMethods,
+} from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
+import type { ChatOptions } from '../types/run/chat-agent.ts'
 
 /** How a lost connection is taken up again. */
 export interface ReconnectOptions {
@@ -32,7 +48,7 @@ export interface RemoteSessionOptions {
   headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>)
   reconnect?: ReconnectOptions
   /**
-   * Names this page where it runs tools, a text that nobody can guess: of two pages that could run a call, the one that holds it is known by it. Where it stays the same over a
+   * Names this page where it runs tools, a text of 8 to 100 characters that nobody can guess: of two pages that could run a call, the one that holds it is known by it. Where it stays the same over a
    * reload, a call goes on at once that the page ran before. Default: a new one.
    */
   clientId?: string
@@ -40,24 +56,45 @@ export interface RemoteSessionOptions {
   logger?: Logger | false
 }
 
+const requestHeaders = either(headerFields, withMethods('Headers', 'forEach', 'get'))
+
 const remoteOptions = options<RemoteSessionOptions>({
   url: required(aText),
   sessionId: required(sessionId),
   fetch: aFunction,
-  headers: either(aFunction, recordOf(aText), withMethods('Headers', 'forEach', 'get')),
+  headers: either(aFunction, requestHeaders),
   reconnect: options<ReconnectOptions>({
     maxRetries: wholeFrom(0),
     initialDelayMs: aPositiveNumber,
     maxDelayMs: aPositiveNumber,
     idleTimeoutMs: aPositiveNumber,
   }),
-  clientId: aText,
+  clientId,
   logger: aLogger,
 })
 
 /** Throws `ConfigError` `invalidOption` for options that cannot work. */
 export function checkRemoteOptions(given: RemoteSessionOptions): void {
   checkOptions(given, remoteOptions)
+}
+
+/** As they are sent. Throws `ConfigError` `invalidOption`, which holds no value: it may be a secret, and the platform's own words would quote it. */
+export function sendableHeaders(given: RequestHeaders = {}): Headers {
+  checkOptions(given, requestHeaders, 'headers')
+  return new Headers(given)
+}
+
+const chatOptions = options<ChatOptions>({
+  ...clientSettingFields,
+  model: choiceFields.model,
+  tools: choiceFields.tools,
+  signal: aSignal,
+  metadata: json,
+})
+
+/** Throws `ConfigError` `invalidOption` for what no run can be told, wherever its agent is. What the server lets its clients say, it says itself. */
+export function checkChatOptions(given: ChatOptions): void {
+  checkOptions(given, chatOptions)
 }
 
 /** How attempts are spaced. */

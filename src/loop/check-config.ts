@@ -3,7 +3,7 @@ import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { contextOptions, off } from '../context/tokens/context-options.ts'
 import { ConfigError } from '../contract/errors.ts'
 import { cacheStrategy } from '../contract/model/request.ts'
-import { settingFields, thinkingLevel } from '../contract/model/request-settings.ts'
+import { responseFormatInput, settingFields, thinkingLevel } from '../contract/model/request-settings.ts'
 import { hasRates } from '../contract/model/usage.ts'
 import { turnTrigger } from '../contract/run/run-facts.ts'
 import {
@@ -107,7 +107,7 @@ export const settingTable = {
   configId: aText,
   ...settingFields,
   cache: either(oneOf('auto', 'disabled'), closed(cacheStrategy)),
-  responseFormat: aSchema,
+  responseFormat: responseFormatInput,
   repair: wholeFrom(0),
   resolveMedia: aFunction,
   toolExecution: either(oneOf('parallel', 'sequential'), closed(toolExecution)),

@@ -10,7 +10,7 @@ import { aJsonObject, aSchema, options as optionsOf, required, wholeFrom } from 
 import type { SharedState, SharedStateRules } from '../types/session/shared-state.ts'
 import type { SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
 import type { ToolContext } from '../types/tool/tool.ts'
-import { enforceableSchema } from '../validation/enforceable-schema.ts'
+import { enforceableAs } from '../validation/enforceable-schema.ts'
 import { formatIssues } from '../validation/format-issues.ts'
 import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
 import { isStandardSchema } from '../validation/tool-parameters.ts'
@@ -74,7 +74,7 @@ export function sharedState(options: SharedStateOptions<JsonSchema | StandardSch
   checkOptions(options, optionTable)
   const { schema, maxChars = defaultMaxChars } = options
   const initial = plain(options.initial, maxChars, 'invalidOption')
-  const check = isStandardSchema(schema) ? schema['~standard'].validate : jsonSchemaValidator.compile(enforceableSchema(schema))
+  const check = isStandardSchema(schema) ? schema['~standard'].validate : jsonSchemaValidator.compile(enforceableAs('schema', schema))
   const fitting = async (value: unknown): Promise<JsonObject> => {
     const next = plain(value, maxChars, 'invalidState')
     // A schema of somebody else gets a copy: it may change what it is shown.

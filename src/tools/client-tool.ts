@@ -5,9 +5,9 @@ import { anything, aSchema, type Infer, oneOf, options as optionsOf, wholeFrom }
 import type { SchemaInput, SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
 import type { ToolParameters } from '../types/tool/tool.ts'
 import type { DefinedTool } from '../types/tool/typed-tool.ts'
-import { enforceableSchema } from '../validation/enforceable-schema.ts'
+import { enforceableAs } from '../validation/enforceable-schema.ts'
 import { isStandardSchema } from '../validation/tool-parameters.ts'
-import { defineTool, type ToolOptions } from './define-tool.ts'
+import { assertNamed, defineTool, type ToolOptions } from './define-tool.ts'
 
 /** What `clientTool` takes: a tool as `defineTool` makes it, without `execute`. */
 export interface ClientToolOptions<Parameters extends ToolParameters, Args, Output extends ToolParameters, Name = string>
@@ -57,14 +57,12 @@ export function clientTool<
 export function clientTool<Args extends object = JsonObject, const Name extends string = string, Result = JsonValue>(
   options: ClientToolOptions<JsonSchema, Args, ToolParameters, Name>,
 ): DefinedTool<Name, Args, Result>
-export function clientTool({
-  trust = 'untrusted',
-  output,
-  maxResultChars = defaultMaxResultChars,
-  ...options
-}: ClientToolOptions<ToolParameters, never, ToolParameters>): DefinedTool {
-  checkOptions({ ...options, trust, output, maxResultChars }, clientOptions, `Tool "${options.name}"`, 'invalidTool')
-  if (output !== undefined && !isStandardSchema(output)) enforceableSchema(output)
+export function clientTool(given: ClientToolOptions<ToolParameters, never, ToolParameters>): DefinedTool {
+  assertNamed(given, 'What clientTool got')
+  const what = `Tool "${given.name}"`
+  checkOptions(given, clientOptions, what, 'invalidTool')
+  const { trust = 'untrusted', output, maxResultChars = defaultMaxResultChars, ...options } = given
+  if (output !== undefined && !isStandardSchema(output)) enforceableAs(`${what}.output`, output)
   const { description } = options
   const told = trust === 'untrusted' && typeof description === 'string' && description.trim() !== ''
   const tool = defineTool({ ...options, ...(told && { description: `${description} ${untrusted}` }), execute: runElsewhere } as ToolOptions<

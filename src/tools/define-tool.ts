@@ -19,7 +19,7 @@ import { isToolName } from '../contract/tool/tool-result.ts'
 import type { SchemaInput, SchemaOutput, StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolContext, ToolOutput, ToolParameters } from '../types/tool/tool.ts'
 import type { DefinedTool } from '../types/tool/typed-tool.ts'
-import { enforceableSchema } from '../validation/enforceable-schema.ts'
+import { enforceableAs } from '../validation/enforceable-schema.ts'
 import { isStandardSchema, toolJsonSchema } from '../validation/tool-parameters.ts'
 
 /** What `defineTool` takes: an `AgentTool` whose arguments still have their type. */
@@ -50,7 +50,7 @@ export interface ToolOptions<Parameters extends ToolParameters, Args, Name = str
  * **Contract**
  * - `execute` gets validated arguments; what it returns or throws is data for the model.
  * - Throws `ConfigError` at once: `invalidTool` for a bad name, a missing description, an option of a wrong type or an unknown one, a
- *   `needsApproval` that is no rule, parameters that are not an object schema or have no JSON Schema; `unsupportedSchema` for a raw JSON Schema with a keyword that cannot be enforced (see {@link enforceableSchema}).
+ *   `needsApproval` that is no rule, parameters that are not an object schema or have no JSON Schema; `unsupportedSchema` for a raw JSON Schema with a keyword that cannot be enforced (see `enforceableSchema`).
  *
  * Source: docs/concepts/tools.md
  *
@@ -79,7 +79,7 @@ export function defineTool<Args>(options: ToolOptions<ToolParameters, Args>): Ag
     ...(needsApproval === undefined ? {} : { needsApproval: eraseApproval(needsApproval) }),
   }
   const schema = toolJsonSchema(tool)
-  if (!isStandardSchema(tool.parameters)) checkKeywords(tool.name, schema)
+  if (!isStandardSchema(tool.parameters)) enforceableAs(`Tool "${tool.name}"`, schema)
   return tool
 }
 
@@ -103,8 +103,16 @@ const toolOptions = optionsOf<ToolOptions<ToolParameters, never>>({
 })
 
 function checkTool(options: ToolOptions<ToolParameters, never>): void {
+  assertNamed(options, 'What defineTool got')
+  const { name } = options
+  checkOptions(options, toolOptions, `Tool "${name}"`, 'invalidTool')
+  if (typeof options.execute !== 'function') throw new ConfigError('invalidTool', `Tool "${name}" needs an execute function.`)
+}
+
+/** Throws `ConfigError` `invalidTool` for options of a tool, told as `what`, that have no name that a service takes, or no description. */
+export function assertNamed(options: Pick<ToolOptions<ToolParameters, never>, 'name' | 'description'>, what: string): void {
   if (typeof options !== 'object' || options === null) checkOptions(options, toolOptions, '', 'invalidTool')
-  const foreign = foreignTool(options, 'What defineTool got')
+  const foreign = foreignTool(options, what)
   if (foreign !== undefined) throw new ConfigError('invalidTool', foreign)
   const { name, description } = options
   if (!isToolName(name)) {
@@ -115,16 +123,5 @@ function checkTool(options: ToolOptions<ToolParameters, never>): void {
   }
   if (typeof description !== 'string' || description.trim() === '') {
     throw new ConfigError('invalidTool', `Tool "${name}" needs a description: it is how the model knows when to use it.`)
-  }
-  checkOptions(options, toolOptions, `Tool "${name}"`, 'invalidTool')
-  if (typeof options.execute !== 'function') throw new ConfigError('invalidTool', `Tool "${name}" needs an execute function.`)
-}
-
-function checkKeywords(name: string, schema: JsonSchema): void {
-  try {
-    enforceableSchema(schema)
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    throw new ConfigError(error.code, `Tool "${name}": ${error.message}`, { cause: error })
   }
 }

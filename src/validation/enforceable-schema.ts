@@ -32,6 +32,16 @@ export function enforceableSchema(schema: JsonSchema): JsonSchema {
   return copy
 }
 
+/** As {@link enforceableSchema}, for a schema that a caller hands in as `what`, which the error names. */
+export function enforceableAs(what: string, schema: JsonSchema): JsonSchema {
+  try {
+    return enforceableSchema(schema)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError(error.code, `${what}: ${error.message}`, { cause: error })
+  }
+}
+
 function checkRef(root: JsonSchema, ref: string, pointer: string, copies: ReadonlySet<object>): void {
   const seen = new Set<unknown>()
   let target = resolveRef(root, ref)

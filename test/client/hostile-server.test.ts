@@ -50,6 +50,12 @@ const begun = event({ type: 'messageStart', messageId: 'm', seq: 2, message: { i
 const refusal: Answer = (_, response) => {
   response.writeHead(400, { 'content-type': 'application/problem+json' }).write('{"code":')
 }
+const comments: Answer = (request, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const timer = setInterval(() => response.write(':\n\n'), 20)
+  request.on('close', () => clearInterval(timer))
+  response.on('close', () => clearInterval(timer))
+}
 const longRefusal: Answer = (request, response) => {
   refusal(request, response)
   const more = (): void => {
@@ -62,6 +68,7 @@ const longRefusal: Answer = (request, response) => {
 describe('a run on a server that is not what it should be ends with an error', () => {
   it.each<[string, string, Answer]>([
     ['a refusal without an end', 'stalled', refusal],
+    ['comments, and never an event', 'stalled', comments],
     ['a refusal that is too long', 'unexpectedAnswer', longRefusal],
     ['the same beginning with each connection', 'connectionLost', stream(start)],
     ['a delta for a place that no message has', 'unexpectedAnswer', stream(start, begun, hugeIndex)],
@@ -83,6 +90,61 @@ it.each([
 ])('a history with %s is refused as no session', async (_, value) => {
   const { url } = await serving(json(value))
   await expect(sessionAt(url).load()).rejects.toMatchObject({ code: 'unexpectedAnswer' })
+})
+
+it('a run that is on may say nothing for as long as its server says that it is there', async () => {
+  const text = { type: 'text', text: 'Done.' }
+  const answer = event({ type: 'messageEnd', seq: 2, messageId: 'm', message: { id: 'm', role: 'assistant', content: [text] } })
+  const end = event({ type: 'agentEnd', seq: 3, status: 'completed', messages: [], usage: {} })
+  const { url } = await serving((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(frame(start))
+    let left = 20
+    const timer = setInterval(() => {
+      if (left-- > 0) return response.write(':\n\n')
+      clearInterval(timer)
+      return response.end(frame(answer) + frame(end))
+    }, 20)
+    response.on('close', () => clearInterval(timer))
+  })
+  expect((await sessionAt(url).prompt('Go.').result).status).toBe('completed')
+})
+
+it('no error quotes what a header or an address holds', async () => {
+  const secret = 'sk-0123456789'
+  const refusedAt = async (options: object) => {
+    try {
+      const session = remoteSession({ url: 'http://127.0.0.1:1', sessionId: 's', logger: false, ...options })
+      const { error } = await session.prompt('Go.').result
+      return error
+    } catch (error) {
+      return error
+    }
+  }
+  const wrong = [
+    { headers: { authorization: `Bearer ${secret}\n` } },
+    { headers: async () => ({ authorization: `Bearer ${secret}\n` }) },
+    { headers: async () => secret },
+    { url: `http://me:${secret}@127.0.0.1:1` },
+    { url: '/agent' },
+  ]
+  for (const options of wrong) {
+    const error = await refusedAt(options)
+    expect(error).toMatchObject({ code: 'invalidOption' })
+    expect(JSON.stringify([error, String(error)])).not.toContain(secret)
+  }
+})
+
+it('who closes a session is not warned that it is closed', async () => {
+  const { url } = await serving((_, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(':\n\n'))
+  const warned: string[] = []
+  const session = remoteSession({ url, sessionId: 's', logger: { warn: (event) => void warned.push(event) } })
+  session.subscribe(() => undefined)
+  const { result } = session.prompt('Go.')
+  await new Promise((resolve) => setImmediate(resolve))
+  session.close()
+  expect((await result).error?.code).toBe('closed')
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(warned).toEqual([])
 })
 
 it('a redirect is followed nowhere: whoever it leads to is told nothing', async () => {

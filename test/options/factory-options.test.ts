@@ -63,7 +63,7 @@ import {
   writeFileTool,
 } from '../../src/tools/index.ts'
 import { everySetting } from './every-setting.ts'
-import { checkedOptions } from './surface.ts'
+import { checkedOptions, tolerant } from './surface.ts'
 
 const act = () => undefined
 const transport: Required<TransportOptions> = {
@@ -367,13 +367,3 @@ describe('a key that is missing', () => {
     }
   })
 })
-
-/** What a tool is refused with has a code of its own. */
-function tolerant<T>(make: () => T): T {
-  try {
-    return make()
-  } catch (error) {
-    if (ConfigError.isInstance(error) && error.code === 'invalidTool') throw new ConfigError('invalidOption', error.message)
-    throw error
-  }
-}

@@ -71,3 +71,13 @@ export function checkedOptions<Options extends object>(
     })
   })
 }
+
+/** What a tool is refused with has a code of its own. */
+export function tolerant<T>(make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    if (ConfigError.isInstance(error) && error.code === 'invalidTool') throw new ConfigError('invalidOption', error.message)
+    throw error
+  }
+}

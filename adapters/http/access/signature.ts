@@ -1,14 +1,13 @@
-import { ConfigError } from '../../../src/index.ts'
+import { kind, type Shape } from '../../../src/internal.ts'
 
 /** Characters of a key at least. */
 const minKey = 32
 
-/** Throws `ConfigError` `invalidOption` for a key that could be guessed. `of` is what takes it. */
-export function assertSigningKey(key: string, of: string): void {
-  if (key.length >= minKey) return
-  const message = `key of ${of} has ${key.length} characters. Give it at least ${minKey} that nobody can guess.`
-  throw new ConfigError('invalidOption', message)
-}
+/** A key that nobody guesses. */
+export const signingKey: Shape = kind(
+  `a text of at least ${minKey} characters that nobody can guess`,
+  (value) => typeof value === 'string' && value.length >= minKey,
+)
 
 /** The HMAC-SHA256 of a text, as hex. */
 export async function signatureOf(text: string, key: string): Promise<string> {

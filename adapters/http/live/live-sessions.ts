@@ -32,7 +32,7 @@ export interface LiveSessions {
 }
 
 /** What an option that takes live sessions is told to be. */
-export const liveSessions: Shape = withMethods('live sessions, as memoryLiveSessions({ store, agent }) gives them,', 'fetch', 'list')
+export const liveSessions: Shape = withMethods('live sessions as memoryLiveSessions({ store, agent }) gives them', 'fetch', 'list')
 
 /** Which part of a list. */
 export type ListPage = Pick<SessionListOptions, 'cursor' | 'status'> & { limit: number }

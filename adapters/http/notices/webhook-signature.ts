@@ -1,6 +1,8 @@
+import { ConfigError } from '../../../src/index.ts'
+import { checkOptions, either, listOf, options as optionsOf, required } from '../../../src/internal.ts'
 import { readText } from '../access/body.ts'
 import { ProblemError } from '../access/problem.ts'
-import { isSigned, signatureOf } from '../access/signature.ts'
+import { isSigned, signatureOf, signingKey } from '../access/signature.ts'
 import { routeDefaults } from '../routes/route-options.ts'
 import type { EndNotice, SessionNotice, WaitingNotice } from './session-notices.ts'
 
@@ -49,6 +51,8 @@ export interface ReadWebhookOptions {
   key: string | readonly string[]
 }
 
+const readOptions = optionsOf<ReadWebhookOptions>({ key: required(either(signingKey, listOf(signingKey))) })
+
 /** Either the notice, or why the request is to be refused. */
 export type ReadWebhook = { notice: WebhookNotice; problem?: never } | { notice?: never; problem: string }
 
@@ -58,11 +62,14 @@ export type ReadWebhook = { notice: WebhookNotice; problem?: never } | { notice?
  * **Contract**
  * - Nothing of a body is parsed before its signature was verified, which takes the same time wherever it differs.
  * - A request older than 5 minutes is refused: keep each `id` for so long, and act once. What is tried again has the same `id` and a new signature.
- * - Never rejects. No key is in `problem`.
+ * - Rejects with `ConfigError` `invalidOption` for a key that is not set, and for nothing that was sent. No key is in `problem`.
  *
  * Source: docs/notices.md
  */
-export async function readWebhook(request: Request, { key }: ReadWebhookOptions): Promise<ReadWebhook> {
+export async function readWebhook(request: Request, options: ReadWebhookOptions): Promise<ReadWebhook> {
+  checkOptions(options, readOptions)
+  const { key } = options
+  if (key.length === 0) throw new ConfigError('invalidOption', 'key is an empty list. Give it the key of the sender.')
   const [, time = '', hex = ''] = /^t=(\d{1,12}),v1=([\da-f]{64})$/.exec(request.headers.get(signatureHeader) ?? '') ?? []
   if (hex === '') return { problem: `The header ${signatureHeader} is missing, or has no signature.` }
   if (Math.abs(Date.now() / 1000 - Number(time)) > toleranceSeconds)
@@ -72,6 +79,6 @@ export async function readWebhook(request: Request, { key }: ReadWebhookOptions)
     const isOurs = await isSigned(`${Number(time)}.${body}`, hex, key)
     return isOurs ? { notice: JSON.parse(body) } : { problem: 'The signature is not that of this body and key.' }
   } catch (error) {
-    return { problem: error instanceof ProblemError ? error.message : 'The body is no JSON, or the key is empty.' }
+    return { problem: error instanceof ProblemError ? error.message : 'The body is no JSON.' }
   }
 }

@@ -17,7 +17,7 @@ import {
   timerMs,
   wholeFrom,
 } from '../../../src/internal.ts'
-import { assertSigningKey } from '../access/signature.ts'
+import { signingKey } from '../access/signature.ts'
 import type { SessionNotice } from './session-notices.ts'
 import { signatureHeader, signedNow, webhookBody } from './webhook-signature.ts'
 
@@ -39,7 +39,7 @@ export interface WebhookOptions {
 
 const webhookOptions = optionsOf<WebhookOptions>({
   url: required(aText),
-  key: required(aText),
+  key: required(signingKey),
   timeoutMs: aPositiveNumber,
   maxRetries: wholeFrom(0),
   fetch: aFunction,
@@ -75,7 +75,6 @@ const answerMs = 15_000
 export function webhook(options: WebhookOptions): Webhook {
   checkOptions(options, webhookOptions)
   assertAddress(options.url)
-  assertSigningKey(options.key, 'webhook')
   const open = new Set<Promise<void>>()
   const send = (notice: SessionNotice): Promise<void> => {
     if (open.size >= maxOnTheWay) return fail(options, notice, `${maxOnTheWay} are on their way already`)

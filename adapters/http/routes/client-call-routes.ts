@@ -1,5 +1,6 @@
 import type { ClientCallAnswer } from '../../../src/client/index.ts'
 import type { JsonObject } from '../../../src/index.ts'
+import { fits, clientId as namesPage } from '../../../src/internal.ts'
 import { readJsonObject } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import type { ClientCallRef } from '../live/commands/client-calls.ts'
@@ -17,7 +18,7 @@ export function addClientCallRoutes(app: SessionApp, options: SessionRouteOption
   app.post('/client-calls/:toolCallId/claim', async (c) => {
     const ref = refIn(c.req.param('toolCallId'), await readJsonObject(c, options.body))
     const { clientId } = ref
-    if (clientId === undefined) refuse(400, 'invalidBody', 'clientId must be a text of 8 to 100 characters that names this page.')
+    if (clientId === undefined) refuse(400, 'invalidBody', `clientId must be ${namesPage.expected}: it names this page.`)
     // A page that is not the first has done nothing wrong.
     return c.json(await c.env.desk.command({ type: 'claimCall', ...ref, clientId }))
   })
@@ -33,8 +34,7 @@ function refIn(toolCallId: string, { argumentsHash, clientId }: JsonObject): Cli
   if (typeof argumentsHash !== 'string')
     refuse(400, 'invalidBody', 'argumentsHash must be that of the call which was shown: a page answers no other.')
   if (clientId === undefined) return { toolCallId, argumentsHash }
-  if (typeof clientId !== 'string' || clientId.length < 8 || clientId.length > 100)
-    refuse(400, 'invalidBody', 'clientId must be a text of 8 to 100 characters.')
+  if (!fits(namesPage, clientId)) refuse(400, 'invalidBody', `clientId must be ${namesPage.expected}.`)
   return { toolCallId, argumentsHash, clientId }
 }
 

@@ -1,6 +1,8 @@
 import { ConfigError } from '../../contract/errors.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { PendingClientCall } from '../../contract/run/run-facts.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { withMethods } from '../../contract/shape/shape.ts'
 import type { AgentRun } from '../../types/run/run.ts'
 import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
 import type { AnyTools, ClientTools } from './client-tools.ts'
@@ -20,6 +22,7 @@ interface LocalAgent {
  * Source: docs/concepts/client-tools.md
  */
 export function runClientTools<Tools extends ToolTypesByName = AnyTools>(agent: LocalAgent, handlers: ClientTools<Tools>): () => void {
+  checkOptions(agent, withMethods('an Agent', 'subscribe', 'pendingClientCalls'), 'agent')
   const runOf = (): AgentRun => {
     const { currentRun } = agent
     if (currentRun === undefined) throw new ConfigError('unknownCall', 'No run is on that waits for this call.')

@@ -9,6 +9,8 @@ import type { NamedMedia } from './named-media.ts'
 
 interface EventStreamOptions {
   idleMs: number
+  /** It answers what begins a run: its first event comes at once, and until then comments stand for nothing. */
+  beginsRun: boolean
   /** What events name. */
   media: NamedMedia
   /** Whose events they are: another session's are not told. */
@@ -24,7 +26,8 @@ interface EventStreamOptions {
  *
  * **Contract**
  * - `next` resolves with undefined when the answer ended, and rejects with a `RemoteError` when it was cut, holds what is no event, or brings no byte
- *   for `idleMs`. A page that was asleep finds that out when it is looked at; a new network ends the answer at once.
+ *   for `idleMs`, or comments alone where a run is to begin. Once a run is on, comments say that its server has it: how long it may take is the
+ *   agent's to limit. A page that was asleep finds that out when it is looked at; a new network ends the answer at once.
  * - What ends in the middle of an event does not bring it.
  * - `close` lets the connection go, also while `next` waits. No timer and no listener outlives the stream.
  */
@@ -36,6 +39,8 @@ export class EventStream {
   #stopTimer: () => void = () => undefined
   #batch: AgentEvent[] = []
   #lastAt = Date.now()
+  /** No event has come where one has to, whatever else came. */
+  #isAwaited: boolean
   /** Media of what came are read, and nothing of the stream. */
   #isFilling = false
   #isClosed = false
@@ -43,7 +48,8 @@ export class EventStream {
   readonly #letGo: () => void
   #failure: RemoteError | undefined
 
-  constructor(body: ReadableStream<Uint8Array>, { idleMs, media, sessionId, letGo, onState }: EventStreamOptions) {
+  constructor(body: ReadableStream<Uint8Array>, { idleMs, beginsRun, media, sessionId, letGo, onState }: EventStreamOptions) {
+    this.#isAwaited = beginsRun
     this.#media = media
     this.#letGo = letGo
     const read = createEventReader(sessionId, onState)
@@ -62,8 +68,9 @@ export class EventStream {
       while (this.#failure === undefined) {
         const { done, value } = await this.#reader.read()
         if (done) break
-        this.#lastAt = Date.now()
         this.#decoder.feed(value)
+        this.#isAwaited &&= this.#batch.length === 0
+        if (!this.#isAwaited) this.#lastAt = Date.now()
         if (this.#batch.length > 0) return await this.#taken()
       }
     } catch (cause) {
@@ -117,7 +124,7 @@ export class EventStream {
     const restMs = this.#isFilling ? this.#idleMs : this.#idleMs - (Date.now() - this.#lastAt)
     this.#stopTimer()
     if (restMs > 0) this.#watch(restMs)
-    else this.#end(stalled(this.#idleMs))
+    else this.#end(stalled(this.#idleMs, this.#isAwaited ? 'no event' : 'not even a ping'))
   }
 
   #end(failure: RemoteError): void {
@@ -135,10 +142,10 @@ function newNetwork(): RemoteError {
 }
 
 /** Nothing came for too long. */
-export function stalled(idleMs: number): RemoteError {
+export function stalled(idleMs: number, missed: 'no event' | 'not even a ping' = 'not even a ping'): RemoteError {
   const advice =
     'Check that nothing between here and the server collects the answer, and that pingMs there is well below idleTimeoutMs here.'
-  return new RemoteError('stalled', `Nothing came for ${idleMs} ms, not even a ping. ${advice}`, { isRetryable: true })
+  return new RemoteError('stalled', `Nothing came for ${idleMs} ms, ${missed}. ${advice}`, { isRetryable: true })
 }
 
 /** One frame of a stream: its data, its name, and the cursor beside it. */

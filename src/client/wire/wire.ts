@@ -8,7 +8,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { StoredBytes } from '../../contract/message/media.ts'
 import type { Logger } from '../../types/logger.ts'
 import { RemoteError } from '../remote-error.ts'
-import { type Patience, patienceOf, type RemoteSessionOptions } from '../remote-options.ts'
+import { type Patience, patienceOf, type RemoteSessionOptions, sendableHeaders } from '../remote-options.ts'
 import { refusalOf, unexpectedAnswer } from './answers.ts'
 import { waitForWay } from './connectivity.ts'
 import { EventStream, stalled } from './event-stream.ts'
@@ -81,7 +81,8 @@ export class Wire {
       if (!isStream || response.body === null) throw await unexpectedAnswer(response, 'a stream of events')
       const { sessionId } = this.#options
       const { idleTimeoutMs: idleMs } = this.patience
-      return new EventStream(response.body, { idleMs, media: this.media, sessionId, letGo, onState: this.#toldState })
+      const beginsRun = ask.method === 'POST'
+      return new EventStream(response.body, { idleMs, beginsRun, media: this.media, sessionId, letGo, onState: this.#toldState })
     } catch (error) {
       letGo()
       throw error
@@ -173,11 +174,11 @@ export class Wire {
 
   async #send({ method, path, body, key }: Ask, init: RequestInit): Promise<Response> {
     const { fetch: send = (request: Request) => fetch(request), headers } = this.#options
-    const all = new Headers(typeof headers === 'function' ? await headers() : headers)
+    const all = sendableHeaders(typeof headers === 'function' ? await headers() : headers)
     if (body !== undefined) all.set('content-type', 'application/json')
     if (key !== undefined) all.set('idempotency-key', key)
     const content = body === undefined ? {} : { body: JSON.stringify(body) }
-    const request = new Request(this.#base + path, { ...init, method, headers: all, redirect: 'manual', ...content })
+    const request = this.#requestTo(path, { ...init, method, headers: all, redirect: 'manual', ...content })
     try {
       return await this.#untilStalled(() => send(request))
     } catch (cause) {
@@ -186,6 +187,19 @@ export class Wire {
         cause,
         isRetryable: true,
       })
+    }
+  }
+
+  /**
+   * Here, not where the session is made: a server that makes a page of it asks nothing, and need not know whole addresses. The platform's own words may hold
+   * what is secret in an address or a header.
+   */
+  #requestTo(path: string, init: RequestInit): Request {
+    try {
+      return new Request(this.#base + path, init)
+    } catch {
+      const advice = 'Outside of a page it must be a whole one, such as "https://agents.example/api", without a name and a password in it.'
+      throw new RemoteError('invalidOption', `url is no address that can be asked. ${advice}`)
     }
   }
 

@@ -1,9 +1,11 @@
+import { foreignFormat } from '../shape/foreign-names.ts'
 import { headerFields } from '../shape/header-fields.ts'
 import { jsonFault } from '../shape/json-fault.ts'
 import {
   aFlag,
   aJsonObject,
   aJsonSchema,
+  aSchema,
   aText,
   between,
   either,
@@ -146,6 +148,8 @@ export const responseFormat = tagged('type', {
   jsonObject: {},
   jsonSchema: { name: aText, schema: aJsonSchema, strict: optional(aFlag) },
 })
+/** What callers write for it. */
+export const responseFormatInput = withInside(aSchema, foreignFormat)
 /**
  * What form an answer must have. Services that cannot promise a schema get a tool that only takes the answer, and are made to call it.
  */

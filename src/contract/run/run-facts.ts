@@ -11,6 +11,7 @@ import {
   type FieldsOf,
   fieldsOf,
   type Infer,
+  kind,
   listOf,
   object,
   oneOf,
@@ -28,6 +29,13 @@ export const eventBase = {
   sessionId: aText,
   loopId: aText,
 }
+
+/** The name of a page that runs tools: long enough that nobody guesses it. */
+export const clientId: ShapeOf<string> = kind(
+  'a text of 8 to 100 characters that nobody can guess, such as crypto.randomUUID()',
+  (value) => typeof value === 'string' && value.length >= 8 && value.length <= 100,
+  'string',
+)
 
 /** What every event carries. */
 export interface EventBase extends FieldsOf<typeof eventBase> {}

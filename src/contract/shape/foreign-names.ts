@@ -61,3 +61,11 @@ export function foreignTools(value: unknown, path: string): string | undefined {
   if (name === undefined || typeof tool !== 'object') return undefined
   return `${path} has its tools by their names, as the AI SDK does. Here it is a list: [defineTool({ name: ${JSON.stringify(name.slice(0, 60))}, … }), …].`
 }
+
+/** What to say of the form of an answer at `path` that is written as somebody else does; undefined for any other value. */
+export function foreignFormat(value: unknown, path: string): string | undefined {
+  const type: unknown = Object(value).type
+  if (type === 'json_object') return `${path} is { type: 'json_object' }, which others have. Here it is { type: 'jsonObject' }.`
+  if (type !== 'json' && type !== 'json_schema') return undefined
+  return `${path} is of type "${type}", which others have. Here it is the schema itself: of zod and its like, or a JSON Schema such as { type: 'object', properties: { … } }.`
+}

@@ -1,6 +1,6 @@
 import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aFunction, options as optionsOf } from '../../contract/shape/shape.ts'
+import { aFunction, options as optionsOf, withMethods } from '../../contract/shape/shape.ts'
 import type { ChatAgent } from '../../types/run/chat-agent.ts'
 import type { AgentRun } from '../../types/run/run.ts'
 import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
@@ -18,7 +18,7 @@ export interface Chat<Part = ChatPart> {
   readonly actions: ChatActions
   /** The same object until something changes. */
   getSnapshot(): ChatState<Part>
-  /** The state that it began with: for a page that is made on a server, and its first look in the browser. */
+  /** What the agent knew before anybody listened: for a page that is made on a server, and its first look in the browser. */
   getServerSnapshot(): ChatState<Part>
   /** Calls `listener` after each change; returns how to stop. While anybody listens, the agent is heard. A listener must not throw. */
   subscribe(listener: () => void): () => void
@@ -35,6 +35,8 @@ export type ChatSource<Tools extends ToolTypesByName = ToolTypesByName> = (ChatA
 /** How a chat spaces its notifications. */
 export type CreateChatOptions = Pick<StoreOptions, 'schedule'>
 
+/** An agent of any place, by what is asked of each. */
+const aChatAgent = withMethods('an Agent or a remote session', 'prompt', 'subscribe', 'pendingApprovals')
 const createOptions = optionsOf<CreateChatOptions>({ schedule: aFunction })
 
 /**
@@ -53,6 +55,7 @@ export function createChat<Tools extends ToolTypesByName = ToolTypesByName>(
   agent: ChatAgent & WithTools<Tools>,
   options: CreateChatOptions = {},
 ): Chat<ChatPart<Tools>> & WithTools<Tools> {
+  checkOptions(agent, aChatAgent, 'agent')
   checkOptions(options, createOptions)
   return typed(new LiveChat(agent, options))
 }
@@ -61,13 +64,18 @@ const chats = new WeakMap<ChatAgent, Chat>()
 
 /** The chat of this agent: one for all parts of a page, made when it is first asked for. */
 export function chatOf<Tools extends ToolTypesByName = ToolTypesByName>(source: ChatSource<Tools>): Chat<ChatPart<Tools>> {
-  if ('getSnapshot' in source) return typed(source)
+  if (isChat(source)) return typed(source)
   let chat = chats.get(source)
   if (chat === undefined) {
+    checkOptions(source, aChatAgent, 'agent')
     chat = new LiveChat(source, {})
     chats.set(source, chat)
   }
   return typed(chat)
+}
+
+function isChat(source: ChatAgent | Chat): source is Chat {
+  return typeof source === 'object' && source !== null && 'getSnapshot' in source
 }
 
 /** What tools take and give is checked where they run. Here it is only named, by whoever knows the tools: no code can tell that it fits. */
@@ -82,7 +90,8 @@ class LiveChat implements Chat {
   readonly #listeners = new Set<() => void>()
   readonly #show = new Show()
   readonly #queue: Queue
-  readonly #first: ChatState
+  /** As it was when it was heard first. */
+  #first: ChatState | undefined
   #store: Store | undefined
   #run: RunState
   #isLoading: boolean
@@ -101,8 +110,7 @@ class LiveChat implements Chat {
     this.#queue = new Queue(agent, () => this.#publish())
     this.#isLoading = this.#lacksHistory
     this.#run = saidBy(agent)
-    this.#first = this.#look()
-    this.#state = this.#first
+    this.#state = this.#look()
   }
 
   getSnapshot = (): ChatState => {
@@ -114,7 +122,8 @@ class LiveChat implements Chat {
     return this.#state
   }
 
-  getServerSnapshot = (): ChatState => this.#first
+  // On a server nobody listens. In the browser each part looks first at what the server has shown, also one that comes late.
+  getServerSnapshot = (): ChatState => this.#first ?? this.getSnapshot()
 
   subscribe = (listener: () => void): (() => void) => {
     const heard = () => listener()
@@ -142,6 +151,7 @@ class LiveChat implements Chat {
   }
 
   async #open(): Promise<void> {
+    this.#first ??= this.getSnapshot()
     this.#isOpen = true
     if (this.#lacksHistory) await this.#load()
     if (this.#isOpen) this.#follow()

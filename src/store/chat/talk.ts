@@ -1,3 +1,4 @@
+import { requestFor } from '../../base/questions.ts'
 import { errorText, PhiError } from '../../contract/errors.ts'
 import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
 import type { ChatAgent } from '../../types/run/chat-agent.ts'
@@ -44,9 +45,10 @@ export async function decide(agent: SomeAgent, request: ApprovalRef, denied?: { 
   }
   const answer = (run: AgentRun, asked: ApprovalRef) => (denied === undefined ? run.approve(asked) : run.deny(asked, denied.reason))
   if (agent.currentRun !== undefined) return answer(agent.currentRun, request)
+  const asked = requestFor(agent.pendingApprovals(), { toolCallId: request.toolCallId, argumentsHash: request.argumentsHash })
   const run = agent.continueLoop()
   for await (const event of run) {
-    if (event.type !== 'approvalRequested' || event.toolCallId !== request.toolCallId) continue
+    if (event.type !== 'approvalRequested' || event.toolCallId !== asked.toolCallId) continue
     return answer(run, { toolCallId: request.toolCallId, argumentsHash: request.argumentsHash })
   }
 }

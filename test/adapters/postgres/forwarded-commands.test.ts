@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAgentApp, webhook } from '../../../adapters/http/index.ts'
 import { signatureOf } from '../../../adapters/http/internal.ts'
@@ -127,7 +128,7 @@ onPostgres('commands that one process passes on to another', (database) => {
       it('pass on who asks, and let nobody speak for somebody else by what is sent along', async () => {
         const { first, second } = await two({ isHttp })
         for (const user of ['ada', 'bob']) await (await first.ask('s/runs', { prompt: `I am ${user}.` }, { 'x-user': user })).text()
-        const forged = { 'x-user': 'bob', 'phi-forwarded': await signatureOf(purpose, key), identity: 'ada', 'x-phi-core-session': 'ada/s' }
+        const forged = { 'x-user': 'bob', 'phi-forwarded': await sealOf('{}'), identity: 'ada', 'x-phi-core-session': 'ada/s' }
         const answer = await second.ask('s/runs', { prompt: 'More.', identity: 'ada', sessionId: 't', command: { type: 'delete' } }, forged)
         expect([answer.status, answer.headers.get('phi-forwarded')]).toEqual([200, null])
         await answer.text()
@@ -229,14 +230,19 @@ onPostgres('commands that one process passes on to another', (database) => {
       '',
       'x',
       ofWebhook,
-      await signatureOf(body, key),
-      await signatureOf(purpose + body, `${key}.`),
-      await signatureOf(`${purpose}{}`, key),
+      await signatureOf(purpose + body, key),
+      `${body.length}.${await signatureOf(body, key)}.${await signatureOf(body, key)}`,
+      await sealOf(body, `${key}.`),
+      await sealOf('x'.repeat(body.length)),
+      // The length is signed, too.
+      (await sealOf(body)).replace(/^\d+/, '9000'),
     ]
     for (const signature of signatures) {
       const answer = await fetch(first.url, { method: 'POST', body, headers: { ...json, 'phi-forwarded': signature } })
       expect([answer.status, (await answer.json()).code]).toEqual([401, 'unauthorized'])
     }
+    // Nothing of a body is waited for, or kept, for who has no key.
+    expect(await saidToHead(first.url, await sealOf(body, `${key}.`))).toContain('401')
     const elsewhere = await signedTo(first.url, { ...call, receiver: 'another' })
     expect([elsewhere.status, elsewhere.headers.get('phi-forwarded')]).toEqual([421, 'moved'])
     for (const odd of [
@@ -282,16 +288,36 @@ onPostgres('commands that one process passes on to another', (database) => {
   it('need a key that nobody can guess, and an address', () => {
     const make = (peers: { url: string; key: string | string[] }) =>
       postgresLiveSessions({ pool: database.pool, agent: () => ({ model: scripted([]) }), peers })
-    for (const wrong of ['', 'short', [], [key, 'short']])
-      expect(() => make({ url: 'http://10.0.0.1', key: wrong })).toThrow(/key of peers/)
+    for (const wrong of ['', 'short', [], [key, 'short']]) expect(() => make({ url: 'http://10.0.0.1', key: wrong })).toThrow(/peers\.key/)
     for (const url of ['', 'ftp://10.0.0.1', '10.0.0.1:80', 'http://a:b@10.0.0.1']) expect(() => make({ url, key })).toThrow(/url of peers/)
     expect(() => make({ url: 'http://10.0.0.1', key, secret: 'x' } as never)).toThrow(/secret/)
   })
 })
 
+async function sealOf(body: string, by = key): Promise<string> {
+  const sealed = `${new TextEncoder().encode(body).length}.${await signatureOf(`phi-core forwarded command\n${body}`, by)}`
+  return `${sealed}.${await signatureOf(`phi-core length of a forwarded command\n${sealed}`, by)}`
+}
+
 async function signedTo(url: string, call: object): Promise<Response> {
   const body = JSON.stringify(call)
-  return fetch(url, { method: 'POST', body, headers: { ...json, 'phi-forwarded': await signatureOf(purpose + body, key) } })
+  return fetch(url, { method: 'POST', body, headers: { ...json, 'phi-forwarded': await sealOf(body) } })
+}
+
+/** What a server says to the head of a request whose body never comes. */
+function saidToHead(url: string, seal: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port) }, () => {
+      socket.write(
+        `POST / HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 30000000\r\nphi-forwarded: ${seal}\r\n\r\n{`,
+      )
+    })
+    onTestFinished(() => void socket.destroy())
+    socket.once('data', (bytes) => resolve(String(bytes).split('\r\n', 1)[0] ?? ''))
+    socket.once('error', reject)
+    socket.once('close', () => reject(new Error('It said nothing.')))
+  })
 }
 
 function listening(server: Server): Promise<void> {

@@ -157,6 +157,28 @@ it('a call whose run ended paused is approved in one that asks again', async () 
   stop()
 })
 
+it('a decision about a call that does not wait is said to be one', async () => {
+  const agent = new Agent(said([{ text: 'Hello.' }]))
+  await agent.prompt('Hi.').result
+  const chat = createChat(agent)
+  await chat.actions.approve({ toolCallId: 'none', argumentsHash: 'x' })
+  expect(chat.getSnapshot().error?.code).toBe('unknownCall')
+})
+
+it('a page made on a server shows what was said since it was made last; in a browser each part looks first at what was there before', async () => {
+  const agent = new Agent(said([{ text: 'Hello.' }, { text: 'Again.' }]))
+  const chat = createChat(agent)
+  expect(chat.getServerSnapshot().messages).toHaveLength(0)
+  await agent.prompt('Hi.').result
+  expect(chat.getServerSnapshot().messages).toHaveLength(2)
+  expect(chat.getServerSnapshot()).toBe(chat.getServerSnapshot())
+  const stop = chat.subscribe(() => undefined)
+  await agent.prompt('Hi again.').result
+  await soon(() => expect(chat.getSnapshot().messages).toHaveLength(4))
+  expect(chat.getServerSnapshot().messages).toHaveLength(2)
+  stop()
+})
+
 it('a page that is loaded again shows the same, and who leaves for a moment misses nothing', async () => {
   const agent = new Agent({ model: scripted([call, { text: 'Three.' }]), tools: [{ ...add, needsApproval: false }] })
   const chat = createChat(agent)

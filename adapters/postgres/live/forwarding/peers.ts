@@ -10,16 +10,7 @@ import {
   raceAbort,
   required,
 } from '../../../../src/internal.ts'
-import {
-  assertSigningKey,
-  type BodyLimits,
-  isSigned,
-  problemOf,
-  problemResponse,
-  readText,
-  refuse,
-  signatureOf,
-} from '../../../http/internal.ts'
+import { type BodyLimits, isSigned, problemOf, problemResponse, readText, refuse, signatureOf, signingKey } from '../../../http/internal.ts'
 import type { Holder } from '../session-leases.ts'
 import { HolderGoneError } from './forward.ts'
 import type { Incoming } from './incoming.ts'
@@ -32,12 +23,13 @@ export interface PeerOptions {
   key: string | readonly string[]
 }
 
-export const peerOptions = optionsOf<PeerOptions>({ url: required(aText), key: required(either(aText, listOf(aText))) })
+export const peerOptions = optionsOf<PeerOptions>({ url: required(aText), key: required(either(signingKey, listOf(signingKey))) })
 
-/** The header of what processes send each other: the signature of a request, and what was done with it. */
+/** The header of what processes send each other: how long a request is and who signs it, and what was done with it. */
 const peerHeader = 'phi-forwarded'
 /** A signature of something else, with the same key, is none of these. */
 const purpose = 'phi-core forwarded command\n'
+const lengthPurpose = 'phi-core length of a forwarded command\n'
 /** What an answer says of the connection over which it came. */
 const ofConnection = ['connection', 'keep-alive', 'transfer-encoding', 'content-encoding', 'content-length', 'date']
 /** Milliseconds for which an address is not tried again that could not be reached. */
@@ -73,7 +65,8 @@ export class Peers {
     const { url, key } = options.peers
     this.#keys = typeof key === 'string' ? [key] : key
     assertUrl(url)
-    for (const each of this.#keys.length > 0 ? this.#keys : ['']) assertSigningKey(each, 'peers')
+    if (this.#keys.length === 0)
+      throw new ConfigError('invalidOption', 'peers.key is an empty list. Give it the key that all processes have.')
   }
 
   /** The processes of which an answer is open. */
@@ -87,7 +80,7 @@ export class Peers {
     const body = JSON.stringify({ callId: crypto.randomUUID(), receiver: processId, command } satisfies PeerCall)
     const { ended, over } = this.#begin(processId, signal)
     try {
-      const headers = { 'content-type': 'application/json', [peerHeader]: await signatureOf(purpose + body, this.#keys[0] ?? '') }
+      const headers = { 'content-type': 'application/json', [peerHeader]: await sealOf(body, this.#keys[0] ?? '') }
       // The signature goes nowhere else.
       const init = { method: 'POST', headers, body, redirect: 'error' as const, signal: ended.signal }
       const answer = await raceAbort(fetch(url, init), ended.signal)
@@ -108,11 +101,14 @@ export class Peers {
   /** Answers what another process sends. Refuses with 401 what is not signed by one. */
   async receive(request: Request, { maxBytes, timeoutMs }: BodyLimits): Promise<Response> {
     try {
-      const signature = request.headers.get(peerHeader) ?? ''
-      if (!/^[\da-f]{64}$/.test(signature)) refuseUnsigned()
+      const seal = /^((\d{1,12})\.([\da-f]{64}))\.([\da-f]{64})$/.exec(request.headers.get(peerHeader) ?? '')
+      if (seal === null) refuseUnsigned()
+      const [, sealed = '', bytes, ofBody = '', ofLength = ''] = seal
+      // Who has no key makes this process read nothing, and wait for nothing.
+      if (!(await isSigned(lengthPurpose + sealed, ofLength, this.#keys))) refuseUnsigned()
       // A body within a body: its quotes are escaped.
-      const body = await readText(request, { maxBytes: maxBytes * 2 + 1024, timeoutMs })
-      if (!(await isSigned(purpose + body, signature, this.#keys))) refuseUnsigned()
+      const body = await readText(request, { maxBytes: Math.min(Number(bytes), maxBytes * 2 + 1024), timeoutMs })
+      if (!(await isSigned(purpose + body, ofBody, this.#keys))) refuseUnsigned()
       const { callId, receiver, command }: PeerCall = JSON.parse(body)
       const isMeant = receiver === this.#options.processId
       return told(isMeant ? await this.#options.incoming.answer(callId, command, request.signal) : 'moved')
@@ -202,6 +198,12 @@ function told(answer: Response | 'moved'): Response {
   const headers = new Headers(answer.headers)
   headers.set(peerHeader, 'answered')
   return new Response(answer.body, { status: answer.status, headers })
+}
+
+/** How long a body is and its signature, and a signature of both, which can be checked before anything of the body is there. */
+async function sealOf(body: string, key: string): Promise<string> {
+  const sealed = `${new TextEncoder().encode(body).length}.${await signatureOf(purpose + body, key)}`
+  return `${sealed}.${await signatureOf(lengthPurpose + sealed, key)}`
 }
 
 function refuseUnsigned(): never {
