@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { maxIssues } from '../../src/internal.ts'
+import { fieldIn, maxIssues, nameOfPart } from '../../src/internal.ts'
 import type { SchemaIssue } from '../../src/tools/index.ts'
 
 /** Ajv's errors as issues with the same paths as the default validator's; at most 20. */
@@ -37,9 +37,9 @@ function pathOf(pointer: string, value: unknown): PropertyKey[] {
     .split('/')
     .slice(1)
     .map((segment) => {
-      const key = segment.replaceAll('~1', '/').replaceAll('~0', '~')
+      const key = nameOfPart(segment)
       const step = Array.isArray(found) ? Number(key) : key
-      found = typeof found === 'object' && found !== null ? Reflect.get(found, key) : undefined
+      found = fieldIn(found, key)
       return step
     })
 }

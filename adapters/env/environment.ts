@@ -1,4 +1,5 @@
 import { ConfigError } from '../../src/index.ts'
+import { fieldIn } from '../../src/internal.ts'
 
 /** Variables of one place. `get` gives what is set and not blank. */
 export interface Environment {
@@ -10,7 +11,7 @@ export interface Environment {
 /** The variables of `given`, else those of the process. Throws `ConfigError` where there are none. */
 export function environmentOf(given: object | undefined): Environment {
   const denied = new Set<string>()
-  const read = given === undefined ? ofProcess(denied) : (name: string) => property(given, name)
+  const read = given === undefined ? ofProcess(denied) : (name: string) => fieldIn(given, name)
   return {
     denied,
     get: (name) => {
@@ -21,7 +22,7 @@ export function environmentOf(given: object | undefined): Environment {
 }
 
 function ofProcess(denied: Set<string>): (name: string) => unknown {
-  const env = property(property(globalThis, 'Deno'), 'env')
+  const env = fieldIn(fieldIn(globalThis, 'Deno'), 'env')
   if (isDenoEnv(env)) {
     return (name) => {
       try {
@@ -32,8 +33,8 @@ function ofProcess(denied: Set<string>): (name: string) => unknown {
       }
     }
   }
-  const variables = property(property(globalThis, 'process'), 'env')
-  if (typeof variables === 'object' && variables !== null) return (name) => property(variables, name)
+  const variables = fieldIn(fieldIn(globalThis, 'process'), 'env')
+  if (typeof variables === 'object' && variables !== null) return (name) => fieldIn(variables, name)
   throw new ConfigError(
     'invalidOption',
     'There are no environment variables here. Pass them as env: the bindings of a Worker, or import.meta.env of Vite. Everybody who opens a page can read a key in it.',
@@ -45,11 +46,7 @@ interface DenoEnv {
 }
 
 function isDenoEnv(value: unknown): value is DenoEnv {
-  return typeof property(value, 'get') === 'function'
-}
-
-function property(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+  return typeof fieldIn(value, 'get') === 'function'
 }
 
 /** Why a variable is not there, and what to do, as the end of a message. */

@@ -1,4 +1,5 @@
 import { aWorkspace } from '../base/port-kinds.ts'
+import { headOf } from '../base/text/whole-characters.ts'
 import { ConfigError, WorkspaceError } from '../contract/errors.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { anything, aSignal, aText, either, kind, listOf, options as optionsOf, recordOf, required } from '../contract/shape/shape.ts'
@@ -82,7 +83,7 @@ export async function composeSystemPrompt(
     const text = Object.hasOwn(content, block.name) ? content[block.name] : undefined
     if (text === undefined) continue
     const whole = text.startsWith(filePrefix) ? await readBlock(block, text.slice(filePrefix.length).trim(), options) : text
-    const part = cut(whole, block.maxLength)
+    const part = headOf(whole, block.maxLength)
     if (part.trim() !== '') parts.push(part)
   }
   return parts.join('\n\n')
@@ -124,11 +125,4 @@ async function readBlock(block: PromptBlock, path: string, { workspace, signal }
     if (!WorkspaceError.isInstance(error)) throw error
     throw new WorkspaceError(error.code, `The block "${block.name}" cannot be read: ${error.message}`, { cause: error })
   }
-}
-
-/** The first `length` code units of `text`; one less where that would leave half a character. */
-function cut(text: string, length: number): string {
-  if (text.length <= length) return text
-  const last = text.charCodeAt(length - 1)
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length)
 }

@@ -43,7 +43,7 @@ export function joinBase64(pieces: readonly string[]): string | undefined {
     return isBase64(whole) ? whole : undefined
   }
   if (!pieces.every(isBase64)) return undefined
-  const bytes = pieces.map((piece) => Uint8Array.from(atob(piece), (char) => char.charCodeAt(0)))
+  const bytes = pieces.map(bytesOfBase64)
   const whole = new Uint8Array(bytes.reduce((sum, piece) => sum + piece.length, 0))
   let at = 0
   for (const piece of bytes) {

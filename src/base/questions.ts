@@ -3,7 +3,8 @@ import type { ToolCallContent } from '../contract/message/content.ts'
 import { type AgentMessage, callsToAnswer } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EventBase, PendingApproval, PendingClientCall, PendingInput } from '../contract/run/run-facts.ts'
-import { isPlain, jsonFault } from '../contract/shape/json-fault.ts'
+import { fits } from '../contract/shape/read.ts'
+import { aJsonObject } from '../contract/shape/shape.ts'
 import type { ApprovalRef, InputAnswer, InputRef } from '../types/run/question.ts'
 import { openCallsOf, shownApprovalsOf, shownClientCallsOf } from '../types/tool/open-calls.ts'
 import { argumentsHash } from './json/arguments-hash.ts'
@@ -151,8 +152,7 @@ export function checkedAnswer(given: InputAnswer): InputAnswer {
   const { action, content }: { action?: unknown; content?: unknown } = Object(given)
   if (action === 'decline' || action === 'cancel') return { action }
   if (action === 'accept' && content === undefined) return { action }
-  const isObject = typeof content === 'object' && content !== null && isPlain(content) && !Array.isArray(content)
-  if (action === 'accept' && isObject && jsonFault(content, 'content') === undefined) return { action, content: copyJson({ ...content }) }
+  if (action === 'accept' && fits(aJsonObject, content)) return { action, content: copyJson({ ...content }) }
   const allowed = "{ action: 'accept', content? } with a JSON object, { action: 'decline' } or { action: 'cancel' }"
   throw new ConfigError('invalidOption', `That is no answer to a request for input. It takes ${allowed}.`)
 }

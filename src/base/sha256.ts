@@ -1,3 +1,5 @@
+import { toHex } from '../contract/hex.ts'
+
 const initial = fractions(8, 1 / 2)
 const constants = fractions(64, 1 / 3)
 
@@ -14,7 +16,7 @@ export function sha256(text: string): string {
 export async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const subtle: SubtleCrypto | undefined = crypto.subtle // missing on pages that were not loaded over https
   if (subtle === undefined) return digested(bytes)
-  return Array.from(new Uint8Array(await subtle.digest('SHA-256', bytes)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return toHex(new Uint8Array(await subtle.digest('SHA-256', bytes)))
 }
 
 /** Whether `bytes` are what `hash` names. */

@@ -1,4 +1,5 @@
 import type { ProviderError } from '../contract/errors.ts'
+import { isObject } from '../contract/json.ts'
 import type { Content, ServiceToolContent } from '../contract/message/content.ts'
 import { newId } from '../contract/message/ids.ts'
 import { type AssistantMessage, type LlmMessage, type MessageEnvelope, now, toolCallsOf } from '../contract/message/message.ts'
@@ -171,7 +172,7 @@ function faultOf(block: Content): string | undefined {
   const stateFault = block.providerState === undefined ? undefined : jsonFault(block.providerState, 'providerState')
   if (block.type !== 'toolCall' || stateFault !== undefined) return stateFault
   const { arguments: args } = block
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return `arguments are ${kindOf(args)}`
+  if (!isObject(args)) return `arguments are ${kindOf(args)}`
   return jsonFault(args, 'arguments')
 }
 

@@ -1,4 +1,5 @@
 import { bareUrl } from '../base/text/url-secrets.ts'
+import { setOwnField } from '../contract/json.ts'
 import { toRecord } from '../contract/model/request-settings.ts'
 import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'
 import { outputFormOf } from '../validation/response-format.ts'
@@ -30,9 +31,7 @@ export function raiseCounts(
   others: Readonly<Record<string, number>>,
 ): Record<string, number> {
   for (const segment of Object.keys(others)) {
-    const value = Math.max(countOf(counts, segment), countOf(others, segment))
-    // Not by assignment: a segment may be called __proto__.
-    Object.defineProperty(counts, segment, { value, enumerable: true, configurable: true, writable: true })
+    setOwnField(counts, segment, Math.max(countOf(counts, segment), countOf(others, segment)))
   }
   return counts
 }

@@ -1,8 +1,8 @@
 import { copyJson } from '../base/json/copy-json.ts'
 import { errorText } from '../contract/errors.ts'
-import type { JsonObject, JsonSchema } from '../contract/json.ts'
+import { type JsonObject, type JsonSchema, setOwnField } from '../contract/json.ts'
 import type { InputQuestion } from '../contract/run/run-facts.ts'
-import { isPlain, jsonFault } from '../contract/shape/json-fault.ts'
+import { isPlainObject, jsonFault } from '../contract/shape/json-fault.ts'
 import type { InputAnswer } from '../types/run/question.ts'
 import type { ToolContext } from '../types/tool/tool.ts'
 import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
@@ -130,12 +130,11 @@ async function problemOf(schema: JsonSchema, content: JsonObject): Promise<strin
 function fillDefaults(schema: unknown, given: JsonObject): JsonObject {
   const filled = copyJson({ ...given })
   const { properties }: { properties?: unknown } = Object(schema)
-  if (typeof properties !== 'object' || properties === null || !isPlain(properties)) return filled
+  if (!isPlainObject(properties)) return filled
   for (const [name, property] of Object.entries(properties)) {
     const { default: value }: { default?: unknown } = Object(property)
     if (value === undefined || Object.hasOwn(filled, name) || jsonFault(value, 'default') !== undefined) continue
-    // Assignment would call the `__proto__` setter.
-    Object.defineProperty(filled, name, { value: structuredClone(value), enumerable: true, configurable: true, writable: true })
+    setOwnField(filled, name, structuredClone(value))
   }
   return filled
 }

@@ -1,6 +1,7 @@
 import { errorText } from '../contract/errors.ts'
 import type { JsonSchema } from '../contract/json.ts'
-import { isPlain, jsonFault } from '../contract/shape/json-fault.ts'
+import { fits } from '../contract/shape/read.ts'
+import { aJsonSchema } from '../contract/shape/shape.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import type { ToolParameters } from '../types/tool/tool.ts'
 import { cheapSchema } from '../validation/cheap-schema.ts'
@@ -26,7 +27,7 @@ const maxParts = 400_000
  */
 export function serverSchema(given: unknown): ServerSchema | undefined {
   if (given === undefined) return { parameters: { type: 'object' } }
-  if (typeof given !== 'object' || given === null || !isPlain(given) || jsonFault(given, 'inputSchema') !== undefined) return undefined
+  if (!fits(aJsonSchema, given)) return undefined
   if (JSON.stringify(given).length > maxSchema) return undefined
   const jsonSchema: JsonSchema = { ...given, type: 'object' }
   const cheap = cheapSchema(jsonSchema)

@@ -1,3 +1,4 @@
+import { parsedJson } from '../base/json/parsed-json.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { withMethods } from '../contract/shape/shape.ts'
 import type { McpCallOptions, McpClientLike, McpRequestOptions, McpTool } from './client-like.ts'
@@ -79,16 +80,8 @@ function asMcpTool({ name, title, description, inputSchema, annotations: hints }
 function resultIn(result: string | null): unknown {
   if (result === null)
     return { content: [{ type: 'text', text: 'The page went to another address before it had answered.' }], isError: true }
-  const value = valueIn(result)
+  const value = parsedJson(result) ?? result
   if (Array.isArray(Object(value).content)) return value
   const text = typeof value === 'string' ? value : result
   return { content: [{ type: 'text', text }], ...(typeof value === 'object' && value !== null && { structuredContent: value }) }
-}
-
-function valueIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }

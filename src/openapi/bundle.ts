@@ -2,13 +2,12 @@ import { AbortScope } from '../base/abort.ts'
 import { isPrivateHost, mayLeadTo } from '../base/private-host.ts'
 import { startTimer } from '../base/timer.ts'
 import { errorText, PhiError } from '../contract/errors.ts'
-import type { JsonSchema } from '../contract/json.ts'
-import { isObject, pointerSegments } from '../validation/enforceable-schema.ts'
+import { isObject, type JsonSchema, setOwnField } from '../contract/json.ts'
+import { pointerSegments } from '../validation/enforceable-schema.ts'
 import { field, isElsewhere, maxHops, type OpenApiDocument, parseDocument, shownRef } from './document.ts'
 import { OpenApiError } from './open-api-error.ts'
 import { asKey } from './operation-names.ts'
 import { defaultTimeoutMs, type OpenApiResolver, type OpenApiToolsOptions } from './options.ts'
-import { setOwn } from './schema.ts'
 
 /** What a document may lead to: services with a file for each of 2,000 operations are far below. */
 const maxFiles = 5_000
@@ -111,8 +110,8 @@ class Bundle {
   async #fill({ file, ref, name, from }: Part): Promise<void> {
     const found = await this.#find(file, ref, 0)
     const nowhere = isElsewhere(ref) ? ref : `${file.place}${ref}`
-    if (found === undefined) for (const node of from) setOwn(node, '$ref', nowhere)
-    else setOwn(this.#written, name, this.#copy(found.file, found.node, false))
+    if (found === undefined) for (const node of from) setOwnField(node, '$ref', nowhere)
+    else setOwnField(this.#written, name, this.#copy(found.file, found.node, false))
   }
 
   /** What `ref` of `file` leads to; a pointer may lead through other references. */
@@ -208,9 +207,9 @@ class Bundle {
       const { node, copy, areNames } = next
       for (const [key, value] of Object.entries(node)) {
         const isPlain = areNames || Array.isArray(node)
-        if (!isPlain && (literal.has(key) || key.startsWith('x-'))) setOwn(copy, key, value)
-        else if (!isPlain && key === '$ref' && typeof value === 'string') setOwn(copy, key, this.#refTo(file, value, copy))
-        else setOwn(copy, key, copied(value, !isPlain && ofNames.has(key) && isObject(value)))
+        if (!isPlain && (literal.has(key) || key.startsWith('x-'))) setOwnField(copy, key, value)
+        else if (!isPlain && key === '$ref' && typeof value === 'string') setOwnField(copy, key, this.#refTo(file, value, copy))
+        else setOwnField(copy, key, copied(value, !isPlain && ofNames.has(key) && isObject(value)))
       }
     }
     return whole

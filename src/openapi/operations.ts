@@ -1,7 +1,6 @@
 import { logWarning } from '../base/log-warning.ts'
-import type { JsonValue } from '../contract/json.ts'
+import { isObject, type JsonValue } from '../contract/json.ts'
 import type { Logger } from '../types/logger.ts'
-import { isObject } from '../validation/enforceable-schema.ts'
 import { dereference, field, howToBundle, isElsewhere, listField, type OpenApiDocument, shownRef, textField } from './document.ts'
 import { OpenApiError } from './open-api-error.ts'
 import { legalNames, nameOfPlace } from './operation-names.ts'

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../contract/json.ts'
-import { isObject, isUsableKeyword, keywordsOf } from '../validation/enforceable-schema.ts'
+import { isObject, type JsonSchema, setOwnField } from '../contract/json.ts'
+import { isUsableKeyword, keywordsOf } from '../validation/enforceable-schema.ts'
 import { dereference, entriesField, field, type OpenApiDocument } from './document.ts'
 import { asKey } from './operation-names.ts'
 
@@ -45,7 +45,7 @@ export class SchemaWriter {
   /** What the schemas written so far refer to; `undefined` where they refer to nothing. */
   definitions(): Record<string, JsonSchema | boolean> | undefined {
     for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
-      setOwn(this.#written, next.name, this.#schema(next.target, 0))
+      setOwnField(this.#written, next.name, this.#schema(next.target, 0))
     }
     for (const name of Object.keys(this.#written)) this.#breakCircle(name)
     return this.#names.size === 0 ? undefined : this.#written
@@ -108,7 +108,7 @@ export class SchemaWriter {
 
   #named(entries: readonly [string, unknown][], depth: number): JsonSchema {
     const copy: JsonSchema = {}
-    for (const [name, schema] of entries) setOwn(copy, name, this.#schema(schema, depth))
+    for (const [name, schema] of entries) setOwnField(copy, name, this.#schema(schema, depth))
     return copy
   }
 
@@ -209,11 +209,6 @@ function nullable(copy: JsonSchema, node: JsonSchema): JsonSchema {
   if (Array.isArray(copy.enum) && !copy.enum.includes(null)) copy.enum = [...copy.enum, null]
   if (typeof type === 'string' && type !== 'null') copy.type = [type, 'null']
   return copy
-}
-
-/** Assignment would call the `__proto__` setter. */
-export function setOwn(target: object, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 /** The schema of the media type that a parameter with `content` is written in, or its own. */

@@ -1,6 +1,6 @@
 import { logWarning } from '../base/log-warning.ts'
 import { ConfigError } from '../contract/errors.ts'
-import type { JsonSchema } from '../contract/json.ts'
+import { type JsonSchema, setOwnField } from '../contract/json.ts'
 import type { ApprovalRule } from '../types/run/question.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolParameters } from '../types/tool/tool.ts'
@@ -13,7 +13,7 @@ import { authorizationsOf, sentByCaller } from './call/security.ts'
 import { dereference, field, listField, type OpenApiDocument, textField } from './document.ts'
 import type { Operation } from './operations.ts'
 import type { OpenApiToolsOptions } from './options.ts'
-import { SchemaWriter, setOwn } from './schema.ts'
+import { SchemaWriter } from './schema.ts'
 import { baseUrlOf } from './servers.ts'
 
 /** Hears what a tool's schema does not enforce. */
@@ -98,13 +98,13 @@ function objectSchema({ parameters, body }: Inputs, reads: boolean, write: (node
   const required: string[] = []
   for (const { key, schema, description, isDeprecated, isRequired } of parameters) {
     const notes = { ...(description !== undefined && { description }), ...(isDeprecated && { deprecated: true }) }
-    setOwn(properties, key, { ...write(schema), ...notes })
+    setOwnField(properties, key, { ...write(schema), ...notes })
     if (isRequired) required.push(key)
   }
   if (body !== undefined && body.format !== 'none' && !reads) {
     const { key, schema, description, isRequired } = body
     const written = write(schema)
-    setOwn(properties, key, { ...written, ...(written.description === undefined && description !== undefined && { description }) })
+    setOwnField(properties, key, { ...written, ...(written.description === undefined && description !== undefined && { description }) })
     if (isRequired) required.push(key)
   }
   return { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false }

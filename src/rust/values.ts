@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contract/json.ts'
+import { isJsonObject, type JsonObject } from '../contract/json.ts'
 import { invalidMessages } from '../contract/shape/read.ts'
 import type { ValueSpelling } from './spelling.ts'
 
@@ -65,10 +65,6 @@ export const filledText: ValueSpelling<string> = {
 export function objectAt(json: unknown, path: string): JsonObject {
   if (!isJsonObject(json)) throw invalidMessages(path, 'object', json)
   return json
-}
-
-export function isJsonObject(json: unknown): json is JsonObject {
-  return typeof json === 'object' && json !== null && !Array.isArray(json)
 }
 
 /** The same as JSON: what is absent is left out, at every level. */

@@ -1,5 +1,5 @@
 import { SessionError } from '../contract/errors.ts'
-import type { JsonObject, JsonValue } from '../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
 import { fits, invalidMessages } from '../contract/shape/read.ts'
 import { aNumber, aNumberFromZero, type Form, type Infer, type ObjectForm, type Shape } from '../contract/shape/shape.ts'
 import { type FieldSpelling, type Spelling, styled } from './spelling.ts'
@@ -7,7 +7,7 @@ import { messageSpellings } from './tables/message.ts'
 import { runSpellings } from './tables/run.ts'
 import { sessionSpellings } from './tables/session.ts'
 import { isFiner, readTime, writeTime } from './time.ts'
-import { count, isJsonObject, objectAt, plain } from './values.ts'
+import { count, objectAt, plain } from './values.ts'
 
 /** All that is spelled differently there. */
 const dictionary: ReadonlyMap<Form, Spelling> = new Map<Form, Spelling>([...messageSpellings, ...runSpellings, ...sessionSpellings])

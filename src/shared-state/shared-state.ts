@@ -4,7 +4,7 @@ import { PatchFault, unsafeNames } from '../base/json/json-patch.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.ts'
 import type { PatchOperation } from '../contract/session/shared-state.ts'
-import { isPlain, jsonFault } from '../contract/shape/json-fault.ts'
+import { isPlainObject, jsonFault } from '../contract/shape/json-fault.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aJsonObject, aSchema, options as optionsOf, required, wholeFrom } from '../contract/shape/shape.ts'
 import type { SharedState, SharedStateRules } from '../types/session/shared-state.ts'
@@ -124,7 +124,7 @@ function plain(value: unknown, maxChars: number, code: 'invalidOption' | 'invali
 }
 
 function nameFault(value: unknown, most: number): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return 'it must be an object'
+  if (!isPlainObject(value)) return 'it must be an object'
   if (Object.hasOwn(value, reservedName)) return `"${reservedName}" at its root is taken: pages keep the version there`
   const left: object[] = [value]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

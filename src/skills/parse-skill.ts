@@ -1,6 +1,6 @@
 import { escapeControls } from '../base/text/escape-controls.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
-import { isPlain } from '../contract/shape/json-fault.ts'
+import { isPlainObject } from '../contract/shape/json-fault.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aText } from '../contract/shape/shape.ts'
 import type { Skill, SkillProblem } from '../types/tool/skills.ts'
@@ -113,7 +113,7 @@ function asText(value: JsonValue): string | undefined {
 }
 
 function asObject(value: JsonValue): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && isPlain(value) ? value : undefined
+  return isPlainObject(value) ? value : undefined
 }
 
 /** A text is parted at spaces and commas, but not within parentheses: `Bash(git log:*), Read`. */

@@ -1,4 +1,5 @@
 import { ConfigError } from '../contract/errors.ts'
+import { fieldIn } from '../contract/json.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aFunction, aSchema, aText, kind, options, required } from '../contract/shape/shape.ts'
 import { toolName } from '../contract/tool/tool-result.ts'
@@ -8,10 +9,7 @@ export const aTool = options<Pick<AgentTool, 'name' | 'description' | 'parameter
   { name: required(toolName), description: required(aText), parameters: required(aSchema), execute: required(aFunction) },
   true,
 )
-const someTools = kind(
-  'a list of tools',
-  (value) => typeof value === 'object' && value !== null && typeof Reflect.get(value, Symbol.iterator) === 'function',
-)
+const someTools = kind('a list of tools', (value) => typeof fieldIn(value, Symbol.iterator) === 'function')
 
 /**
  * Tools by name, for configuration that names its tools in text.

@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../contract/json.ts'
-import { isPlain } from '../contract/shape/json-fault.ts'
-import { isUsableKeyword } from './enforceable-schema.ts'
+import { type JsonSchema, setOwnField } from '../contract/json.ts'
+import { isPlainObject } from '../contract/shape/json-fault.ts'
+import { isUsableKeyword, resolveRef } from './enforceable-schema.ts'
 
 /** What a value is never checked with: it is data. */
 const data = new Set(['const', 'enum', 'default', 'example', 'examples'])
@@ -16,26 +16,24 @@ const maxDepth = 1000
 export function cheapSchema(schema: JsonSchema, weight: number = maxWeight): { schema: JsonSchema; isWhole: boolean } | undefined {
   const walk = { isWhole: true }
   const cheap = copied(schema, walk)
-  return isRecord(cheap) && isBounded(cheap, { root: cheap, above: new Set(), left: weight, depth: 0, loops: 0 }, false)
+  return isPlainObject(cheap) && isBounded(cheap, { root: cheap, above: new Set(), left: weight, depth: 0, loops: 0 }, false)
     ? { schema: cheap, isWhole: walk.isWhole }
     : undefined
 }
 
 function copied(node: unknown, walk: { isWhole: boolean }): unknown {
   if (Array.isArray(node)) return node.map((item) => copied(item, walk))
-  if (!isRecord(node)) return node
+  if (!isPlainObject(node)) return node
   const dropped = new Set<string>()
   if (typeof node.pattern === 'string' && !isUsableKeyword('pattern', node.pattern)) dropped.add('pattern')
-  if (isRecord(node.patternProperties) && !isUsableKeyword('patternProperties', node.patternProperties)) {
+  if (isPlainObject(node.patternProperties) && !isUsableKeyword('patternProperties', node.patternProperties)) {
     for (const keyword of ['patternProperties', 'additionalProperties', 'unevaluatedProperties']) dropped.add(keyword)
   }
   if (dropped.size > 0) walk.isWhole = false
   const copy: JsonSchema = {}
   for (const [key, value] of Object.entries(node)) {
     if (dropped.has(key)) continue
-    const kept = data.has(key) ? value : copied(value, walk)
-    // Assignment would call the `__proto__` setter.
-    Object.defineProperty(copy, key, { value: kept, enumerable: true, configurable: true, writable: true })
+    setOwnField(copy, key, data.has(key) ? value : copied(value, walk))
   }
   return copy
 }
@@ -57,7 +55,7 @@ function isBounded(node: unknown, weighing: Weighing, isChoice: boolean): boolea
   if (weighing.left < 0 || weighing.depth >= maxDepth) return false
   weighing.depth += 1
   const isFine =
-    (!isRecord(node) || typeof node.$ref !== 'string' || followed(node.$ref, weighing, isChoice)) &&
+    (!isPlainObject(node) || typeof node.$ref !== 'string' || followed(node.$ref, weighing, isChoice)) &&
     Object.entries(node).every(
       ([key, part]) =>
         key === '$defs' || key === 'definitions' || data.has(key) || isBounded(part, weighing, isChoice || /^(any|one|all)Of$/.test(key)),
@@ -73,20 +71,7 @@ function followed(ref: string, weighing: Weighing, isChoice: boolean): boolean {
     return weighing.loops < 2
   }
   above.add(ref)
-  const isFine = isBounded(at(root, ref), weighing, isChoice)
+  const isFine = isBounded(resolveRef(root, ref), weighing, isChoice)
   above.delete(ref)
   return isFine
-}
-
-function at(root: JsonSchema, ref: string): unknown {
-  let node: unknown = root
-  for (const part of ref.slice(2).split('/')) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
-    node = typeof node === 'object' && node !== null && Object.hasOwn(node, key) ? Reflect.get(node, key) : undefined
-  }
-  return node
-}
-
-function isRecord(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && isPlain(value) && !Array.isArray(value)
 }

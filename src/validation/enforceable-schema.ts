@@ -1,5 +1,7 @@
+import { nameOfPart, pointerPart } from '../base/json/json-pointer.ts'
+import { percentDecoded } from '../base/text/percent.ts'
 import { ConfigError } from '../contract/errors.ts'
-import type { JsonSchema } from '../contract/json.ts'
+import { isObject, type JsonSchema, ownFieldIn, setOwnField } from '../contract/json.ts'
 import { maxJsonDepth } from '../contract/shape/json-fault.ts'
 import { patternFault } from './pattern-fault.ts'
 
@@ -65,7 +67,7 @@ function copySchema(node: unknown, pointer: string, walk: Walk, depth: number): 
   for (const keyword of Object.keys(node)) {
     const value = node[keyword]
     if (value === undefined || keyword.startsWith('x-')) continue
-    const at = `${pointer}/${escapePointer(keyword)}`
+    const at = `${pointer}/${pointerPart(keyword)}`
     if (keyword === '$id' && pointer !== '#') throw refuse(at, 'the keyword "$id" cannot be enforced below the root')
     const shape = keywordShapes.get(keyword)
     if (shape === undefined)
@@ -73,7 +75,7 @@ function copySchema(node: unknown, pointer: string, walk: Walk, depth: number): 
     if (!matchesShape(shape, value)) throw refuse(at, `the keyword ${JSON.stringify(keyword)} has an unusable value${whyNot(shape, value)}`)
     if (shape === 'annotation' || (shape === 'format' && !enforcedFormats.has(String(value)))) continue
     if (shape === 'ref') walk.refs.push({ ref: String(value), pointer: at })
-    setOwn(copy, keyword, copyValue(shape, value, at, walk, depth + 1))
+    setOwnField(copy, keyword, copyValue(shape, value, at, walk, depth + 1))
   }
   walk.open.delete(node)
   return copy
@@ -84,7 +86,7 @@ function copyValue(shape: KeywordShape, value: unknown, pointer: string, walk: W
   if (shape === 'schemas' && Array.isArray(value)) return value.map((item, index) => copySchema(item, `${pointer}/${index}`, walk, depth))
   if ((shape === 'schemaMap' || shape === 'patternMap') && isObject(value)) {
     const copy: JsonSchema = {}
-    for (const key of Object.keys(value)) setOwn(copy, key, copySchema(value[key], `${pointer}/${escapePointer(key)}`, walk, depth))
+    for (const key of Object.keys(value)) setOwnField(copy, key, copySchema(value[key], `${pointer}/${pointerPart(key)}`, walk, depth))
     return copy
   }
   return value
@@ -96,15 +98,6 @@ export type EnforcedFormat = (typeof formatNames)[number]
 
 /** String formats that validators of this package check; any other is an annotation. */
 const enforcedFormats: ReadonlySet<string> = new Set(formatNames)
-
-/** Assignment would call the `__proto__` setter. */
-function setOwn(target: JsonSchema, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
-}
-
-function escapePointer(segment: string): string {
-  return segment.replaceAll('~', '~0').replaceAll('/', '~1')
-}
 
 function refuse(pointer: string, reason: string): ConfigError {
   return new ConfigError('unsupportedSchema', `Schema at ${pointer}: ${reason}.`)
@@ -214,11 +207,6 @@ function whyNot(shape: KeywordShape, value: unknown): string {
   return ''
 }
 
-/** Whether `value` is an object that is not an array. */
-export function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isNames(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
@@ -235,12 +223,7 @@ function isPattern(value: unknown): boolean {
 export function resolveRef(root: JsonSchema, ref: string): unknown {
   if (ref === '#') return root
   if (!ref.startsWith('#/')) return undefined
-  let node: unknown = root
-  for (const segment of pointerSegments(ref)) {
-    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, segment)) return undefined
-    node = Reflect.get(node, segment)
-  }
-  return node
+  return pointerSegments(ref).reduce<unknown>(ownFieldIn, root)
 }
 
 /** The decoded segments of a JSON pointer in its fragment form, `#/a/b`. Malformed percent signs are taken literally. */
@@ -248,13 +231,5 @@ export function pointerSegments(pointer: string): string[] {
   return pointer
     .split('/')
     .slice(1)
-    .map((segment) => decodePercent(segment).replaceAll('~1', '/').replaceAll('~0', '~'))
-}
-
-function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+    .map((segment) => nameOfPart(percentDecoded(segment)))
 }

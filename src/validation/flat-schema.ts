@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../contract/json.ts'
+import { isObject, type JsonSchema } from '../contract/json.ts'
 import type { SchemaIssue } from '../types/standard-schema.ts'
-import { isObject, keywordsOf } from './enforceable-schema.ts'
+import { keywordsOf } from './enforceable-schema.ts'
 import { describeFailure, maxIssues } from './format-issues.ts'
 
 type Primitive = string | number | boolean | null

@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../contract/json.ts'
+import { isObject, type JsonSchema } from '../contract/json.ts'
 import type { SchemaIssue } from '../types/standard-schema.ts'
-import { type EnforcedFormat, isObject, resolveRef } from './enforceable-schema.ts'
+import { type EnforcedFormat, resolveRef } from './enforceable-schema.ts'
 import { addIssue, type Found, notAllowed, type PlainKeywords, visitPlain } from './flat-schema.ts'
 import { describeFailure } from './format-issues.ts'
 import { formatChecks } from './formats.ts'

@@ -1,5 +1,5 @@
 import { ConfigError, errorText, LoadError, type MisuseCode } from '../contract/errors.ts'
-import type { JsonObject, JsonSchema } from '../contract/json.ts'
+import { isObject, type JsonObject, type JsonSchema } from '../contract/json.ts'
 import type { SchemaResult, StandardSchema } from '../types/standard-schema.ts'
 import type { AgentTool, ToolParameters } from '../types/tool/tool.ts'
 import { type JsonCheck, type JsonSchemaCompiler, jsonSchemaValidator } from './json-schema-validator.ts'
@@ -92,7 +92,7 @@ export function isStandardSchema(parameters: ToolParameters): parameters is Stan
 function readSchema(tool: AgentTool): JsonSchema {
   const { parameters } = tool
   if (!isStandardSchema(parameters)) {
-    if (typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters)) return parameters
+    if (isObject(parameters)) return parameters
     throw new ConfigError('invalidTool', `Tool "${tool.name}": parameters must be a Standard Schema or a JSON Schema object.`)
   }
   return tool.jsonSchema ?? jsonSchemaOf(parameters, 'invalidTool', `Tool "${tool.name}"`, 'as "jsonSchema"')

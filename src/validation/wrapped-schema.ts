@@ -1,4 +1,4 @@
-import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../contract/json.ts'
 
 /** The property that holds an answer which is no object: services take objects only. */
 export const wrapperName = 'value'
@@ -36,6 +36,5 @@ function movedRef(ref: string): string {
 
 /** The answer in `json`, which holds it as {@link wrappedSchema} says; as it is where it does not. */
 export function unwrapped(json: JsonValue): JsonValue {
-  const isHolder = typeof json === 'object' && json !== null && !Array.isArray(json) && Object.keys(json).join() === wrapperName
-  return isHolder ? (json[wrapperName] ?? null) : json
+  return isJsonObject(json) && Object.keys(json).join() === wrapperName ? (json[wrapperName] ?? null) : json
 }

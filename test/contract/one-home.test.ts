@@ -44,9 +44,34 @@ const allowedNumbers: readonly (readonly [path: string, name: string, reason: st
 /** Patterns that another file has too, where they ask something else: where, the pattern, and why. */
 const allowedPatterns: readonly (readonly [path: string, pattern: string, reason: string])[] = [
   ['adapters/mcp/fetch-layers.ts', '/^[\\x20-\\x7e]+$/', 'what a header of a trace may hold, whatever a secret is made of'],
-  ['src/openapi/call/serialize.ts', '/\\p{Surrogate}/gu', 'half a character is replaced there, as a URL wants it, not left out'],
   ['src/providers/openai-responses/encode-answer.ts', '/^[a-zA-Z0-9_-]+$/', 'names that the service gives its items'],
   ['playground/src/markdown/blocks.ts', '/^ {0,3}(`{3,}|~{3,})/', 'how Markdown begins code, read in a page'],
+]
+
+/** Lines of code that have one home each: what they do, where they may stand, and how they look. The playground reaches no part that the package does not export. */
+const onceOnly: readonly (readonly [what: string, homes: readonly string[], looks: RegExp])[] = [
+  [
+    'whether a value is an object with names: isObject',
+    ['src/contract/json.ts', 'src/providers/kit/decode/wire-value.ts', 'playground/'],
+    /typeof ([\w.]+) [!=]== 'object'[^\n]*Array\.isArray\(\1\)/,
+  ],
+  ['a field whatever its name: setOwnField', ['src/contract/json.ts'], /enumerable: true, configurable: true, writable: true/],
+  ['a field of any value: fieldIn', ['src/contract/json.ts'], /typeof (\w+) === 'object' && \1 !== null \? Reflect\.get\(\1,/],
+  [
+    'JSON, or nothing: parsedJson',
+    ['src/base/json/parsed-json.ts'],
+    /return JSON\.parse\(\w+\)\n\s*\} catch \{\n\s*return (?:undefined|text)\n/,
+  ],
+  ['the escapes of JSON Pointer', ['src/base/json/json-pointer.ts'], /replaceAll\('~1'|replaceAll\('~', '~0'/],
+  ['bytes as hexadecimal digits: toHex', ['src/contract/hex.ts', 'adapters/otel/tracing.ts'], /toString\(16\)\.padStart\(2, '0'\)/],
+  [
+    'what bytes say in UTF-8: utf8In',
+    ['src/base/text/utf8.ts', 'adapters/http/access/body.ts'],
+    /new TextDecoder\('utf-8', \{ fatal: true/,
+  ],
+  ['what percent signs stand for: percentDecoded', ['src/base/text/percent.ts', 'playground/'], /return decodeURIComponent\(\w+\)\n/],
+  ['the bytes of base64: bytesOfBase64', ['playground/'], /Uint8Array\.from\(atob\(/],
+  ['half of a character', ['src/base/text/whole-characters.ts'], /0xfc00|0xd800/],
 ]
 
 type Lists = ReadonlyMap<string, readonly string[]>
@@ -222,6 +247,17 @@ it('no pattern has a second home', () => {
   const found = all(patternsIn)
   expect(found.length).toBeGreaterThan(200)
   expect(inTwoFiles(found, allowedPatterns)).toEqual([])
+})
+
+it('what is done in one place is done nowhere else', () => {
+  for (const [what, homes, looks] of onceOnly) {
+    const places = Array.from(sources.keys()).filter((path) => looks.test(sources.get(path) ?? ''))
+    expect(
+      places.filter((path) => !homes.some((home) => path.startsWith(home)) && !path.startsWith('src/testing/')),
+      what,
+    ).toEqual([])
+    for (const home of homes.filter((each) => each.endsWith('.ts'))) expect(places, what).toContain(home)
+  }
 })
 
 it('a second home is found in another order, as a union, nested and in zod', () => {

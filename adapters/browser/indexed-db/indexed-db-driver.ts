@@ -1,5 +1,5 @@
 import type { IDBPTransaction } from 'idb'
-import { pageOf } from '../../../src/internal.ts'
+import { pageOf, randomHex } from '../../../src/internal.ts'
 import {
   type LogClaim,
   type LogDriver,
@@ -57,7 +57,7 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
     promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'powerCut' },
 
     async claim(sessionId, agentId, onProgress) {
-      const writer = randomName()
+      const writer = randomHex(16)
       const begin = async (tx: Transaction<'readwrite'>) => {
         const row = await tx.objectStore('sessions').get(sessionId)
         const epoch = (row?.epoch ?? 0) + 1
@@ -281,9 +281,4 @@ function takenOver({ sessionId, epoch }: LogClaim): SessionError {
     'conflict',
     `Session ${sessionId} is no longer written here (epoch ${epoch}): another tab has taken it over or deleted it. Open it again to go on.`,
   )
-}
-
-/** `crypto.randomUUID` is missing on pages that were not loaded over https. */
-function randomName(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,5 +1,5 @@
 import { PhiError } from '../../../src/index.ts'
-import { aText, checkOptions, options as optionsOf } from '../../../src/internal.ts'
+import { aText, checkOptions, options as optionsOf, sha256Of } from '../../../src/internal.ts'
 import { joinPath, resolvePath, type Workspace, WorkspaceError, type WorkspaceStat } from '../../../src/tools/index.ts'
 
 /** Whether the browser says that nothing is there. */
@@ -222,8 +222,7 @@ async function statOf(entry: EntryHandle): Promise<WorkspaceStat> {
   const file = await entry.getFile()
   const { size, lastModified } = file
   if (size > hashedBytes) return { kind: 'file', size, version: `${lastModified}-${size}` }
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await file.arrayBuffer()))
-  return { kind: 'file', size, version: Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('') }
+  return { kind: 'file', size, version: await sha256Of(new Uint8Array(await file.arrayBuffer())) }
 }
 
 /** The new content takes the place of the old one when it is whole. */

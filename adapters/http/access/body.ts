@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { startTimer } from '../../../src/internal.ts'
+import { isJsonObject, startTimer } from '../../../src/internal.ts'
 import { LastOfList } from './last-of-list.ts'
 import { ProblemError, refuse } from './problem.ts'
 
@@ -144,13 +144,8 @@ export function parseObject(text: string): JsonObject {
   } catch {
     refuse(400, 'invalidBody', 'The body is not JSON.')
   }
-  if (!isObject(value)) refuse(400, 'invalidBody', 'The body is not a JSON object.')
+  if (!isJsonObject(value)) refuse(400, 'invalidBody', 'The body is not a JSON object.')
   return value
-}
-
-/** Whether a value is an object with names. */
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function refuseTooLarge(maxBytes: number): never {

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { isLoopbackHost } from '../../../src/internal.ts'
+import { fieldIn, isLoopbackHost } from '../../../src/internal.ts'
 import { refuse } from './problem.ts'
 
 /** Names of headers that proxies, tunnels, balancers and content networks add to what they pass on. */
@@ -75,21 +75,17 @@ function isLoopback(host: string): boolean {
 
 /** Who is at the other end, where the host hands it to the app. */
 function socketAddress(env: unknown, request: Request): string | undefined {
-  const server = at(env, 'server') ?? env
+  const server = fieldIn(env, 'server') ?? env
   const candidates = [
-    at(at(at(env, 'incoming'), 'socket'), 'remoteAddress'),
-    at(at(env, 'remoteAddr'), 'hostname'),
-    at(requestIp(server, request), 'address'),
+    fieldIn(fieldIn(fieldIn(env, 'incoming'), 'socket'), 'remoteAddress'),
+    fieldIn(fieldIn(env, 'remoteAddr'), 'hostname'),
+    fieldIn(requestIp(server, request), 'address'),
   ]
   return candidates.find((each) => typeof each === 'string')
 }
 
 /** As Bun's server tells it. */
 function requestIp(server: unknown, request: Request): unknown {
-  const ask = at(server, 'requestIP')
+  const ask = fieldIn(server, 'requestIP')
   return typeof ask === 'function' ? Reflect.apply(ask, server, [request]) : undefined
-}
-
-function at(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }

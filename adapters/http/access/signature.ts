@@ -1,4 +1,4 @@
-import { kind, type Shape } from '../../../src/internal.ts'
+import { kind, type Shape, toHex } from '../../../src/internal.ts'
 
 /** Characters of a key at least. */
 const minKey = 32
@@ -12,7 +12,7 @@ export const signingKey: Shape = kind(
 /** The HMAC-SHA256 of a text, as hex. */
 export async function signatureOf(text: string, key: string): Promise<string> {
   const signature = await crypto.subtle.sign('HMAC', await keyOf(key, 'sign'), new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(signature), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return toHex(new Uint8Array(signature))
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { assertJson, type BodyLimits, isObject, parseObject, readText } from '../access/body.ts'
+import { isJsonObject } from '../../../src/internal.ts'
+import { assertJson, type BodyLimits, parseObject, readText } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 
 /** The body of a call: the text is sent as it came, the object is what was decided on. */
@@ -54,12 +55,12 @@ function modelsAt(holder: JsonObject, unread: ReadonlySet<string>): string[] {
 
 /** A function of the client's has a form; what any other tool has is for the service to read. */
 function modelsOfTool(tool: JsonValue): string[] {
-  return isObject(tool) && tool.type === 'function' ? modelsAt(tool, formsOfFunctions) : modelsBelow(tool)
+  return isJsonObject(tool) && tool.type === 'function' ? modelsAt(tool, formsOfFunctions) : modelsBelow(tool)
 }
 
 function modelsBelow(value: JsonValue): string[] {
   if (Array.isArray(value)) return value.flatMap(modelsBelow)
-  return isObject(value) ? modelsAt(value, nothing) : []
+  return isJsonObject(value) ? modelsAt(value, nothing) : []
 }
 
 const nothing: ReadonlySet<string> = new Set()
@@ -67,7 +68,7 @@ const nothing: ReadonlySet<string> = new Set()
 function namesIn(value: JsonValue): string[] {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return value.flatMap(namesIn)
-  if (!isObject(value)) return []
+  if (!isJsonObject(value)) return []
   // No id has a blank: it is refused.
   return 'model' in value ? modelsAt(value, nothing) : [' ']
 }

@@ -1,6 +1,6 @@
 import { emptyUsage } from '../../../src/context/index.ts'
 import type { Usage } from '../../../src/index.ts'
-import { type UsageReader, usageReader } from '../../../src/internal.ts'
+import { parsedJson, type UsageReader, usageReader } from '../../../src/internal.ts'
 import { type AwsEventDecoder, createAwsEventDecoder, type KnownApi } from '../../../src/provider-kit.ts'
 
 /** Reads what an answer says it has used, beside the bytes that are passed on. */
@@ -104,12 +104,8 @@ abstract class Meter implements UsageMeter {
   /** Reads the figures of a JSON text, if it has some. */
   protected read(json: string): void {
     if (!json.includes('"usage')) return
-    let value: unknown
-    try {
-      value = JSON.parse(json)
-    } catch {
-      return
-    }
+    const value = parsedJson(json)
+    if (value === undefined) return
     for (const each of Array.isArray(value) ? value : [value]) this.#usage = this.#reader(each)
   }
 }

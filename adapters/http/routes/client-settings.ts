@@ -1,7 +1,6 @@
 import type { ClientSettings } from '../../../src/client/index.ts'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { checkOptions, clientSettingFields, options as optionsOf, settingsIn } from '../../../src/internal.ts'
-import { isObject } from '../access/body.ts'
+import { checkOptions, clientSettingFields, isJsonObject, options as optionsOf, settingsIn } from '../../../src/internal.ts'
 import { refuse } from '../access/problem.ts'
 import { type ClientAsk, type ClientSettingName, choiceIn, refuseSetting } from '../live/commands/client-ask.ts'
 
@@ -21,7 +20,7 @@ export function askedIn(body: JsonObject, allowed: readonly ClientSettingName[],
  */
 export function settingsFrom(settings: JsonValue | undefined, allowed: readonly ClientSettingName[]): ClientSettings {
   if (settings === undefined) return {}
-  if (!isObject(settings)) refuse(400, 'invalidBody', 'settings must be an object, such as { "thinking": "high" }.')
+  if (!isJsonObject(settings)) refuse(400, 'invalidBody', 'settings must be an object, such as { "thinking": "high" }.')
   const other = Object.keys(settings).find((name) => !allowed.some((each) => each === name))
   if (other !== undefined) refuseSetting(other, allowed)
   return checked(settings)

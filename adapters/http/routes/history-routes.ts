@@ -1,4 +1,4 @@
-import { baseType, isWithheld } from '../../../src/internal.ts'
+import { baseType, headOf, isWithheld, percentEncoded } from '../../../src/internal.ts'
 import type { Turn } from '../../../src/session/index.ts'
 import { ProblemError, refuse, unknownSession } from '../access/problem.ts'
 import type { HistoryQuery, StoredMedia } from '../live/desk/session-desk.ts'
@@ -63,11 +63,7 @@ function typeOf(mimeType: string): string {
 
 /** A name as RFC 8187 spells it. */
 function attachment({ name = '' }: StoredMedia): string {
-  // Half of a surrogate pair has no UTF-8 form.
-  const encoded = encodeURIComponent(name.slice(0, 200).replace(/\p{Surrogate}/gu, '')).replace(
-    /['()*]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
+  const encoded = percentEncoded(headOf(name, 200))
   return encoded === '' ? 'attachment' : `attachment; filename*=UTF-8''${encoded}`
 }
 

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { type Content, type JsonObject, type JsonValue, type UserMessage, userMessage } from '../../../src/index.ts'
-import { checkOptions, clientBlock, json } from '../../../src/internal.ts'
-import { isObject } from '../access/body.ts'
+import { checkOptions, clientBlock, isJsonObject, json } from '../../../src/internal.ts'
 import { refuse } from '../access/problem.ts'
 import type { ClientAsk, ClientSettingName } from '../live/commands/client-ask.ts'
 import { askedIn } from './client-settings.ts'
@@ -41,7 +40,7 @@ const maxMessages = 1000
 
 function messagesOf(prompt: JsonValue | undefined): UserMessage[] {
   if (typeof prompt === 'string') return [userMessage(prompt.trim() === '' ? invalid('The prompt is empty.') : prompt)]
-  const entries = isObject(prompt) ? [prompt] : prompt
+  const entries = isJsonObject(prompt) ? [prompt] : prompt
   if (!Array.isArray(entries) || entries.length === 0) invalid('prompt must be a text or a list of user messages.')
   if (entries.length > maxMessages) invalid(`prompt has ${entries.length} messages; ${maxMessages} may be said at once.`)
   return entries.map((entry, index) => userMessageOf(entry, `prompt[${index}]`))
@@ -49,14 +48,14 @@ function messagesOf(prompt: JsonValue | undefined): UserMessage[] {
 
 /** One message of a user, as a client sends it. `place` names it in the refusal. */
 function userMessageOf(entry: JsonValue, place: string): UserMessage {
-  if (isObject(entry) && entry.role === 'system') invalid(`${place}.role is "system": the systemPrompt is for the server to set.`)
+  if (isJsonObject(entry) && entry.role === 'system') invalid(`${place}.role is "system": the systemPrompt is for the server to set.`)
   const content = userContent(entry, `${place}.content`)
   if (content === undefined) invalid(`${place} must be { "role": "user", "content": text or a list of text, image and file blocks }.`)
   return { role: 'user', content, timestamp: Date.now() }
 }
 
 function userContent(entry: JsonValue, place: string): Content[] | undefined {
-  if (!isObject(entry) || entry.role !== 'user') return undefined
+  if (!isJsonObject(entry) || entry.role !== 'user') return undefined
   if (typeof entry.content === 'string') return entry.content.trim() === '' ? undefined : [{ type: 'text', text: entry.content }]
   if (!Array.isArray(entry.content) || entry.content.length === 0) return undefined
   return entry.content.map((block, index) => userBlock(block, `${place}[${index}]`))

@@ -1,7 +1,7 @@
 import type { InputAnswer, JsonObject } from '../../../src/index.ts'
-import { isTitle, maxTitleChars } from '../../../src/internal.ts'
+import { isJsonObject, isTitle, maxTitleChars } from '../../../src/internal.ts'
 import { answerProblems, newApp } from '../access/answer-problems.ts'
-import { isObject, readJsonObject, readSharedText } from '../access/body.ts'
+import { readJsonObject, readSharedText } from '../access/body.ts'
 import { ProblemError, refuse, unknownSession } from '../access/problem.ts'
 import type { BeginCommands, DeskCommand } from '../live/desk/desk-command.ts'
 import type { Place } from '../live/live-session-host.ts'
@@ -160,8 +160,8 @@ function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
     const { action, content } = await readJsonObject(c, options.body)
     if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
       refuse(400, 'invalidBody', 'action must be "accept", "decline" or "cancel".')
-    if (content !== undefined && !isObject(content)) refuse(400, 'invalidBody', 'content must be an object, or left out.')
-    const answer: InputAnswer = action === 'accept' ? { action, ...(isObject(content) && { content }) } : { action }
+    if (content !== undefined && !isJsonObject(content)) refuse(400, 'invalidBody', 'content must be an object, or left out.')
+    const answer: InputAnswer = action === 'accept' ? { action, ...(isJsonObject(content) && { content }) } : { action }
     const { loopId } = await c.env.desk.command({ type: 'answerInput', inputId: c.req.param('inputId'), answer })
     return c.json({ loopId }, 202)
   })

@@ -1,4 +1,5 @@
 import type { Context, Env, Hono } from 'hono'
+import { fieldIn, parsedJson } from '../../../src/internal.ts'
 import type { Caller } from '../access/authorize.ts'
 import { type BodyLimits, readSharedText, readWithLastOf } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
@@ -49,13 +50,7 @@ export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, rou
 
 /** The session that a body names. What else it says is looked at by the routes of that session. */
 function idIn(text: string, name: string): string {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    body = undefined
-  }
-  const id: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined
+  const id = fieldIn(parsedJson(text), name)
   if (typeof id !== 'string') refuse(400, 'invalidBody', `The body must be JSON with ${name}, which names the conversation.`)
   return id
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { invalidState, readPatch } from '../../../src/internal.ts'
-import { isObject, readJsonObject } from '../access/body.ts'
+import { invalidState, isJsonObject, readPatch } from '../../../src/internal.ts'
+import { readJsonObject } from '../access/body.ts'
 import { ProblemError, refuse, unshared } from '../access/problem.ts'
 import type { StateChange } from '../live/desk/desk-command.ts'
 import { keyOf } from './prompt-body.ts'
@@ -37,6 +37,6 @@ function changeIn({ value, patch }: JsonObject): StateChange['change'] {
 }
 
 function stateFrom(value: JsonValue): JsonObject {
-  if (isObject(value)) return value
+  if (isJsonObject(value)) return value
   throw invalidState('it must be an object')
 }

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js'
 import type { Content, RunResult, ToolResult } from '../../../src/index.ts'
-import { isTextType, shownContent } from '../../../src/internal.ts'
+import { bytesOfBase64, isObject, isTextType, shownContent } from '../../../src/internal.ts'
 
 /** What a tool gave, as the answer to a call: what a model may read, and none of its `details`. */
 export function resultOf({ content, isError }: Pick<ToolResult, 'content' | 'isError'>): CallToolResult {
@@ -13,10 +13,9 @@ export function answerOf(result: RunResult): CallToolResult {
   const last = messages.findLast((message) => message.role === 'assistant')
   const said = (last === undefined ? [] : shownContent(last)).flatMap(blockOf)
   if (status === 'completed') {
-    const isObject = typeof output === 'object' && output !== null && !Array.isArray(output)
     return {
       content: said.length > 0 ? said : [{ type: 'text', text: '(no answer)' }],
-      ...(isObject && { structuredContent: { ...output } }),
+      ...(isObject(output) && { structuredContent: { ...output } }),
     }
   }
   const why = error?.message ?? rejection ?? limit?.reason ?? ''
@@ -41,5 +40,5 @@ function blockOf(block: Content): ContentBlock[] {
 }
 
 function decoded(base64: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)))
+  return new TextDecoder().decode(bytesOfBase64(base64))
 }

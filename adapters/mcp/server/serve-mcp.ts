@@ -1,7 +1,7 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js'
 import type { Context, Env, Hono } from 'hono'
-import { aFlag, aPositiveNumber, aText, checkOptions, listOf, options as optionsOf, wholeFrom } from '../../../src/internal.ts'
+import { aFlag, aPositiveNumber, aText, checkOptions, listOf, options as optionsOf, parsedJson, wholeFrom } from '../../../src/internal.ts'
 import type { Authorize, Caller } from '../../http/index.ts'
 import {
   answerProblems,
@@ -118,12 +118,7 @@ export function serveMcp<E extends Env>(options: AnyServeMcpOptions<E>): McpApp<
 async function messagesIn(c: Context, limits: { maxBytes: number; timeoutMs: number }): Promise<unknown> {
   if (c.req.method !== 'POST') return undefined
   assertJson(c.req.raw)
-  const text = await readSharedText(c, limits)
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return parsedJson(await readSharedText(c, limits))
 }
 
 function isBeginning(sent: unknown): boolean {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { dirname, extname, join, resolve } from 'node:path'
+import { fieldIn, parsedJson } from '../../../src/internal.ts'
 import { loadsOfModule, loadsOfShell } from './script-loads.ts'
 
 /** Bytes of one file that are looked at; of a larger one its size counts as well, and when it was changed. */
@@ -109,11 +110,6 @@ async function mainOf(folder: string): Promise<string[]> {
 async function fieldOf(manifest: string, name: 'main' | 'type'): Promise<string | undefined> {
   const found = await look(manifest)
   if (found.kind !== 'file') return undefined
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(found.bytes))
-    const field: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : ''
-    return typeof field === 'string' ? field : ''
-  } catch {
-    return ''
-  }
+  const field = fieldIn(parsedJson(new TextDecoder().decode(found.bytes)), name)
+  return typeof field === 'string' ? field : ''
 }

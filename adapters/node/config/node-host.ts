@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ConfigHost, McpServerConfig, ToolPlace } from '../../../src/config/index.ts'
 import { type AgentTool, ConfigError, type Logger } from '../../../src/index.ts'
-import { aFlag, aFunction, anything, aText, either, kind, options as optionsOf, type Shape } from '../../../src/internal.ts'
+import { aFlag, aFunction, anything, aText, either, kind, options as optionsOf, type Shape, utf8In } from '../../../src/internal.ts'
 import type { HookScripts, LoopHooks } from '../../../src/loop/index.ts'
 import type { McpToolSet } from '../../../src/mcp/index.ts'
 import type { Workspace } from '../../../src/tools/index.ts'
@@ -34,10 +34,11 @@ export async function textOfFile(path: string): Promise<string> {
     const buffer = new Uint8Array(maxBytes + 1)
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0)
     if (bytesRead > maxBytes) throw new ConfigError('parse', `${path} is longer than ${maxBytes} bytes, which is too long.`)
-    return new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, bytesRead))
+    const text = utf8In(buffer.subarray(0, bytesRead))
+    if (text === undefined) throw new ConfigError('parse', `${path} is no text in UTF-8.`)
+    return text
   } catch (error) {
     if (ConfigError.isInstance(error)) throw error
-    if (error instanceof TypeError) throw new ConfigError('parse', `${path} is no text in UTF-8.`, { cause: error })
     throw new ConfigError('io', `${path} cannot be read: ${systemCode(error) ?? 'it cannot be opened'}.`, { cause: error })
   }
 }

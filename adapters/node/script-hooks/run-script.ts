@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../src/index.ts'
+import { isObject, parsedJson } from '../../../src/internal.ts'
 import type { HookRefusal } from '../../../src/loop/index.ts'
 import { escapeControls } from '../../../src/store/index.ts'
 import { systemPath } from '../policy/programs.ts'
@@ -84,13 +85,8 @@ export function readAnswer(text: string, { hook, script }: Pick<ScriptCall, 'hoo
       'badAnswer',
       `The script ${script.name} (${hook}) must write {"allow": true}, {"allow": false, "reason": "…"} or nothing. It wrote: ${shown(text)}`,
     )
-  let answer: unknown
-  try {
-    answer = JSON.parse(text)
-  } catch {
-    throw bad()
-  }
-  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) throw bad()
+  const answer = parsedJson(text)
+  if (!isObject(answer)) throw bad()
   const { allow, reason, ...others }: { allow?: unknown; reason?: unknown } = answer
   if (typeof allow !== 'boolean' || Object.keys(others).length > 0) throw bad()
   if (reason !== undefined && typeof reason !== 'string') throw bad()

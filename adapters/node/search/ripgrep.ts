@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ToolError } from '../../../src/index.ts'
-import { aFlag, aText, checkOptions, options as optionsOf } from '../../../src/internal.ts'
+import { aFlag, aText, checkOptions, isObject, options as optionsOf } from '../../../src/internal.ts'
 import { joinPath, resolvePath, type Searcher, type SearchMatch, type SearchOutcome, type SearchQuery } from '../../../src/tools/index.ts'
 import { type Launch, sandboxed } from '../bash/launch.ts'
 import { requireSandbox, SandboxUnavailable } from '../bash/sandbox.ts'
@@ -50,7 +50,7 @@ class LineSplitter {
 /** The match in a line of `rg --json`, or undefined for its other messages. */
 function readMatch(json: string): SearchMatch | undefined {
   const message: unknown = JSON.parse(json)
-  if (!isRecord(message) || message.type !== 'match' || !isRecord(message.data)) return undefined
+  if (!isObject(message) || message.type !== 'match' || !isObject(message.data)) return undefined
   const { path, lines, line_number: line } = message.data
   return {
     path: textOf(path).replace(/^\.\//, ''),
@@ -61,13 +61,9 @@ function readMatch(json: string): SearchMatch | undefined {
 
 // Text that is not UTF-8 comes as base64.
 function textOf(value: unknown): string {
-  if (!isRecord(value)) return ''
+  if (!isObject(value)) return ''
   if (typeof value.text === 'string') return value.text
   return typeof value.bytes === 'string' ? Buffer.from(value.bytes, 'base64').toString('utf8') : ''
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }
 
 /** Where to search, relative to the root, links resolved; `file` is set when that is one file in `directory`. */

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../contract/json.ts'
-import { maxJsonDepth } from '../../contract/shape/json-fault.ts'
+import { isJsonObject, type JsonObject } from '../../contract/json.ts'
+import { isPlainObject, maxJsonDepth } from '../../contract/shape/json-fault.ts'
 import { hasHalf } from '../text/whole-characters.ts'
 
 /** The fault of arguments whose end never came. */
@@ -27,7 +27,7 @@ export function parseArguments(text: string): ParsedArguments {
   if (typeof value === 'string' && value.trimStart().startsWith('{')) return parseArguments(value)
   const found: Walk = { members: 0 }
   walk(value, 1, found)
-  if (!isObject(value)) return { fault: 'not a JSON object' }
+  if (!isJsonObject(value)) return { fault: 'not a JSON object' }
   if (found.fault !== undefined) return { fault: found.fault }
   return found.members === countMembers(text) ? { arguments: value } : { fault: 'a key comes twice' }
 }
@@ -55,7 +55,7 @@ function walk(value: unknown, depth: number, found: Walk): void {
   else if (typeof value === 'number') checkNumber(value, found)
   else if (depth > maxJsonDepth) found.fault = `nested more than ${maxJsonDepth} levels deep`
   else if (Array.isArray(value)) for (const part of value) walk(part, depth + 1, found)
-  else if (!isObject(value)) found.fault = `a value of type ${typeof value === 'object' ? 'object that is not plain' : typeof value}`
+  else if (!isPlainObject(value)) found.fault = `a value of type ${typeof value === 'object' ? 'object that is not plain' : typeof value}`
   else {
     for (const [key, part] of Object.entries(value)) {
       found.members += 1
@@ -72,12 +72,6 @@ function checkNumber(value: number, found: Walk): void {
 
 function checkText(text: string, found: Walk): void {
   if (hasHalf(text)) found.fault = 'half of a surrogate pair'
-}
-
-function isObject(value: unknown): value is JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** Whether `text` stops where more has to follow. */

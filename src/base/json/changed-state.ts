@@ -1,5 +1,5 @@
+import { isJsonObject } from '../../contract/json.ts'
 import type { SavedState, StateChange } from '../../contract/session/shared-state.ts'
-import { isParts } from './json-diff.ts'
 import { PatchFault, patched } from './json-patch.ts'
 
 /** Shared state after one more change; as it was where that does not follow from it. */
@@ -8,7 +8,7 @@ export function changedState(before: SavedState | undefined, { version, patch, v
   if (before === undefined || patch === undefined || version !== before.version + 1) return before
   try {
     const next = patched(before.value, patch)
-    return isParts(next) ? { version, value: next } : before
+    return isJsonObject(next) ? { version, value: next } : before
   } catch (error) {
     if (error instanceof PatchFault) return before
     throw error

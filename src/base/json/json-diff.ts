@@ -1,5 +1,6 @@
-import type { JsonValue } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import type { PatchStep } from '../../contract/session/shared-state.ts'
+import { pointerPart } from './json-pointer.ts'
 
 /**
  * What leads from one value to the other, as operations of JSON Patch (RFC 6902); none where they are equal, whatever the order of keys.
@@ -15,7 +16,7 @@ export function jsonDiff(before: JsonValue, after: JsonValue): PatchStep[] {
 function diff(before: JsonValue, after: JsonValue, path: string, numbers: Numbers): PatchStep[] {
   if (numbers.of(before) === numbers.of(after)) return []
   if (Array.isArray(before) && Array.isArray(after)) return listDiff(before, after, path, numbers)
-  if (isParts(before) && isParts(after)) return objectDiff(before, after, path, numbers)
+  if (isJsonObject(before) && isJsonObject(after)) return objectDiff(before, after, path, numbers)
   return [{ op: 'replace', path, value: after }]
 }
 
@@ -33,7 +34,7 @@ class Numbers {
     return number
   }
 
-  #textOf(value: Parts): string {
+  #textOf(value: JsonObject): string {
     const names = Object.keys(value).sort()
     return `{${names.map((name) => `${JSON.stringify(name)}:${this.of(value[name] ?? null)}`).join()}}`
   }
@@ -46,14 +47,7 @@ class Numbers {
   }
 }
 
-type Parts = { [name: string]: JsonValue }
-
-/** Whether it has parts with names: whether it is an object. */
-export function isParts(value: JsonValue): value is Parts {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function objectDiff(before: Parts, after: Parts, path: string, numbers: Numbers): PatchStep[] {
+function objectDiff(before: JsonObject, after: JsonObject, path: string, numbers: Numbers): PatchStep[] {
   const steps: PatchStep[] = []
   for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) steps.push({ op: 'remove', path: below(path, name) })
   for (const [name, value] of Object.entries(after)) {
@@ -87,5 +81,5 @@ function addAll(steps: PatchStep[], more: readonly PatchStep[]): void {
 }
 
 function below(path: string, name: string): string {
-  return `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return `${path}/${pointerPart(name)}`
 }

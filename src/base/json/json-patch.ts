@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../contract/json.ts'
 import type { PatchStep } from '../../contract/session/shared-state.ts'
 import { copyJson } from './copy-json.ts'
+import { nameOfPart } from './json-pointer.ts'
 
 /** What is wrong with an operation, in words. */
 export class PatchFault extends Error {}
@@ -39,7 +40,7 @@ export function read(root: PatchRoot, path: string): JsonValue {
 function place(root: PatchRoot, path: string, own?: Set<object>): { container: Container; key: string } {
   if (path !== '' && !path.startsWith('/')) throw new PatchFault(`${shown(path)} is no JSON Pointer: it begins with "/", or is empty`)
   if (/~(?![01])/.test(path)) throw new PatchFault(`${shown(path)} is no JSON Pointer: "~" is written "~0"`)
-  const names = path.split('/').map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const names = path.split('/').map(nameOfPart)
   const unsafe = names.find((name) => unsafeNames.includes(name))
   if (unsafe !== undefined) throw new PatchFault(`${shown(path)} names "${unsafe}", which no state may have`)
   const key = names.pop() ?? ''

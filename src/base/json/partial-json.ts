@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { type JsonObject, type JsonValue, setOwnField } from '../../contract/json.ts'
 import { maxJsonDepth } from '../../contract/shape/json-fault.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aText } from '../../contract/shape/shape.ts'
@@ -293,7 +293,7 @@ export class PartialJson {
 /** Not by assignment: "__proto__" is a name like any other in JSON. */
 function put(target: JsonObject | JsonValue[], at: string | number, value: JsonValue): void {
   if (Array.isArray(target)) target[Number(at)] = value
-  else if (at === '__proto__') Object.defineProperty(target, at, { value, enumerable: true, configurable: true, writable: true })
+  else if (at === '__proto__') setOwnField(target, at, value)
   else target[at] = value
 }
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../contract/json.ts'
+import { isJsonObject, type JsonValue } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { OutputForm } from '../../contract/model/request-settings.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
@@ -113,7 +113,7 @@ export class PartialOutput {
 
 /** Whether an answer begins with something else than the property that should hold it; `undefined` before that can be told. */
 function isBare(value: JsonValue | undefined, property: string): boolean | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value === undefined ? undefined : true
+  if (!isJsonObject(value)) return value === undefined ? undefined : true
   const [first] = Object.keys(value)
   return first === undefined ? undefined : first !== property
 }

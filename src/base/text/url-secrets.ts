@@ -1,3 +1,4 @@
+import { percentDecoded } from './percent.ts'
 import { isSecretHeader } from './secrets.ts'
 
 /** Parameters that our codecs add: they say nothing secret. */
@@ -47,7 +48,7 @@ export function secretsIn(url: string, headers: Record<string, string>): string[
   }
   if (!URL.canParse(url)) return secrets
   const { username, password, searchParams } = new URL(url)
-  secrets.push(decoded(username), decoded(password))
+  secrets.push(percentDecoded(username), percentDecoded(password))
   for (const [name, value] of searchParams) if (isSecretParameter(name)) secrets.push(value)
   return secrets
 }
@@ -57,13 +58,5 @@ function passwordOf(basic: string): string | undefined {
     return atob(basic).split(':').slice(1).join(':')
   } catch {
     return undefined
-  }
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
   }
 }

@@ -11,6 +11,11 @@ export function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff
 }
 
+/** Whether a UTF-16 unit is the second half of a character. */
+export function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff
+}
+
 /** The first UTF-16 units of `text`, `most` of them: half a character at the cut is left out. */
 export function headOf(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, Math.max(0, most)).replace(/[\ud800-\udbff]$/, '')

@@ -1,4 +1,6 @@
 import { isRedirect, readBytes, retryAfterIn } from '../../base/http-answer.ts'
+import { parsedJson } from '../../base/json/parsed-json.ts'
+import { fieldIn } from '../../contract/json.ts'
 import { RemoteError, type RemoteErrorOptions } from '../remote-error.ts'
 
 /** Statuses of proxies and of servers that are busy or come up: the next attempt may find them well. */
@@ -63,18 +65,10 @@ async function problemIn(response: Response, signal: AbortSignal): Promise<Probl
   const { bytes } = await readBytes(response, maxRefusal, signal).catch((cause: unknown) => {
     throw new RemoteError('connectionLost', 'The connection broke before the server had said why it refused.', { isRetryable: true, cause })
   })
-  const said = parsed(new TextDecoder().decode(bytes))
+  const said = parsedJson(new TextDecoder().decode(bytes))
   const textAt = (name: string) => {
-    const value: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, name) : undefined
+    const value: unknown = fieldIn(said, name)
     return typeof value === 'string' ? value : undefined
   }
   return { code: textAt('code'), detail: textAt('detail'), loopId: textAt('loopId'), continuedBy: textAt('continuedBy') }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

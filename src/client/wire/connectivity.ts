@@ -1,4 +1,5 @@
 import { startTimer } from '../../base/timer.ts'
+import { fieldIn } from '../../contract/json.ts'
 
 /** What the platform says about the way to the server. */
 export type Signal = 'online' | 'visible'
@@ -40,8 +41,7 @@ export function waitForWay(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 function isOffline(): boolean {
-  const platform: unknown = Reflect.get(globalThis, 'navigator')
-  return typeof platform === 'object' && platform !== null && Reflect.get(platform, 'onLine') === false
+  return fieldIn(fieldIn(globalThis, 'navigator'), 'onLine') === false
 }
 
 function listen(target: unknown, type: string, listener: () => void): () => void {
@@ -51,5 +51,5 @@ function listen(target: unknown, type: string, listener: () => void): () => void
 }
 
 function isTarget(value: unknown): value is Target {
-  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'addEventListener') === 'function'
+  return typeof fieldIn(value, 'addEventListener') === 'function'
 }

@@ -1,5 +1,7 @@
+import { parsedJson } from '../../base/json/parsed-json.ts'
 import { startTimer } from '../../base/timer.ts'
 import { errorText } from '../../contract/errors.ts'
+import { fieldIn } from '../../contract/json.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import { createSseDecoder } from '../../stream/sse.ts'
 import { eventDecoder } from '../../ui/native/index.ts'
@@ -186,12 +188,8 @@ function createEventReader(sessionId: string, onState: (version: number) => void
 
 /** The version that a frame tells of, if it tells one. */
 function versionIn(data: string): number | undefined {
-  try {
-    const { version }: { version?: unknown } = Object(JSON.parse(data))
-    return typeof version === 'number' && Number.isSafeInteger(version) ? version : undefined
-  } catch {
-    return undefined
-  }
+  const version = fieldIn(parsedJson(data), 'version')
+  return typeof version === 'number' && Number.isSafeInteger(version) ? version : undefined
 }
 
 /** The server says itself that it cannot read its run on for this reader. */

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../contract/errors.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { isObject, type JsonObject, type JsonValue, jsonObjectIn } from '../../contract/json.ts'
 import { isPlain } from '../../contract/shape/json-fault.ts'
 import { fieldOf, type Path, type Place, placed, stepsOf } from '../config-error.ts'
 
@@ -50,10 +50,9 @@ function unfit(path: Path, words: string): ConfigError {
  */
 function plainTree(value: unknown): JsonObject {
   if (value === null || value === undefined) return {}
-  if (typeof value !== 'object' || Array.isArray(value)) throw parseError('The configuration is no table of keys and values.')
+  if (!isObject(value)) throw parseError('The configuration is no table of keys and values.')
   const room = { left: maxValues }
-  const tree = copied(value, [], room)
-  return typeof tree === 'object' && tree !== null && !Array.isArray(tree) ? tree : {}
+  return jsonObjectIn(copied(value, [], room))
 }
 
 function copied(value: unknown, path: Path, room: { left: number }): JsonValue {

@@ -2,6 +2,7 @@ import type { Document, LineCounter, Node, Pair } from 'yaml'
 import { maxAliasCount, yamlParser } from '../../base/late/yaml-parser.ts'
 import { escapeControls } from '../../base/text/escape-controls.ts'
 import { ConfigError, errorText, LoadError } from '../../contract/errors.ts'
+import { fieldIn } from '../../contract/json.ts'
 import type { Path, Place } from '../config-error.ts'
 import { documentOf, maxDepth, parseError, placeAt, type ReadDocument } from './document.ts'
 
@@ -88,7 +89,7 @@ function checkNodes({ isScalar, visit }: Yaml, yamlDocument: Document, lines: Li
 }
 
 function positionOf(lines: LineCounter, node: unknown): Position {
-  const range = typeof node === 'object' && node !== null ? Reflect.get(node, 'range') : undefined
+  const range = fieldIn(node, 'range')
   return lines.linePos(Array.isArray(range) ? Number(range[0]) : 0)
 }
 

@@ -1,4 +1,5 @@
 import type { ConfigError } from '../../contract/errors.ts'
+import { ownFieldIn } from '../../contract/json.ts'
 import { invalidField, type Path } from '../config-error.ts'
 import { type KeyTable, objectOf } from './key-table.ts'
 import { type Note, normalised } from './normalise.ts'
@@ -32,10 +33,7 @@ function firstIssue(config: unknown, path: readonly PropertyKey[]): ConfigError 
 
 /** What stands at `path`. */
 function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>(
-    (at, step) => (typeof at === 'object' && at !== null && Object.hasOwn(at, step) ? Reflect.get(at, step) : undefined),
-    value,
-  )
+  return path.reduce<unknown>(ownFieldIn, value)
 }
 
 function expectedAt(path: Path): string {

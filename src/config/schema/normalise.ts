@@ -1,4 +1,5 @@
 import type { ConfigError } from '../../contract/errors.ts'
+import { isObject } from '../../contract/json.ts'
 import { nearest } from '../../contract/shape/nearest-name.ts'
 import { type ConfigWarning, fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
 import type { Key, KeyTable } from './key-table.ts'
@@ -14,7 +15,7 @@ const maxNotes = 100
  * name. Throws `ConfigError` `invalidField` where a name and its alias say the same twice, and for what is unknown where it would guard. What is no section is given back as it is.
  */
 export function normalised(value: unknown, table: KeyTable, isOpen: boolean, path: Path, notes: Note[]): unknown {
-  if (!isTable(value)) return value
+  if (!isObject(value)) return value
   const found = new Map<string, unknown>()
   const givenNames = new Map<string, string>()
   for (const [given, entry] of Object.entries(value)) {
@@ -68,8 +69,4 @@ function guardNotRead({ path, message }: Note): ConfigError {
   const isServers = path.length === 1 && serverSections.has(String(path[0]))
   const text = isServers ? `${fieldOf(path)} is not read: servers stand in [[mcp.servers]], each with a name.` : message
   return fieldError('invalidField', path, `${text} It would hold the agent back, so the file is refused.`)
-}
-
-function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,5 @@
 import { aModel } from '../../base/port-kinds.ts'
-import { headOf } from '../../base/text/whole-characters.ts'
+import { headOf, isHighSurrogate } from '../../base/text/whole-characters.ts'
 import { ProviderError } from '../../contract/errors.ts'
 import { wordsOf } from '../../contract/message/block-words.ts'
 import { type AgentMessage, type AssistantMessage, shownContent, textOf, userMessage } from '../../contract/message/message.ts'
@@ -177,7 +177,7 @@ function cutUp(text: string, maxLength: number): string[] {
     const head = from === 0 ? '' : '  '
     let to = Math.min(text.length, from + Math.max(1, maxLength - head.length))
     // Not through the middle of a character outside the basic plane.
-    if (to < text.length && to - from > 1 && (text.charCodeAt(to) & 0xfc00) === 0xdc00) to -= 1
+    if (to < text.length && to - from > 1 && isHighSurrogate(text.charCodeAt(to - 1))) to -= 1
     pieces.push(head + text.slice(from, to))
     from = to
   }

@@ -1,4 +1,5 @@
 import { errorText } from '../../contract/errors.ts'
+import { isObject } from '../../contract/json.ts'
 
 /** Fields of a block, by its type, and what they must be. */
 const blockFields: Record<string, Record<string, string>> = {
@@ -44,7 +45,7 @@ export function shown(value: unknown): string {
 }
 
 function messageFault(message: unknown): string | undefined {
-  if (!isRecord(message)) return `it is ${shown(message)}.`
+  if (!isObject(message)) return `it is ${shown(message)}.`
   const fields = typeof message.role === 'string' && Object.hasOwn(messageFields, message.role) ? messageFields[message.role] : undefined
   if (fields === undefined) return `its role is ${shown(message.role)}.`
   const fault = fieldFault(message, fields)
@@ -52,7 +53,7 @@ function messageFault(message: unknown): string | undefined {
   if (message.id !== undefined && typeof message.id !== 'string') return `id is ${shown(message.id)}.`
   if (!Array.isArray(message.content)) return `content is ${shown(message.content)}; it must be a list of blocks, as userMessage makes it.`
   for (const [at, block] of message.content.entries()) {
-    if (!isRecord(block)) return `content[${at}] is ${shown(block)}.`
+    if (!isObject(block)) return `content[${at}] is ${shown(block)}.`
     const own = typeof block.type === 'string' && Object.hasOwn(blockFields, block.type) ? blockFields[block.type] : undefined
     if (own === undefined) return `content[${at}].type is ${shown(block.type)}.`
     const wrong = fieldFault(block, own)
@@ -64,12 +65,8 @@ function messageFault(message: unknown): string | undefined {
 function fieldFault(value: Record<string, unknown>, fields: Record<string, string>): string | undefined {
   for (const [name, type] of Object.entries(fields)) {
     const field = value[name]
-    const isRight = type === 'object' ? isRecord(field) : type === 'number' ? Number.isFinite(field) : typeof field === type
+    const isRight = type === 'object' ? isObject(field) : type === 'number' ? Number.isFinite(field) : typeof field === type
     if (!isRight) return `${name} is ${shown(field)}.`
   }
   return undefined
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isHighSurrogate, isLowSurrogate } from '../../base/text/whole-characters.ts'
 import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
 import { isMediaOf, isTextType, mediaBytes } from '../../contract/message/media.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
@@ -87,6 +88,6 @@ function utf8Bytes(text: string): number {
 }
 
 function isPairHalf(text: string, at: number, code: number): boolean {
-  if (code >= 0xd800 && code < 0xdc00) return (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
-  return (code & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800
+  if (isHighSurrogate(code)) return isLowSurrogate(text.charCodeAt(at + 1))
+  return isLowSurrogate(code) && isHighSurrogate(text.charCodeAt(at - 1))
 }

@@ -1,4 +1,5 @@
 import { ConfigError } from '../errors.ts'
+import { fieldIn } from '../json.ts'
 import { parseStored, readGiven, readStored } from '../shape/read.ts'
 import { listOf } from '../shape/shape.ts'
 import { type AgentMessage, type Message, type MessageInput, messageInput, type PromptInput, withId } from './message.ts'
@@ -23,7 +24,7 @@ export function toEntry(input: MessageInput, name: string): AgentMessage {
 
 /** As {@link toEntry}, without giving a message an id. */
 export function toMessage(input: MessageInput, name: string): Message | AgentMessage {
-  const role: unknown = typeof input === 'object' && input !== null ? Reflect.get(input, 'role') : undefined
+  const role: unknown = fieldIn(input, 'role')
   if (role === 'system' || role === 'developer') {
     throw new ConfigError(
       'invalidMessage',

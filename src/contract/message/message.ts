@@ -1,4 +1,4 @@
-import type { JsonValue } from '../json.ts'
+import { isJsonObject, type JsonValue } from '../json.ts'
 import { outputForm } from '../model/request-settings.ts'
 import { emptyUsage, usage } from '../model/usage.ts'
 import { nodeTag } from '../session/node-tag.ts'
@@ -356,8 +356,7 @@ function isToAnswer(block: Content): block is ToolCallContent | ServiceToolConte
 }
 
 function callOfService({ id, name, input }: ServiceToolContent): AnswerableCall {
-  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
-  return { type: 'toolCall', id, name, arguments: isObject ? input : { input: input ?? null }, isOfService: true }
+  return { type: 'toolCall', id, name, arguments: isJsonObject(input) ? input : { input: input ?? null }, isOfService: true }
 }
 
 /** The tool calls of `content`, in order. */

@@ -1,3 +1,4 @@
+import { isObject } from '../json.ts'
 import { isPlain } from './json-fault.ts'
 import { meant, nearest } from './nearest-name.ts'
 import type { Form, ObjectForm, Reading, Shape } from './shape.ts'
@@ -199,8 +200,4 @@ function namesWithin(field: Shape): string[] {
 
 function placeOf(name: string, path: string): string {
   return name === '' && path.startsWith('.') ? path.slice(1) : `${name}${path}`
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,5 @@
+import { isObject } from '../json.ts'
+
 /** What other libraries call our options, in lower case and without signs; before each the names that it may have here, the first that fits. */
 const foreignNames: readonly (readonly [ours: string, theirs: string])[] = [
   ['systemPrompt', 'system instructions instruction systemmessage systeminstruction developer'],
@@ -56,7 +58,7 @@ export function foreignTool(value: unknown, path: string): string | undefined {
 
 /** What to say of `value` at `path`, which is no list of tools but has them by their names, as the AI SDK does; undefined for any other value. */
 export function foreignTools(value: unknown, path: string): string | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  if (!isObject(value)) return undefined
   const [[name, tool] = []] = Object.entries(value)
   if (name === undefined || typeof tool !== 'object') return undefined
   return `${path} has its tools by their names, as the AI SDK does. Here it is a list: [defineTool({ name: ${JSON.stringify(name.slice(0, 60))}, … }), …].`

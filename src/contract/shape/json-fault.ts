@@ -1,3 +1,4 @@
+import { isObject } from '../json.ts'
 /** How deep JSON may be nested, lists and objects together: every engine parses, copies and writes this without running out of stack. */
 export const maxJsonDepth = 200
 
@@ -17,7 +18,7 @@ export function jsonFault(value: unknown, path: string, levels = maxJsonDepth): 
 
 /** Whether `value` is an object of texts, finite numbers and flags alone, as most arguments are: then there is no path and no circle to remember. */
 function isFlat(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return false
+  if (!isPlainObject(value)) return false
   for (const part of Object.values(value)) {
     const isScalar = typeof part === 'string' || typeof part === 'boolean' || part === null || Number.isFinite(part)
     if (!isScalar) return false
@@ -78,6 +79,11 @@ function classOf(value: object): string {
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** An object literal that is no list. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && isPlain(value)
 }
 
 /** What `value` is, in words, without what it holds. */

@@ -10,7 +10,8 @@
  *
  * @module
  */
-import type { JsonObject, JsonSchema, JsonValue } from '../json.ts'
+
+import { isObject, type JsonObject, type JsonSchema, type JsonValue } from '../json.ts'
 import { jsonFault } from './json-fault.ts'
 
 declare const carried: unique symbol
@@ -372,8 +373,4 @@ export function closed<S extends Shape>(shape: S): S {
 
 function withStop(sentence: string | undefined): string | undefined {
   return sentence === undefined || sentence.endsWith('.') ? sentence : `${sentence}.`
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -3,7 +3,8 @@ import { copyJson } from '../../base/json/copy-json.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import { newId } from '../../contract/message/ids.ts'
 import type { InputQuestion, PendingInput } from '../../contract/run/run-facts.ts'
-import { isPlain, jsonFault } from '../../contract/shape/json-fault.ts'
+import { fits } from '../../contract/shape/read.ts'
+import { aJsonSchema } from '../../contract/shape/shape.ts'
 import type { ApprovalDesk, ClientCallDesk, InputAnswer, InputDesk, QuestionDesk, RunGuards } from '../../types/run/question.ts'
 import type { LoopState } from '../loop-state.ts'
 import { ruleOf } from './permission.ts'
@@ -144,8 +145,7 @@ export class CallQuestions {
 function checkedQuestion(question: InputQuestion): Omit<PendingInput, 'inputId' | 'toolCallId' | 'toolName'> {
   const { message, schema, url, problem }: Partial<Record<keyof InputQuestion, unknown>> = Object(question)
   const isText = (value: unknown): value is string | undefined => value === undefined || typeof value === 'string'
-  const isSchema =
-    schema === undefined || (typeof schema === 'object' && schema !== null && isPlain(schema) && jsonFault(schema, 'schema') === undefined)
+  const isSchema = schema === undefined || fits(aJsonSchema, schema)
   if (typeof message !== 'string' || !isText(url) || !isText(problem) || !isSchema) {
     throw new ConfigError('invalidOption', 'ctx.requestInput takes { message, schema?, url?, problem? }: texts, and a JSON Schema.')
   }

@@ -1,11 +1,11 @@
 import { copyJson } from '../../base/json/copy-json.ts'
 import { escapeControls } from '../../base/text/escape-controls.ts'
 import { ConfigError } from '../../contract/errors.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import { isJsonObject, type JsonValue } from '../../contract/json.ts'
 import { clientBlock } from '../../contract/message/client-block.ts'
 import type { Content } from '../../contract/message/content.ts'
 import { text } from '../../contract/message/message.ts'
-import { isPlain, jsonFault } from '../../contract/shape/json-fault.ts'
+import { jsonFault } from '../../contract/shape/json-fault.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { ClientCallAnswer, ClientCallRequest } from '../../types/run/question.ts'
 
@@ -47,7 +47,7 @@ function checked(value: unknown, toolCallId: string, maxChars: number): JsonValu
 
 /** The blocks of a result that has such. */
 function blocksIn(value: JsonValue): readonly JsonValue[] | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const { content } = value
   if (!Array.isArray(content) || content.length === 0 || !content.every((block) => typeof Object(block).type === 'string')) return undefined
   if (content.length > maxBlocks) refuse(`output.content has ${content.length} blocks; ${maxBlocks} are allowed.`)

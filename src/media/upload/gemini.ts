@@ -2,7 +2,7 @@ import { raceAbort } from '../../base/abort.ts'
 import { mayLeadTo } from '../../base/private-host.ts'
 import { startTimer } from '../../base/timer.ts'
 import { ProviderError } from '../../contract/errors.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { type JsonObject, jsonObjectIn } from '../../contract/json.ts'
 import { MediaError } from '../media-error.ts'
 import type { FileService, KeptFile, Upload } from './keep.ts'
 import { callService, type ServiceAccess, textIn } from './service-call.ts'
@@ -23,7 +23,7 @@ export const geminiFiles: FileService = {
     const { begin, files } = addresses(access)
     const session = await beginUpload(upload, access, begin)
     const sent = await sendPieces(upload, access, session)
-    return whenRead(objectIn(sent.file), access, files)
+    return whenRead(jsonObjectIn(sent.file), access, files)
   },
 }
 
@@ -91,7 +91,7 @@ async function whenRead(first: JsonObject, access: ServiceAccess, files: (name: 
     file = (await callService(access, at.href, { method: 'GET', headers: access.headers })).json
   }
   if (file.state === 'FAILED') {
-    const { message = 'it did not say why' } = objectIn(file.error)
+    const { message = 'it did not say why' } = jsonObjectIn(file.error)
     throw new MediaError('wrongType', `${access.service} cannot read the file: ${String(message).slice(0, 300)}.`)
   }
   const expiresAt = typeof file.expirationTime === 'string' ? Date.parse(file.expirationTime) : Number.NaN
@@ -105,8 +105,4 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
     stop = startTimer(ms, resolve)
   })
   await raceAbort(over, signal).finally(stop)
-}
-
-function objectIn(value: JsonValue | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 }

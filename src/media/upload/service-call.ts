@@ -2,7 +2,7 @@ import { isRedirect, readBytes } from '../../base/http-answer.ts'
 import { withoutSecret } from '../../base/text/redact.ts'
 import { secretsIn } from '../../base/text/url-secrets.ts'
 import { errorText, ProviderError } from '../../contract/errors.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import { userMessage } from '../../contract/message/message.ts'
 import { classifyError } from '../../providers/kit/errors/classify.ts'
 import { redirected } from '../../providers/kit/errors/provider-failure.ts'
@@ -79,7 +79,7 @@ export async function callService(access: ServiceAccess, url: string, init: Requ
 function jsonOf(body: string, service: string): JsonObject {
   try {
     const value: unknown = body === '' ? {} : JSON.parse(body)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject // parsed from JSON
+    if (isJsonObject(value)) return value
   } catch {
     // Said below.
   }

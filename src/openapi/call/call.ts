@@ -1,19 +1,19 @@
 import { AbortScope } from '../../base/abort.ts'
 import { isRedirect } from '../../base/http-answer.ts'
+import { percentEncoded } from '../../base/text/percent.ts'
 import { headerSecrets, isSecretHeader, withoutSecrets } from '../../base/text/secrets.ts'
 import { startTimer } from '../../base/timer.ts'
 import { errorText, PhiError, ToolError } from '../../contract/errors.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import { isObject, type JsonObject } from '../../contract/json.ts'
 import { isHeaderValue } from '../../contract/shape/header-fields.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
-import { isObject } from '../../validation/enforceable-schema.ts'
 import { hasDotSegment, type Operation } from '../operations.ts'
 import { defaultTimeoutMs, type OpenApiToolsOptions } from '../options.ts'
 import { readBody } from './answer.ts'
 import type { Inputs, Parameter } from './parameters.ts'
 
 import { type Authorization, authorize } from './security.ts'
-import { formBody, headerText, multipartBody, pathText, percentEncode, queryPairs } from './serialize.ts'
+import { formBody, headerText, multipartBody, pathText, queryPairs } from './serialize.ts'
 import { statusText } from './status-text.ts'
 
 /** Where an answer leads. `isFollowed` where that is within the same origin, and it was not led on too often before. */
@@ -135,7 +135,7 @@ async function prepare(plan: CallPlan, args: JsonObject | Record<string, unknown
 function urlOf({ operation, baseUrl, inputs, authorizations }: CallPlan, argumentOf: (parameter: Parameter) => unknown): URL {
   const texts = new Map<string, string>()
   const pairs: string[] = []
-  const sentNames = authorizations.filter(({ place }) => place === 'query').map(({ name }) => percentEncode(name))
+  const sentNames = authorizations.filter(({ place }) => place === 'query').map(({ name }) => percentEncoded(name))
   for (const parameter of inputs.parameters) {
     const { place, name, key } = parameter
     const value = argumentOf(parameter)
@@ -198,7 +198,7 @@ async function exchange(
     if (location === '') return { response, note: '(The service redirects elsewhere. Redirects are not followed here.)' }
     const reads = method === 'GET' || method === 'HEAD' || response.status === 303
     if (to === undefined || !isFollowed || !reads) {
-      const shown = clean(to?.href ?? percentEncode(location)).slice(0, 1000)
+      const shown = clean(to?.href ?? percentEncoded(location)).slice(0, 1000)
       return { response, note: `\n\n(A redirect to ${shown}, which was not followed.)` }
     }
     response.body?.cancel().catch(() => undefined)

@@ -1,5 +1,5 @@
+import { isObject } from '../../contract/json.ts'
 import { isHeaderName } from '../../contract/shape/header-fields.ts'
-import { isObject } from '../../validation/enforceable-schema.ts'
 import {
   dereference,
   entriesField,

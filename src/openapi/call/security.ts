@@ -1,10 +1,11 @@
+import { toBase64 } from '../../base/base64.ts'
+import { percentEncoded } from '../../base/text/percent.ts'
+import { isObject } from '../../contract/json.ts'
 import { isHeaderName, isHeaderValue } from '../../contract/shape/header-fields.ts'
-import { isObject } from '../../validation/enforceable-schema.ts'
 import { dereference, field, listField, type OpenApiDocument, textField } from '../document.ts'
 import { OpenApiError } from '../open-api-error.ts'
 import type { OpenApiCredential, OpenApiSecret, OpenApiToolsOptions } from '../options.ts'
 import type { SentByCaller } from './parameters.ts'
-import { percentEncode } from './serialize.ts'
 
 /** A credential and where an operation wants it. */
 export interface Authorization {
@@ -80,11 +81,11 @@ export async function authorize(authorizations: readonly Authorization[], signal
   const cookies: string[] = []
   for (const { place, name, prefix, isBasic, credential } of authorizations) {
     const secret = await secretOf(credential, isBasic, signal)
-    const written = isBasic ? base64(secret) : secret
-    const inUrl = percentEncode(secret)
+    const written = isBasic ? toBase64(new TextEncoder().encode(secret)) : secret
+    const inUrl = percentEncoded(secret)
     result.secrets.push(secret, written, inUrl)
     if (isBasic) result.secrets.push(secret.slice(secret.indexOf(':') + 1))
-    if (place === 'query') result.query.push(`${percentEncode(name)}=${inUrl}`)
+    if (place === 'query') result.query.push(`${percentEncoded(name)}=${inUrl}`)
     else if (place === 'cookie') cookies.push(`${name}=${inUrl}`)
     else if (isHeaderValue(written)) result.headers.push([name, prefix + written])
     else throw new OpenApiError('invalidDocument', `The credential for header ${name} cannot be sent: it must be one line of Latin text.`)
@@ -102,8 +103,4 @@ async function textFrom(credential: Exclude<OpenApiSecret, string>, signal: Abor
   const secret: unknown = await credential(signal)
   if (typeof secret !== 'string') throw new TypeError('A function that gives a credential gave no text.')
   return secret
-}
-
-function base64(text: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 }

@@ -1,18 +1,11 @@
-import { isObject } from '../../validation/enforceable-schema.ts'
+import { percentEncoded } from '../../base/text/percent.ts'
+import { isObject } from '../../contract/json.ts'
 import { entriesField, field, textField } from '../document.ts'
 import type { Body, Parameter } from './parameters.ts'
 
-/** Percent-encodes all but the unreserved characters of RFC 3986. Half of a surrogate pair becomes the replacement character. */
-export function percentEncode(text: string): string {
-  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd')).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-}
-
 /** Leaves reserved characters as they are, except those with which one parameter could become two, or end the query. */
 function encodeReserved(text: string): string {
-  return percentEncode(text).replace(/%(3A|2F|3F|5B|5D|40|21|24|27|28|29|2A|2C|3B|3D)/g, (code) => decodeURIComponent(code))
+  return percentEncoded(text).replace(/%(3A|2F|3F|5B|5D|40|21|24|27|28|29|2A|2C|3B|3D)/g, (code) => decodeURIComponent(code))
 }
 
 /** The text of a value that stands alone: what is nested deeper than a style reaches is JSON. */
@@ -30,44 +23,44 @@ function fields(value: object): [string, unknown][] {
 
 /** A path parameter in its segment: styles simple, label and matrix. */
 export function pathText({ name, style, explode, isJson }: Parameter, value: unknown): string {
-  if (isJson) return percentEncode(JSON.stringify(value))
+  if (isJson) return percentEncoded(JSON.stringify(value))
   const prefix = style === 'label' ? '.' : style === 'matrix' ? ';' : ''
   const isMatrix = style === 'matrix'
   const separator = explode && prefix !== '' ? prefix : ','
-  const own = percentEncode(name)
+  const own = percentEncoded(name)
   if (Array.isArray(value)) {
-    const items = value.filter(isGiven).map((item) => percentEncode(scalar(item)))
+    const items = value.filter(isGiven).map((item) => percentEncoded(scalar(item)))
     if (items.length === 0) return ''
     if (isMatrix) return explode ? items.map((item) => `;${own}=${item}`).join('') : `;${own}=${items.join(',')}`
     return prefix + items.join(separator)
   }
   if (isObject(value)) {
-    const pairs = fields(value).map(([key, part]) => [percentEncode(key), percentEncode(scalar(part))])
+    const pairs = fields(value).map(([key, part]) => [percentEncoded(key), percentEncoded(scalar(part))])
     if (pairs.length === 0) return ''
     if (explode) return prefix + pairs.map((pair) => pair.join('=')).join(separator)
     return (isMatrix ? `;${own}=` : prefix) + pairs.flat().join(',')
   }
-  const text = percentEncode(scalar(value))
+  const text = percentEncoded(scalar(value))
   return isMatrix ? `;${own}=${text}` : text === '' ? '' : prefix + text
 }
 
 /** The `name=value` pairs of a query parameter: styles form, spaceDelimited, pipeDelimited and deepObject. */
 export function queryPairs(parameter: Omit<Parameter, 'schema' | 'key' | 'place'>, value: unknown): string[] {
   const { name, style, explode, allowReserved, isJson } = parameter
-  const encode = allowReserved ? encodeReserved : percentEncode
-  const own = percentEncode(name)
+  const encode = allowReserved ? encodeReserved : percentEncoded
+  const own = percentEncoded(name)
   if (isJson) return [`${own}=${encode(JSON.stringify(value))}`]
   const isList = Array.isArray(value)
   if (!isList && !isObject(value)) return [`${own}=${encode(scalar(value))}`]
   if (style === 'deepObject') return deepPairs(name, value, encode)
   if (explode) {
     if (isList) return value.filter(isGiven).map((item) => `${own}=${encode(scalar(item))}`)
-    return fields(value).map(([key, part]) => `${percentEncode(key)}=${encode(scalar(part))}`)
+    return fields(value).map(([key, part]) => `${percentEncoded(key)}=${encode(scalar(part))}`)
   }
   const delimiter = style === 'spaceDelimited' ? '%20' : style === 'pipeDelimited' ? '%7C' : ','
   const parts = isList
     ? value.filter(isGiven).map((item) => encode(scalar(item)))
-    : fields(value).flatMap(([key, part]) => [percentEncode(key), encode(scalar(part))])
+    : fields(value).flatMap(([key, part]) => [percentEncoded(key), encode(scalar(part))])
   return parts.length === 0 ? [] : [`${own}=${parts.join(delimiter)}`]
 }
 
@@ -75,7 +68,7 @@ function deepPairs(name: string, value: unknown, encode: (text: string) => strin
   if (!isGiven(value)) return []
   if (Array.isArray(value)) return value.flatMap((item, at) => deepPairs(isObject(item) ? `${name}[${at}]` : `${name}[]`, item, encode))
   if (isObject(value)) return Object.entries(value).flatMap(([key, part]) => deepPairs(`${name}[${key}]`, part, encode))
-  return [`${percentEncode(name)}=${encode(scalar(value))}`]
+  return [`${percentEncoded(name)}=${encode(scalar(value))}`]
 }
 
 /** A header parameter in its line: style simple. */

@@ -1,5 +1,5 @@
 import { ProviderError } from '../../contract/errors.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { isJsonObject, isObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import type { ProviderState } from '../../contract/message/content.ts'
 import type { AssistantMessage, StopReason } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
@@ -8,7 +8,7 @@ import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import type { DecoderContext } from '../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
 import type { CitedDocuments } from '../kit/decode/cited-documents.ts'
-import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../kit/decode/decoder.ts'
+import { filledContext, isMarker, parsedEvent, type StreamDecoder, StreamRefusal, secondMessage } from '../kit/decode/decoder.ts'
 import { growBlock } from '../kit/decode/grow-block.ts'
 import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
@@ -111,7 +111,7 @@ export class AnthropicDecoder implements StreamDecoder {
     if (this.#prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})
     }
-    if (isObject(this.#container)) message.providerState = this.#own({ container: this.#container })
+    if (isJsonObject(this.#container)) message.providerState = this.#own({ container: this.#container })
     if (reason === 'guardRail') {
       message.errorMessage = `Anthropic refused to answer${detailsOf(this.#stopDetails)}.`
       const { explanation }: { explanation?: unknown } = Object(this.#stopDetails)
@@ -123,12 +123,7 @@ export class AnthropicDecoder implements StreamDecoder {
   #frame(data: string, name: string | undefined): void {
     // After the terminal event nothing counts.
     if (this.isDone || isMarker(data) !== undefined) return
-    let parsed: WireEvent | null
-    try {
-      parsed = JSON.parse(data)
-    } catch {
-      throw new ProviderError('network', `Anthropic sent an event that is not JSON: ${data.slice(0, 100)}`)
-    }
+    const parsed = parsedEvent<WireEvent | null>(data, 'Anthropic')
     if (name === 'error') throw new StreamRefusal(parsed)
     const event = fieldsIn(parsed, 'an event')
     if (event === undefined) return
@@ -297,10 +292,10 @@ export class AnthropicDecoder implements StreamDecoder {
 
   /** What called a tool, and what it belongs to, go back with the call. */
   #keepFields(key: number, { caller, toolset_name }: WireBlock): void {
-    if (!isObject(caller) && typeof toolset_name !== 'string') return
+    if (!isJsonObject(caller) && typeof toolset_name !== 'string') return
     this.builder.setProviderState(
       key,
-      this.#own({ ...(isObject(caller) && { caller }), ...(typeof toolset_name === 'string' && { toolset_name }) }),
+      this.#own({ ...(isJsonObject(caller) && { caller }), ...(typeof toolset_name === 'string' && { toolset_name }) }),
     )
   }
 
@@ -366,10 +361,6 @@ export class AnthropicDecoder implements StreamDecoder {
   }
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function kindOf(type: string | undefined): 'text' | 'thinking' | 'other' {
   return type === 'text' || type === 'thinking' ? type : 'other'
 }
@@ -384,5 +375,5 @@ function detailsOf(value: unknown): string {
 /** Calls are opened with `{}` where fragments follow. */
 function isEmptyInput(input: unknown): boolean {
   if (input === undefined || input === null) return true
-  return typeof input === 'object' && !Array.isArray(input) && Object.keys(input).length === 0
+  return isObject(input) && Object.keys(input).length === 0
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent, TextContent, ThinkingContent } from '../../contract/message/content.ts'
 import { baseType, isTextType, sourceOf } from '../../contract/message/media.ts'
 import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
@@ -108,7 +108,7 @@ function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
     }
     case 'opaque': {
       const wire = block.providerState?.payload.block
-      return typeof wire === 'object' && wire !== null && !Array.isArray(wire) ? [wire] : []
+      return isJsonObject(wire) ? [wire] : []
     }
     default:
       return []

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../contract/json.ts'
+import { type JsonObject, jsonObjectIn } from '../../contract/json.ts'
 import type { FileCitations } from '../../contract/message/content.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
@@ -131,7 +131,7 @@ function citesAll(plan: FormatPlan, rules: MediaRules, warnings: string[]): bool
 /** What the service is told about the form of the answer. */
 function formatFields(fields: JsonObject, plan: FormatPlan): JsonObject {
   if (plan.kind !== 'schema') return {}
-  return { output_config: { ...asObject(fields.output_config), format: { type: 'json_schema', schema: plan.schema } } }
+  return { output_config: { ...jsonObjectIn(fields.output_config), format: { type: 'json_schema', schema: plan.schema } } }
 }
 
 /** What it is told about tools. One call at a time is said inside a choice. */
@@ -162,8 +162,4 @@ const besideTemperature: SettingRules = { ...rules, topP: () => 'takes no topP b
 
 function ruled({ temperature }: StreamRequest): SettingRules {
   return temperature === undefined ? rules : besideTemperature
-}
-
-function asObject(value: JsonObject[string] | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 }

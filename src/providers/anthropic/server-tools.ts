@@ -1,5 +1,5 @@
 import { ConfigError } from '../../contract/errors.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import type { ServiceToolContent } from '../../contract/message/content.ts'
 import type { AssistantMessage, Message } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
@@ -188,7 +188,7 @@ function serversOf(tools: ServerTools): JsonObject[] {
   return tools.flatMap((tool) => {
     if (tool.type === 'url') return [tool]
     const { server } = tool
-    return typeof server === 'object' && server !== null && !Array.isArray(server) ? [server] : []
+    return isJsonObject(server) ? [server] : []
   })
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import type { Content, TextContent, ThinkingContent } from '../../contract/message/content.ts'
 import { isMediaOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../contract/message/message.ts'
@@ -146,7 +146,7 @@ function answerBlocks(block: Content, withReasoning: boolean): JsonObject[] {
     }
     case 'opaque': {
       const wire = block.providerState?.payload.block
-      return typeof wire === 'object' && wire !== null && !Array.isArray(wire) ? [wire] : []
+      return isJsonObject(wire) ? [wire] : []
     }
     default:
       return []

@@ -1,4 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch'
+import { sha256Of } from '../../base/sha256.ts'
 import { ConfigError, ProviderError } from '../../contract/errors.ts'
 import { headerCredential } from '../kit/transport/endpoint.ts'
 import { type AwsCredentials, awsCredentialsOf } from './credentials.ts'
@@ -55,7 +56,7 @@ export async function signatureHeaders(request: Signable, credentials: AwsCreden
   }
   const { accessKeyId, secretAccessKey, sessionToken } = credentials
   const headers: Record<string, string> = {
-    'x-amz-content-sha256': hex(await subtle.digest('SHA-256', new TextEncoder().encode(request.body))),
+    'x-amz-content-sha256': await sha256Of(new TextEncoder().encode(request.body)),
   }
   for (const [name, value] of Object.entries(request.headers))
     if (name === 'content-type' || name.startsWith('x-amz')) headers[name] = value
@@ -71,8 +72,4 @@ export async function signatureHeaders(request: Signable, credentials: AwsCreden
     allHeaders: true,
   })
   return Object.fromEntries((await signer.sign()).headers)
-}
-
-function hex(bytes: ArrayBuffer): string {
-  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

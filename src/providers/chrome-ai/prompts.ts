@@ -1,3 +1,4 @@
+import { bytesOfBase64 } from '../../base/base64.ts'
 import type { Content } from '../../contract/message/content.ts'
 import { type Message, textOf, toolCallsOf } from '../../contract/message/message.ts'
 import { constrainedAnswer } from './constrained.ts'
@@ -35,9 +36,7 @@ function contentOf(block: Content): PromptContent[] {
   if (block.type === 'text') return [{ type: 'text', value: block.text }]
   if (block.type !== 'image' && block.type !== 'file') return []
   if (block.data === undefined) return []
-  return [
-    { type: block.type === 'image' ? 'image' : 'audio', value: Uint8Array.from(atob(block.data), (character) => character.charCodeAt(0)) },
-  ]
+  return [{ type: block.type === 'image' ? 'image' : 'audio', value: bytesOfBase64(block.data) }]
 }
 
 function answerOf(message: Extract<Message, { role: 'assistant' }>, tools: ToolUse): string | PromptContent[] {

@@ -1,7 +1,7 @@
 import { raceAbort } from '../../base/abort.ts'
 import { PartialJson } from '../../base/json/partial-json.ts'
 import { ProviderError } from '../../contract/errors.ts'
-import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts'
+import { type JsonSchema, jsonObjectIn } from '../../contract/json.ts'
 import { newId } from '../../contract/message/ids.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
@@ -273,7 +273,7 @@ class ConstrainedAnswer {
 
   take(chunk: AnswerChunk): void {
     this.#json.push(typeof chunk === 'string' ? chunk : String(chunk.value))
-    const say = objectIn(this.#json.value)[sayName]
+    const say = jsonObjectIn(this.#json.value)[sayName]
     if (typeof say !== 'string' || say.length <= this.#said.length) return
     this.#builder.text('text', say.slice(this.#said.length))
     this.#said = say
@@ -283,11 +283,11 @@ class ConstrainedAnswer {
     this.#json.end()
     if (this.#json.isBroken || !this.#json.isComplete)
       throw new ProviderError('schemaMismatch', 'The model of the browser gave an answer that is not of the form which was asked for.')
-    const { [sayName]: say, [callsName]: calls } = objectIn(this.#json.value)
+    const { [sayName]: say, [callsName]: calls } = jsonObjectIn(this.#json.value)
     // An answer of another form is told as its JSON.
     if (say !== null && typeof say === 'object') this.#builder.text('text', JSON.stringify(say))
     for (const call of Array.isArray(calls) ? calls : []) {
-      const { name, arguments: args } = objectIn(call)
+      const { name, arguments: args } = jsonObjectIn(call)
       writeCall(this.#builder, { callId: newId(), name: String(name), arguments: args ?? {} })
     }
   }
@@ -297,8 +297,4 @@ function writeCall(builder: AssistantBuilder, { callId, name, arguments: args }:
   const id = typeof callId === 'string' && callId !== '' ? callId : newId()
   builder.toolCall(id, id, typeof name === 'string' ? name : '')
   builder.toolArguments(id, JSON.stringify(args ?? {}))
-}
-
-function objectIn(value: JsonValue | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 }

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../base/json/parsed-json.ts'
 import { withoutSecret } from '../../base/text/redact.ts'
 import { secretsIn, withoutUrlSecrets } from '../../base/text/url-secrets.ts'
 import { ConfigError } from '../../contract/errors.ts'
@@ -101,11 +102,8 @@ async function sentBy(input: Parameters<typeof fetch>[0], init: RequestInit = {}
 }
 
 function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  const value = parsedJson(text)
+  return value === undefined ? text : value
 }
 
 /** The bytes of `body`; `done` is told of their text once no more of them come, or are wanted. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import { serviceToolText, wordsOf } from '../../contract/message/block-words.ts'
 import type {
   Content,
@@ -98,7 +98,7 @@ function answerParts(block: Content, family: GeminiProfile['family']): JsonObjec
       return serviceParts(block)
     case 'opaque': {
       const part = block.providerState?.payload.part
-      return typeof part === 'object' && part !== null && !Array.isArray(part) ? [part] : []
+      return isJsonObject(part) ? [part] : []
     }
     default:
       return [answerPart(block, family)]

@@ -1,3 +1,4 @@
+import { isObject } from '../../contract/json.ts'
 import {
   capabilityFields,
   compatFields,
@@ -112,7 +113,7 @@ const aBaseUrl: Shape = {
 /** A list has a method of that name too. */
 const aCatalogue: Shape = kind(
   'a catalogue, such as that of phi-core/models, with find()',
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value) && typeof Reflect.get(value, 'find') === 'function',
+  (value) => isObject(value) && typeof value.find === 'function',
 )
 
 const { cacheWrite1hPerMillion: _hour, tiers: _tiers, ...fourRates } = costFields

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import type { ProviderState } from '../../contract/message/content.ts'
 
 /**
@@ -36,20 +36,16 @@ export function replayPayload(state: ProviderState | undefined): ReplayPayload {
   if (fields === undefined) return {}
   const payload: ReplayPayload = {}
   const { item, items, part, annotations, caller } = fields
-  if (isObject(item)) payload.item = item
-  if (Array.isArray(items)) payload.items = items.filter(isObject)
-  if (isObject(part)) payload.part = part
-  if (Array.isArray(annotations)) payload.annotations = annotations.filter(isObject)
-  if (isObject(caller)) payload.caller = caller
+  if (isJsonObject(item)) payload.item = item
+  if (Array.isArray(items)) payload.items = items.filter(isJsonObject)
+  if (isJsonObject(part)) payload.part = part
+  if (Array.isArray(annotations)) payload.annotations = annotations.filter(isJsonObject)
+  if (isJsonObject(caller)) payload.caller = caller
   for (const name of ['shownBy', 'id', 'phase', 'namespace', 'after'] as const) {
     const text = fields[name]
     if (typeof text === 'string') payload[name] = text
   }
   return payload
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Whether a reasoning item says enough to be sent back: nothing is stored at the service, so its id alone is not. */

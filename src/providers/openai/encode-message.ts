@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { type JsonObject, type JsonValue, jsonObjectIn } from '../../contract/json.ts'
 import type { Content, FileContent, ImageContent, ToolCallContent } from '../../contract/message/content.ts'
 import { addressOf, baseType, nameByType, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
@@ -149,16 +149,11 @@ function soundOf(content: readonly Content[]): { id?: string; transcript: string
 
 function encodeCall(call: ToolCallContent): JsonValue {
   return {
-    ...fieldsOf(call.providerState?.payload.fields),
+    ...jsonObjectIn(call.providerState?.payload.fields),
     id: call.id,
     type: 'function',
     function: { name: legalName(call.name), arguments: toJson(call.arguments) },
   }
-}
-
-/** What the service attached to the call. */
-function fieldsOf(value: JsonValue | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 }
 
 function reasoningOf(content: readonly Content[], { reasoningField, reasoningWith }: MessageRules): JsonObject {

@@ -1,7 +1,7 @@
 import { raceAbort } from '../../base/abort.ts'
 import { errorText, ProviderError } from '../../contract/errors.ts'
-import type { AssistantMessage } from '../../contract/message/message.ts'
-import { now } from '../../contract/message/message.ts'
+import { isObject } from '../../contract/json.ts'
+import { type AssistantMessage, now } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { combineUsage, contextTokensOf, emptyUsage } from '../../contract/model/usage.ts'
 import { shown } from '../../contract/shape/shown-value.ts'
@@ -9,8 +9,7 @@ import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from 
 import { perObject } from '../kit/encode/per-object.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
 import { type MediaTarget, readyMedia } from '../kit/history/ready-media.ts'
-import type { Pace } from './player.ts'
-import { checkedPace, completeUsage, Player } from './player.ts'
+import { checkedPace, completeUsage, type Pace, Player } from './player.ts'
 import type { Script, ScriptedFailure, ScriptedStep } from './script.ts'
 
 /**
@@ -69,7 +68,7 @@ export class ScriptedProvider implements StreamProvider {
     if (typeof this.#script !== 'function') return this.#script[turn] ?? ranOut(this.#script.length, turn)
     const given = this.#script(request, turn)
     const step = given instanceof Promise ? await raceAbort(given, signal) : given
-    if (typeof step === 'object' && step !== null && !Array.isArray(step)) return step
+    if (isObject(step)) return step
     throw new TypeError(
       `it gave ${shown(step, 'answer')} for call ${turn + 1} of the model; it must give an answer, such as { text: 'hi' }.`,
     )

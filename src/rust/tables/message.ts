@@ -1,5 +1,5 @@
 import { revertCategory } from '../../contract/context/context-change.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import { content, type ToolCallContent } from '../../contract/message/content.ts'
 import { newId } from '../../contract/message/ids.ts'
 import { agentMessage, llmMessageInput } from '../../contract/message/message.ts'
@@ -9,7 +9,7 @@ import { nodeTag } from '../../contract/session/node-tag.ts'
 import { json } from '../../contract/shape/shape.ts'
 import { toolResult } from '../../contract/tool/tool-result.ts'
 import { type Entry, spelled, spelledTagged, spelledWords } from '../spelling.ts'
-import { filledText, integer, isJsonObject } from '../values.ts'
+import { filledText, integer } from '../values.ts'
 
 const extra = { extra: 'spelled' } as const
 const zero = { missing: () => 0 }

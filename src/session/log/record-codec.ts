@@ -1,8 +1,9 @@
 import { crc32 } from '../../base/crc32.ts'
+import { parsedJson } from '../../base/json/parsed-json.ts'
+import { isHighSurrogate } from '../../base/text/whole-characters.ts'
 import { errorText, SessionError } from '../../contract/errors.ts'
-import type { JsonValue } from '../../contract/json.ts'
-import type { SessionEntry, SessionRecord, UnknownEntry } from '../../contract/session/session-record.ts'
-import { sessionEntry } from '../../contract/session/session-record.ts'
+import { fieldIn, isJsonObject, type JsonValue } from '../../contract/json.ts'
+import { type SessionEntry, type SessionRecord, sessionEntry, type UnknownEntry } from '../../contract/session/session-record.ts'
 import { fitsLog } from '../../contract/shape/read.ts'
 
 /** The versions of lines. A line of a higher one is kept, but a log that has one is not written to. */
@@ -101,7 +102,7 @@ export function encodeLine(start: string, seq: number, encoded: string): string 
 /** Where a piece ends that fits into the buffer, whatever is in it: not between the two halves of a character. */
 function pieceEnd(text: string, at: number): number {
   const end = at + Math.floor(bytes.length / 3)
-  const isHalf = end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800
+  const isHalf = end < text.length && isHighSurrogate(text.charCodeAt(end - 1))
   return isHalf ? end - 1 : end
 }
 
@@ -149,13 +150,7 @@ function decodeOwn(line: string): DecodedLine | LineDamage {
       ? { kind: 'corrupt', reason: 'The checksum of a line does not fit.' }
       : { kind: 'torn', reason: 'A line has no checksum at its end.' }
   }
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    value = undefined
-  }
-  return decodeValue(value, text) ?? { kind: 'corrupt', reason: 'A line with a fitting checksum is no record.' }
+  return decodeValue(parsedJson(line), text) ?? { kind: 'corrupt', reason: 'A line with a fitting checksum is no record.' }
 }
 
 /** Not where a line of this version has a damaged number: with the right one its checksum fits. */
@@ -170,12 +165,7 @@ function isOfNewerVersion(line: string): boolean {
 
 /** Of a line that begins in another way but is JSON. */
 function versionIn(line: string): unknown {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null && 'v' in value && typeof value.v === 'number' ? value.v : undefined
-  } catch {
-    return undefined
-  }
+  return fieldIn(parsedJson(line), 'v')
 }
 
 function decodeValue(value: unknown, text: string): DecodedLine | undefined {
@@ -211,7 +201,7 @@ function isCount(value: unknown): value is number {
 
 /** No string can hold `,"body":` unescaped, and before the body there are only strings and numbers. */
 function entryOf(name: string, body: JsonValue, text: string): SessionEntry | UnknownEntry {
-  const entry: unknown = typeof body === 'object' && !Array.isArray(body) ? { ...body, type: name } : body
+  const entry: unknown = isJsonObject(body) ? { ...body, type: name } : body
   if (fitsLog(sessionEntry, entry)) return entry
   return { type: 'unknown', name, body, json: text.slice(text.indexOf(bodyStart) + bodyStart.length) }
 }

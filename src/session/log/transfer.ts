@@ -1,9 +1,10 @@
 import { bytesOfBase64, toBase64 } from '../../base/base64.ts'
 import { mediaIn, withData } from '../../base/json/media-blocks.ts'
+import { parsedJson } from '../../base/json/parsed-json.ts'
 import { isBytesOf } from '../../base/sha256.ts'
 import { SessionError } from '../../contract/errors.ts'
-import type { StoredBytes } from '../../contract/message/media.ts'
-import { isBase64 } from '../../contract/message/media.ts'
+import { isObject } from '../../contract/json.ts'
+import { isBase64, type StoredBytes } from '../../contract/message/media.ts'
 import type { SessionRecord } from '../../contract/session/session-record.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, aText, options as optionsOf } from '../../contract/shape/shape.ts'
@@ -164,13 +165,8 @@ async function* linesOf(pieces: Iterable<string> | AsyncIterable<string>): Async
 }
 
 function headOf(line: string): ExportHead {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    value = undefined
-  }
-  if (!isRecord(value) || value.format !== format) throw invalid('its first line is not that of an exported session.')
+  const value = parsedJson(line)
+  if (!isObject(value) || value.format !== format) throw invalid('its first line is not that of an exported session.')
   const { version, sessionId, agentId, records } = value
   if (version !== versions.plain && version !== versions.withMedia) throw newer()
   if (typeof sessionId !== 'string' || typeof agentId !== 'string' || !Number.isSafeInteger(records))
@@ -197,15 +193,11 @@ async function readBlobLine(line: string): Promise<[hash: string, data: string |
     value = undefined
   }
   const { blob, data, lost } = Object(value) as { blob?: unknown; data?: unknown; lost?: unknown } // checked below
-  if (!isRecord(blob) || typeof blob.hash !== 'string') throw invalid('a line with bytes is cut or changed.')
+  if (!isObject(blob) || typeof blob.hash !== 'string') throw invalid('a line with bytes is cut or changed.')
   if (lost === true && data === undefined) return [blob.hash, undefined]
   const isWhole = typeof data === 'string' && isBase64(data) && (await isBytesOf(blob.hash, bytesOfBase64(data)))
   if (!isWhole) throw invalid(`the bytes ${blob.hash.slice(0, 64)} are cut or changed.`)
   return [blob.hash, data]
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }
 
 function agentOf(records: readonly SessionRecord[]): string {

@@ -1,4 +1,5 @@
 import { type Media, withMedia } from '../../base/json/media-blocks.ts'
+import { randomHex } from '../../contract/hex.ts'
 import { byteLengthOf, inlineMediaChars, isBase64, type StoredBytes } from '../../contract/message/media.ts'
 import { encodeRecord, type UnplacedRecord } from '../log/record-codec.ts'
 
@@ -38,7 +39,8 @@ export function encodeDetached(record: UnplacedRecord, asIs = false): EncodedRec
       return block
     }
     if (!isDetachable(data)) return block
-    const mark = newMark()
+    // As long as a hash, and nobody's.
+    const mark = randomHex(32)
     fresh.push({ mark, block })
     return byName(block, { hash: mark, bytes: byteLengthOf(data) })
   })
@@ -55,9 +57,4 @@ export function isDetachable(data: string): boolean {
   if (data.length <= inlineMediaChars || !isBase64(data)) return false
   const end = data.slice(-4)
   return btoa(atob(end)) === end
-}
-
-/** As long as a hash, and nobody's: 256 random bits. */
-function newMark(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(32)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

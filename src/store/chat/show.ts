@@ -1,3 +1,4 @@
+import { parsedJson } from '../../base/json/parsed-json.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { textOf } from '../../contract/message/message.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
@@ -107,9 +108,5 @@ function outputOf(result: ToolResult | undefined): JsonValue | undefined {
   if (result === undefined || result.details !== undefined) return result?.details
   const text = textOf(result.content)
   if (!/^\s*[[{]/.test(text)) return text
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  return (parsedJson(text) as JsonValue | undefined) ?? text // parsed from JSON
 }

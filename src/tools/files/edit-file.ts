@@ -1,4 +1,5 @@
 import { aWorkspace } from '../../base/port-kinds.ts'
+import { utf8In } from '../../base/text/utf8.ts'
 import { ToolError, WorkspaceError } from '../../contract/errors.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { options as optionsOf, required } from '../../contract/shape/shape.ts'
@@ -104,11 +105,11 @@ async function load(workspace: Workspace, path: string, signal: AbortSignal): Pr
     // The version is taken before the bytes: a change in between makes the write fail, never the other way round.
     const { size, version } = await workspace.stat(path, { signal })
     if (size > maxBytes) throw new ToolError('failed', `File too large (${size} bytes, max ${maxBytes}). Use write_file or a script.`)
-    const bytes = await workspace.read(path, { signal })
-    return { content: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), version }
+    const content = utf8In(await workspace.read(path, { signal }), { withMark: true })
+    if (content === undefined) throw new ToolError('failed', `${path} is not UTF-8 text and cannot be edited.`)
+    return { content, version }
   } catch (error) {
     checkCancelled(signal)
-    if (error instanceof TypeError) throw new ToolError('failed', `${path} is not UTF-8 text and cannot be edited.`, { cause: error })
     if (!(error instanceof WorkspaceError)) throw error
     const advice = error.code === 'notFound' ? ' Use write_file to create new files.' : ` ${error.message}`
     throw new ToolError(error.code === 'notFound' ? 'notFound' : 'failed', `Cannot read ${path}.${advice}`, { cause: error })

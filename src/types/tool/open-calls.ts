@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../contract/json.ts'
+import { isJsonObject } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 
@@ -40,9 +40,4 @@ function pendingCall(value: unknown): PendingApproval[] {
   const { toolCallId, toolName, arguments: args, argumentsHash }: Partial<Record<keyof PendingApproval, unknown>> = Object(value)
   if (typeof toolCallId !== 'string' || typeof toolName !== 'string' || typeof argumentsHash !== 'string' || !isJsonObject(args)) return []
   return [{ toolCallId, toolName, arguments: args, argumentsHash }]
-}
-
-/** It stands in an extension message, so it is JSON. */
-function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,10 +1,11 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { parsedJson } from '../../base/json/parsed-json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonObjectsIn } from '../../contract/json.ts'
 import type { Content } from '../../contract/message/content.ts'
 import type { UserMessage } from '../../contract/message/message.ts'
 import type { ClientToolDeclaration } from '../../contract/model/choices.ts'
 import { isToolName } from '../../contract/tool/tool-result.ts'
 import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
-import { type ClientObject, isId, isObject, objectsOf, problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
+import { isId, problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
 import type { ToolOutcome } from '../shared/client-result.ts'
 import { type ClientState, readState } from './shared-state.ts'
 
@@ -40,20 +41,20 @@ export function readRunInput(body: unknown): Read<RunInput> {
   const { threadId, runId } = value
   if (!isId(threadId) || !isId(runId)) return problem('threadId and runId must be the ids of the conversation and of the run.')
   const decisions: ToolDecision[] = []
-  for (const entry of objectsOf(value.resume)) {
+  for (const entry of jsonObjectsIn(value.resume)) {
     const decision = readDecision(entry)
     if (decision.value === undefined) return decision
     decisions.push(decision.value)
   }
   const tools: ClientToolDeclaration[] = []
-  for (const [index, entry] of objectsOf(value.tools).entries()) {
+  for (const [index, entry] of jsonObjectsIn(value.tools).entries()) {
     const tool = readTool(entry, `tools[${index}]`)
     if (tool.value === undefined) return tool
     tools.push(tool.value)
   }
   const state = readState(value.state)
   if (state.problem !== undefined) return state
-  const messages = objectsOf(value.messages)
+  const messages = jsonObjectsIn(value.messages)
   const asked = {
     threadId,
     runId,
@@ -68,16 +69,16 @@ export function readRunInput(body: unknown): Read<RunInput> {
   return message.value === undefined ? message : { value: { ...asked, message: message.value } }
 }
 
-function readTool({ name, description, parameters }: ClientObject, place: string): Read<ClientToolDeclaration> {
+function readTool({ name, description, parameters }: JsonObject, place: string): Read<ClientToolDeclaration> {
   if (!isToolName(name)) return problem(`${place}.name must be 1 to 64 letters, digits, "_" or "-".`)
   if (description !== undefined && typeof description !== 'string') return problem(`${place}.description must be a text.`)
   // A tool may take nothing.
-  const schema: JsonObject = isObject(parameters) ? parameters : { type: 'object', properties: {} }
+  const schema: JsonObject = isJsonObject(parameters) ? parameters : { type: 'object', properties: {} }
   return { value: { name, description: description ?? '', parameters: schema } }
 }
 
 /** Results of our own tools come again too: nobody waits for these. */
-function resultsAtEnd(messages: readonly ClientObject[]): ToolOutcome[] {
+function resultsAtEnd(messages: readonly JsonObject[]): ToolOutcome[] {
   const from = messages.findLastIndex(({ role }) => role !== 'tool') + 1
   return messages.slice(from).flatMap(({ toolCallId, content, error }): ToolOutcome[] => {
     if (!isId(toolCallId)) return []
@@ -88,26 +89,22 @@ function resultsAtEnd(messages: readonly ClientObject[]): ToolOutcome[] {
 
 /** The object or list that a text is; else the text. */
 function valueIn(content: string): JsonValue {
-  try {
-    const value: JsonValue = JSON.parse(content)
-    return typeof value === 'object' && value !== null ? value : content
-  } catch {
-    return content
-  }
+  const value = parsedJson(content)
+  return typeof value === 'object' && value !== null ? (value as JsonValue) : content // parsed from JSON
 }
 
-function readDecision({ interruptId, status, payload }: ClientObject): Read<ToolDecision> {
+function readDecision({ interruptId, status, payload }: JsonObject): Read<ToolDecision> {
   const request = typeof interruptId === 'string' ? parseApprovalId(interruptId) : undefined
   if (request === undefined) return problem('resume holds an interruptId that is none of this server.')
-  const { approved, reason }: ClientObject = isObject(payload) ? payload : { approved: payload ?? false }
+  const { approved, reason }: JsonObject = isJsonObject(payload) ? payload : { approved: payload ?? false }
   const isYes = status === 'resolved' && approved === true
   return { value: { ...request, approved: isYes, ...(typeof reason === 'string' && reason !== '' && { reason }) } }
 }
 
-function readUserMessage({ id, content }: ClientObject): Read<UserMessage & { id: string }> {
+function readUserMessage({ id, content }: JsonObject): Read<UserMessage & { id: string }> {
   if (!isId(id)) return problem('The last message has no id.')
   const blocks: Content[] = []
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : objectsOf(content)
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : jsonObjectsIn(content)
   for (const [index, part] of parts.entries()) {
     const block = readPart(part, `content[${index}]`)
     if (block.problem !== undefined) return block
@@ -117,16 +114,16 @@ function readUserMessage({ id, content }: ClientObject): Read<UserMessage & { id
   return { value: { role: 'user', id, content: blocks, timestamp: Date.now() } }
 }
 
-function readPart(part: ClientObject, place: string): Read<Content | undefined> {
+function readPart(part: JsonObject, place: string): Read<Content | undefined> {
   const { type, text, source, metadata } = part
   if (type === 'text' && typeof text === 'string') return { value: text.trim() === '' ? undefined : { type: 'text', text } }
   if (type === 'binary') {
     const { mimeType, data, url, filename } = part
     return readFile({ mimeType: textIn(mimeType), data: textIn(data), url: textIn(url), name: textIn(filename) }, place)
   }
-  if (!isObject(source)) return problem(`${place} is neither text nor media with its source.`)
+  if (!isJsonObject(source)) return problem(`${place} is neither text nor media with its source.`)
   const { type: kind, value, mimeType } = source
   const given = kind === 'data' ? { data: textIn(value) } : kind === 'url' ? { url: textIn(value) } : {}
-  const name = isObject(metadata) ? textIn(metadata.filename) : undefined
+  const name = isJsonObject(metadata) ? textIn(metadata.filename) : undefined
   return readFile({ mimeType: textIn(mimeType), ...given, name }, place)
 }

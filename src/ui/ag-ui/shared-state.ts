@@ -1,6 +1,6 @@
 import { argumentsHash } from '../../base/json/arguments-hash.ts'
 import { charsWithin } from '../../base/json/json-chars.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import type { SharedStateChangedEvent } from '../../contract/run/state-event.ts'
 import type { SavedState } from '../../contract/session/shared-state.ts'
 import { problem, type Read } from '../shared/client-input.ts'
@@ -31,7 +31,7 @@ const maxChars = 4 * 1024 * 1024
 /** Reads `state` of a `RunAgentInput`. Nothing where the page has none: clients send `{}` then. Whether it fits is for the rules of the state to say. */
 export function readState(given: JsonValue | undefined): Read<ClientState | undefined> {
   if (given === undefined || given === null) return { value: undefined }
-  if (typeof given !== 'object' || Array.isArray(given)) return problem('state must be an object.')
+  if (!isJsonObject(given)) return problem('state must be an object.')
   const { [versionName]: mark, ...value } = given
   if (mark === undefined && Object.keys(value).length === 0) return { value: undefined }
   if (charsWithin(value, maxChars) > maxChars) return problem(`state has more than ${maxChars} characters of JSON.`)

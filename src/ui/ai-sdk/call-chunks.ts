@@ -1,5 +1,5 @@
 import { isSameJson } from '../../base/json/copy-json.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import type { ServiceToolContent, ToolCallContent } from '../../contract/message/content.ts'
 import { callsToAnswer, textOf } from '../../contract/message/message.ts'
 import type { StreamDelta } from '../../contract/model/request.ts'
@@ -15,7 +15,6 @@ import type {
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import { denialOf, notRunText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'
-import { isObject } from '../shared/client-input.ts'
 import { type CallResult, type OpenCall, OpenCalls, type WaitingForPerson } from '../shared/open-calls.ts'
 import { outputOf } from './parts.ts'
 import { callOf, type OpenAnswer, titleOf } from './to-ui-messages.ts'
@@ -56,7 +55,7 @@ export class CallChunks {
   /** Goes on with the calls that `answer` has left open. */
   resume({ open, asked }: OpenAnswer): void {
     for (const { toolCallId, toolName, input } of open) {
-      this.#calls.written({ id: toolCallId, name: toolName, arguments: isObject(input) ? input : {} })
+      this.#calls.written({ id: toolCallId, name: toolName, arguments: isJsonObject(input) ? input : {} })
     }
     for (const pending of asked) this.#calls.left(pending)
   }

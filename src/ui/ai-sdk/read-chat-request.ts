@@ -1,7 +1,8 @@
+import { isJsonObject, type JsonObject, jsonObjectsIn } from '../../contract/json.ts'
 import type { Content } from '../../contract/message/content.ts'
 import type { UserMessage } from '../../contract/message/message.ts'
 import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
-import { type ClientObject, isId, isObject, objectsOf, problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
+import { isId, problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
 import type { ToolOutcome } from '../shared/client-result.ts'
 
 /** What `useChat` asks for, as far as a client may say it. */
@@ -44,7 +45,7 @@ export function readChatRequest(body: unknown): Read<ChatRequest> {
     return problem('trigger must be "submit-message" or "regenerate-message".')
   if (messageId !== undefined && messageId !== null && !isId(messageId)) return problem('messageId must be the id of a message.')
   const about = isId(messageId) ? { messageId } : {}
-  const last = objectsOf(value.messages).at(-1)
+  const last = jsonObjectsIn(value.messages).at(-1)
   if (last === undefined) return problem('messages must be the messages of the chat.')
   if (last.role !== 'user') {
     const decisions = decisionsOf(last)
@@ -59,9 +60,9 @@ export function readChatRequest(body: unknown): Read<ChatRequest> {
     : { value: { sessionId: id, trigger, ...about, message: message.value, decisions: [], results: [] } }
 }
 
-function decisionsOf(message: ClientObject): ToolDecision[] {
-  return objectsOf(message.parts).flatMap(({ state, approval }) => {
-    if (state !== 'approval-responded' || !isObject(approval)) return []
+function decisionsOf(message: JsonObject): ToolDecision[] {
+  return jsonObjectsIn(message.parts).flatMap(({ state, approval }) => {
+    if (state !== 'approval-responded' || !isJsonObject(approval)) return []
     const { id, approved, reason } = approval
     const request = typeof id === 'string' ? parseApprovalId(id) : undefined
     if (request === undefined || typeof approved !== 'boolean') return []
@@ -70,18 +71,18 @@ function decisionsOf(message: ClientObject): ToolDecision[] {
 }
 
 /** Those of tools that the page runs: the others are `dynamic-tool`. */
-function resultsOf(message: ClientObject): ToolOutcome[] {
-  return objectsOf(message.parts).flatMap(({ type, toolCallId, state, output, errorText, providerExecuted }): ToolOutcome[] => {
+function resultsOf(message: JsonObject): ToolOutcome[] {
+  return jsonObjectsIn(message.parts).flatMap(({ type, toolCallId, state, output, errorText, providerExecuted }): ToolOutcome[] => {
     if (typeof type !== 'string' || !type.startsWith('tool-') || !isId(toolCallId) || providerExecuted === true) return []
     if (state === 'output-available' && output !== undefined) return [{ toolCallId, answer: { output } }]
     return state === 'output-error' && typeof errorText === 'string' ? [{ toolCallId, answer: { error: errorText } }] : []
   })
 }
 
-function readUserMessage({ id, parts }: ClientObject): Read<UserMessage & { id: string }> {
+function readUserMessage({ id, parts }: JsonObject): Read<UserMessage & { id: string }> {
   if (!isId(id)) return problem('The last message has no id.')
   const content: Content[] = []
-  for (const [index, part] of objectsOf(parts).entries()) {
+  for (const [index, part] of jsonObjectsIn(parts).entries()) {
     const block = readPart(part, `parts[${index}]`)
     if (block.problem !== undefined) return block
     if (block.value !== undefined) content.push(block.value)
@@ -91,7 +92,7 @@ function readUserMessage({ id, parts }: ClientObject): Read<UserMessage & { id: 
 }
 
 /** A part; none for what a user message does not consist of, such as data of the page. */
-function readPart({ type, text, url, mediaType, filename }: ClientObject, place: string): Read<Content | undefined> {
+function readPart({ type, text, url, mediaType, filename }: JsonObject, place: string): Read<Content | undefined> {
   if (type === 'text' && typeof text === 'string') return { value: text.trim() === '' ? undefined : { type: 'text', text } }
   if (type !== 'file') return { value: undefined }
   return readFile({ mimeType: textIn(mediaType), url: textIn(url), name: textIn(filename) }, place)

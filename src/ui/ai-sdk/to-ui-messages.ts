@@ -1,5 +1,6 @@
 import { argumentsHash } from '../../base/json/arguments-hash.ts'
 import { waitingApprovals, waitingClientCalls } from '../../base/questions.ts'
+import { isJsonObject } from '../../contract/json.ts'
 import type { Content, ServiceToolContent, ToolCallContent } from '../../contract/message/content.ts'
 import {
   type AgentMessage,
@@ -18,7 +19,6 @@ import { aFunction, anything, listOf, options as optionsOf } from '../../contrac
 import { openCallsOf } from '../../types/tool/open-calls.ts'
 import { AnswerLoops, denialOf, isCut, loopOf, noticeOf, notRunText, unansweredText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'
-import { isObject } from '../shared/client-input.ts'
 import { blockId, fileParts, outputOf, partsOf } from './parts.ts'
 import { serviceCallOf, serviceStateOf, sourceParts } from './service-parts.ts'
 import type { CostOf, Interjection, UiMessage, UiMetadata, UiPart, UiToolCall, UiToolState } from './ui-message.ts'
@@ -186,7 +186,7 @@ export class OpenAnswer {
     const input = this.#open.get(toolCallId)?.call.input
     const denial = denialOf({ content, isError })
     if (denial !== undefined) {
-      const id = approvalIdOf({ toolCallId, argumentsHash: argumentsHash(isObject(input) ? input : {}) })
+      const id = approvalIdOf({ toolCallId, argumentsHash: argumentsHash(isJsonObject(input) ? input : {}) })
       this.#end(toolCallId, { state: 'output-denied', approval: { id, approved: false, ...denial } })
     } else if (isError) this.#end(toolCallId, { state: 'output-error', errorText: textOf(content) })
     else this.#end(toolCallId, { state: 'output-available', output: outputOf(content) })

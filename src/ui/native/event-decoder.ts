@@ -1,4 +1,6 @@
+import { parsedJson } from '../../base/json/parsed-json.ts'
 import { PhiError } from '../../contract/errors.ts'
+import { isObject } from '../../contract/json.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import { ReadMessages } from './sent-messages.ts'
 
@@ -69,23 +71,15 @@ class LeanDecoder implements EventDecoder {
   #child(toolCallId: string, frame: unknown): AgentEvent {
     const child = this.#children.get(toolCallId) ?? new LeanDecoder()
     this.#children.set(toolCallId, child)
-    return child.#restore(isFrame(frame) ? frame : {}, undefined)
+    return child.#restore(isObject(frame) ? frame : {}, undefined)
   }
 }
 
 function parsed(data: string): Frame {
-  let value: unknown
-  try {
-    value = JSON.parse(data)
-  } catch {
-    throw broken('a frame is no JSON')
-  }
-  if (!isFrame(value)) throw broken('a frame is no JSON object')
+  const value = parsedJson(data)
+  if (value === undefined) throw broken('a frame is no JSON')
+  if (!isObject(value)) throw broken('a frame is no JSON object')
   return value
-}
-
-function isFrame(value: unknown): value is Frame {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** What is told apart by its type afterwards; a type of a newer server is nobody's, and passes. */

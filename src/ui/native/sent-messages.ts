@@ -1,3 +1,4 @@
+import { isObject } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 
@@ -127,16 +128,16 @@ export class ReadMessages {
   }
 
   #deref(message: unknown): unknown {
-    if (!isFrame(message) || 'role' in message || !('sent' in message)) return message
+    if (!isObject(message) || 'role' in message || !('sent' in message)) return message
     if (!this.#read.has(message.sent)) throw this.#broken('a message is missing that was sent before')
     return this.#read.get(message.sent)
   }
 
   #withGrown(messageId: string, message: unknown, grown: unknown): unknown {
-    const blocks = isFrame(message) ? message.content : undefined
-    if (!isFrame(message) || !Array.isArray(blocks) || !Array.isArray(grown)) throw this.#broken('a message is none')
+    const blocks = isObject(message) ? message.content : undefined
+    if (!isObject(message) || !Array.isArray(blocks) || !Array.isArray(grown)) throw this.#broken('a message is none')
     const content = blocks.map((block: unknown, at) => {
-      if (!grown.includes(at) || !isFrame(block)) return block
+      if (!grown.includes(at) || !isObject(block)) return block
       const said = this.#grown.of(messageId, at)
       if (said === undefined) throw this.#broken('deltas of a message are missing')
       return block.type === 'thinking' ? { ...block, thinking: said } : { ...block, text: said }
@@ -145,10 +146,6 @@ export class ReadMessages {
   }
 }
 
-function isFrame(value: unknown): value is Frame {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isTextDelta(delta: unknown): delta is { type: string; contentIndex: number; delta: string } {
-  return isFrame(delta) && typeof delta.delta === 'string' && typeof delta.contentIndex === 'number' && typeof delta.type === 'string'
+  return isObject(delta) && typeof delta.delta === 'string' && typeof delta.contentIndex === 'number' && typeof delta.type === 'string'
 }

@@ -1,13 +1,11 @@
 import { toBase64 } from '../../base/base64.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import { parsedJson } from '../../base/json/parsed-json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import { clientBlock } from '../../contract/message/client-block.ts'
 import type { Content } from '../../contract/message/content.ts'
 import { isMediaOf } from '../../contract/message/media.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { json } from '../../contract/shape/shape.ts'
-
-/** A JSON object that a client sent. */
-export type ClientObject = { [key: string]: JsonValue }
 
 /** What a client sent, read; or what is wrong with it, for the client to read. */
 export type Read<T> = { value: T; problem?: never } | { value?: never; problem: string }
@@ -17,31 +15,15 @@ export function problem(text: string): { problem: string } {
 }
 
 /** `body` as a JSON object: parsed JSON, or its text. */
-export function readBody(body: unknown): Read<ClientObject> {
-  const parsed: unknown = typeof body === 'string' ? parseJson(body) : body
-  if (!isObject(parsed)) return problem('The body is not a JSON object.')
+export function readBody(body: unknown): Read<JsonObject> {
+  const parsed: unknown = typeof body === 'string' ? parsedJson(body) : body
+  if (!isJsonObject(parsed)) return problem('The body is not a JSON object.')
   try {
     checkOptions(parsed, json, 'body')
   } catch (error) {
     return problem(error instanceof Error ? error.message : String(error))
   }
   return { value: parsed }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-export function isObject(value: unknown): value is ClientObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function objectsOf(value: JsonValue | undefined): ClientObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
 }
 
 /** `value` where it is a text. */

@@ -2,6 +2,7 @@ import { ConfigError } from '../../../../src/index.ts'
 import {
   anything,
   checkOptions,
+  fieldIn,
   hasHalf,
   kind,
   options as optionsOf,
@@ -105,7 +106,7 @@ function assertTenant(tenant: unknown): asserts tenant is string {
 }
 
 function isOverloaded(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && Reflect.get(error, 'overloaded') === true
+  return fieldIn(error, 'overloaded') === true
 }
 
 const unavailable: Problem = {

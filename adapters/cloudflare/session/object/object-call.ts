@@ -1,4 +1,4 @@
-import { errorText } from '../../../../src/internal.ts'
+import { errorText, fieldIn } from '../../../../src/internal.ts'
 import { SessionError, type SessionErrorCode } from '../../../../src/session/index.ts'
 import type { ObjectNamespace } from './durable-object.ts'
 
@@ -120,8 +120,8 @@ export async function retryDelay(attempt: number): Promise<boolean> {
 
 /** An object that was started anew, as when a Worker is deployed, answers the next call. One that is overloaded is not helped by more. */
 export function isRetryable(error: unknown): boolean {
-  if (typeof error !== 'object' || error === null || Reflect.get(error, 'overloaded') === true) return false
-  return Reflect.get(error, 'retryable') === true || Reflect.get(error, 'durableObjectReset') === true
+  if (fieldIn(error, 'overloaded') === true) return false
+  return fieldIn(error, 'retryable') === true || fieldIn(error, 'durableObjectReset') === true
 }
 
 function unreachable(name: string, call: string, error: unknown): SessionError {

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../../../../src/internal.ts'
 import { agUiEncoder, agUiHeaders, type RunInput, readRunInput } from '../../../../src/ui/ag-ui/index.ts'
-import { isObject, readJsonObject } from '../../access/body.ts'
+import { readJsonObject } from '../../access/body.ts'
 import { refuse } from '../../access/problem.ts'
 import type { ClientAsk } from '../../live/commands/client-ask.ts'
 import type { SessionDesk } from '../../live/desk/session-desk.ts'
@@ -22,7 +23,7 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const body = await readJsonObject(c, options.body)
     const { value: input, problem } = readRunInput(body)
     if (input === undefined) refuse(400, 'invalidBody', problem)
-    const forwarded = isObject(body.forwardedProps) ? body.forwardedProps : {}
+    const forwarded = isJsonObject(body.forwardedProps) ? body.forwardedProps : {}
     const ask = askedIn(forwarded, options.clientSettings, input.tools)
     const { desk } = c.env
     options.streams.assertRoom(desk.caller)

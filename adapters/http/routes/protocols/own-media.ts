@@ -1,6 +1,5 @@
 import type { JsonValue } from '../../../../src/index.ts'
-import { isHash, toBase64 } from '../../../../src/internal.ts'
-import { isObject } from '../../access/body.ts'
+import { isHash, isJsonObject, toBase64 } from '../../../../src/internal.ts'
 import { refuse } from '../../access/problem.ts'
 import { mediaAddress } from '../../live/desk/media-form.ts'
 import type { SessionDesk } from '../../live/desk/session-desk.ts'
@@ -20,13 +19,13 @@ export function mediaFormOf({ mediaBase }: Pick<SessionRouteOptions, 'mediaBase'
  * keep.
  */
 export async function ownMediaIn(message: JsonValue, desk: SessionDesk, { mediaBase }: SessionRouteOptions): Promise<JsonValue> {
-  if (mediaBase === undefined || !isObject(message) || !Array.isArray(message.parts)) return message
+  if (mediaBase === undefined || !isJsonObject(message) || !Array.isArray(message.parts)) return message
   const address = mediaAddress(mediaBase, desk.sessionId)
   return { ...message, parts: await Promise.all(message.parts.map((part) => ownOf(part, desk, address))) }
 }
 
 async function ownOf(part: JsonValue, desk: SessionDesk, address: string): Promise<JsonValue> {
-  if (!isObject(part) || typeof part.url !== 'string' || !part.url.startsWith(address)) return part
+  if (!isJsonObject(part) || typeof part.url !== 'string' || !part.url.startsWith(address)) return part
   const hash = part.url.slice(address.length)
   const media = isHash(hash) ? await desk.read.media(hash).catch(() => undefined) : undefined
   if (media === undefined)

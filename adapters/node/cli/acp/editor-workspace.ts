@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { utf8In } from '../../../../src/internal.ts'
 import { type Workspace, WorkspaceError } from '../../../../src/tools/index.ts'
 
 /** What an editor does with the text files that it has open. */
@@ -64,20 +65,11 @@ export class EditorWorkspace implements Workspace {
     if (this.#editor.read === undefined) return undefined
     const options = signal === undefined ? {} : { signal }
     const { kind, size, version: onDisk } = await this.#disk.stat(path, options)
-    if (kind !== 'file' || size > largestRead || !isText(await this.#disk.read(path, options))) return undefined
+    if (kind !== 'file' || size > largestRead || utf8In(await this.#disk.read(path, options)) === undefined) return undefined
     const text = await this.#editor.read(join(this.root, path), signal)
     signal?.throwIfAborted()
     if (text === undefined) return undefined
     const bytes = new TextEncoder().encode(text)
     return { bytes, version: `${onDisk}.${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}`, onDisk }
-  }
-}
-
-function isText(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return true
-  } catch {
-    return false
   }
 }

@@ -1,5 +1,5 @@
 import { type JsonObject, ToolError } from '../../../../src/index.ts'
-import { plannedEdit } from '../../../../src/internal.ts'
+import { plannedEdit, utf8In } from '../../../../src/internal.ts'
 import { type Workspace, WorkspaceError } from '../../../../src/tools/index.ts'
 
 /** What a call would do to a file. */
@@ -51,13 +51,8 @@ export async function proposalOf(
 async function written(path: string, after: string, workspace: Workspace, signal: AbortSignal): Promise<Proposal> {
   const version = await versionOf(path, workspace, signal)
   if (version === null) return { path, version, change: { path, after } }
-  const bytes = await workspace.read(path, { signal })
-  try {
-    const before = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    return { path, version, change: { path, before, after } }
-  } catch {
-    return { path, version, change: { path, before: '', after, isBinary: true } }
-  }
+  const before = utf8In(await workspace.read(path, { signal }), { withMark: true })
+  return { path, version, change: before === undefined ? { path, before: '', after, isBinary: true } : { path, before, after } }
 }
 
 /** `null` where there is no such file, or nobody may know. */

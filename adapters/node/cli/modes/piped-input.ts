@@ -1,4 +1,5 @@
 import { ConfigError } from '../../../../src/index.ts'
+import { utf8In } from '../../../../src/internal.ts'
 
 /** What is piped in beyond this fits no model. */
 const longestInput = 8 * 1024 * 1024
@@ -26,11 +27,8 @@ export async function pipedInput(input: AsyncIterable<Buffer | string>): Promise
     chunks.push(bytes)
   }
   const whole = Buffer.concat(chunks)
-  try {
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(whole), isDamaged: false }
-  } catch {
-    return { text: new TextDecoder().decode(whole), isDamaged: true }
-  }
+  const text = utf8In(whole)
+  return text === undefined ? { text: new TextDecoder().decode(whole), isDamaged: true } : { text, isDamaged: false }
 }
 
 /** One prompt of what is asked and what was piped in. */

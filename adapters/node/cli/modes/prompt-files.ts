@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ConfigError, type FileContent, fileContent, type ImageContent, imageContent, type MessageInput } from '../../../../src/index.ts'
-import { defaultMaxMediaBytes, isTextType, typeByName } from '../../../../src/internal.ts'
+import { defaultMaxMediaBytes, isTextType, typeByName, utf8In } from '../../../../src/internal.ts'
 
 /** `@report.pdf`, `@"the report.pdf"`. */
 const mention = /(?<=^|\s)@(?:"([^"\n]+)"|(\S+))/g
@@ -68,7 +68,7 @@ async function fileAt(path: string, root: string): Promise<FileContent | ImageCo
   const name = basename(path)
   const mimeType = typeByName(name)
   if (mimeType?.startsWith('image/')) return imageContent(bytes, { name })
-  return fileContent(bytes, { name, ...(mimeType === undefined && isUtf8(bytes) && { mimeType: 'text/plain' }) })
+  return fileContent(bytes, { name, ...(mimeType === undefined && utf8In(bytes) !== undefined && { mimeType: 'text/plain' }) })
 }
 
 async function bytesOf(path: string, place: string): Promise<Uint8Array> {
@@ -87,14 +87,5 @@ async function bytesOf(path: string, place: string): Promise<Uint8Array> {
     return await file.readFile()
   } finally {
     await file.close()
-  }
-}
-
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return true
-  } catch {
-    return false
   }
 }

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { parsedJson } from '../../../../src/internal.ts'
 import { replaceKept } from '../assistant/kept-file.ts'
 
 /** Lines that are kept, and how long one may be. */
@@ -58,10 +59,6 @@ function readLines(file: string): string[] {
 
 /** Two programs may have written at once. */
 function lineIn(text: string): string[] {
-  try {
-    const line: unknown = JSON.parse(text)
-    return typeof line === 'string' ? [line] : []
-  } catch {
-    return []
-  }
+  const line = parsedJson(text)
+  return typeof line === 'string' ? [line] : []
 }

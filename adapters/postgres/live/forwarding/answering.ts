@@ -1,3 +1,4 @@
+import { parsedJson } from '../../../../src/internal.ts'
 import { type AnswerOptions, answerCall } from './answer.ts'
 import type { Incoming } from './incoming.ts'
 import type { ReceivedCall } from './mailbox.ts'
@@ -35,19 +36,10 @@ export class Answering {
   #begin(calls: readonly ReceivedCall[]): void {
     for (const call of calls) {
       const { callId } = call
-      const answer = (left: AbortSignal) => this.#options.incoming.answer(callId, parsed(call.text), left)
+      const answer = (left: AbortSignal) => this.#options.incoming.answer(callId, parsedJson(call.text), left)
       const answering = answerCall(call, answer, this.#options)
       this.#open.set(callId, answering)
       void answering.then(() => this.#open.delete(callId))
     }
-  }
-}
-
-/** What stands in a text; undefined for what is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

@@ -1,5 +1,5 @@
 import { joinBase64 } from '../../../base/base64.ts'
-import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts'
 import type { ProviderState } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
 import { isBase64 } from '../../../contract/message/media.ts'
@@ -128,7 +128,7 @@ export class ConverseBlocks {
       if (known.has(kind) || value === null) continue
       block.kept ??= new Map()
       const begun = block.kept.get(kind)
-      if (isObject(begun) && isObject(value)) growBlock(begun, value)
+      if (isJsonObject(begun) && isJsonObject(value)) growBlock(begun, value)
       else block.kept.set(kind, value)
     }
   }
@@ -267,8 +267,4 @@ export class ConverseBlocks {
     const state = this.#own(payload)
     return prefixHash === undefined ? state : { ...state, prefixHash }
   }
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,7 +5,7 @@ import { type AwsEventDecoder, createAwsEventDecoder, type EventHeaders } from '
 import { createLineDecoder, type LineDecoder } from '../../../stream/lines.ts'
 import type { DecoderContext } from '../../kit/codec.ts'
 import { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
-import { filledContext, type StreamDecoder, StreamRefusal, secondMessage } from '../../kit/decode/decoder.ts'
+import { filledContext, parsedEvent, type StreamDecoder, StreamRefusal, secondMessage } from '../../kit/decode/decoder.ts'
 import { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { indexIn, objectIn, wordIn } from '../../kit/decode/wire-value.ts'
 import { type Answered, ConverseBlocks } from './converse-blocks.ts'
@@ -121,12 +121,7 @@ export class BedrockDecoder implements StreamDecoder {
   }
 
   #parse(json: string): object {
-    let value: object | null
-    try {
-      value = JSON.parse(json)
-    } catch {
-      throw new ProviderError('network', `Amazon Bedrock sent an event that is not JSON: ${json.slice(0, 100)}`)
-    }
+    const value = parsedEvent<object | null>(json, 'Amazon Bedrock')
     return objectIn(value, 'an event') ?? {}
   }
 

@@ -5,7 +5,7 @@ import type { AssistantMessage, StopReason } from '../../../contract/message/mes
 import { createSseDecoder, type SseDecoder } from '../../../stream/sse.ts'
 import type { DecoderContext, EncodedCall } from '../../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../../kit/decode/assistant-builder.ts'
-import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../../kit/decode/decoder.ts'
+import { isMarker, parsedEvent, type StreamDecoder, StreamRefusal, secondMessage } from '../../kit/decode/decoder.ts'
 import { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../../kit/decode/wire-value.ts'
 import { type GeminiCall, type GeminiCandidate, type GeminiChunk, type GeminiPart, type GeminiUsage, TokenCounts } from '../wire.ts'
@@ -177,12 +177,7 @@ export class GeminiDecoder implements StreamDecoder {
     const isAgain = data === this.#finalFrame || this.#cameBefore(data)
     if (isMarker(data) !== undefined || isAgain) return
     if (this.#finishReason === undefined) this.#frameTexts.push(data)
-    let parsed: GeminiChunk | (GeminiChunk | null)[] | null
-    try {
-      parsed = JSON.parse(data)
-    } catch {
-      throw new ProviderError('network', `${this.#context.service} sent a frame that is not a JSON object: ${data.slice(0, 80)}`)
-    }
+    const parsed = parsedEvent<GeminiChunk | (GeminiChunk | null)[] | null>(data, this.#context.service)
     if (name === 'error') throw new StreamRefusal(Array.isArray(parsed) ? parsed[0] : parsed)
     // Gateways put chunks into lists.
     if (Array.isArray(parsed)) for (const chunk of objectsIn(parsed, 'chunks')) this.#read(chunk)

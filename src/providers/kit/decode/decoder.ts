@@ -47,6 +47,15 @@ export function isMarker(data: string): 'done' | 'blank' | undefined {
   return text === '' ? 'blank' : text === '[DONE]' ? 'done' : undefined
 }
 
+/** The JSON of one event of a stream; `Event` is what its protocol says of it, and each field is checked before use. Throws `ProviderError` `network` where it is none. */
+export function parsedEvent<Event>(data: string, service: string): Event {
+  try {
+    return JSON.parse(data)
+  } catch {
+    throw new ProviderError('network', `${service} sent an event that is not JSON: ${data.slice(0, 100)}`)
+  }
+}
+
 /** A count as a service reports it; what is no count (absent, negative, no number, more than can be counted) is `otherwise`. */
 export function tokenCount(value: unknown, otherwise = 0): number {
   return typeof value === 'number' && value >= 0 && value <= maxTokens ? value : otherwise

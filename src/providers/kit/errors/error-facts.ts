@@ -1,3 +1,4 @@
+import { parsedJson } from '../../../base/json/parsed-json.ts'
 /** What an error body says, whatever its shape. */
 export interface ErrorFacts {
   /** The HTTP status, or the one that the error's name stands for. */
@@ -155,11 +156,7 @@ function upstreamText({ raw, provider_name: name }: Fields): string {
 /** The value of a JSON text, or of the data in server-sent events: some services send errors in the form of the answer that they refuse. */
 function parse(text: string): unknown {
   const data = Array.from(text.matchAll(/^data:(.*)$/gm), ([, line]) => line).join('\n')
-  try {
-    return JSON.parse(data === '' ? text : data)
-  } catch {
-    return undefined
-  }
+  return parsedJson(data === '' ? text : data)
 }
 
 /** What is nested too deep for the stack says nothing to a person either. */

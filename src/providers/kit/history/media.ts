@@ -1,6 +1,8 @@
+import { bytesOfBase64 } from '../../../base/base64.ts'
+import { utf8In } from '../../../base/text/utf8.ts'
 import { mediaName } from '../../../contract/message/block-words.ts'
 import type { Content, FileContent, ImageContent, TextContent } from '../../../contract/message/content.ts'
-import { isMediaOf, isTextType, mediaBytes, sourceOf } from '../../../contract/message/media.ts'
+import { isBase64, isMediaOf, isTextType, mediaBytes, sourceOf } from '../../../contract/message/media.ts'
 import { type Message, text } from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelCapabilities } from '../../../contract/model/model-config.ts'
 import { perObject } from '../encode/per-object.ts'
@@ -138,12 +140,7 @@ function whyTooMuch(
 /** The text of a file, where files of its kind are sent as text; `undefined` where it is no UTF-8. */
 export const wordsIn = perObject((block: ImageContent | FileContent): string | undefined => {
   if (block.type === 'image' || block.data === undefined || !isTextType(block.mimeType)) return undefined
-  try {
-    const bytes = Uint8Array.from(atob(block.data), (char) => char.charCodeAt(0))
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
+  return isBase64(block.data) ? utf8In(bytesOfBase64(block.data)) : undefined
 })
 
 /** The same, under its name. */

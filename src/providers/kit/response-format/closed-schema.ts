@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../../contract/json.ts'
+import { isObject, type JsonSchema } from '../../../contract/json.ts'
 import { perObject } from '../encode/per-object.ts'
 
 /** Keywords whose values are names with a schema each. */
@@ -46,8 +46,4 @@ function closedValue(value: unknown): unknown {
 function isObjectSchema(schema: JsonSchema): boolean {
   const { type } = schema
   return type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(schema.properties)
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

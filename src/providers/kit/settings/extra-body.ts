@@ -1,5 +1,5 @@
 import { ProviderError } from '../../../contract/errors.ts'
-import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import { isJsonObject, type JsonObject, jsonObjectIn, setOwnField } from '../../../contract/json.ts'
 import { cannotBeSet, guardedFields } from '../../../contract/model/request-settings.ts'
 
 /**
@@ -18,12 +18,11 @@ function merged(under: JsonObject, over: JsonObject, guards: readonly string[], 
     if (value === undefined) continue
     const field = folded(place + key)
     // A value in place of what holds a guarded field replaces that too.
-    const isGuarded = guards.some((guard) => guard === field || (!isObject(value) && guard.startsWith(`${field}.`)))
+    const isGuarded = guards.some((guard) => guard === field || (!isJsonObject(value) && guard.startsWith(`${field}.`)))
     if (isGuarded) throw new ProviderError('unsupported', cannotBeSet(`body.${place}${key}`))
     const known = Object.hasOwn(result, key) ? result[key] : undefined
-    const both = isObject(value) ? merged(isObject(known) ? known : {}, value, guards, `${place}${key}.`) : value
-    // Not by assignment: "__proto__" is a name like any other in JSON.
-    Object.defineProperty(result, key, { value: both, enumerable: true, configurable: true, writable: true })
+    const both = isJsonObject(value) ? merged(jsonObjectIn(known), value, guards, `${place}${key}.`) : value
+    setOwnField(result, key, both)
   }
   return result
 }
@@ -31,8 +30,4 @@ function merged(under: JsonObject, over: JsonObject, guards: readonly string[], 
 /** Services take names in camelCase and with underscores. */
 function folded(name: string): string {
   return name.replaceAll('_', '').toLowerCase()
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

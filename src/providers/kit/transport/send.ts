@@ -1,5 +1,7 @@
+import { parsedJson } from '../../../base/json/parsed-json.ts'
 import { withoutSecret } from '../../../base/text/redact.ts'
 import { ProviderError } from '../../../contract/errors.ts'
+import { fieldIn } from '../../../contract/json.ts'
 import type { AssistantMessage } from '../../../contract/message/message.ts'
 import { type FailedCall, toProviderError } from '../errors/provider-failure.ts'
 import { rateLimitsIn } from '../errors/rate-limits.ts'
@@ -263,17 +265,9 @@ function isInk(byte: number): boolean {
 }
 
 function isErrorObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text)
-    const one: unknown = Array.isArray(value) ? value[0] : value
-    return (
-      typeof one === 'object' &&
-      one !== null &&
-      ['error', 'errors', 'message', 'Message', 'detail'].some((name) => Boolean(Reflect.get(one, name)))
-    )
-  } catch {
-    return false
-  }
+  const value = parsedJson(text)
+  const one: unknown = Array.isArray(value) ? value[0] : value
+  return ['error', 'errors', 'message', 'Message', 'detail'].some((name) => Boolean(fieldIn(one, name)))
 }
 
 /** It may be text without end, or what no decoder looks at: either way nobody waits for it, or keeps it. */

@@ -1,9 +1,8 @@
-import { ProviderError } from '../../../contract/errors.ts'
 import type { AssistantMessage, StopReason } from '../../../contract/message/message.ts'
 import { createSseDecoder, type SseDecoder } from '../../../stream/sse.ts'
 import type { DecoderContext, EncodedCall } from '../../kit/codec.ts'
 import { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
-import { isMarker, type StreamDecoder, StreamRefusal, secondMessage } from '../../kit/decode/decoder.ts'
+import { isMarker, parsedEvent, type StreamDecoder, StreamRefusal, secondMessage } from '../../kit/decode/decoder.ts'
 import { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { OddValue, objectIn, objectOf, wordIn } from '../../kit/decode/wire-value.ts'
 import { ItemWriter } from './item-writer.ts'
@@ -147,12 +146,7 @@ export class ResponsesDecoder implements StreamDecoder {
 
   #frame(data: string, event: string | undefined): void {
     if (this.isDone || isMarker(data) !== undefined) return
-    let parsed: ResponsesEvent | null
-    try {
-      parsed = JSON.parse(data)
-    } catch {
-      throw new ProviderError('network', `${this.#service} sent an event that is not JSON: ${data.slice(0, 100)}`)
-    }
+    const parsed = parsedEvent<ResponsesEvent | null>(data, this.#service)
     const fields = objectIn(parsed, 'an event')
     if (fields !== undefined) this.#read(fields, wordIn(fields.type, 'the type of an event') ?? event)
   }

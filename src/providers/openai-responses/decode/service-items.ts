@@ -1,5 +1,5 @@
 import { parseArguments } from '../../../base/json/call-arguments.ts'
-import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonObjectIn, jsonObjectsIn } from '../../../contract/json.ts'
 import type { ServiceToolContent, ServiceToolError } from '../../../contract/message/content.ts'
 import { shownOutput } from '../../kit/decode/service-output.ts'
 
@@ -25,13 +25,13 @@ const readers: ReadonlyMap<string, Reader> = new Map(
     file_search_call: (item) => ({
       name: 'file_search',
       ...input({ queries: item.queries ?? [] }),
-      ...output(listIn(item.results).map(fileFound)),
+      ...output(jsonObjectsIn(item.results).map(fileFound)),
     }),
     code_interpreter_call: (item) => ({ name: 'code_interpreter', ...input({ code: item.code ?? '' }), ...output(codeOutput(item)) }),
     image_generation_call: (item) => ({ name: 'image_generation', ...output(pictureFacts(item)) }),
     mcp_call: (item) => ({ name: mcpName(item), ...input(argumentsIn(item.arguments)), ...output(item.output) }),
     mcp_approval_request: (item) => ({ name: mcpName(item), ...input(argumentsIn(item.arguments)), needsApproval: true }),
-    shell_call: (item) => ({ name: 'shell', ...input({ commands: objectIn(item.action).commands ?? [] }) }),
+    shell_call: (item) => ({ name: 'shell', ...input({ commands: jsonObjectIn(item.action).commands ?? [] }) }),
     tool_search_call: (item) => ({ name: 'tool_search', ...input(argumentsIn(item.arguments)) }),
     program: (item) => ({ name: 'program', ...input({ code: item.code ?? '' }) }),
     custom_tool_call: (item) => ({ name: textIn(item.name) || 'custom_tool', ...input(argumentsIn(item.input)) }),
@@ -47,7 +47,10 @@ const readers: ReadonlyMap<string, Reader> = new Map(
 const outputReaders: ReadonlyMap<string, { of: string; read: (item: JsonObject) => JsonValue | undefined }> = new Map(
   Object.entries({
     shell_call_output: { of: 'shell_call', read: (item: JsonObject) => item.output },
-    tool_search_output: { of: 'tool_search_call', read: (item: JsonObject) => listIn(item.tools).flatMap((tool) => toolNames(tool)) },
+    tool_search_output: {
+      of: 'tool_search_call',
+      read: (item: JsonObject) => jsonObjectsIn(item.tools).flatMap((tool) => toolNames(tool)),
+    },
     program_output: { of: 'program', read: (item: JsonObject) => item.result },
   }),
 )
@@ -58,7 +61,7 @@ const answeredTypes: ReadonlySet<string> = new Set([...outputReaders.values()].m
 export function roleOf(item: JsonObject): ServiceRole {
   const type = textIn(item.type)
   if (type === 'mcp_list_tools') return 'aside'
-  const isClients = item.execution === 'client' || (type === 'shell_call' && objectIn(item.environment).type !== 'container_reference')
+  const isClients = item.execution === 'client' || (type === 'shell_call' && jsonObjectIn(item.environment).type !== 'container_reference')
   if (isClients) return 'unknown'
   if (readers.has(type)) return 'call'
   return outputReaders.has(type) ? 'output' : 'unknown'
@@ -93,19 +96,6 @@ export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The objects of a list; empty where there is none. */
-export function listIn(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function objectIn(value: JsonValue | undefined): JsonObject {
-  return isObject(value) ? value : {}
-}
-
 function input(value: JsonValue | undefined): { input?: JsonValue } {
   const shown = shownOutput(value)
   return shown === undefined ? {} : { input: shown }
@@ -118,9 +108,9 @@ function output(value: JsonValue | undefined): { output?: JsonValue } {
 
 /** xAI sends a name and arguments in place of the action. */
 function readSearch(item: JsonObject): ServiceView {
-  const { sources, ...action } = objectIn(item.action)
+  const { sources, ...action } = jsonObjectIn(item.action)
   const asked = Object.keys(action).length > 0 ? action : argumentsIn(item.arguments)
-  const found = [...listIn(sources), ...listIn(item.results)]
+  const found = [...jsonObjectsIn(sources), ...jsonObjectsIn(item.results)]
   return { name: 'web_search', ...input(asked), ...output(found) }
 }
 
@@ -130,7 +120,7 @@ function fileFound({ filename, file_id, score, text }: JsonObject): JsonObject {
 
 /** What the code printed; pictures become blocks. */
 function codeOutput(item: JsonObject): JsonValue | undefined {
-  const outputs = listIn(item.outputs)
+  const outputs = jsonObjectsIn(item.outputs)
   const printed = outputs.map(({ type, logs }) => (type === 'logs' ? textIn(logs) : '')).join('')
   const others = outputs.filter(({ type }) => type !== 'logs' && type !== 'image')
   if (others.length > 0) return printed === '' ? others : [printed, ...others]
@@ -159,15 +149,15 @@ function argumentsIn(value: JsonValue | undefined): JsonValue | undefined {
 /** Functions by name, those of a namespace by both, servers by label. */
 function toolNames({ type, name, server_label, tools }: JsonObject): string[] {
   if (type !== 'namespace') return [textIn(name) || textIn(server_label) || textIn(type)]
-  return listIn(tools).map((tool) => `${textIn(name)}.${textIn(tool.name)}`)
+  return jsonObjectsIn(tools).map((tool) => `${textIn(name)}.${textIn(tool.name)}`)
 }
 
 function errorOf({ status, error }: JsonObject): ServiceToolError | undefined {
   if (typeof error === 'string' && error !== '') return { code: 'failed', message: error }
-  if (isObject(error)) {
+  if (isJsonObject(error)) {
     const message =
       textIn(error.message) ||
-      listIn(error.content)
+      jsonObjectsIn(error.content)
         .map(({ text }) => textIn(text))
         .join('\n')
     const code = textIn(error.type) || (typeof error.code === 'number' ? String(error.code) : textIn(error.code)) || 'failed'

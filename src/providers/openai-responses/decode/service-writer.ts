@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import { type JsonObject, type JsonValue, jsonObjectIn, jsonObjectsIn } from '../../../contract/json.ts'
 import type { ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
 import { isBase64 } from '../../../contract/message/media.ts'
@@ -7,7 +7,7 @@ import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import { pictureAt, pictureType } from '../../kit/decode/picture-address.ts'
 import { type ReplayPayload, replayPayload } from '../replay-state.ts'
 import type { OutputItem } from './output-items.ts'
-import { idOf, isAnsweredApart, listIn, outputOf, roleOf, textIn, viewOf } from './service-items.ts'
+import { idOf, isAnsweredApart, outputOf, roleOf, textIn, viewOf } from './service-items.ts'
 import type { ResponsesEvent } from './wire.ts'
 
 /** A call of this answer. */
@@ -169,7 +169,7 @@ export class ServiceWriter {
 
   /** They go back with the call. */
   #codePictures({ open, id }: Call, item: JsonObject): void {
-    listIn(item.outputs).forEach(({ type, url }, index) => {
+    jsonObjectsIn(item.outputs).forEach(({ type, url }, index) => {
       const source = type === 'image' ? pictureAt(url) : undefined
       if (source !== undefined) {
         this.#builder.whole(`picture ${open.key} ${index}`, { type: 'image', ...source, providerState: this.#state({ shownBy: id }) })
@@ -247,7 +247,7 @@ function opaqueKey({ key }: OutputItem): string {
 function addCommand(call: Call, { command_index: index, command }: ResponsesEvent): void {
   const { action } = call.item
   if (typeof command !== 'string') return
-  const known = typeof action === 'object' && action !== null && !Array.isArray(action) ? action : {}
+  const known = jsonObjectIn(action)
   const commands = Array.isArray(known.commands) ? [...known.commands] : []
   commands.splice(typeof index === 'number' ? index : commands.length, 1, command)
   call.item = { ...call.item, action: { ...known, commands } }

@@ -8,7 +8,15 @@ import { emptyUsage, type Usage } from '../../../contract/model/usage.ts'
 import { createSseDecoder, type SseDecoder } from '../../../stream/sse.ts'
 import type { DecoderContext } from '../../kit/codec.ts'
 import { AssistantBuilder, textOfArguments } from '../../kit/decode/assistant-builder.ts'
-import { filledContext, isMarker, type StreamDecoder, StreamRefusal, secondMessage, tokenCount } from '../../kit/decode/decoder.ts'
+import {
+  filledContext,
+  isMarker,
+  parsedEvent,
+  type StreamDecoder,
+  StreamRefusal,
+  secondMessage,
+  tokenCount,
+} from '../../kit/decode/decoder.ts'
 import { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, nameIn, OddValue, objectIn, objectsIn, textIn } from '../../kit/decode/wire-value.ts'
 import type { ChatCall } from '../encode-request.ts'
@@ -124,12 +132,7 @@ export class ChatDecoder implements StreamDecoder {
     const marker = isMarker(data)
     if (marker === 'done') this.#sawDone = true
     if (marker !== undefined) return
-    let parsed: ChatChunk | (ChatChunk | null)[] | null
-    try {
-      parsed = JSON.parse(data)
-    } catch {
-      throw new ProviderError('network', `${this.#service} sent a frame that is not a JSON object: ${data.slice(0, 80)}`)
-    }
+    const parsed = parsedEvent<ChatChunk | (ChatChunk | null)[] | null>(data, this.#service)
     if (event === 'error') throw new StreamRefusal(Array.isArray(parsed) ? parsed[0] : parsed)
     if (Array.isArray(parsed)) for (const chunk of objectsIn(parsed, 'chunks')) this.#chunk(chunk)
     else this.#chunk(fieldsIn(parsed, 'a chunk') ?? {})

@@ -1,4 +1,5 @@
 import { parseArguments } from '../../../base/json/call-arguments.ts'
+import { jsonObjectsIn } from '../../../contract/json.ts'
 import type { Citation, ProviderState } from '../../../contract/message/content.ts'
 import { isBase64 } from '../../../contract/message/media.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
@@ -48,7 +49,7 @@ export class ExecutedTools {
       ...(output !== undefined && { output }),
       providerState: this.#state,
     })
-    for (const [at, { png }] of objectsIn(wire.code_results).entries()) this.#picture(`picture of tool ${index} ${at}`, png)
+    for (const [at, { png }] of jsonObjectsIn(wire.code_results).entries()) this.#picture(`picture of tool ${index} ${at}`, png)
   }
 
   #picture(key: string, data: unknown): void {
@@ -69,7 +70,7 @@ export class ExecutedTools {
   /** What the searches found. */
   sources(): Citation[] {
     return [...this.#calls.values()].flatMap(({ search_results: found }) =>
-      objectsIn(Object(found).results).flatMap(({ url, title, content }): Citation[] => {
+      jsonObjectsIn(Object(found).results).flatMap(({ url, title, content }): Citation[] => {
         if (typeof url !== 'string') return []
         const cited = typeof content === 'string' && content !== '' ? { citedText: content } : {}
         return [{ url, ...(typeof title === 'string' && { title }), ...cited }]
@@ -84,15 +85,11 @@ function idOf(index: number): string {
 
 /** What a person is shown of a call: what it said, and what stands beside that. Pictures are blocks of their own. */
 function outputOf({ output, code_results: code, browser_results: pages }: Record<string, unknown>) {
-  const results = objectsIn(code).flatMap(({ png: _png, text, ...rest }) => {
+  const results = jsonObjectsIn(code).flatMap(({ png: _png, text, ...rest }) => {
     const result = { ...(text !== output && text !== undefined && { text }), ...rest }
     return Object.keys(result).length > 0 ? [result] : []
   })
-  const beside = [...results, ...objectsIn(pages)]
+  const beside = [...results, ...jsonObjectsIn(pages)]
   if (beside.length === 0) return shownOutput(output)
   return shownOutput(typeof output === 'string' && output.trim() !== '' ? [output, ...beside] : beside)
-}
-
-function objectsIn(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'object' && each !== null) : []
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts'
 
 /** The fields of an entry that arrive in fragments. */
 const growing = ['text', 'summary', 'data'] as const
@@ -19,7 +19,7 @@ export class ReasoningDetails {
   add(list: readonly unknown[]): string {
     let shown = ''
     for (const fragment of list) {
-      if (!isObject(fragment)) continue
+      if (!isJsonObject(fragment)) continue
       shown += stringOf(fragment.text) || stringOf(fragment.summary) || stringOf(fragment.thinking)
       this.#merge(fragment)
     }
@@ -46,9 +46,4 @@ export class ReasoningDetails {
 
 function stringOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : ''
-}
-
-/** The lists come out of `JSON.parse`, so an object in them is a `JsonObject`. */
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

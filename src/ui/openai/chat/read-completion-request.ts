@@ -1,6 +1,6 @@
-import type { JsonValue } from '../../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts'
 import type { ToolCallContent } from '../../../contract/message/content.ts'
-import { type ClientObject, isId, isObject, readBody, textIn } from '../../shared/client-input.ts'
+import { isId, readBody, textIn } from '../../shared/client-input.ts'
 import { argumentsOf, resultContent } from '../shared/caller-content.ts'
 import { type ReadRequest, readingOf, refuse } from '../shared/caller-fault.ts'
 import { CallerConversation, type CallerRequest, type ReadOptions } from '../shared/caller-request.ts'
@@ -44,7 +44,7 @@ export function readCompletionRequest(body: unknown, options: ReadOptions = {}):
   return readingOf(() => completionRequest(value, options))
 }
 
-function completionRequest(body: ClientObject, options: ReadOptions): CompletionRequest {
+function completionRequest(body: JsonObject, options: ReadOptions): CompletionRequest {
   const { model, messages, stream = false, stream_options: streamOptions } = body
   if (!isId(model)) refuse('model', 'model must be the name of an agent: GET /v1/models lists them.')
   if (typeof stream !== 'boolean' && stream !== null) refuse('stream', 'stream must be true or false.')
@@ -57,7 +57,7 @@ function completionRequest(body: ClientObject, options: ReadOptions): Completion
   return {
     model,
     isStreamed: stream === true,
-    includeUsage: isObject(streamOptions) && streamOptions.include_usage === true,
+    includeUsage: isJsonObject(streamOptions) && streamOptions.include_usage === true,
     messages: conversation.messages,
     newest: conversation.newest,
     instructions: conversation.instructions,
@@ -68,7 +68,7 @@ function completionRequest(body: ClientObject, options: ReadOptions): Completion
 }
 
 function addMessage(conversation: CallerConversation, message: JsonValue, param: string): void {
-  if (!isObject(message)) refuse(param, `${param} must be an object with a role.`)
+  if (!isJsonObject(message)) refuse(param, `${param} must be an object with a role.`)
   const { role, content } = message
   if (role === 'tool') {
     const callId = textIn(message.tool_call_id) ?? refuse(param, `${param} needs the tool_call_id of the call that it answers.`)
@@ -76,14 +76,14 @@ function addMessage(conversation: CallerConversation, message: JsonValue, param:
   } else addSpoken(conversation, message, role === 'assistant' ? callsOf(message, param) : [], param)
 }
 
-function callsOf({ tool_calls: given, function_call: old }: ClientObject, param: string): ToolCallContent[] {
+function callsOf({ tool_calls: given, function_call: old }: JsonObject, param: string): ToolCallContent[] {
   if (old !== undefined && old !== null) refuse(`${param}.function_call`, `${param}.function_call is not taken: use tool_calls.`)
   if (given === undefined || given === null) return []
   if (!Array.isArray(given)) return refuse(`${param}.tool_calls`, `${param}.tool_calls must be a list.`)
   return given.map((call, index) => {
     const place = `${param}.tool_calls[${index}]`
-    const { name, arguments: given }: ClientObject = isObject(call) && isObject(call.function) ? call.function : {}
-    const id = isObject(call) ? call.id : undefined
+    const { name, arguments: given }: JsonObject = isJsonObject(call) && isJsonObject(call.function) ? call.function : {}
+    const id = isJsonObject(call) ? call.id : undefined
     if (!isId(id) || !isId(name)) return refuse(place, `${place} must be a call of a function, with its id and its name.`)
     return { type: 'toolCall', id, name, arguments: argumentsOf(given, `${place}.function.arguments`) }
   })

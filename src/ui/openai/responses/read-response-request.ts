@@ -1,8 +1,8 @@
-import type { JsonValue } from '../../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts'
 import { sessionId as sessionIdShape } from '../../../contract/session/session.ts'
 import { fits } from '../../../contract/shape/read.ts'
 import type { ToolDecision } from '../../shared/approval-id.ts'
-import { type ClientObject, isId, isObject, readBody, textIn } from '../../shared/client-input.ts'
+import { isId, readBody, textIn } from '../../shared/client-input.ts'
 import { argumentsOf, resultContent, textContent, userContent } from '../shared/caller-content.ts'
 import { type ReadRequest, readingOf, refuse } from '../shared/caller-fault.ts'
 import { CallerConversation, type CallerRequest, type ReadOptions } from '../shared/caller-request.ts'
@@ -55,7 +55,7 @@ interface Said {
   reference?: string
 }
 
-function responseRequest(body: ClientObject, options: ReadOptions): ResponseRequest {
+function responseRequest(body: JsonObject, options: ReadOptions): ResponseRequest {
   const { model, input, stream = false, store, background } = body
   if (!isId(model)) refuse('model', 'model must be the name of an agent: GET /v1/models lists them.')
   if (typeof stream !== 'boolean' && stream !== null) refuse('stream', 'stream must be true or false.')
@@ -73,7 +73,7 @@ function responseRequest(body: ClientObject, options: ReadOptions): ResponseRequ
   const place = placeIn(body, said.reference)
   if (decisions.length === 0) conversation.end('input', options.isKept === true || place !== undefined)
   if (decisions.length > 0 && place === undefined) refuse('input', 'An approval names no request of this server.')
-  const responseFormat = callerFormat(isObject(body.text) ? body.text.format : undefined, 'text.format', (format) => format)
+  const responseFormat = callerFormat(isJsonObject(body.text) ? body.text.format : undefined, 'text.format', (format) => format)
   return {
     model,
     isStreamed: stream === true,
@@ -92,7 +92,7 @@ function responseRequest(body: ClientObject, options: ReadOptions): ResponseRequ
 }
 
 function addItem(said: Said, item: JsonValue, param: string): void {
-  if (!isObject(item)) refuse(param, `${param} must be an object.`)
+  if (!isJsonObject(item)) refuse(param, `${param} must be an object.`)
   const { conversation } = said
   switch (item.type ?? 'message') {
     case 'message':
@@ -125,7 +125,7 @@ function addItem(said: Said, item: JsonValue, param: string): void {
 }
 
 /** Anything but a clear approval denies. */
-function addDecision(said: Said, { approval_request_id: id, approve, reason }: ClientObject, param: string): void {
+function addDecision(said: Said, { approval_request_id: id, approve, reason }: JsonObject, param: string): void {
   const request = typeof id === 'string' ? approvalIn(id) : undefined
   if (typeof id !== 'string' || request === undefined) refuse(param, `${param}.approval_request_id names no request of this server.`)
   said.reference = id
@@ -133,12 +133,12 @@ function addDecision(said: Said, { approval_request_id: id, approve, reason }: C
   said.decisions.push({ ...request, approved: approve === true, ...(typeof reason === 'string' && reason !== '' && { reason }) })
 }
 
-function placeIn({ conversation, previous_response_id: previous }: ClientObject, reference: string | undefined): ResponseRequest['place'] {
+function placeIn({ conversation, previous_response_id: previous }: JsonObject, reference: string | undefined): ResponseRequest['place'] {
   const isNamed = conversation !== undefined && conversation !== null
   const isAfter = previous !== undefined && previous !== null
   if (isNamed && isAfter) refuse('previous_response_id', 'Send conversation or previous_response_id, not both.')
   if (isNamed) {
-    const sessionId = isObject(conversation) ? conversation.id : conversation
+    const sessionId = isJsonObject(conversation) ? conversation.id : conversation
     return fits(sessionIdShape, sessionId)
       ? { sessionId }
       : refuse('conversation', 'conversation must be an id of A-Z a-z 0-9 . _ -, 200 at most.')
@@ -153,12 +153,12 @@ function placeIn({ conversation, previous_response_id: previous }: ClientObject,
     : refuse('input', `Item with id ${shown} not found. Items are not persisted when store is false: send them whole.`)
 }
 
-function echoOf(body: ClientObject): ResponseEcho {
+function echoOf(body: JsonObject): ResponseEcho {
   const { metadata, parallel_tool_calls: parallel, previous_response_id: previous, tools } = body
   return {
     instructions: body.instructions ?? noEcho.instructions,
     max_output_tokens: body.max_output_tokens ?? noEcho.max_output_tokens,
-    metadata: isObject(metadata) ? metadata : noEcho.metadata,
+    metadata: isJsonObject(metadata) ? metadata : noEcho.metadata,
     parallel_tool_calls: parallel !== false,
     previous_response_id: textIn(previous) ?? noEcho.previous_response_id,
     reasoning: body.reasoning ?? noEcho.reasoning,

@@ -1,9 +1,9 @@
 import { parseArguments } from '../../../base/json/call-arguments.ts'
-import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts'
 import type { Content } from '../../../contract/message/content.ts'
 import { typeByName } from '../../../contract/message/media.ts'
 import { text } from '../../../contract/message/message.ts'
-import { type ClientFile, type ClientObject, isObject, readFile, textIn } from '../../shared/client-input.ts'
+import { type ClientFile, readFile, textIn } from '../../shared/client-input.ts'
 import { refuse } from './caller-fault.ts'
 
 /** What a user says: a text, or parts of text, pictures, sounds and files. Refuses what is neither, and what is empty. */
@@ -16,19 +16,19 @@ export function userContent(given: JsonValue | undefined, param: string): Conten
 }
 
 function userPart(part: JsonValue, param: string): Content {
-  if (!isObject(part)) return refuse(param, `${param} must be an object with a type.`)
+  if (!isJsonObject(part)) return refuse(param, `${param} must be an object with a type.`)
   switch (part.type) {
     case 'text':
     case 'input_text':
       return text(textIn(part.text) ?? refuse(param, `${param}.text must be a text.`))
     case 'image_url':
-      return picture(isObject(part.image_url) ? textIn(part.image_url.url) : textIn(part.image_url), part, param)
+      return picture(isJsonObject(part.image_url) ? textIn(part.image_url.url) : textIn(part.image_url), part, param)
     case 'input_image':
       return picture(textIn(part.image_url), part, param)
     case 'input_audio':
       return sound(part.input_audio, param)
     case 'file':
-      return document(isObject(part.file) ? part.file : {}, param)
+      return document(isJsonObject(part.file) ? part.file : {}, param)
     case 'input_file':
       return document(part, param)
     default:
@@ -39,7 +39,7 @@ function userPart(part: JsonValue, param: string): Content {
   }
 }
 
-function picture(url: string | undefined, { file_id: fileId }: ClientObject, param: string): Content {
+function picture(url: string | undefined, { file_id: fileId }: JsonObject, param: string): Content {
   refuseFileId(fileId, param)
   if (url === undefined) return refuse(param, `${param} needs the address of a picture, or its data as a data: address.`)
   // An address says no type; services look at what they find there.
@@ -47,12 +47,12 @@ function picture(url: string | undefined, { file_id: fileId }: ClientObject, par
 }
 
 function sound(given: JsonValue | undefined, param: string): Content {
-  const { data, format }: ClientObject = isObject(given) ? given : {}
+  const { data, format }: JsonObject = isJsonObject(given) ? given : {}
   if (typeof data !== 'string' || typeof format !== 'string') return refuse(param, `${param}.input_audio needs data and a format.`)
   return fileOf({ mimeType: typeByName(`sound.${format}`) ?? `audio/${format}`, data }, param)
 }
 
-function document({ file_data: data, file_url: address, file_id: fileId, filename }: ClientObject, param: string): Content {
+function document({ file_data: data, file_url: address, file_id: fileId, filename }: JsonObject, param: string): Content {
   refuseFileId(fileId, param)
   const name = textIn(filename)
   const known = name === undefined ? undefined : typeByName(name)
@@ -87,7 +87,7 @@ export function textContent(given: JsonValue | undefined, param: string): string
 }
 
 function textPart(part: JsonValue, param: string): string {
-  const said = isObject(part) ? (textIn(part.text) ?? textIn(part.refusal)) : undefined
+  const said = isJsonObject(part) ? (textIn(part.text) ?? textIn(part.refusal)) : undefined
   return said ?? refuse(param, `${param} must be a text.`)
 }
 

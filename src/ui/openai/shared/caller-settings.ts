@@ -1,6 +1,5 @@
-import type { JsonValue } from '../../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts'
 import type { ClientSettings } from '../../../contract/model/model-config.ts'
-import type { ClientObject } from '../../shared/client-input.ts'
 import { refuse, refuseUnsupported } from './caller-fault.ts'
 
 /** A setting that a caller asks for: which of ours it is, and the field that says it. */
@@ -55,7 +54,7 @@ export const responseSettings: SettingFields = {
 }
 
 /** What a caller asks for in `body`. Refuses a choice of tools that there is not. */
-export function settingsIn(body: ClientObject, fields: SettingFields): CallerSetting[] {
+export function settingsIn(body: JsonObject, fields: SettingFields): CallerSetting[] {
   return Object.entries(fields).flatMap(([param, { name, defaults = [], as }]) => {
     const value = valueAt(body, param)
     if (value === undefined || value === null) return []
@@ -64,10 +63,10 @@ export function settingsIn(body: ClientObject, fields: SettingFields): CallerSet
   })
 }
 
-function valueAt(body: ClientObject, path: string): JsonValue | undefined {
+function valueAt(body: JsonObject, path: string): JsonValue | undefined {
   let value: JsonValue | undefined = body
   for (const name of path.split('.')) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    if (!isJsonObject(value)) return undefined
     value = Object.hasOwn(value, name) ? value[name] : undefined
   }
   return value
@@ -76,7 +75,7 @@ function valueAt(body: ClientObject, path: string): JsonValue | undefined {
 /** `"none"`, `"required"`, or one function: in Chat Completions under `function`, in Responses beside its type. */
 function toolChoiceOf(value: JsonValue, param: string): JsonValue {
   if (typeof value === 'string') return value
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refuse(param, `${param} must be a word or an object.`)
+  if (!isJsonObject(value)) return refuse(param, `${param} must be a word or an object.`)
   const named = Object(value.function).name ?? value.name
   if (value.type === 'function' && typeof named === 'string') return { tool: named }
   return refuseUnsupported(param, 'Choose "auto", "none", "required", or one function by its name.')
@@ -86,7 +85,7 @@ function toolChoiceOf(value: JsonValue, param: string): JsonValue {
 export type UnsupportedFields = Readonly<Record<string, { defaults?: readonly JsonValue[]; why: string }>>
 
 /** Refuses a field that asks for what nothing here can do. */
-export function refuseAsked(body: ClientObject, fields: UnsupportedFields): void {
+export function refuseAsked(body: JsonObject, fields: UnsupportedFields): void {
   for (const [param, { defaults = [], why }] of Object.entries(fields)) {
     const value = Object.hasOwn(body, param) ? body[param] : undefined
     if (value === undefined || value === null) continue

@@ -1,7 +1,7 @@
-import type { JsonSchema, JsonValue } from '../../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonSchema, type JsonValue } from '../../../contract/json.ts'
 import type { ResponseFormat } from '../../../contract/model/request-settings.ts'
 import { isToolName } from '../../../contract/tool/tool-result.ts'
-import { type ClientObject, isObject, textIn } from '../../shared/client-input.ts'
+import { textIn } from '../../shared/client-input.ts'
 import { refuse, refuseUnsupported } from './caller-fault.ts'
 
 /** A function that the caller runs itself. */
@@ -16,14 +16,14 @@ export interface CallerTool {
 const maxTools = 128
 
 /** The functions of a caller. `definitionOf` finds the definition in an entry of the list. Refuses what is no function. */
-export function callerTools(given: JsonValue | undefined, definitionOf: (entry: ClientObject) => JsonValue | undefined): CallerTool[] {
+export function callerTools(given: JsonValue | undefined, definitionOf: (entry: JsonObject) => JsonValue | undefined): CallerTool[] {
   if (given === undefined || given === null) return []
   if (!Array.isArray(given)) refuse('tools', 'tools must be a list.')
   if (given.length > maxTools) refuse('tools', `tools has ${given.length} entries; at most ${maxTools} are taken.`)
   const names = new Set<string>()
   return given.map((entry, index) => {
     const param = `tools[${index}]`
-    if (!isObject(entry)) refuse(param, `${param} must be an object.`)
+    if (!isJsonObject(entry)) refuse(param, `${param} must be an object.`)
     if (entry.type !== 'function') {
       refuseUnsupported(`${param}.type`, 'An agent runs its own tools inside; callers bring tools of type "function" only.')
     }
@@ -35,14 +35,15 @@ export function callerTools(given: JsonValue | undefined, definitionOf: (entry: 
 }
 
 function toolOf(given: JsonValue | undefined, param: string): CallerTool {
-  if (!isObject(given)) refuse(param, `${param} must describe a function: { "name", "description", "parameters" }.`)
+  if (!isJsonObject(given)) refuse(param, `${param} must describe a function: { "name", "description", "parameters" }.`)
   const { name, description, parameters } = given
   if (typeof name !== 'string' || !isToolName(name)) refuse(param, `${param} needs a name of 1 to 64 letters, digits, _ and -.`)
-  if (parameters !== undefined && parameters !== null && !isObject(parameters)) refuse(param, `${param}.parameters must be a JSON Schema.`)
+  if (parameters !== undefined && parameters !== null && !isJsonObject(parameters))
+    refuse(param, `${param}.parameters must be a JSON Schema.`)
   return {
     name,
     description: textIn(description) ?? '',
-    parameters: isObject(parameters) ? parameters : { type: 'object', properties: {} },
+    parameters: isJsonObject(parameters) ? parameters : { type: 'object', properties: {} },
   }
 }
 
@@ -52,15 +53,15 @@ function toolOf(given: JsonValue | undefined, param: string): CallerTool {
 export function callerFormat(
   given: JsonValue | undefined,
   param: string,
-  definitionOf: (format: ClientObject) => JsonValue | undefined,
+  definitionOf: (format: JsonObject) => JsonValue | undefined,
 ): ResponseFormat | undefined {
   if (given === undefined || given === null) return undefined
-  if (!isObject(given)) refuse(param, `${param} must be an object with a type.`)
+  if (!isJsonObject(given)) refuse(param, `${param} must be an object with a type.`)
   if (given.type === 'text') return undefined
   if (given.type === 'json_object') return { type: 'jsonObject' }
   if (given.type !== 'json_schema') refuse(`${param}.type`, `${param}.type must be "text", "json_object" or "json_schema".`)
   const definition = definitionOf(given)
-  if (!isObject(definition) || typeof definition.name !== 'string' || !isObject(definition.schema)) {
+  if (!isJsonObject(definition) || typeof definition.name !== 'string' || !isJsonObject(definition.schema)) {
     refuse(param, `${param} of type "json_schema" needs a name and a schema.`)
   }
   const { name, schema, strict } = definition

@@ -1,16 +1,11 @@
+import type { JsonObject } from '../../../contract/json.ts'
 import type { ToolCallContent } from '../../../contract/message/content.ts'
-import type { ClientObject } from '../../shared/client-input.ts'
 import { textContent, userContent } from './caller-content.ts'
 import { refuse } from './caller-fault.ts'
 import type { CallerConversation } from './caller-request.ts'
 
 /** Adds what somebody has said, by its role; `calls` are those that an assistant has made. Refuses a role that there is not. */
-export function addSpoken(
-  conversation: CallerConversation,
-  { role, content }: ClientObject,
-  calls: ToolCallContent[],
-  param: string,
-): void {
+export function addSpoken(conversation: CallerConversation, { role, content }: JsonObject, calls: ToolCallContent[], param: string): void {
   switch (role) {
     case 'system':
     case 'developer':
