@@ -1,5 +1,6 @@
 import { expect, type Page, test } from 'playwright/test'
 import { openai } from '../../test/harness/server/openai.ts'
+import { piece, streamed } from '../page/chunks.ts'
 import { anyPage, type ModelServer, serveModel } from '../page/model-server.ts'
 import { chooseLocalServer, quickPage, say, status } from '../page/playground-page.ts'
 
@@ -9,10 +10,6 @@ const words = 'These words must not be lost.'
 function refusal(code: number, body: string, headers: Record<string, string> = {}): Response {
   return new Response(body, { status: code, headers: { ...anyPage, 'content-type': 'application/json', ...headers } })
 }
-
-const sse = (text: string) => new Response(text, { headers: { ...anyPage, 'content-type': 'text/event-stream' } })
-const piece = (fields: object, finish: string | null = null) =>
-  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: fields, finish_reason: finish }] })}\n\n`
 
 interface Failing {
   answer: () => Response
@@ -121,7 +118,7 @@ test('a service that asks to wait for long is asked again when a person says so:
 })
 
 test('a stream that is cut is one notice, with its tries', async ({ page }) => {
-  await using service = await serveModel(openai, () => sse(piece({ role: 'assistant', content: 'Half an ans' })))
+  await using service = await serveModel(openai, () => streamed(piece({ role: 'assistant', content: 'Half an ans' })))
   await page.clock.install()
   await ask(page, service)
   // What is kept is open by then: the store has no time but that of this clock.
@@ -131,6 +128,23 @@ test('a stream that is cut is one notice, with its tries', async ({ page }) => {
   await expect(ending(page)).toContainText('It was tried 4 times.')
   await expect(page.getByRole('alert')).toHaveCount(1)
   await expect(page.getByText('Half an ans').last()).toBeVisible()
+})
+
+test('what tools have done is not done again: the next try goes on from their results', async ({ page }) => {
+  let isWell = false
+  await using service = await serveModel(openai, ({ toolResults }) => {
+    if (toolResults.length === 0)
+      return { text: ['I write.'], calls: [{ id: 'call_1', name: 'write_file', arguments: { path: 'a.txt', content: 'x' } }] }
+    return isWell ? { text: ['It is written.'] } : refusal(400, '{"error":{"message":"No more of this."}}')
+  })
+  await ask(page, service)
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await expect(ending(page)).toContainText('No more of this.')
+  isWell = true
+  await ending(page).getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByText('It is written.')).toBeVisible()
+  await expect(page.getByTestId('tool-card')).toHaveCount(1)
+  expect(service.requests).toHaveLength(3)
 })
 
 const endings: Record<string, { frames: string; word: string; says: RegExp; offers: readonly string[] }> = {
@@ -163,7 +177,7 @@ const endings: Record<string, { frames: string; word: string; says: RegExp; offe
 for (const [name, { frames, word, says, offers }] of Object.entries(endings)) {
   test(`an answer that ended ${name} is not done: the page, its footer and the trace say so`, async ({ page }) => {
     await using service = await serveModel(openai, () =>
-      service.requests.length > 1 && offers.includes('Continue') ? { text: ['And the rest.'] } : sse(frames),
+      service.requests.length > 1 && offers.includes('Continue') ? { text: ['And the rest.'] } : streamed(frames),
     )
     await ask(page, service)
     await expect(status(page)).toHaveText(word)

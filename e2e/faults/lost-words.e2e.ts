@@ -1,7 +1,8 @@
 import { expect, type Page, test } from 'playwright/test'
 import { openai } from '../../test/harness/server/openai.ts'
 import { crash } from '../page/browser.ts'
-import { anyPage, serveModel } from '../page/model-server.ts'
+import { piece, streamed } from '../page/chunks.ts'
+import { serveModel } from '../page/model-server.ts'
 import { chooseLocalServer, command, composer, quickPage, repeat, say } from '../page/playground-page.ts'
 
 const words = 'These words must not be lost.'
@@ -49,11 +50,7 @@ test('a tab that is closed, or crashes, keeps the draft: its address leads back 
 })
 
 test('what waits in the queue of a run is in the composer when the page ends before it was heard', async ({ page }) => {
-  const start = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content: 'Half an answer' }, finish_reason: null }] })}\n\n`
-  const silent = () =>
-    new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(start)) }), {
-      headers: { ...anyPage, 'content-type': 'text/event-stream' },
-    })
+  const silent = () => streamed(piece({ role: 'assistant', content: 'Half an answer' }), true)
   await using service = await serveModel(openai, silent)
   await page.goto(quickPage)
   await chooseLocalServer(page, { address: `${service.url}/v1`, model: 'test-model' })

@@ -1,10 +1,8 @@
 import { expect, test } from 'playwright/test'
 import { openai } from '../../test/harness/server/openai.ts'
+import { piece, streamed } from '../page/chunks.ts'
 import { anyPage, serveModel } from '../page/model-server.ts'
 import { chooseLocalServer, quickPage, say, status } from '../page/playground-page.ts'
-
-const piece = (text: string) =>
-  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content: text }, finish_reason: null }] })}\n\n`
 
 /** An answer that the SDK does not ask for again by itself. */
 function final(status: number, body: string, type = 'application/json'): Response {
@@ -13,7 +11,6 @@ function final(status: number, body: string, type = 'application/json'): Respons
 
 const page = (title: string) =>
   `<!doctype html><html><head><title>${title}</title><script>hacked=1</script></head><body>${title}</body></html>`
-const stream = (body: BodyInit) => new Response(body, { headers: { ...anyPage, 'content-type': 'text/event-stream' } })
 
 /** What a service answers once, and what the page says of that. */
 const refusals: Record<string, { answer: () => Response; says: RegExp; offers?: string }> = {
@@ -75,12 +72,12 @@ test('what a service refuses is said in its words, in one conversation each; the
 
 /** Streams that end where they should not: they are asked for again at once, and what was seen stays. */
 const breaks: Record<string, { answer: () => Response; keeps?: string }> = {
-  'nothing at all': { answer: () => stream('') },
-  'no JSON': { answer: () => stream('data: {not json}\n\n') },
-  'no more than a sign of life': { answer: () => stream(': ping\n\n') },
-  'an end without an end': { answer: () => stream(piece('Some of it')), keeps: 'Some of it' },
+  'nothing at all': { answer: () => streamed('') },
+  'no JSON': { answer: () => streamed('data: {not json}\n\n') },
+  'no more than a sign of life': { answer: () => streamed(': ping\n\n') },
+  'an end without an end': { answer: () => streamed(piece({ content: 'Some of it' })), keeps: 'Some of it' },
   'an error in mid-sentence': {
-    answer: () => stream(`${piece('As far as this')}data: {"error":{"message":"Overloaded now","type":"server_error"}}\n\n`),
+    answer: () => streamed(`${piece({ content: 'As far as this' })}data: {"error":{"message":"Overloaded now","type":"server_error"}}\n\n`),
     keeps: 'As far as this',
   },
   'bytes of something else': {
@@ -112,7 +109,7 @@ test('a stream that breaks is asked for again, and says so; what was seen of it 
 })
 
 test('a service that says nothing is waited for in sight: for how long, and with a way out', async ({ page }) => {
-  await using service = await serveModel(openai, () => stream(new ReadableStream()))
+  await using service = await serveModel(openai, () => streamed('', true))
   await page.clock.install()
   await page.goto(quickPage)
   await chooseLocalServer(page, { address: `${service.url}/v1`, model: 'test-model' })

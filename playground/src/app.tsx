@@ -62,7 +62,7 @@ export function App({ desk, dialog: first }: { desk: Desk; dialog?: DialogName |
         }
         inspector={<Inspector key={conversation.sessionId} desk={desk} conversation={conversation} />}
       />
-      <Announcer state={state} race={conversation.race.value} />
+      <Announcer state={state} race={conversation.race.value} isElsewhere={desk.interference.value !== undefined} />
       {dialog.value === 'palette' && <Palette commands={commandsOf(desk, open)} onClose={close} />}
       {(dialog.value === 'settings' || dialog.value === 'code') && (
         <SettingsDialog desk={desk} tab={dialog.value === 'code' ? 'code' : 'model'} onClose={close} />

@@ -21,7 +21,7 @@ async function begin(root: HTMLElement): Promise<void> {
     if (isFirst) await painted()
     const { start } = await import('./start.tsx')
     await start(root, early)
-    keepOffline()
+    void keepOffline()
   } catch (error) {
     early.end()
     showOpening(root, true)
@@ -30,9 +30,13 @@ async function begin(root: HTMLElement): Promise<void> {
 }
 
 /** Offline after the first load, where the page was built and came over https or from this machine; a page of a server ends with it. */
-function keepOffline(): void {
-  if (import.meta.env.PROD && endpoint === undefined && 'serviceWorker' in navigator)
-    navigator.serviceWorker.register('offline.js').catch(() => undefined)
+async function keepOffline(): Promise<void> {
+  if (!import.meta.env.PROD || endpoint !== undefined) return
+  try {
+    await navigator.serviceWorker.register('offline.js')
+  } catch {
+    // There are none, or this page may have none: a frame without an origin may not even ask.
+  }
 }
 
 function showOpening(root: HTMLElement, hasFailed = false): void {

@@ -93,6 +93,19 @@ describe('two tabs', () => {
     await expect.poll(() => tabs[0]?.store.openIds()).toEqual([])
   })
 
+  it('of two that open at once, the one that may write hears nothing of the other', async () => {
+    const name = newName()
+    const tabs = [tab(name), tab(name)]
+    const writers = await Promise.all(tabs.map(({ store }) => store.open('s', agent)))
+    const winner = writers[0] !== undefined && writers[1] !== undefined && writers[0].epoch > writers[1].epoch ? 0 : 1
+    await expect.poll(() => tabs[1 - winner]?.takenOver).toEqual(['s'])
+    // What a tab says is heard in its order.
+    await tabs[1 - winner]?.store.open('last', agent)
+    await expect.poll(() => tabs[winner]?.changes).toContain('last')
+    expect(tabs[winner]?.changes).toEqual(['last'])
+    expect(tabs[winner]?.takenOver).toEqual([])
+  })
+
   it('many that write at once lose nothing that was acknowledged, and write nothing twice', async () => {
     const name = newName()
     const acknowledged: string[] = []

@@ -44,6 +44,8 @@ export interface ClaimListeners {
 
 /** What the driver reports. */
 export interface ClaimWatch {
+  /** Takes the session: what other tabs say of it meanwhile is heard after that. */
+  claiming<Claim>(sessionId: string, take: () => Promise<Claim>): Promise<Claim>
   claimed(claim: LogClaim, isCurrent: () => Promise<boolean>): void
   released(claim: LogClaim): void
   /** An append was refused, because the claim is no longer current. */
@@ -69,6 +71,8 @@ interface HeldClaim {
  */
 export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListeners): ClaimWatch {
   const held = new Map<LogClaim, HeldClaim>()
+  /** What is being claimed, by session. */
+  const coming = new Map<string, Promise<void>>()
   let channel: BroadcastChannel | undefined
 
   function tell(sessionId: string): void {
@@ -104,16 +108,27 @@ export function claimWatch(name: string, { onTakenOver, onChange }: ClaimListene
     if (entry !== undefined && (await check(claim))) entry.freeLock = holdLock(name, claim.sessionId, () => void stolen(claim))
   }
 
-  function heard({ data }: MessageEvent<unknown>): void {
+  async function heard({ data }: MessageEvent<unknown>): Promise<void> {
     if (typeof data !== 'string') return
-    for (const claim of claimsOf(data)) void check(claim)
-    onChange?.(data)
+    await coming.get(data)
+    const areCurrent = await Promise.all(claimsOf(data).map(check))
+    // Where this tab has the right to write, the message is older than that: it is of one that has lost it.
+    if (!areCurrent.includes(true)) onChange?.(data)
   }
 
   return {
     listen() {
       channel ??= channelOf(name)
-      if (channel !== undefined) channel.onmessage = heard
+      if (channel !== undefined) channel.onmessage = (event) => void heard(event)
+    },
+    claiming(sessionId, take) {
+      const claim = take()
+      const over = claim.then(forget, forget)
+      function forget(): void {
+        if (coming.get(sessionId) === over) coming.delete(sessionId)
+      }
+      coming.set(sessionId, over)
+      return claim
     },
     claimed(claim, isCurrent) {
       // This tab has taken over from itself.

@@ -65,10 +65,13 @@ export function indexedDbDriver(name: string, watch: ClaimWatch): LogDriver {
         const hasBlobs = (await tx.objectStore('blobs').openKeyCursor(allOf(sessionId))) !== null
         return { hasBlobs, claim: { sessionId, epoch, lines: await allLines(tx, sessionId, onProgress) } }
       }
-      const { claim, hasBlobs } = await transact(connect, 'readwrite', begin, allStores)
-      own.set(claim, { writer, agentId, hasBlobs })
-      watch.claimed(claim, () => isCurrent(claim))
-      return claim
+      const take = async () => {
+        const { claim, hasBlobs } = await transact(connect, 'readwrite', begin, allStores)
+        own.set(claim, { writer, agentId, hasBlobs })
+        watch.claimed(claim, () => isCurrent(claim))
+        return claim
+      }
+      return watch.claiming(sessionId, take)
     },
 
     async append(claim, lines, digest) {

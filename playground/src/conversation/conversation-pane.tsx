@@ -80,6 +80,7 @@ export function ConversationPane({ desk, conversation, onSettings, onStorage }: 
           race={race}
           record={conversation.record.value}
           selection={desk.selection.value}
+          isElsewhere={isElsewhere}
           actions={isElsewhere || replay !== undefined ? undefined : conversation}
           requests={conversation.log.requests}
           modelUrl={modelUrlOf(conversation)}

@@ -22,6 +22,8 @@ interface TranscriptProps {
   race: Race | undefined
   record: Session | undefined
   selection: Selection | undefined
+  /** It goes on in another tab, or is deleted there: how it ended here says nothing. */
+  isElsewhere: boolean
   /** Absent where nothing can be said or decided. */
   actions: (MessageActions & { goOn(): void }) | undefined
   /** Where the model was asked; absent where that is not known here. */
@@ -38,12 +40,13 @@ interface TranscriptProps {
 }
 
 /** The transcript. It follows the newest line until the reader scrolls up, and shows what is selected. */
-export function Transcript({ state, race, selection, actions, modelUrl, onRemedy, isEmpty, welcome, ...rest }: TranscriptProps) {
+export function Transcript(props: TranscriptProps) {
+  const { state, race, selection, isElsewhere, actions, modelUrl, onRemedy, isEmpty, welcome, ...rest } = props
   const box = useRef<HTMLElement>(null)
   const lines = useRef<HTMLDivElement>(null)
   const lastTop = useRef(0)
   const isFollowing = useSignal(true)
-  const why = state.status === 'running' ? undefined : whyEnded(state)
+  const why = state.status === 'running' || isElsewhere ? undefined : whyEnded(state)
   const ending = why !== undefined && <Ending why={why} state={state} modelUrl={modelUrl} onRemedy={onRemedy} />
 
   function follow(): void {
@@ -105,7 +108,7 @@ export function Transcript({ state, race, selection, actions, modelUrl, onRemedy
           <RetryNotice retry={state.retry} />
           <Waiting state={state} onStop={onRemedy && (() => onRemedy('stop'))} />
           {!isEmpty && ending}
-          <BrokenOff state={state} onGoOn={actions?.goOn} />
+          {!isElsewhere && <BrokenOff state={state} onGoOn={actions?.goOn} />}
         </div>
       </section>
       {!isFollowing.value && (

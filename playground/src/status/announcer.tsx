@@ -5,22 +5,23 @@ import { plural } from '../parts/figures.ts'
 import { whyEnded } from '../state/log/why-ended.ts'
 import type { Race } from '../state/race/race.ts'
 
-/** Tells screen readers the milestones, never the tokens. Always in the page, or the first one would be missed. */
-export function Announcer({ state, race }: { state: RunState; race: Race | undefined }) {
+/** Tells screen readers the milestones, never the tokens. Always in the page, or the first one would be missed. Nothing of a conversation that goes on elsewhere. */
+export function Announcer({ state, race, isElsewhere }: { state: RunState; race: Race | undefined; isElsewhere: boolean }) {
   // What came of a race is said although the conversation is opened anew at its end.
   const ofLastRace = useRef('')
   if (race !== undefined) ofLastRace.current = ofRace(race)
   else if (state.runId !== undefined) ofLastRace.current = ''
   return (
     <p class="visually-hidden" role="status" data-testid="announcer">
-      {ofLastRace.current || milestone(state)}
+      {!isElsewhere && (ofLastRace.current || milestone(state))}
     </p>
   )
 }
 
-function ofRace({ isRunning, loopIds, selectedLoopId, marks, verdict = '' }: Race): string {
+function ofRace({ isRunning, loopIds, selectedLoopId, runs, marks, verdict = '' }: Race): string {
   if (isRunning) return `${plural(loopIds.length, 'answer')} are written at once.`
   if (selectedLoopId === undefined) return 'No answer was chosen.'
+  if (runs[selectedLoopId]?.failure !== undefined) return 'All answers failed.'
   const name = marks[selectedLoopId]?.name ?? 'One of them'
   return `${escapeControls(name)} was chosen. ${escapeControls(verdict)}`
 }

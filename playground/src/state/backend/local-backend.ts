@@ -44,6 +44,8 @@ export class LocalBackend implements Backend {
   readonly #setUp: () => AgentSetup
   readonly #openIds: () => Promise<string[]>
   readonly #warning: string | undefined
+  /** Those of this tab, by session: they hold the right to write. */
+  readonly #agents = new Map<string, Agent>()
 
   constructor(store: SessionStore, setUp: () => AgentSetup, openIds: () => Promise<string[]>, warning?: string) {
     this.store = withEvents(store, { includeStreamingEvents: true })
@@ -69,6 +71,8 @@ export class LocalBackend implements Backend {
   }
 
   #port(agent: Agent, { model, race }: Pick<AgentSetup, 'model' | 'race'>): ChatPort {
+    const { sessionId } = agent
+    const agents = this.#agents.set(sessionId, agent)
     return {
       agent,
       model,
@@ -79,6 +83,7 @@ export class LocalBackend implements Backend {
         const run = agent.currentRun
         agent.abort('the conversation was closed')
         await run?.result
+        if (agents.get(sessionId) === agent) agents.delete(sessionId)
         await agent.close()
       },
       compare: (contest) => this.#race(agent, contest),
@@ -134,8 +139,12 @@ export class LocalBackend implements Backend {
     await this.store.delete(sessionId)
   }
 
-  rename(sessionId: string, title: string): Promise<void> {
-    return this.store.rename(sessionId, title)
+  /** By its agent where that is here, also while it runs: whoever else writes takes the conversation over. */
+  async rename(sessionId: string, title: string): Promise<void> {
+    const agent = this.#agents.get(sessionId)
+    if (agent !== undefined) await agent.rename(title)
+    else if (await this.isOpen(sessionId)) throw new Error('Another tab writes to this conversation. Name it there.')
+    else await this.store.rename(sessionId, title)
   }
 
   async exportAs(sessionId: string, format: ExportFormat): Promise<SessionFile> {

@@ -17,7 +17,9 @@ export function openedState(agent: Said, loops: readonly LoopRecord[]): RunState
   const restored = restoredState(messages, agent.pendingApprovals())
   const replayed = loops.flatMap(({ events }) => events).reduce((state, { event }) => reduce(state, event), initialState())
   const views = new Map(replayed.messages.map((view) => [view.id, view]))
-  const seen = [...restored.messages.map((view) => withTimes(view, views.get(view.id))), ...cutOff(replayed)]
+  const said = restored.messages.map((view) => withTimes(view, views.get(view.id)))
+  // Its end may be recorded, although the event of its end is not.
+  const seen = [...said, ...cutOff(replayed).filter(({ id }) => !said.some((view) => view.id === id))]
   // A call may have any id, also constructor.
   const tools: Record<string, ToolView> = Object.create(null)
   for (const [id, tool] of Object.entries(restored.tools)) tools[id] = withStory(tool, replayed.tools[id])

@@ -13,10 +13,10 @@ export interface Runs {
   goOn(): void
   /** Has the last question answered again. */
   regenerate(): void
-  /** Tries again what failed: says the draft where it was not heard, else has the last question answered again. */
+  /** Tries again what failed: says the draft where it was not heard, else has the last question answered again, from the last result of a tool on. */
   retry(): void
   compact(): void
-  /** Makes room in what is sent, and has the last question answered again. */
+  /** Makes room in what is sent, and tries again. */
   compactAndRetry(): void
 }
 
@@ -26,17 +26,27 @@ export function createRuns(agent: ChatAgent, speech: Speech, attempt: Attempts):
 
   const regenerate = () => begin('Not answered again', () => agent.regenerate())
 
-  function goOn(): void {
+  function isAnswered(): boolean {
     const last = agent.messages.at(-1)
-    const isAnswered = last?.role === 'assistant' && last.stopReason !== 'error' && last.stopReason !== 'aborted'
-    if (isAnswered) void speech.send('Go on exactly where you stopped.')
+    return last?.role === 'assistant' && last.stopReason !== 'error' && last.stopReason !== 'aborted'
+  }
+
+  function goOn(): void {
+    if (isAnswered()) void speech.send('Go on exactly where you stopped.')
     else begin('It did not go on', () => agent.continueLoop())
+  }
+
+  /** What tools have done for the last question is not done again. */
+  function again(): AgentRun {
+    const question = agent.messages.findLastIndex(({ role }) => role === 'user')
+    const hasResults = agent.messages.slice(question).some(({ role }) => role === 'toolResult')
+    return hasResults && !isAnswered() ? agent.continueLoop() : agent.regenerate()
   }
 
   function compactAndRetry(): void {
     void attempt('run', 'No room was made', async () => {
       await agent.compact().result
-      agent.regenerate()
+      again()
     })
   }
 
@@ -46,7 +56,7 @@ export function createRuns(agent: ChatAgent, speech: Speech, attempt: Attempts):
       void attempt('decide', 'Not denied', () => decide(agent, request, (run, shown) => run.deny(shown, 'The visitor said no.'))),
     goOn,
     regenerate,
-    retry: () => (speech.isUnheard() ? void speech.submit('steer') : regenerate()),
+    retry: () => (speech.isUnheard() ? void speech.submit('steer') : begin('Not answered again', again)),
     compact: () => begin('Not compacted', () => agent.compact()),
     compactAndRetry,
   }

@@ -1,4 +1,5 @@
 import type { StopReason, textOf } from '../../../../src/index.ts'
+import type { RunFailure } from '../../../../src/loop/index.ts'
 import type { MessageView, RunState } from '../../../../src/store/index.ts'
 import { type Remedy, remediesFor } from '../notices/remedies.ts'
 import { storageWords } from '../notices/words.ts'
@@ -33,7 +34,7 @@ export function whyEnded(state: RunState): Why | undefined {
   if (status === 'error' || failure !== undefined) {
     const { message = 'It is not known why.' } = failure ?? {}
     const found = failure === undefined ? [] : remediesFor(failure)
-    const text = failure?.code === 'journal' ? notStored(storageWords(failure) ?? message) : message
+    const text = failure?.code === 'journal' ? notStored(failure) : message
     return { word: 'Failed', text, isFailure: true, remedies: found.includes('compactAndRetry') ? found : withRetry(found) }
   }
   if (status === 'rejected') {
@@ -77,8 +78,13 @@ function isEmpty({ content }: { content: Parameters<typeof textOf>[0] }): boolea
   return content.every((block) => block.type === 'thinking' || (block.type === 'text' && block.text.trim() === ''))
 }
 
-function notStored(why: string): string {
-  return `${why} The run was stopped, because what comes next could not be stored. What you see is kept as far as it was stored before.`
+/** In the words of the page or of the browser: the message is for programs. */
+function notStored({ message, cause }: RunFailure): string {
+  const isTaken = cause?.code === 'conflict'
+  const known = isTaken ? 'Another tab has gone on with this conversation, or has deleted it.' : storageWords({ cause })
+  const why = known ?? cause?.message ?? message.replace(/^The run stopped .*? conversation: /, 'The browser did not store it: ')
+  const said = /[.!?]$/.test(why) ? why : `${why}.`
+  return `${said} The run was stopped, because what comes next could not be stored. What you see is kept as far as it was stored before.`
 }
 
 function withRetry(remedies: readonly Remedy[]): readonly Remedy[] {
