@@ -127,12 +127,19 @@ export function requestFor<Request extends PendingApproval & Partial<ApprovalRef
   if (found !== undefined) return found
   const [other] = ofCall
   if (other === undefined || same.length > 0) {
-    throw new ConfigError('unknownCall', `No tool call "${toolCallId}" waits for approval. See run.pendingApprovals().`)
+    const waits = 'waits for approval, or for a page. See run.pendingApprovals() and run.pendingClientCalls().'
+    throw new ConfigError('unknownCall', `No tool call "${shown(toolCallId)}" ${waits}`)
   }
+  const hashes = `hash ${shown(argumentsHash)}, waiting: ${other.argumentsHash}`
   throw new ConfigError(
     'argumentsChanged',
-    `The approval of call "${toolCallId}" is for other arguments (hash ${argumentsHash}, waiting: ${other.argumentsHash}). Show the waiting arguments and ask again.`,
+    `What was said of call "${shown(toolCallId)}" is for other arguments (${hashes}). Show the waiting arguments and ask again.`,
   )
+}
+
+/** Whoever decides may have sent anything. */
+function shown(text: string | undefined): string {
+  return String(text).slice(0, 100)
 }
 
 function isOrUnknown<T>(asked: T | undefined, known: T | undefined): boolean {

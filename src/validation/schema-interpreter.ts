@@ -42,13 +42,23 @@ type Subschema = Schema | boolean
  * would take too long.
  */
 export function interpret(root: JsonSchema): (value: unknown) => SchemaIssue[] | undefined {
-  const patterns = new Map<string, LinearPattern>()
+  const known: Known = { patterns: new Map(), targets: new Map() }
   return (value) => {
     const found: Found = { issues: [], path: [] }
-    new Check(root, patterns).visit(root, value, found, undefined)
+    new Check(root, known).visit(root, value, found, undefined)
     return found.issues.length === 0 ? undefined : found.issues
   }
 }
+
+/** What was found out of a schema, for each value that is checked. */
+interface Known {
+  patterns: Map<string, LinearPattern>
+  /** What references lead to. */
+  targets: Map<string, Subschema>
+}
+
+/** What a look at one value with one schema costs, in steps of a pattern, so that as many as are allowed take the same time whatever they are. */
+const visitSteps = 8
 
 /** What of one value some keyword has looked at, for `unevaluatedProperties` and `unevaluatedItems`. */
 class Seen {
@@ -64,12 +74,12 @@ class Seen {
 /** One value being checked. */
 class Check {
   readonly #root: JsonSchema
-  readonly #patterns: Map<string, LinearPattern>
+  readonly #known: Known
   #left = maxCheckSteps
 
-  constructor(root: JsonSchema, patterns: Map<string, LinearPattern>) {
+  constructor(root: JsonSchema, known: Known) {
     this.#root = root
-    this.#patterns = patterns
+    this.#known = known
   }
 
   visit(schema: Subschema, value: unknown, found: Found, outer: Seen | undefined): void {
@@ -78,13 +88,17 @@ class Check {
       addIssue(found, 'is not allowed')
       return
     }
-    this.#spend(1)
+    this.#spend(visitSteps + (Array.isArray(value) || typeof value === 'string' ? value.length : 0))
     const looksBack = schema.unevaluatedProperties !== undefined || schema.unevaluatedItems !== undefined
     const seen = looksBack ? new Seen() : outer
-    visitPlain(schema, value, found, (a, b) => canonical(a) === canonical(b))
+    let text: string | undefined
+    visitPlain(schema, value, found, (other) => {
+      text ??= this.#canonical(value)
+      return this.#canonical(other) === text
+    })
     this.#combined(schema, value, found, seen)
     if (typeof value === 'string') this.#text(schema, value, found)
-    else if (typeof value === 'number') number(schema, value, found)
+    else if (typeof value === 'number') this.#number(schema, value, found)
     else if (Array.isArray(value)) this.#array(schema, value, found, seen)
     else if (isObject(value)) this.#object(schema, value, found, seen)
     if (looksBack) outer?.add(seen)
@@ -93,6 +107,20 @@ class Check {
   #spend(steps: number): void {
     this.#left -= steps
     if (this.#left < 0) throw new RangeError('The value takes too long to check.')
+  }
+
+  #target(ref: string): Subschema {
+    const { targets } = this.#known
+    // `enforceableSchema` has followed every reference to a schema.
+    const target = targets.get(ref) ?? (resolveRef(this.#root, ref) as Subschema)
+    targets.set(ref, target)
+    return target
+  }
+
+  #canonical(value: unknown): string {
+    const text = canonical(value)
+    this.#spend(text.length)
+    return text
   }
 
   #inside(schema: Subschema, key: PropertyKey, value: unknown, found: Found, others: object = {}): void {
@@ -112,8 +140,7 @@ class Check {
 
   #combined(schema: Schema, value: unknown, found: Found, seen: Seen | undefined): void {
     const { $ref, allOf = [], anyOf, oneOf, not } = schema
-    // `enforceableSchema` has followed every reference to a schema.
-    if ($ref !== undefined) this.visit(resolveRef(this.#root, $ref) as Subschema, value, found, seen)
+    if ($ref !== undefined) this.visit(this.#target($ref), value, found, seen)
     if (not !== undefined && this.#apart(not, value, found, undefined).issues.length === 0)
       addIssue(found, 'matches a form that is excluded')
     if (anyOf !== undefined && this.#matches(anyOf, value, found, seen) === 0) this.#matchesNone(anyOf, value, found)
@@ -157,6 +184,11 @@ class Check {
     if (branch !== undefined) this.visit(branch, value, found, seen)
   }
 
+  #number({ multipleOf }: Schema, value: number, found: Found): void {
+    if (multipleOf !== undefined && !isMultiple(value, multipleOf, (digits) => this.#spend(digits)))
+      addIssue(found, describeFailure('multipleOf', multipleOf, value))
+  }
+
   #text({ pattern, format }: Schema, value: string, found: Found): void {
     if (pattern !== undefined && !this.#occurs(pattern, value)) addIssue(found, describeFailure('pattern', pattern, value))
     if (format === undefined) return
@@ -165,10 +197,11 @@ class Check {
   }
 
   #occurs(source: string, value: string): boolean {
-    let pattern = this.#patterns.get(source)
+    const { patterns } = this.#known
+    let pattern = patterns.get(source)
     if (pattern === undefined) {
       pattern = linearPattern(source)
-      this.#patterns.set(source, pattern)
+      patterns.set(source, pattern)
     }
     return pattern.occursIn(value, (steps) => this.#spend(steps))
   }
@@ -182,7 +215,7 @@ class Check {
       if (own !== true) this.#inside(own, index, item, found)
     }
     if (contains !== undefined) this.#contains(contains, schema, value, found, seen)
-    if (uniqueItems === true && new Set(value.map(canonical)).size < value.length)
+    if (uniqueItems === true && new Set(value.map((item) => this.#canonical(item))).size < value.length)
       addIssue(found, describeFailure('uniqueItems', true, value))
     if (unevaluatedItems === undefined) return
     for (const [index, item] of value.entries()) {
@@ -241,15 +274,12 @@ class Check {
   }
 }
 
-function number({ multipleOf }: Schema, value: number, found: Found): void {
-  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) addIssue(found, describeFailure('multipleOf', multipleOf, value))
-}
-
-/** As decimals: in binary fractions 0.3 is no multiple of 0.1. */
-function isMultiple(value: number, of: number): boolean {
+/** As decimals: in binary fractions 0.3 is no multiple of 0.1. `spend` is told how many digits they have. */
+function isMultiple(value: number, of: number, spend: (digits: number) => void): boolean {
   if (!Number.isFinite(value)) return false
   const [a, b] = [decimal(value), decimal(of)]
   const least = Math.min(a.exponent, b.exponent)
+  spend(Math.max(a.exponent, b.exponent) - least)
   const scaled = ({ digits, exponent }: typeof a): bigint => digits * 10n ** BigInt(exponent - least)
   return scaled(a) % scaled(b) === 0n
 }

@@ -199,3 +199,50 @@ describe('the interpreter and ajv', () => {
     expect([0.3, 1e-7, 1e300, 0.35].map((each) => complaint({ multipleOf: 0.1 }, each) === '')).toEqual([true, false, true, false])
   })
 })
+
+describe('a schema that somebody else wrote ends its check soon, whatever it makes it do', () => {
+  const many = (count: number, part: JsonSchema) => Array.from({ length: count }, () => part)
+  const doubling = (count: number, form: 'allOf' | 'anyOf'): JsonSchema => ({
+    $defs: Object.fromEntries(
+      many(count, {}).map((_, at) => [`d${at}`, { properties: { a: { maxLength: 9 } }, [form]: many(2, { $ref: `#/$defs/d${at + 1}` }) }]),
+    ),
+    $ref: '#/$defs/d0',
+  })
+  const endingIn = (schema: JsonSchema, count: number): JsonSchema => {
+    Object.assign(Object(schema.$defs), { [`d${count}`]: { properties: { a: { type: 'number' } } } })
+    return schema
+  }
+
+  it.each<[string, JsonSchema]>([
+    ['references that double', endingIn(doubling(60, 'allOf'), 60)],
+    ['choices that double', endingIn(doubling(60, 'anyOf'), 60)],
+  ])('%s', (_, schema) => {
+    let looks = 0
+    const counted = new Proxy(
+      { a: 'x' },
+      {
+        getOwnPropertyDescriptor(target, key) {
+          looks += 1
+          return Reflect.getOwnPropertyDescriptor(target, key)
+        },
+      },
+    )
+    expect(complaint(schema, counted)).toContain('too large')
+    expect(looks).toBeLessThan(1_000_000)
+  })
+
+  it.each<[string, JsonSchema, unknown]>([
+    ['a long list, looked at for equals again and again', { allOf: many(500, { uniqueItems: true }) }, many(20_000, {}).map((_, at) => at)],
+    ['each of many items with many schemas', { allOf: many(500, { items: { type: 'number' } }) }, many(20_000, {}).map((_, at) => at)],
+    ['a long text, measured again and again', { allOf: many(500, { minLength: 3 }) }, 'x'.repeat(100_000)],
+    ['numbers of hundreds of digits', { items: { allOf: [{ multipleOf: 5e-324 }] } }, many(20_000, {}).map(() => 1e308)],
+  ])('%s', (_, schema, value) => {
+    expect(complaint(schema, value)).toContain('too large')
+  })
+
+  it('and what is merely large is checked', () => {
+    const rows = many(20_000, {}).map((_, at) => ({ at, name: `row ${at}`, tags: ['a', 'b'] }))
+    const row = { type: 'object', properties: { name: { pattern: '^row' }, tags: { uniqueItems: true } }, required: ['at'] }
+    expect(complaint({ type: 'array', items: row }, rows)).toBe('')
+  })
+})

@@ -98,7 +98,7 @@ describe('approval', () => {
   it('refuses decisions about calls that do not wait', async () => {
     await ask((run) => {
       expect(() => run.approve({ toolCallId: 'nope', argumentsHash: 'beef' })).toThrow(
-        'No tool call "nope" waits for approval. See run.pendingApprovals().',
+        'No tool call "nope" waits for approval, or for a page. See run.pendingApprovals() and run.pendingClientCalls().',
       )
       run.deny('c1')
       expect(() => run.deny('c1')).toThrow(ConfigError)

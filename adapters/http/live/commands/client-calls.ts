@@ -154,6 +154,6 @@ function refuseUnasked({ toolCallId }: ClientCallRef): never {
   refuse(
     404,
     'notFound',
-    `No page is asked to run a call ${JSON.stringify(toolCallId.slice(0, 100))}. Read which ones wait from …/client-calls.`,
+    `No call ${JSON.stringify(toolCallId.slice(0, 100))} waits for a page here: it has its result, its time is over, or it was never asked. Drop it; …/client-calls lists those that wait.`,
   )
 }
