@@ -6,9 +6,8 @@ export function sessionFailure(error: unknown, what: string): SessionError {
   if (SessionError.isInstance(error)) return error
   const code = systemCode(error)
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new SessionError('quota', `Cannot ${what}: no room on the disk.`, {
-      hint: 'Delete old sessions or free some space, then try again.',
-    })
+    // In the message: of an error that a run ends with, no more than that is told.
+    return new SessionError('quota', `Cannot ${what}: no room on the disk. Delete old sessions or free some space, then try again.`)
   }
   const hint =
     code === 'EMFILE' || code === 'ENFILE'

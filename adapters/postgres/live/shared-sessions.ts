@@ -247,7 +247,7 @@ export class SharedSessions implements PostgresLiveSessions {
     if (!this.#closed.signal.aborted) await within(storeAgainMs, this.#rhythms.pulse.wake())
     if (this.#isCertain) return
     if (this.#closed.signal.aborted) refuse(503, 'unavailable', 'This server has ended. Ask again: another one answers.', soonMs)
-    refuse(503, 'storeFailed', 'The database in which the sessions are does not answer. Ask again.', storeAgainMs)
+    refuse(503, 'storeFailed', 'The database in which the sessions are does not answer, or takes no writes. Ask again.', storeAgainMs)
   }
 
   get #isCertain(): boolean {
