@@ -28,6 +28,47 @@ test('a full disk: the words stay in the composer, and are sent once there is ro
   await expect(page.getByText(`You wrote: “${words}”`)).toBeVisible()
 })
 
+test('a disk that is full at any write of a run: what is not stored is in the composer, and the next try says it once', async ({
+  page,
+}) => {
+  await page.goto(quickPage)
+  await repeat(page, 'Before.')
+  await page.evaluate(() => {
+    const { add, put } = IDBObjectStore.prototype
+    const isOver = () => Reflect.get(globalThis, '__writesLeft') !== undefined && Number(Reflect.get(globalThis, '__writesLeft')) <= 0
+    const counted = (real: typeof put) =>
+      function (this: IDBObjectStore, ...given: Parameters<typeof put>) {
+        if (this.transaction.db.name !== 'phi-playground') return real.apply(this, given)
+        if (isOver()) throw new DOMException('There is no room left on the disk.', 'QuotaExceededError')
+        if (Reflect.has(globalThis, '__writesLeft'))
+          Object.assign(globalThis, { __writesLeft: Reflect.get(globalThis, '__writesLeft') - 1 })
+        return real.apply(this, given)
+      }
+    Object.assign(IDBObjectStore.prototype, { add: counted(add), put: counted(put) })
+  })
+  const said = page.getByTestId('message-user')
+  for (const writes of [0, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12]) {
+    await test.step(`after ${writes} writes`, async () => {
+      const text = `After ${writes} writes.`
+      await page.getByRole('button', { name: 'New', exact: true }).click()
+      await page.evaluate((left) => Object.assign(globalThis, { __writesLeft: left }), writes)
+      await say(page, text)
+      await expect(status(page)).toHaveAttribute('data-status', 'error')
+      await expect(page.getByTestId('ending')).toContainText('The browser has no more room for this page.')
+      expect([await composer(page).inputValue(), ...(await said.allInnerTexts())].filter((words) => words.includes(text))).toHaveLength(1)
+      await page.evaluate(() => Reflect.deleteProperty(globalThis, '__writesLeft'))
+      await page.getByTestId('ending').getByRole('button', { name: 'Try again' }).click()
+      await expect(page.getByText(`You wrote: “${text}”`)).toBeVisible()
+      await expect(status(page)).toHaveAttribute('data-status', 'completed')
+      await expect(said).toHaveCount(1)
+      await expect(composer(page)).toHaveValue('')
+    })
+  }
+  await page.reload()
+  await expect(page.getByText('You wrote: “After 12 writes.”')).toBeVisible()
+  await expect(said).toHaveCount(1)
+})
+
 test('a damaged conversation is said to be one; the others, and what was being written, are there', async ({ page }) => {
   await page.goto(quickPage)
   await repeat(page, 'Whole.')

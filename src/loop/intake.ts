@@ -49,6 +49,7 @@ export interface InputLoop {
   readonly failure: RunFailure | undefined
   readonly background: { readonly hasReports: boolean; takeReports(): AgentMessage[] } | undefined
   append(message: AgentMessage): void
+  takeBack(message: AgentMessage): void
   record(entry: JournalEntry): Promise<void> | undefined
   fail(error: unknown): void
   warn(event: string, fields: JsonObject): void
@@ -82,6 +83,7 @@ export class InputGate {
   /** Callbacks that may make a message of an extension. */
   readonly #showsExtensions: boolean
   #prompt: MessageSupplier | undefined
+  #prompted: readonly AgentMessage[] = []
   readonly #refused: AgentMessage[] = []
   readonly #filters: readonly InputFilter[]
   readonly #steering: MessageSupplier | undefined
@@ -113,6 +115,7 @@ export class InputGate {
 
   /** The input of the first turn. */
   prompt(messages: AgentMessage[]): TurnInput {
+    this.#prompted = messages
     this.#prompt = promptSupplier(messages)
     return { supplier: this.#prompt }
   }
@@ -166,9 +169,19 @@ export class InputGate {
 
   /** Puts what was taken into the history, and what was steered meanwhile. Rejects with `JournalError`. */
   accept({ messages, isSteered }: Intake): Promise<void> | undefined {
-    const added = addInput(this.#loop, messages)
+    const added = addInput(this.#loop, messages, (unrecorded) => this.#unsay(unrecorded))
     if (isSteered) return added
     return added === undefined ? this.#acceptSteering() : added.then(() => this.#acceptSteering())
+  }
+
+  /** A prompt that the journal refuses was not said: it is no part of the history, and is returned. */
+  #unsay(unrecorded: readonly AgentMessage[]): void {
+    for (const message of unrecorded) {
+      const said = this.#prompted.find(({ id }) => id === message.id)
+      if (said === undefined) continue
+      this.#loop.takeBack(message)
+      this.#refused.push(said)
+    }
   }
 
   /** What the run was given and did not take in. Its queues give up what they hold for this run alone. */
@@ -299,17 +312,23 @@ function withOrigin(message: AgentMessage, kind: NonNullable<TurnInput['origin']
  * Puts messages that no model wrote into the history, all of them before anything is awaited, makes them durable and reports each once it is.
  * Rejects with `JournalError`. No promise where nothing has to be awaited.
  */
-function addInput(loop: InputLoop, inputs: readonly AgentMessage[]): Promise<void> | undefined {
+function addInput(loop: InputLoop, inputs: readonly AgentMessage[], onRefused: OnRefused = () => undefined): Promise<void> | undefined {
   if (inputs.length === 0) return undefined
   const turnId = { loopId: loop.events.loopId, turnIndex: loop.turnIndex }
   const stamped = inputs.map((message) => (isLlmMessage(message) ? { ...message, turnId } : message))
   for (const message of stamped) loop.append(message)
-  return reportInput(loop, stamped)
+  return reportInput(loop, stamped, onRefused)
 }
 
-async function reportInput(loop: InputLoop, messages: readonly AgentMessage[]): Promise<void> {
-  for (const message of messages) {
-    const recorded = loop.record({ type: 'input', message })
+/** Is given the messages that are not recorded. */
+type OnRefused = (unrecorded: readonly AgentMessage[]) => void
+
+async function reportInput(loop: InputLoop, messages: readonly AgentMessage[], onRefused: OnRefused): Promise<void> {
+  for (const [at, message] of messages.entries()) {
+    const recorded = loop.record({ type: 'input', message })?.catch((error) => {
+      onRefused(messages.slice(at))
+      throw error
+    })
     if (recorded !== undefined) await recorded
     loop.events.message(message)
   }

@@ -143,6 +143,14 @@ export class LoopState {
     this.added.push(message)
   }
 
+  /** Takes out again what was not recorded. */
+  takeBack(message: AgentMessage): void {
+    for (const list of [this.context.messages, this.added]) {
+      const at = list.lastIndexOf(message)
+      if (at >= 0) list.splice(at, 1)
+    }
+  }
+
   /** Reports what a service said of its limits, unless it has said so before. How long they last differs each time, and says nothing new. */
   showRateLimits({ of, limits }: StreamRateLimits): void {
     const name = `${of.provider}/${of.model}`

@@ -120,6 +120,21 @@ describe('journal', () => {
     }
   })
 
+  it('refusing a prompt gives it back: it is no part of the history, and can be said again', async () => {
+    const model = scripted([{ text: 'fine' }])
+    for (const refuseAt of [0, 1, 2, 3]) {
+      const agent = new Agent({ model, journal: memoryJournal(refuseAt) })
+      const events: AgentEvent[] = []
+      agent.subscribe((event) => events.push(event))
+      const { status, returned } = await agent.prompt('go').result
+      const said = agent.messages.filter(({ role }) => role === 'user')
+      const heard = events.filter((event) => event.type === 'messageEnd' && event.message.role === 'user')
+      expect([status, said.length + returned.length, heard.length]).toEqual(['error', 1, said.length])
+      expect(returned.length === 1).toBe(refuseAt < 3)
+      expect(grammarFaults(events)).toEqual([])
+    }
+  })
+
   it('that never answers does not keep an aborted run alive', async () => {
     const asked = gate()
     const journal: Journal = {

@@ -28,8 +28,11 @@ export function errorOf(error: unknown): ChatError {
 export function taken(run: AgentRun): Promise<boolean> {
   return new Promise((resolve) => {
     const stop = run.subscribe((event) => {
-      const isAnswering = event.type === 'messageStart' && event.message.role === 'assistant'
-      if (event.type === 'messageEnd' || isAnswering) resolve(true)
+      if (event.type !== 'messageStart' && event.type !== 'messageEnd') return
+      const { role } = event.message
+      // What closes a turn whose model was never asked says nothing of what was said.
+      const hasFailed = event.message.role === 'assistant' && event.message.stopReason === 'error'
+      if (!hasFailed && (role === 'assistant' || event.type === 'messageEnd')) resolve(true)
     })
     void run.result.then(({ returned, status }) => {
       stop()
