@@ -315,6 +315,8 @@ class Connection implements McpConnection {
 
 /** What an error of the SDK says, with the HTTP status that it may keep beside its words, and a web page as what it is. */
 function wordsOf(error: unknown): string {
+  // A schema lists what it misses, for programs.
+  if (Array.isArray(Object(error).issues)) return 'what the server answered is no message of MCP'
   const said = error instanceof Error ? error.message || error.name : String(error)
   const at = said.search(/<(?:!doctype html|html|head|body)\b/i)
   const words = at < 0 ? said : said.slice(0, at) + namedPage(said.slice(at, at + 8192).replace(/\s+/g, ' '))

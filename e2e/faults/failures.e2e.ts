@@ -240,5 +240,8 @@ for (const [name, { address, says }] of Object.entries(silences)) {
     await expect(ending(page)).toContainText('could not be reached')
     await expect(page.getByTestId('network-cause')).toContainText(says)
     await expect(page.getByTestId('message-user')).toContainText(words)
+    if (name !== 'the device is offline') return
+    await page.evaluate(() => dispatchEvent(new Event('online')))
+    await expect(page.getByTestId('network-cause')).toContainText('The network is back: try again.')
   })
 }

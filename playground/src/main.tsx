@@ -9,6 +9,7 @@ import { settingsKey } from './settings/settings-key.ts'
 const root = document.getElementById('app')
 if (root === null) throw new Error('index.html has no element #app.')
 const early = watchEarlyInput()
+for (const type of ['dragover', 'drop'] as const) addEventListener(type, allowFiles)
 
 const isFirst = isFirstVisit()
 if (isFirst) showOpening(root)
@@ -37,6 +38,11 @@ async function keepOffline(): Promise<void> {
   } catch {
     // There are none, or this page may have none: a frame without an origin may not even ask.
   }
+}
+
+/** Otherwise a browser lets nothing be dropped but text into a field, or leaves the page for the file. */
+function allowFiles(event: DragEvent): void {
+  if (event.dataTransfer?.types.includes('Files')) event.preventDefault()
 }
 
 function showOpening(root: HTMLElement, hasFailed = false): void {

@@ -1,7 +1,9 @@
 import { escapeControls } from '../../../src/store/index.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
+import { keepPlace } from '../parts/keep-place.ts'
 import { mediaName, pictureUrl, sizeOf } from '../parts/media-facts.ts'
+import { scrollable } from '../parts/scrollable.ts'
 import type { Attachment } from '../state/conversation/attachments.ts'
 import type { Draft } from '../state/conversation/draft.ts'
 
@@ -11,7 +13,7 @@ export function AttachedFiles({ draft: { attached, refused } }: { draft: Draft }
   return (
     <>
       {attached.value.length > 0 && (
-        <ul class="attached" aria-label="Attached">
+        <ul class="attached" aria-label="Attached" {...scrollable}>
           {attached.value.map((block, at) => (
             <li key={at} data-testid="attached">
               <Thumbnail block={block} />
@@ -22,12 +24,29 @@ export function AttachedFiles({ draft: { attached, refused } }: { draft: Draft }
           ))}
         </ul>
       )}
-      {refused.value.map((reason) => (
-        <p class="warning" role="alert" key={reason}>
-          {escapeControls(reason)}
-        </p>
-      ))}
+      {refused.value.length > 0 && <Refused reasons={refused.value} onDismiss={() => (refused.value = [])} />}
     </>
+  )
+}
+
+/** Why files do not go with it, each with its reason. */
+function Refused({ reasons, onDismiss }: { reasons: readonly string[]; onDismiss: () => void }) {
+  return (
+    <div class="warning refused" role="alert">
+      <ul aria-label="Not attached" {...scrollable}>
+        {reasons.map((reason, at) => (
+          <li key={at}>{escapeControls(reason)}</li>
+        ))}
+      </ul>
+      <IconButton
+        icon="close"
+        label="Dismiss"
+        onClick={({ currentTarget }) => {
+          keepPlace(currentTarget)
+          onDismiss()
+        }}
+      />
+    </div>
   )
 }
 

@@ -1,5 +1,6 @@
 import { isComposing } from '../palette/composing.ts'
 import { Icon } from '../parts/icon.tsx'
+import { keepPlace } from '../parts/keep-place.ts'
 import type { Conversation } from '../state/conversation/conversation.ts'
 import { attach } from './attach.ts'
 import { AttachButton } from './attach-button.tsx'
@@ -88,7 +89,14 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
                   Follow up
                 </button>
               )}
-              <button type="button" class="small" onClick={() => conversation.abort()}>
+              <button
+                type="button"
+                class="small"
+                onClick={({ currentTarget }) => {
+                  keepPlace(currentTarget)
+                  conversation.abort()
+                }}
+              >
                 <Icon name="stop" />
                 Stop
               </button>

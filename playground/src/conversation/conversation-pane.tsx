@@ -49,8 +49,6 @@ export function ConversationPane({ desk, conversation, onSettings, onStorage }: 
   function drop(event: DragEvent): void {
     const files = [...(event.dataTransfer?.files ?? [])]
     if (files.length === 0) return
-    // Otherwise the browser leaves the page for the file.
-    event.preventDefault()
     if (!isMute) void attach(conversation.draft, files)
   }
 
@@ -70,7 +68,7 @@ export function ConversationPane({ desk, conversation, onSettings, onStorage }: 
   }
 
   return (
-    <main class="conversation-pane" onDragOver={allowFiles} onDrop={drop}>
+    <main class="conversation-pane" onDrop={drop}>
       <h2 class="visually-hidden">Conversation</h2>
       <LinkQuestion>
         <Transcript
@@ -104,11 +102,6 @@ export function ConversationPane({ desk, conversation, onSettings, onStorage }: 
       </footer>
     </main>
   )
-}
-
-/** Without it, a browser lets nothing be dropped but text into a field. */
-function allowFiles(event: DragEvent): void {
-  if (event.dataTransfer?.types.includes('Files')) event.preventDefault()
 }
 
 /** As its last run said it. */

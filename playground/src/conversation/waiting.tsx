@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { RunState } from '../../../src/store/index.ts'
+import { RemedyButton } from '../notices/remedy-button.tsx'
 import { duration } from '../parts/figures.ts'
 
 /** Milliseconds from which on a person wonders, and from which on something may be wrong. */
@@ -27,11 +28,7 @@ function Clock({ onStop }: { onStop: (() => void) | undefined }) {
         {waited >= veryLong &&
           ' A server that loads its model first, and a model that thinks, take long. What you write meanwhile is kept.'}
       </span>
-      {waited >= long && onStop !== undefined && (
-        <button type="button" class="small" onClick={onStop}>
-          Stop
-        </button>
-      )}
+      {waited >= long && onStop !== undefined && <RemedyButton remedy="stop" onClick={onStop} />}
     </p>
   )
 }

@@ -1,5 +1,6 @@
 import { escapeControls } from '../../../src/store/index.ts'
 import { IconButton } from '../parts/icon-button.tsx'
+import { keepPlace } from '../parts/keep-place.ts'
 import type { Desk } from '../state/desk/desk.ts'
 import type { Remedy } from '../state/notices/remedies.ts'
 import { RemedyButton } from './remedy-button.tsx'
@@ -27,7 +28,14 @@ export function NoticeList({ desk, act }: { desk: Desk; act: (remedy: Remedy, se
                   }}
                 />
               ))}
-              <IconButton icon="close" label="Dismiss" onClick={dismiss} />
+              <IconButton
+                icon="close"
+                label="Dismiss"
+                onClick={({ currentTarget }) => {
+                  keepPlace(currentTarget)
+                  dismiss()
+                }}
+              />
             </span>
           </li>
         )

@@ -1,3 +1,4 @@
+import { keepPlace } from '../parts/keep-place.ts'
 import type { Remedy } from '../state/notices/remedies.ts'
 
 const labels: Record<Remedy, string> = {
@@ -15,7 +16,14 @@ const labels: Record<Remedy, string> = {
 /** What a person can do about a failure. */
 export function RemedyButton({ remedy, onClick }: { remedy: Remedy; onClick: () => void }) {
   return (
-    <button type="button" class="small" onClick={onClick}>
+    <button
+      type="button"
+      class="small"
+      onClick={(event) => {
+        keepPlace(event.currentTarget)
+        onClick()
+      }}
+    >
       {labels[remedy]}
     </button>
   )

@@ -4,7 +4,7 @@ import { Icon, type IconName } from './icon.tsx'
 interface IconButtonProps {
   icon: IconName
   label: string
-  onClick: () => void
+  onClick: (event: MouseEvent) => void
   isDisabled?: boolean
   isPressed?: boolean
   buttonRef?: Ref<HTMLButtonElement>

@@ -52,6 +52,7 @@ describe('connectMcp', () => {
       '<html><head><title>Oops</title></head></html>',
       /a web page called "Oops", which is not of the API/,
     ],
+    ['an API of another kind', 200, 'application/json', '{"hello":1}', /Cannot connect: what the server answered is no message of MCP\./],
   ])('says in one sentence that an address leads to %s, and that alone', async (_, status, type, body, sentence) => {
     const { url } = await webServer((_heard, response) => response.writeHead(status, { 'content-type': type }).end(body))
     const warnings: unknown[] = []

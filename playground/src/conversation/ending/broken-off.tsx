@@ -1,4 +1,5 @@
 import type { RunState } from '../../../../src/store/index.ts'
+import { keepPlace } from '../../parts/keep-place.ts'
 
 /** A stored conversation whose last message still waits for an answer. */
 export function BrokenOff({ state, onGoOn }: { state: RunState; onGoOn: (() => void) | undefined }) {
@@ -7,7 +8,14 @@ export function BrokenOff({ state, onGoOn }: { state: RunState; onGoOn: (() => v
     <div class="notice broken-off" data-testid="broken-off">
       <p>The page ended before the answer did. What you see was kept.</p>
       {onGoOn !== undefined && (
-        <button type="button" class="small" onClick={onGoOn}>
+        <button
+          type="button"
+          class="small"
+          onClick={({ currentTarget }) => {
+            keepPlace(currentTarget)
+            onGoOn()
+          }}
+        >
           Go on
         </button>
       )}

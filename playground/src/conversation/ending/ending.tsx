@@ -52,8 +52,13 @@ function Cause({ failure, modelUrl }: { failure: NonNullable<RunState['failure']
     void networkCause(modelUrl).then((found) => {
       if (isLooking) cause.value = found
     })
+    const onBack = () => {
+      if (cause.value === 'offline') cause.value = 'back'
+    }
+    addEventListener('online', onBack)
     return () => {
       isLooking = false
+      removeEventListener('online', onBack)
     }
   }, [failure, modelUrl])
   return cause.value === undefined ? null : <p data-testid="network-cause">{networkCauses[cause.value]}</p>

@@ -1,8 +1,9 @@
 /** Why a request of the page never came back. No browser says so to the page; it can be found out. */
-export type NetworkCause = 'offline' | 'policy' | 'origin' | 'unreachable'
+export type NetworkCause = 'offline' | 'back' | 'policy' | 'origin' | 'unreachable'
 
 export const networkCauses: Record<NetworkCause, string> = {
   offline: 'This device is offline. Try again when the network is back.',
+  back: 'This device was offline. The network is back: try again.',
   policy: 'The content security policy of this page does not let it call that address. Use the model proxy, or a page of your own.',
   origin: 'The server is there, but does not let this page call it (CORS). Allow this page there, or use the model proxy.',
   unreachable: 'Nothing answers at that address. Check that the server runs, and the address in the settings.',

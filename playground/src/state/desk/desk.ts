@@ -1,4 +1,4 @@
-import type { ReadonlySignal } from '@preact/signals'
+import { computed, type ReadonlySignal } from '@preact/signals'
 import type { RunStatus } from '../../../../src/index.ts'
 import { sessionIn } from '../../tree/shared-page.ts'
 import type { SettableBackend } from '../backend/chat-port.ts'
@@ -48,7 +48,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   tellOfPlace(backend, notices)
   const selection = createSelection((sessionId) => void open(sessionId))
   const stored = createStoredList(backend, notices)
-  const opener = createOpener({ backend, notices, onSaid: () => void stored.refresh(), onEnd: (...end) => void ended(...end) })
+  const opener = createOpener({ backend, notices, onSaid, onEnd: (...end) => void ended(...end) })
   const { sessionId: named } = readAddress(location.hash)
   const first = named === undefined ? opener.begin() : await opener.read(named)
   const view = createView({ first, settings: backend.settings, onShow })
@@ -60,6 +60,12 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
     watch.clear()
     selection.moveTo(sessionId)
     void stored.refresh()
+  }
+
+  /** From then on there is something to export. */
+  function onSaid(conversation: Conversation): void {
+    void stored.refresh()
+    if (conversation.record.value === undefined) void conversation.refresh()
   }
 
   async function ended(conversation: Conversation, status: RunStatus): Promise<void> {
@@ -153,7 +159,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
     played.replay.play()
   }
 
-  flushAtTheEnd(view)
+  flushInTime(view)
   selection.moveTo(current.value.sessionId)
   await stored.refresh()
   void watch.look(current.value)
@@ -166,11 +172,18 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   }
 }
 
-/** What was heard so far is written down when the page is about to end. */
-function flushAtTheEnd(view: View): void {
+/** What was heard so far is written down each second while something is on, and when the page is about to end. */
+function flushInTime(view: View): void {
   const flush = () => {
     for (const { chat } of view.open()) chat.flush?.()
   }
+  // A store that keeps events writes them when more come: an answer that stands still has nothing more.
+  let timer: ReturnType<typeof setInterval> | undefined
+  const isOn = computed(() => view.activity.value.size > 0)
+  isOn.subscribe((on) => {
+    clearInterval(timer)
+    if (on) timer = setInterval(flush, 1000)
+  })
   // What is begun when a page is hidden for good may not be finished: the earlier sign is the better one, where there is one.
   for (const sign of ['beforeunload', 'pagehide']) addEventListener(sign, flush)
   document.addEventListener('visibilitychange', flush)

@@ -17,7 +17,7 @@ interface Opening {
   backend: SettableBackend
   notices: Notices
   /** Somebody has said something, and it is stored. */
-  onSaid: () => void
+  onSaid: (conversation: Conversation) => void
   /** A run is over, and its end is stored. */
   onEnd: (conversation: Conversation, status: RunStatus) => void
 }
@@ -29,7 +29,7 @@ export function createOpener({ backend, notices, onSaid, onEnd }: Opening): Open
     let run = agent.currentRun
     agent.subscribe((event) => {
       run = agent.currentRun ?? run
-      if (event.type === 'messageEnd' && event.message.role === 'user') onSaid()
+      if (event.type === 'messageEnd' && event.message.role === 'user') onSaid(conversation)
       // The end of a run is stored after its last event.
       if (event.type === 'agentEnd') void Promise.resolve(run?.result).then(() => onEnd(conversation, event.status))
     })

@@ -18,6 +18,7 @@ const remedies: Readonly<Record<string, readonly Remedy[]>> = {
   conflict: ['takeOver'],
   newerSchema: ['reload'],
   blocked: ['reload'],
+  busy: ['stop'],
   loadFailed: ['reload'],
 }
 

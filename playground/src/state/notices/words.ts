@@ -9,6 +9,7 @@ const storage: Readonly<Record<string, string>> = {
 
 /** What an error says. */
 export function wordsOf(error: unknown): string {
+  if (Object(error).code === 'busy') return 'an answer is being written. Wait for its end, or stop it. What you wrote is kept.'
   const known = isMissingPart(error) ? 'a part of the page could not be loaded. What you wrote is kept.' : storageWords(error)
   return known ?? (error instanceof Error ? error.message : String(error))
 }

@@ -1,0 +1,50 @@
+import { expect, type Page, test } from 'playwright/test'
+import { violations } from '../accessible/axe.ts'
+import { composer, quickPage } from '../page/playground-page.ts'
+
+/** Drops so many files on what `selector` means. */
+async function drop(page: Page, selector: string, count: number, [extension, type]: readonly [string, string]): Promise<void> {
+  await page.locator(selector).evaluate(
+    (element, [count, extension, type]) => {
+      const dataTransfer = new DataTransfer()
+      for (let at = 0; at < count; at++) dataTransfer.items.add(new File([`file ${at}`], `file-${at}.${extension}`, { type }))
+      element.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer }))
+    },
+    [count, extension, type] as const,
+  )
+}
+
+const text = ['txt', 'text/plain'] as const
+const archive = ['zip', 'application/zip'] as const
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`a hundred files, and fifty that are refused, leave room to write (${colorScheme})`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.goto(quickPage)
+    await expect(composer(page)).toBeVisible()
+    await drop(page, '.conversation-pane', 100, text)
+    await expect(page.getByTestId('attached')).toHaveCount(100)
+    await expect(composer(page)).toBeInViewport({ ratio: 1 })
+    await drop(page, '.conversation-pane', 50, archive)
+    const refused = page.getByRole('alert')
+    await expect(refused).toHaveCount(1)
+    await expect(refused.getByRole('listitem')).toHaveCount(50)
+    await expect(composer(page)).toBeInViewport({ ratio: 1 })
+    expect(await violations(page)).toEqual([])
+    await refused.getByRole('button', { name: 'Dismiss' }).press('Enter')
+    await expect(refused).toHaveCount(0)
+    await expect(composer(page)).toBeFocused()
+    await expect(page.getByTestId('attached')).toHaveCount(100)
+  })
+}
+
+test('a file that is dropped beside the conversation does not take the place of the page', async ({ page }) => {
+  await page.goto(quickPage)
+  const isTaken = await page.locator('.inspector').evaluate((pane) => {
+    const dataTransfer = new DataTransfer()
+    dataTransfer.items.add(new File(['hello'], 'a.txt', { type: 'text/plain' }))
+    const told = { bubbles: true, cancelable: true, dataTransfer }
+    return ['dragover', 'drop'].map((type) => !pane.dispatchEvent(new DragEvent(type, told)))
+  })
+  expect(isTaken).toEqual([true, true])
+})
