@@ -40,6 +40,7 @@ test('an answer about a PDF names the pages that it rests on, also after a reloa
     await expect(sources(page).getByRole('listitem')).toBeFocused()
     await page.reload()
   }
+  await expect(page.getByRole('main')).toBeVisible()
   expect(await violations(page)).toEqual([])
 })
 
