@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv'
-import { fieldIn, maxIssues, nameOfPart } from '../../src/internal.ts'
+import { fieldIn, maxIssues, nameOfPart, typeName } from '../../src/internal.ts'
 import type { SchemaIssue } from '../../src/tools/index.ts'
 
 /** Ajv's errors as issues with the same paths as the default validator's; at most 20. */
@@ -42,9 +42,4 @@ function pathOf(pointer: string, value: unknown): PropertyKey[] {
       found = fieldIn(found, key)
       return step
     })
-}
-
-function typeName(value: unknown): string {
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'array' : typeof value
 }

@@ -1,4 +1,5 @@
 import { ConfigError, type Model } from '../../src/index.ts'
+import { ownOf } from '../../src/internal.ts'
 import { catalogue, type ModelCatalogue } from '../../src/models/index.ts'
 import type { Patience } from '../../src/provider-kit.ts'
 import type { Backend } from '../../src/providers/openai/index.ts'
@@ -106,7 +107,7 @@ export async function loadModel(name: string, env: Environment): Promise<Model> 
     )
   }
   const baseUrl = env.get(`${provider.toUpperCase().replaceAll('-', '_')}_BASE_URL`)
-  const service = Object.hasOwn(services, provider) ? services[provider] : undefined
+  const service = ownOf(services, provider)
   const facts = factsOf(service?.listedAs ?? provider, id)
   const address = { ...patience(env), ...(baseUrl !== undefined && { baseUrl }), ...facts }
   const model =

@@ -1,4 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { isEventStream } from '../../src/internal.ts'
 
 /** Bytes of an answer, or of one event of a stream of them. */
 const maxBytes = 10 * 1024 * 1024
@@ -6,11 +7,6 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 type Bytes = Uint8Array<ArrayBuffer>
-
-/** Whether an answer is a stream of events. */
-export function isEventStream({ headers }: Response): boolean {
-  return headers.get('content-type')?.startsWith('text/event-stream') === true
-}
 
 /** `response` with another body; it still says where it came from. */
 export function withBody(response: Response, body: ReadableStream<Bytes>): Response {

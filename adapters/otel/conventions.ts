@@ -1,8 +1,9 @@
 // The words of OpenTelemetry's semantic conventions for generative AI, as of their own repository in 2026, and what of ours they stand for.
 // What has no word there begins with `phi.`.
+
 import type { Attributes } from '@opentelemetry/api'
 import { type ModelConfig, PhiError, type RunResult, type StopReason, type Usage } from '../../src/index.ts'
-import { headOf } from '../../src/internal.ts'
+import { headOf, ownOf } from '../../src/internal.ts'
 import type { ApiProtocol } from '../../src/provider-kit.ts'
 
 /** Who a loop is and whom it asks: of `LoopObserver`, or read from `agentStart`. The whole of a parallel loop has no model. */
@@ -37,7 +38,7 @@ const byProvider: Readonly<Record<string, string>> = { xai: 'x_ai', mistral: 'mi
 
 /** `gen_ai.provider.name`. */
 function providerName({ provider, api }: ModelFacts): string {
-  return byApi[api] ?? (Object.hasOwn(byProvider, provider) ? byProvider[provider] : undefined) ?? nameOf(provider)
+  return byApi[api] ?? ownOf(byProvider, provider) ?? nameOf(provider)
 }
 
 /** Where the model is asked; nothing for an address that is none, such as that of a scripted model. */

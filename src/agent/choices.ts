@@ -1,6 +1,7 @@
 import { logWarning } from '../base/log-warning.ts'
 import { aModel } from '../base/port-kinds.ts'
 import { ConfigError, errorText, PhiError } from '../contract/errors.ts'
+import { ownOf } from '../contract/json.ts'
 import type { ClientToolDeclaration } from '../contract/model/choices.ts'
 import { type ThinkingLevel, type ToolChoice, thinkingLevel } from '../contract/model/request-settings.ts'
 import { nearest } from '../contract/shape/nearest-name.ts'
@@ -83,7 +84,7 @@ export function chosen<Settings extends Choosable>(settings: Settings, choice: P
   const { model, tools, clientTools } = choice
   if (model === undefined && tools === undefined && clientTools === undefined) return settings
   const { models = {} } = settings.choices ?? {}
-  const known = model !== undefined && Object.hasOwn(models, model) ? models[model] : undefined
+  const known = model !== undefined ? ownOf(models, model) : undefined
   if (model !== undefined && known === undefined) warnGone(settings, `the model ${JSON.stringify(model)}`)
   return { ...settings, ...(known !== undefined && { model: known }), tools: [...(settings.tools ?? []), ...extraTools(settings, choice)] }
 }
@@ -91,7 +92,7 @@ export function chosen<Settings extends Choosable>(settings: Settings, choice: P
 /** The tools that a prompt has beside those of its agent. */
 export function extraTools(settings: Choosable, { tools = [], clientTools = [] }: PromptChoice): readonly AgentTool[] {
   const { tools: groups = {} } = settings.choices ?? {}
-  const switchedOn = [...new Set(tools)].flatMap((name) => (Object.hasOwn(groups, name) ? (groups[name] ?? []) : []))
+  const switchedOn = [...new Set(tools)].flatMap((name) => ownOf(groups, name) ?? [])
   try {
     return [...switchedOn, ...pageTools(settings, clientTools)]
   } catch (error) {

@@ -1,6 +1,7 @@
 import { aWorkspace } from '../base/port-kinds.ts'
 import { headOf } from '../base/text/whole-characters.ts'
 import { ConfigError, WorkspaceError } from '../contract/errors.ts'
+import { ownOf } from '../contract/json.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { anything, aSignal, aText, either, kind, listOf, options as optionsOf, recordOf, required } from '../contract/shape/shape.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
@@ -80,7 +81,7 @@ export async function composeSystemPrompt(
   checkNames(strategy, content)
   const parts: string[] = []
   for (const block of strategy.blocks.toSorted((a, b) => a.order - b.order)) {
-    const text = Object.hasOwn(content, block.name) ? content[block.name] : undefined
+    const text = ownOf(content, block.name)
     if (text === undefined) continue
     const whole = text.startsWith(filePrefix) ? await readBlock(block, text.slice(filePrefix.length).trim(), options) : text
     const part = headOf(whole, block.maxLength)

@@ -62,3 +62,8 @@ export function namedPage(line: string): string {
   const title = /<title[^>]{0,100}>([^<]{0,100})/i.exec(line)?.[1]?.trim() ?? ''
   return title === '' ? 'a web page, which is not of the API' : `a web page called "${title}", which is not of the API`
 }
+
+/** Whether an answer is a stream of server-sent events. */
+export function isEventStream({ headers }: Pick<Response, 'headers'>): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') === true
+}

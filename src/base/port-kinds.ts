@@ -1,3 +1,4 @@
+import { fieldIn } from '../contract/json.ts'
 import type { ModelConfig } from '../contract/model/model-config.ts'
 import { costConfig } from '../contract/model/usage.ts'
 import {
@@ -12,6 +13,9 @@ import {
   withMethods,
 } from '../contract/shape/shape.ts'
 import type { Model } from '../types/model/model.ts'
+
+/** A set, an array, or anything else that gives tools one after the other. Each is looked at where it is used. */
+export const someTools: Shape = kind('a list of tools', (value) => typeof fieldIn(value, Symbol.iterator) === 'function')
 
 export const aBudget: Shape = withMethods('a budget', 'charge', 'exceeded')
 export const aLogger: Shape = {

@@ -1,7 +1,7 @@
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { toldMedia } from '../contract/message/block-words.ts'
-import type { Content } from '../contract/message/content.ts'
+import { type Content, isMedia } from '../contract/message/content.ts'
 import { toHistory } from '../contract/message/history.ts'
 import { newId } from '../contract/message/ids.ts'
 import type { AgentMessage, PromptInput, UserMessage } from '../contract/message/message.ts'
@@ -45,6 +45,6 @@ function isBlank({ content }: UserMessage): boolean {
 /** The fields that a server takes of a user. */
 function sent(block: Content): JsonObject {
   if (block.type === 'text') return { type: 'text', text: block.text }
-  if (block.type === 'image' || block.type === 'file') return toldMedia(block)
+  if (isMedia(block)) return toldMedia(block)
   throw new ConfigError('invalidMessage', `A user message holds text, images and files; this one has a ${block.type} block.`)
 }

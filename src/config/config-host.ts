@@ -1,5 +1,5 @@
-import { aLogger, aModel, aSkillSet, aStore, aWorkspace } from '../base/port-kinds.ts'
-import { aFlag, aFunction, anything, either, kind, options as optionsOf, recordOf, type Shape } from '../contract/shape/shape.ts'
+import { aLogger, aModel, aSkillSet, aStore, aWorkspace, someTools } from '../base/port-kinds.ts'
+import { aFlag, aFunction, anything, either, options as optionsOf, recordOf, type Shape } from '../contract/shape/shape.ts'
 import type { McpToolSet } from '../mcp/index.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Model } from '../types/model/model.ts'
@@ -83,16 +83,11 @@ export interface ConfigHost {
   logger?: Logger | false
 }
 
-const someTools = kind(
-  'a list of tools, or a function that gives one',
-  (value) => typeof value === 'function' || (typeof value === 'object' && value !== null && Symbol.iterator in value),
-)
-
 /** What a host may be made of. */
 export const configHost: Shape = optionsOf<ConfigHost>({
   env: recordOf(anything),
   workspace: either(aWorkspace, aFunction),
-  tools: someTools,
+  tools: either(someTools, aFunction),
   sessions: aStore,
   fetch: aFunction,
   skills: aSkillSet,

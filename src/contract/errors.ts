@@ -320,3 +320,8 @@ function saidBy(error: unknown): string {
 export function isNamed(value: unknown, name: string): boolean {
   return PhiError.isInstance(value) && value.name === name
 }
+
+/** What a model threw, as a `ProviderError`: `other` with its words, where it was none. */
+export function asProviderError(error: unknown): ProviderError {
+  return ProviderError.isInstance(error) ? error : new ProviderError('other', errorText(error), { cause: error })
+}

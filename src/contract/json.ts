@@ -37,6 +37,11 @@ export function ownFieldIn(value: unknown, name: PropertyKey): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
 }
 
+/** What a table has under a name that somebody else chose; what every object inherits does not count. */
+export function ownOf<Value>(table: { readonly [name: string]: Value }, name: string): Value | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
+
 /** Gives `target` a field with a name that somebody else chose: assignment would call the `__proto__` setter. */
 export function setOwnField(target: object, name: PropertyKey, value: unknown): void {
   Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })

@@ -2,6 +2,7 @@ import { type LateChunk, lateChunk } from '../base/late/late-chunk.ts'
 import { compactionTrigger } from '../context/tokens/context-limits.ts'
 import type { ContextChange, ContextState } from '../contract/context/context-change.ts'
 import { JournalError, LoadError } from '../contract/errors.ts'
+import { isMedia } from '../contract/message/content.ts'
 import type { RunEnding } from '../types/run/run.ts'
 import type { LoopState } from './loop-state.ts'
 import type { RequestView } from './view/request-view.ts'
@@ -74,8 +75,7 @@ function mediaToCount(loop: LoopState): boolean {
   const { messages } = context
   for (; loop.searched < messages.length; loop.searched += 1) {
     const message = messages[loop.searched]
-    if (message !== undefined && message.role !== 'extension' && message.content.some(({ type }) => type === 'image' || type === 'file'))
-      return true
+    if (message !== undefined && message.role !== 'extension' && message.content.some(isMedia)) return true
   }
   return false
 }

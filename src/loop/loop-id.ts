@@ -1,5 +1,5 @@
 import { bareUrl } from '../base/text/url-secrets.ts'
-import { setOwnField } from '../contract/json.ts'
+import { ownOf, setOwnField } from '../contract/json.ts'
 import { toRecord } from '../contract/model/request-settings.ts'
 import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'
 import { outputFormOf } from '../validation/response-format.ts'
@@ -43,7 +43,7 @@ export function isCounted(loopId: string, sessionId: string, counts: Readonly<Re
 }
 
 function countOf(counts: Readonly<Record<string, number>> = {}, segment: string): number {
-  return Object.hasOwn(counts, segment) ? (counts[segment] ?? 0) : 0
+  return ownOf(counts, segment) ?? 0
 }
 
 /** What `agentStart` tells about the configuration: everything that identifies it, nothing that is secret. */

@@ -1,7 +1,7 @@
 import type { AbortScope } from '../base/abort.ts'
 import { isContextOverflowText } from '../base/text/overflow-text.ts'
 import { maxServerDelayMs, retryDelayMs, startTimer } from '../base/timer.ts'
-import { ConfigError, callbackFailed, errorText, JournalError, ProviderError } from '../contract/errors.ts'
+import { asProviderError, ConfigError, callbackFailed, errorText, JournalError, ProviderError } from '../contract/errors.ts'
 import { definedFields } from '../contract/json.ts'
 import { type AssistantMessage, isEmptyAnswer } from '../contract/message/message.ts'
 import { type Usage, usageBeyond } from '../contract/model/usage.ts'
@@ -233,11 +233,6 @@ function withinPatience(thrown: unknown): unknown {
     ...(partial !== undefined && { partial }),
   }
   return new ProviderError(code, words, { isRetryable: false, retryAfterMs, ...known, cause: thrown })
-}
-
-/** Anything a provider threw, as a `ProviderError`. */
-function asProviderError(error: unknown): ProviderError {
-  return ProviderError.isInstance(error) ? error : new ProviderError('other', errorText(error), { cause: error })
 }
 
 /**

@@ -1,17 +1,16 @@
 import type { AbortScope } from '../base/abort.ts'
 import { toBase64 } from '../base/base64.ts'
 import { ConfigError } from '../contract/errors.ts'
-import type { FileContent, ImageContent } from '../contract/message/content.ts'
+import type { MediaContent } from '../contract/message/content.ts'
 import { defaultMaxMediaBytes, sourceFault } from '../contract/message/media.ts'
 import { kindOf } from '../contract/shape/json-fault.ts'
 import type { MediaWithBytes } from '../types/model/media.ts'
 import type { LoopConfig } from './loop-config.ts'
 
-type Media = ImageContent | FileContent
 type MediaSources = Pick<LoopConfig, 'resolveMedia' | 'journal'>
 
 /** What was got so far from each that was asked. Another one may refuse what this one fetched. */
-const resolved = new WeakMap<object, WeakMap<Media, Media>>()
+const resolved = new WeakMap<object, WeakMap<MediaContent, MediaContent>>()
 
 /**
  * Who has the bytes of media, for one run that `stop` stops: the session of its journal, and `resolveMedia`. Each block is asked for once, and what
@@ -20,9 +19,9 @@ const resolved = new WeakMap<object, WeakMap<Media, Media>>()
 export function mediaOf(sources: MediaSources, sessionId: string, stop: AbortScope): MediaWithBytes | undefined {
   const asks = sources.resolveMedia ?? sources.journal?.media
   if (asks === undefined) return undefined
-  const known = resolved.get(asks) ?? new WeakMap<Media, Media>()
+  const known = resolved.get(asks) ?? new WeakMap<MediaContent, MediaContent>()
   resolved.set(asks, known)
-  const asked = new WeakMap<Media, Promise<Media>>()
+  const asked = new WeakMap<MediaContent, Promise<MediaContent>>()
   return (block) => {
     const made = known.get(block)
     let answer = made === undefined ? asked.get(block) : Promise.resolve(made)
@@ -35,7 +34,12 @@ export function mediaOf(sources: MediaSources, sessionId: string, stop: AbortSco
   }
 }
 
-async function fetched(block: Media, { resolveMedia, journal }: MediaSources, sessionId: string, stop: AbortScope): Promise<Media> {
+async function fetched(
+  block: MediaContent,
+  { resolveMedia, journal }: MediaSources,
+  sessionId: string,
+  stop: AbortScope,
+): Promise<MediaContent> {
   const { url, ...rest } = block
   if (block.blob) return stop.race(journal?.media?.(sessionId, block) ?? Promise.resolve(block))
   if (!resolveMedia || !url) return block
@@ -45,7 +49,7 @@ async function fetched(block: Media, { resolveMedia, journal }: MediaSources, se
   const size = given instanceof Blob ? given.size : given.length
   if (size > defaultMaxMediaBytes) refuse(`it has ${size} bytes, and at most ${defaultMaxMediaBytes} are sent`)
   const data = toBase64(given instanceof Blob ? new Uint8Array(await stop.race(given.arrayBuffer())) : given)
-  const found: Media = { ...rest, data }
+  const found: MediaContent = { ...rest, data }
   const fault = sourceFault(found, 'what was fetched', 'given')
   if (fault !== undefined) refuse(fault)
   return found

@@ -1,6 +1,6 @@
 import { copyJson } from '../base/json/copy-json.ts'
 import { errorText } from '../contract/errors.ts'
-import { type JsonObject, type JsonSchema, setOwnField } from '../contract/json.ts'
+import { type JsonObject, type JsonSchema, ownOf, setOwnField } from '../contract/json.ts'
 import type { InputQuestion } from '../contract/run/run-facts.ts'
 import { isPlainObject, jsonFault } from '../contract/shape/json-fault.ts'
 import type { InputAnswer } from '../types/run/question.ts'
@@ -76,7 +76,7 @@ const figures: Record<string, readonly string[]> = { string: ofText, number: ofN
 function fieldOf(given: unknown): JsonSchema | undefined {
   const field: Record<string, unknown> = Object(given)
   const { type, title, description, format, default: preset, enumNames } = field
-  const known = typeof type === 'string' && Object.hasOwn(figures, type) ? figures[type] : undefined
+  const known = typeof type === 'string' ? ownOf(figures, type) : undefined
   if (known === undefined) return undefined
   const shown: JsonSchema = { type: String(type) }
   if (typeof title === 'string') shown.title = cutText(title, maxWords)

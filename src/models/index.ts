@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ownOf } from '../contract/json.ts'
 import type { CostConfig, CostTier, TokenRates } from '../contract/model/usage.ts'
 import type { CatalogueEntry, ModelCatalogue } from '../types/model/catalogue.ts'
 import { catalogueData, catalogueDate } from './catalogue-data.ts'
@@ -22,7 +23,7 @@ const read = new Map<string, ReadonlyMap<string, CatalogueEntry>>()
 function entriesOf(provider: string): ReadonlyMap<string, CatalogueEntry> {
   let entries = read.get(provider)
   if (entries === undefined) {
-    const text = Object.hasOwn(catalogueData, provider) ? (catalogueData[provider] ?? '') : ''
+    const text = ownOf(catalogueData, provider) ?? ''
     const rows = text.split('\n').filter((line) => line !== '')
     entries = new Map(rows.flatMap((line) => entriesIn(provider, line)).map((entry) => [entry.id, entry]))
     read.set(provider, entries)

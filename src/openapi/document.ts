@@ -1,7 +1,7 @@
 import { yamlParser } from '../base/late/yaml-parser.ts'
 import { bareUrl } from '../base/text/url-secrets.ts'
 import { errorText } from '../contract/errors.ts'
-import { isObject, type JsonSchema } from '../contract/json.ts'
+import { isObject, type JsonSchema, ownOf } from '../contract/json.ts'
 import { pointerSegments } from '../validation/enforceable-schema.ts'
 import { OpenApiError } from './open-api-error.ts'
 import type { OpenApiToolsOptions } from './options.ts'
@@ -104,7 +104,7 @@ function text(value: unknown): string {
 
 /** A field of an object, looking at own properties only: names of a document may be those of every object. */
 export function field(node: unknown, key: string): unknown {
-  return isObject(node) && Object.hasOwn(node, key) ? node[key] : undefined
+  return isObject(node) ? ownOf(node, key) : undefined
 }
 
 /** As {@link field}, where it is a text that says something. */

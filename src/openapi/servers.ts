@@ -1,5 +1,6 @@
 import { isPrivateHost } from '../base/private-host.ts'
 import { ConfigError } from '../contract/errors.ts'
+import { ownOf } from '../contract/json.ts'
 import { entriesField, field, listField, type OpenApiDocument, textField } from './document.ts'
 import { OpenApiError } from './open-api-error.ts'
 import type { OpenApiToolsOptions } from './options.ts'
@@ -52,7 +53,7 @@ function withVariables(url: string, server: unknown, given: Readonly<Record<stri
   return url.replace(/\{([^{}]*)\}/g, (_, name: string) => {
     const variable = variables.get(name)
     const allowed = listField(variable, 'enum').map(String)
-    const value = Object.hasOwn(given, name) ? given[name] : undefined
+    const value = ownOf(given, name)
     if (value !== undefined && allowed.length > 0 && !allowed.includes(value)) {
       throw new ConfigError(
         'invalidOption',

@@ -1,5 +1,5 @@
 import { SessionError } from '../contract/errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownOf } from '../contract/json.ts'
 import { fits, invalidMessages } from '../contract/shape/read.ts'
 import { aNumber, aNumberFromZero, type Form, type Infer, type ObjectForm, type Shape } from '../contract/shape/shape.ts'
 import { type FieldSpelling, type Spelling, styled } from './spelling.ts'
@@ -188,10 +188,6 @@ function attempt(reading: () => unknown): unknown {
     if (SessionError.isInstance(error)) return undefined
     throw error
   }
-}
-
-function ownOf(json: JsonObject, key: string): JsonValue | undefined {
-  return Object.hasOwn(json, key) ? json[key] : undefined
 }
 
 /** What a newer version wrote, or somebody else. A name that means something on the other side is dropped, so that it never poses as known. */

@@ -6,7 +6,7 @@ import { checkOptions } from '../contract/shape/read.ts'
 import { aSignal, aText, listOf, options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'
 import type { Skill, SkillProblem, SkillSet } from '../types/tool/skills.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
-import { joinPath, resolvePath } from '../workspace/path.ts'
+import { joinPath, nameOfPath, resolvePath } from '../workspace/path.ts'
 import { maxFrontmatter } from './frontmatter.ts'
 import { folderFault, parseSkill } from './parse-skill.ts'
 import { SkillError } from './skill-error.ts'
@@ -123,7 +123,7 @@ async function foldersOf(dir: string, { workspace, signal }: Place): Promise<{ f
     const own = resolvePath(dir)
     const entries = await workspace.list(dir, signalled(signal))
     signal?.throwIfAborted()
-    const isSkill = entries.some(({ path, kind }) => kind === 'file' && fileNames.includes(lastPart(path)))
+    const isSkill = entries.some(({ path, kind }) => kind === 'file' && fileNames.includes(nameOfPath(path)))
     const inside = entries.filter(({ kind }) => kind === 'directory').map(({ path }) => path)
     const folders = [...(isSkill ? [own] : []), ...inside.sort()]
     if (folders.length <= maxFolders) return { folders, errors: [] }
@@ -159,7 +159,7 @@ async function toSkill({ folder, location, text }: SkillFile, source: string): P
   }
   try {
     const { body: _, warnings: odd, ...parsed } = await parseSkill(text)
-    const fault = folderFault(parsed.name, folder === '.' ? undefined : lastPart(folder))
+    const fault = folderFault(parsed.name, folder === '.' ? undefined : nameOfPath(folder))
     const warnings = [...odd, ...(fault === undefined ? [] : [fault])].map((warning) => ({ ...warning, path: location }))
     return { skills: [Object.freeze({ ...parsed, location, baseDir: folder, source })], warnings, errors: [] }
   } catch (error) {
@@ -182,8 +182,4 @@ function failed(code: SkillProblem['code'], path: string, message: string): Foun
 
 function signalled(signal: AbortSignal | undefined): { signal?: AbortSignal } {
   return signal === undefined ? {} : { signal }
-}
-
-function lastPart(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
 }

@@ -1,5 +1,5 @@
 import { escapeControls } from '../base/text/escape-controls.ts'
-import type { JsonObject, JsonValue } from '../contract/json.ts'
+import { type JsonObject, type JsonValue, ownOf } from '../contract/json.ts'
 import { isPlainObject } from '../contract/shape/json-fault.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aText } from '../contract/shape/shape.ts'
@@ -70,7 +70,7 @@ export function comparable(name: string): string {
 }
 
 function requiredText(fields: JsonObject, field: 'name' | 'description', code: 'missingName' | 'missingDescription'): string {
-  const value = own(fields, field)
+  const value = ownOf(fields, field)
   if (typeof value === 'string' && value.trim() !== '') return value
   const found = value === undefined ? 'is missing' : typeof value === 'string' ? 'is empty' : 'is no text'
   throw new SkillError(code, `The field ${field} ${found}. Every skill needs a name and a description.`)
@@ -90,7 +90,7 @@ function nameFaults(name: string): string[] {
 /** What the standard knows beside name and description. What has another form than it should is left out, with a warning. */
 function optionalFields(fields: JsonObject, warnings: Warning[]): Pick<Skill, 'license' | 'compatibility' | 'metadata' | 'allowedTools'> {
   const taken = <T>(field: string, form: string, read: (value: JsonValue) => T | undefined): T | undefined => {
-    const value = own(fields, field)
+    const value = ownOf(fields, field)
     if (value === undefined) return undefined
     const result = read(value)
     if (result === undefined) warnings.push({ code: 'badField', message: `${field} is not ${form}, and is left out.` })
@@ -121,10 +121,6 @@ function asToolNames(value: JsonValue): string[] | undefined {
   if (typeof value === 'string') return value.match(/(?:\([^)]*\)?|[^\s,(])+/g) ?? []
   const names = Array.isArray(value) ? value.filter((name) => typeof name === 'string') : undefined
   return names?.length === (value as unknown[]).length ? names : undefined // a list, where there are names
-}
-
-function own(fields: JsonObject, field: string): JsonValue | undefined {
-  return Object.hasOwn(fields, field) ? fields[field] : undefined
 }
 
 function shown(text: string): string {

@@ -1,4 +1,4 @@
-import type { Content } from '../contract/message/content.ts'
+import { type Content, isMedia } from '../contract/message/content.ts'
 import { inlineMediaChars } from '../contract/message/media.ts'
 import type { StreamDelta } from '../contract/model/request.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
@@ -61,7 +61,7 @@ function contentChars(content: readonly Content[], isKept = false): number {
   for (const block of content) {
     if (block.type === 'text') sum += block.text.length
     else if (block.type === 'thinking') sum += block.thinking.length
-    else if (block.type === 'image' || block.type === 'file') sum += dataChars(block.data ?? '', isKept)
+    else if (isMedia(block)) sum += dataChars(block.data ?? '', isKept)
     else if (block.type === 'toolCall') sum += jsonChars(block.arguments)
     else sum += jsonChars(block)
   }

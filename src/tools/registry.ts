@@ -1,7 +1,7 @@
+import { someTools } from '../base/port-kinds.ts'
 import { ConfigError } from '../contract/errors.ts'
-import { fieldIn } from '../contract/json.ts'
 import { checkOptions } from '../contract/shape/read.ts'
-import { aFunction, aSchema, aText, kind, options, required } from '../contract/shape/shape.ts'
+import { aFunction, aSchema, aText, options, required } from '../contract/shape/shape.ts'
 import { toolName } from '../contract/tool/tool-result.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
 
@@ -9,8 +9,6 @@ export const aTool = options<Pick<AgentTool, 'name' | 'description' | 'parameter
   { name: required(toolName), description: required(aText), parameters: required(aSchema), execute: required(aFunction) },
   true,
 )
-const someTools = kind('a list of tools', (value) => typeof fieldIn(value, Symbol.iterator) === 'function')
-
 /**
  * Tools by name, for configuration that names its tools in text.
  *

@@ -88,7 +88,8 @@ function gotten(keyword: string, actual: unknown): string {
   return json(actual)
 }
 
-function typeName(value: unknown): string {
+/** What JSON Schema calls the type of a value. */
+export function typeName(value: unknown): string {
   if (value === null) return 'null'
   return Array.isArray(value) ? 'array' : typeof value
 }

@@ -1,8 +1,8 @@
-import { WorkspaceError } from '../contract/errors.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aText, either, kind, recordOf } from '../contract/shape/shape.ts'
 import type { Workspace, WorkspaceStat } from '../types/tool/workspace.ts'
 import { joinPath, resolvePath } from './path.ts'
+import { changed, notFound, rootStays, wrongKind } from './workspace-errors.ts'
 
 interface FileNode {
   kind: 'file'
@@ -104,7 +104,8 @@ class MemoryTree {
     const { directory, missing } = this.#deepest(path, segments)
     const old = missing.length === 0 ? directory.children.get(name) : undefined
     if (old?.kind === 'directory') throw wrongKind(path, 'is a directory')
-    if (ifMatch !== undefined && ifMatch !== (old?.version ?? null)) throw conflict(path, old !== undefined)
+    if (ifMatch !== undefined && ifMatch !== (old?.version ?? null))
+      throw changed(path, old === undefined ? 'does not exist' : 'has another version than expected')
     const parent = missing.reduce((at, segment) => this.#addDirectory(at, segment), directory)
     const node: FileNode = { kind: 'file', data: data.slice(), version: this.#nextVersion() }
     parent.children.set(name, node)
@@ -114,7 +115,7 @@ class MemoryTree {
   remove(path: string): void {
     const segments = segmentsOf(path)
     const name = segments.pop()
-    if (name === undefined) throw new WorkspaceError('outside', 'The workspace root itself cannot be removed. Remove what is in it.')
+    if (name === undefined) throw rootStays()
     const parent = this.find(segments.join('/'))
     if (parent.kind === 'file') throw wrongKind(path, 'leads through a file')
     if (!parent.children.delete(name)) throw notFound(path)
@@ -151,17 +152,4 @@ function segmentsOf(path: string): string[] {
 
 function statOf(node: Node): WorkspaceStat {
   return { kind: node.kind, size: node.kind === 'file' ? node.data.length : 0, version: node.version }
-}
-
-function notFound(path: string): WorkspaceError {
-  return new WorkspaceError('notFound', `There is no ${JSON.stringify(path)} in the workspace.`)
-}
-
-function wrongKind(path: string, reason: string): WorkspaceError {
-  return new WorkspaceError('wrongKind', `${JSON.stringify(path)} ${reason}.`)
-}
-
-function conflict(path: string, exists: boolean): WorkspaceError {
-  const state = exists ? 'has another version than expected' : 'does not exist'
-  return new WorkspaceError('conflict', `${JSON.stringify(path)} ${state}; nothing was written. Read it again, then retry.`)
 }

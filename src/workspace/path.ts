@@ -44,3 +44,8 @@ function checkSegment(path: string, segment: string): void {
 function outside(path: string, reason: string): WorkspaceError {
   return new WorkspaceError('outside', `The path ${JSON.stringify(path)} ${reason}. Use a path relative to the workspace root.`)
 }
+
+/** The last part of a path in a workspace. */
+export function nameOfPath(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}

@@ -52,7 +52,7 @@ const allowedPatterns: readonly (readonly [path: string, pattern: string, reason
 const onceOnly: readonly (readonly [what: string, homes: readonly string[], looks: RegExp])[] = [
   [
     'whether a value is an object with names: isObject',
-    ['src/contract/json.ts', 'src/providers/kit/decode/wire-value.ts', 'playground/'],
+    ['src/contract/json.ts', 'playground/'],
     /typeof ([\w.]+) [!=]== 'object'[^\n]*Array\.isArray\(\1\)/,
   ],
   ['a field whatever its name: setOwnField', ['src/contract/json.ts'], /enumerable: true, configurable: true, writable: true/],
@@ -72,6 +72,22 @@ const onceOnly: readonly (readonly [what: string, homes: readonly string[], look
   ['what percent signs stand for: percentDecoded', ['src/base/text/percent.ts', 'playground/'], /return decodeURIComponent\(\w+\)\n/],
   ['the bytes of base64: bytesOfBase64', ['playground/'], /Uint8Array\.from\(atob\(/],
   ['half of a character', ['src/base/text/whole-characters.ts'], /0xfc00|0xd800/],
+  [
+    'whether a block is a picture or a file: isMedia',
+    ['src/contract/message/content.ts', 'playground/'],
+    /\b(\w+)\.type (?:=== 'image' \|\| \1\.type === 'file'|!== 'image' && \1\.type !== 'file')/,
+  ],
+  [
+    'what a table has under a name: ownOf',
+    ['src/contract/json.ts', 'playground/'],
+    /Object\.hasOwn\((\w+), (\w+)\) \? \(?\1\[\2\] (?:: undefined|\?\?)/,
+  ],
+  ['the headers of a stream', ['src/ui/shared/stream-headers.ts'], /'cache-control': 'no-cache'/],
+]
+
+/** Functions that read as another does, and do something else: where, the name, and why. */
+const allowedFunctions: readonly (readonly [path: string, name: string, reason: string])[] = [
+  ['adapters/node/config/node-host.ts', 'protection', 'other fields of another thing'],
 ]
 
 type Lists = ReadonlyMap<string, readonly string[]>
@@ -188,6 +204,17 @@ function inTwoFiles(found: readonly Found[], but: readonly (readonly [path: stri
   )
 }
 
+/** Every function of a file that does something of its own: its parameters by place, and its body as it stands. */
+function functionsIn(path: string, code: string): Found[] {
+  return Array.from(code.matchAll(declared), ({ 1: name = '', 2: parameters = '', 3: body = '', index }) => {
+    const names = Array.from(parameters.matchAll(/(?:^|[,{]\s*|\.\.\.)(\w+)\b(?=\??\s*[:,}=])/g), ([, each = '']) => each)
+    const told = names.reduce((text, each, at) => text.replaceAll(new RegExp(`(?<![.\\w])${each}\\b`, 'g'), `$${at}`), body)
+    return { path, where: `${path}:${lineAt(code, index)}`, words: [name, told.replace(/\s+/g, ' ')] }
+  }).filter(({ words: [, body = ''] }) => body.length > 60)
+}
+
+const declared = /^(?:export )?(?:async )?function (\w+)(?:<[^>\n]*>)?\(([^\n]*?)\)[^\n]*\{\n([\s\S]*?)\n\}$/gm
+
 function lineAt(code: string, index: number): number {
   return code.slice(0, index).split('\n').length
 }
@@ -249,6 +276,21 @@ it('no pattern has a second home', () => {
   expect(inTwoFiles(found, allowedPatterns)).toEqual([])
 })
 
+it('no function has a second home', () => {
+  const found = all(functionsIn).filter(
+    ({ path, words: [name = ''] }) => !allowedFunctions.some(([place, each]) => path.startsWith(place) && each === name),
+  )
+  expect(found.length).toBeGreaterThan(1500)
+  // The playground reaches only what the package exports.
+  const places = new Map<string, string[]>()
+  for (const { path, where, words } of found) {
+    const [name = '', body = ''] = words
+    const side = `${path.startsWith('playground/')} ${body}`
+    places.set(side, [...(places.get(side) ?? []), `${name} ${where}`])
+  }
+  expect([...places.values()].filter((each) => each.length > 1)).toEqual([])
+})
+
 it('what is done in one place is done nowhere else', () => {
   for (const [what, homes, looks] of onceOnly) {
     const places = Array.from(sources.keys()).filter((path) => looks.test(sources.get(path) ?? ''))
@@ -284,8 +326,8 @@ it('what is allowed is there', () => {
       found.some(({ path, words }) => path.startsWith(place) && words.includes(word)),
       place,
     ).toBe(true)
-  const named = [...all(numbersIn), ...all(patternsIn)]
-  for (const [place, name] of [...allowedNumbers, ...allowedPatterns])
+  const named = [...all(numbersIn), ...all(patternsIn), ...all(functionsIn)]
+  for (const [place, name] of [...allowedNumbers, ...allowedPatterns, ...allowedFunctions])
     expect(
       named.some(({ path, words }) => path.startsWith(place) && words[0]?.toLowerCase() === name.toLowerCase()),
       `${place} ${name}`,

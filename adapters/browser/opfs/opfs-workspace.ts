@@ -1,5 +1,5 @@
 import { PhiError } from '../../../src/index.ts'
-import { aText, checkOptions, options as optionsOf, sha256Of } from '../../../src/internal.ts'
+import { aText, changed, checkOptions, notFound, options as optionsOf, rootStays, sha256Of, wrongKind } from '../../../src/internal.ts'
 import { joinPath, resolvePath, type Workspace, WorkspaceError, type WorkspaceStat } from '../../../src/tools/index.ts'
 
 /** Whether the browser says that nothing is there. */
@@ -19,19 +19,6 @@ function translated(path: string, error: unknown): Error {
   if (error instanceof TypeError)
     return new WorkspaceError('outside', `The browser takes no file of the name ${shown}. Use another one.`, { cause: error })
   return new WorkspaceError('io', `${shown} could not be used: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
-}
-
-function notFound(path: string): WorkspaceError {
-  return new WorkspaceError('notFound', `There is no ${JSON.stringify(path)} in the workspace.`)
-}
-
-function wrongKind(path: string, reason: string): WorkspaceError {
-  return new WorkspaceError('wrongKind', `${JSON.stringify(path)} ${reason}.`)
-}
-
-function conflict(path: string, isExpected: boolean): WorkspaceError {
-  const state = isExpected ? 'has another version than expected, or is gone' : 'exists'
-  return new WorkspaceError('conflict', `${JSON.stringify(path)} ${state}; nothing was written. Read it again, then retry.`)
 }
 
 /** Where an OPFS workspace is. */
@@ -89,7 +76,8 @@ class OpfsWorkspace implements Workspace {
       const root = await this.#root()
       const old = await existingFile(path, root, segments)
       const version = ifMatch === undefined || old === null ? null : (await statOf(old)).version
-      if (ifMatch !== undefined && ifMatch !== version) throw conflict(path, ifMatch !== null)
+      if (ifMatch !== undefined && ifMatch !== version)
+        throw changed(path, ifMatch === null ? 'exists' : 'has another version than expected, or is gone')
       signal?.throwIfAborted()
       const parent = await directoryOf(path, root, segments.slice(0, -1), true)
       const handle = await parent.getFileHandle(segments.at(-1) ?? '', { create: true })
@@ -117,7 +105,7 @@ class OpfsWorkspace implements Workspace {
   remove(path: string, { signal }: Parameters<Workspace['remove']>[1] = {}): Promise<void> {
     return this.#guarded({ path, signal, mode: 'exclusive' }, async (segments) => {
       const name = segments.at(-1)
-      if (name === undefined) throw new WorkspaceError('outside', 'The workspace root itself cannot be removed. Remove what is in it.')
+      if (name === undefined) throw rootStays()
       const parent = await directoryOf(path, await this.#root(), segments.slice(0, -1))
       signal?.throwIfAborted()
       await parent.removeEntry(name, { recursive: true })

@@ -1,9 +1,9 @@
 import type { AgentEvent, AgentMessage, SessionStore } from '../../../src/index.ts'
-import { type Media, mediaIn, withNames } from '../../../src/internal.ts'
+import { type MediaContent, mediaIn, withNames } from '../../../src/internal.ts'
 
 /** A block with its bytes, and what these are called. */
 interface NamedBlock {
-  block: Media
+  block: MediaContent
   hash: string | undefined
 }
 
@@ -43,7 +43,7 @@ export class NamedMedia {
   }
 
   /** A block with the bytes of this hash, of those that the session may not have recorded. */
-  find(hash: string): Media | undefined {
+  find(hash: string): MediaContent | undefined {
     for (const blocks of this.#unrecorded.values()) {
       const found = blocks.find((each) => each.hash === hash)
       if (found !== undefined) return found.block
@@ -52,7 +52,7 @@ export class NamedMedia {
   }
 
   /** Of messages that the session may not have recorded yet, the block with the bytes of this hash: they are told before they are durable. */
-  async among(messages: readonly AgentMessage[], hash: string): Promise<Media | undefined> {
+  async among(messages: readonly AgentMessage[], hash: string): Promise<MediaContent | undefined> {
     const names = mediaIn(await this.inMessages(messages))
     return mediaIn(messages)[names.findIndex(({ blob }) => blob?.hash === hash)]
   }

@@ -1,4 +1,5 @@
 import { type Agent, type AgentRun, ConfigError } from '../../../src/index.ts'
+import { agentIdOf } from '../../../src/internal.ts'
 import type { RecordedInput, SessionRecord } from '../../../src/session/index.ts'
 
 /** A loop that began and whose end is not in the log: its process ended first. */
@@ -56,12 +57,6 @@ export function continuationOf(records: readonly SessionRecord[], loopId: string
 
 function hasEnded(records: readonly SessionRecord[], loopId: string): boolean {
   return records.some((record) => record.loopId === loopId && record.entry.type === 'loopEnd')
-}
-
-/** Whose session it is; empty where nothing was said. */
-export function agentIdOf(records: readonly SessionRecord[]): string {
-  for (const { entry } of records) if (entry.type === 'sessionStart') return entry.agentId
-  return ''
 }
 
 /**

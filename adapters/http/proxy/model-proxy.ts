@@ -12,6 +12,7 @@ import {
   logWarning,
   oneOf,
   options as optionsOf,
+  ownOf,
   patienceOf,
   recordOf,
   required,
@@ -130,9 +131,7 @@ const maxPauseMs = 120_000
 export function createModelProxy<E extends Env = Env>(options: ModelProxyOptions<E>): Hono<E> {
   checkOptions(options, proxyOptions)
   const { upstreams, allow, cors = [], counter = memoryCounter(), maxBodyBytes = 10 * 1024 * 1024, maxDurationMs = 1_800_000 } = options
-  const ready = Object.entries(upstreams).map(([name, upstream]) =>
-    readyUpstream(name, upstream, Object.hasOwn(allow, name) ? allow[name] : undefined),
-  )
+  const ready = Object.entries(upstreams).map(([name, upstream]) => readyUpstream(name, upstream, ownOf(allow, name)))
   if (ready.length === 0) throw new ConfigError('invalidOption', 'upstreams is empty: name at least one service.')
   const stray = Object.keys(allow).find((name) => !Object.hasOwn(upstreams, name))
   if (stray !== undefined)

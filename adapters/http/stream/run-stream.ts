@@ -1,3 +1,4 @@
+import { streamHeaders } from '../../../src/internal.ts'
 import type { Caller } from '../access/authorize.ts'
 import { refuse } from '../access/problem.ts'
 import type { EventSource } from './event-source.ts'
@@ -46,10 +47,8 @@ export function eventStream(source: EventSource, options: AnsweredOptions, answe
 
 /** What every answer of server-sent events says. */
 export const sseHeaders = {
+  ...streamHeaders,
   'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  // Proxies such as nginx would collect the whole answer first.
-  'x-accel-buffering': 'no',
   'x-content-type-options': 'nosniff',
 } as const
 

@@ -1,6 +1,6 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js'
 import type { Content, RunResult, ToolResult } from '../../../src/index.ts'
-import { bytesOfBase64, isObject, isTextType, shownContent } from '../../../src/internal.ts'
+import { bytesOfBase64, isMedia, isObject, isTextType, shownContent } from '../../../src/internal.ts'
 
 /** What a tool gave, as the answer to a call: what a model may read, and none of its `details`. */
 export function resultOf({ content, isError }: Pick<ToolResult, 'content' | 'isError'>): CallToolResult {
@@ -29,7 +29,7 @@ export function failure(text: string, said: ContentBlock[] = []): CallToolResult
 
 function blockOf(block: Content): ContentBlock[] {
   if (block.type === 'text') return block.text === '' ? [] : [{ type: 'text', text: block.text }]
-  if (block.type !== 'image' && block.type !== 'file') return []
+  if (!isMedia(block)) return []
   const { data, url, mimeType } = block
   const name = block.type === 'file' ? block.name : undefined
   if (data === undefined) return url === undefined ? [] : [{ type: 'resource_link', uri: url, name: name ?? url, mimeType }]

@@ -18,7 +18,7 @@ import {
   SetLevelRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { Agent, type AgentRun, type AgentTool, type JsonObject } from '../../../src/index.ts'
-import { errorText, logWarning } from '../../../src/internal.ts'
+import { errorText, logWarning, ownOf } from '../../../src/internal.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { unusedValidator } from '../unused-validator.ts'
 import { answerOf, failure, resultOf } from './call-content.ts'
@@ -95,7 +95,7 @@ export class McpServing {
     if (tool !== undefined) return toolAnswer(await this.#follow(callOf(tool, args, extra.signal), extra).result)
     const { prompt } = args
     if (typeof prompt !== 'string' || prompt.trim() === '') return failure('prompt must be a text that is not empty.')
-    const offered = Object.hasOwn(agents, name) ? agents[name] : undefined
+    const offered = ownOf(agents, name)
     let agent: Agent | undefined
     try {
       agent = await offered?.agent(this.#caller)

@@ -9,6 +9,7 @@ import {
   type OptionTable,
   oneOf,
   options as optionsOf,
+  ownOf,
   thinkingLevel,
 } from '../../../src/internal.ts'
 import { defaultPatience } from '../../../src/provider-kit.ts'
@@ -192,7 +193,7 @@ function read(words: readonly string[], isAfterCommand: boolean): Record<string,
       throw misuse(`${JSON.stringify(word.slice(0, 60))} is no ${isFirst ? 'command' : 'option'}. ${insteadOf(word, isFirst)}`)
     const equals = word.startsWith('--') ? word.indexOf('=') : -1
     const written = equals === -1 ? word : word.slice(0, equals)
-    const name = Object.hasOwn(short, written) ? (short[written] ?? written) : written
+    const name = ownOf(short, written) ?? written
     const kind = Object.hasOwn(takes, name) ? takes[name] : 'perhaps a text'
     if (Object.hasOwn(given, name) && kind !== 'texts') throw misuse(`${name} comes twice. Say it once.`)
     const next = words[at + 1]

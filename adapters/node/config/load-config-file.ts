@@ -1,7 +1,7 @@
 import { extname, resolve } from 'node:path'
 import { type ConfigFormat, type ConfigHost, type ParsedConfig, parseConfig } from '../../../src/config/index.ts'
 import { ConfigError } from '../../../src/index.ts'
-import { aText, checkOptions } from '../../../src/internal.ts'
+import { aText, checkOptions, ownOf } from '../../../src/internal.ts'
 import { absolute, hostOfNode, type NodeHostOptions, nodeHostOptions, textOfFile } from './node-host.ts'
 import { takeSnapshot } from './snapshot.ts'
 
@@ -48,7 +48,7 @@ export async function loadConfigFile(path: string, options: LoadConfigOptions = 
   checkOptions(path, aText, 'path')
   checkOptions(options, nodeHostOptions)
   const extension = extname(path).toLowerCase()
-  const format = Object.hasOwn(formats, extension) ? formats[extension] : undefined
+  const format = ownOf(formats, extension)
   if (format === undefined) {
     const known = Object.keys(formats).join(', ')
     throw new ConfigError(

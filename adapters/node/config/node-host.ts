@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ConfigHost, McpServerConfig, ToolPlace } from '../../../src/config/index.ts'
 import { type AgentTool, ConfigError, type Logger } from '../../../src/index.ts'
-import { aFlag, aFunction, anything, aText, either, kind, options as optionsOf, type Shape, utf8In } from '../../../src/internal.ts'
+import { aFlag, aFunction, anything, aText, either, options as optionsOf, type Shape, someTools, utf8In } from '../../../src/internal.ts'
 import type { HookScripts, LoopHooks } from '../../../src/loop/index.ts'
 import type { McpToolSet } from '../../../src/mcp/index.ts'
 import type { Workspace } from '../../../src/tools/index.ts'
@@ -61,7 +61,7 @@ const { root: _root, ...ofTools } = nodeToolTable
 export const nodeHostOptions: Shape = optionsOf<NodeHostOptions>({
   root: aText,
   nodeTools: optionsOf<Omit<NodeToolsOptions, 'root'>>(ofTools),
-  tools: kind('a list of tools', (value) => typeof value === 'object' && value !== null && Symbol.iterator in value),
+  tools: someTools,
   // Checked by the connection, which is loaded late.
   onElicit: anything,
   env: anything,

@@ -1,7 +1,7 @@
-import type { BigIntStats } from 'node:fs'
-import { constants, existsSync } from 'node:fs'
+import { type BigIntStats, constants, existsSync } from 'node:fs'
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
+import { isWithin } from '../policy/programs.ts'
 import { notRegular, outside } from './fs-errors.ts'
 
 /**
@@ -51,13 +51,9 @@ async function pinByRealPath(realRoot: string, target: string, path: string): Pr
 }
 
 function verify(realRoot: string, real: string, path: string): void {
-  if (!isUnder(realRoot, real)) throw outside(path)
+  if (!isWithin(realRoot, real)) throw outside(path)
   // Files of the kernel call themselves regular. They only come into view when the root is `/`.
   if (real.startsWith('/proc/') || real.startsWith('/sys/')) throw notRegular(path)
-}
-
-function isUnder(realRoot: string, real: string): boolean {
-  return real === realRoot || real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)
 }
 
 /** The path for system calls of an entry of a held directory. */

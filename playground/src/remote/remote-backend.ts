@@ -5,6 +5,7 @@ import { exportSession, parseSession, type Session, SessionError } from '../../.
 import { keyOf } from '../models/key-vault.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from '../state/backend/chat-port.ts'
+import { undefinedWhereUnknown } from '../state/backend/unknown-session.ts'
 import { type ServerCalls, serverCalls } from './server-calls.ts'
 import { serverOwner, serverUrl } from './server-url.ts'
 
@@ -169,9 +170,4 @@ function factsFrom(about: unknown): ModelFacts {
     compactsAt: compactsAt({ maxContextTokens: tokens }, { contextWindow: tokens, maxTokens: 0 }) ?? tokens,
     cost: unknownCost,
   }
-}
-
-function undefinedWhereUnknown(error: unknown): undefined {
-  if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
-  throw error
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownOf } from '../../contract/json.ts'
 import type { PatchStep } from '../../contract/session/shared-state.ts'
 import { pointerPart } from './json-pointer.ts'
 
@@ -51,7 +51,7 @@ function objectDiff(before: JsonObject, after: JsonObject, path: string, numbers
   const steps: PatchStep[] = []
   for (const name of Object.keys(before)) if (!Object.hasOwn(after, name)) steps.push({ op: 'remove', path: below(path, name) })
   for (const [name, value] of Object.entries(after)) {
-    const old = Object.hasOwn(before, name) ? before[name] : undefined
+    const old = ownOf(before, name)
     if (old === undefined) steps.push({ op: 'add', path: below(path, name), value })
     else addAll(steps, diff(old, value, below(path, name), numbers))
   }

@@ -1,7 +1,5 @@
-import type { FileContent, ImageContent } from '../../contract/message/content.ts'
-
-/** A block whose bytes can stand beside what holds it. */
-export type Media = ImageContent | FileContent
+import { fieldIn } from '../../contract/json.ts'
+import type { MediaContent } from '../../contract/message/content.ts'
 
 /** Where messages, and results of tools, stand in records, sessions and events. What a tool or an application has made is not looked into. */
 const containers: ReadonlySet<string> = new Set(
@@ -17,14 +15,14 @@ type Copies = WeakMap<object, object>
  * `value`, a record, an event or what is made of them, with what `change` makes of each block of media in its messages. What has none is the same object;
  * nothing is changed in place.
  */
-export function withMedia<Value>(value: Value, change: (block: Media) => Media, copies?: Copies): Value {
+export function withMedia<Value>(value: Value, change: (block: MediaContent) => MediaContent, copies?: Copies): Value {
   // Each part is replaced by one of the same shape.
   return changed(value, { change, copies }) as Value
 }
 
 /** The blocks of media in the messages of `value`, in order. */
-export function mediaIn(value: unknown): Media[] {
-  const found: Media[] = []
+export function mediaIn(value: unknown): MediaContent[] {
+  const found: MediaContent[] = []
   withMedia(value, (block) => {
     found.push(block)
     return block
@@ -35,7 +33,7 @@ export function mediaIn(value: unknown): Media[] {
 /** `value` with base64 in place of the names that `found` has. */
 export function withData<Value>(value: Value, found: ReadonlyMap<string, string | undefined>, copies?: Copies): Value {
   if (found.size === 0) return value
-  const filled = (block: Media): Media => {
+  const filled = (block: MediaContent): MediaContent => {
     const { blob, ...rest } = block
     const data = blob && found.get(blob.hash)
     return data === undefined ? block : { ...rest, data }
@@ -44,7 +42,7 @@ export function withData<Value>(value: Value, found: ReadonlyMap<string, string 
 }
 
 interface Change {
-  change: (block: Media) => Media
+  change: (block: MediaContent) => MediaContent
   copies: Copies | undefined
 }
 
@@ -66,15 +64,15 @@ function changed(value: unknown, by: Change): unknown {
 }
 
 function changedPart(name: string, part: object, by: Change): unknown {
-  if (name === 'content' && Array.isArray(part)) return eachOf(part, (block) => (isMedia(block) ? by.change(block) : block))
+  if (name === 'content' && Array.isArray(part)) return eachOf(part, (block) => (isWhole(block) ? by.change(block) : block))
   // Of a delta that brings a whole block.
-  if (name === 'block') return isMedia(part) ? by.change(part) : part
+  if (name === 'block') return isWhole(part) ? by.change(part) : part
   return containers.has(name) ? changed(part, by) : part
 }
 
-function isMedia(block: unknown): block is Media {
-  if (typeof block !== 'object' || block === null || !('type' in block) || !('mimeType' in block)) return false
-  return (block.type === 'image' || block.type === 'file') && typeof block.mimeType === 'string'
+function isWhole(block: unknown): block is MediaContent {
+  const type = fieldIn(block, 'type')
+  return (type === 'image' || type === 'file') && typeof fieldIn(block, 'mimeType') === 'string'
 }
 
 function eachOf(items: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, setOwnField } from '../../contract/json.ts'
+import { type JsonObject, type JsonValue, ownOf, setOwnField } from '../../contract/json.ts'
 import { maxJsonDepth } from '../../contract/shape/json-fault.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aText } from '../../contract/shape/shape.ts'
@@ -323,7 +323,7 @@ function isNested(value: JsonValue | undefined): value is JsonObject | JsonValue
 
 /** What an object has under `name`. */
 export function within(value: JsonValue | undefined, name: string): JsonValue | undefined {
-  return isNested(value) && !Array.isArray(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  return isNested(value) && !Array.isArray(value) ? ownOf(value, name) : undefined
 }
 
 /** What `text`, the beginning of some JSON, says so far; `undefined` where that is nothing, or no JSON. */

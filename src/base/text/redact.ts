@@ -1,3 +1,4 @@
+import { ownOf } from '../../contract/json.ts'
 import { base64Digits } from '../base64.ts'
 
 /** Shorter than this it is no secret, but a placeholder that any word may contain; so many characters of a longer one give it away. */
@@ -180,7 +181,7 @@ function meaningOf([whole, percent, unicode, byte, octal, simple, decimal, hexad
   if (simple !== undefined) return /[a-z]/i.test(simple) ? '' : simple
   if (entity === undefined) return ''
   const name = entity.toLowerCase()
-  return Object.hasOwn(entities, name) ? (entities[name] ?? whole) : whole
+  return ownOf(entities, name) ?? whole
 }
 
 /** A way to write bytes as text: so many bits to a character. */

@@ -1,5 +1,5 @@
 import { raceAbort } from '../../base/abort.ts'
-import { readBytes } from '../../base/http-answer.ts'
+import { isEventStream, readBytes } from '../../base/http-answer.ts'
 import { logWarning } from '../../base/log-warning.ts'
 import { isBytesOf } from '../../base/sha256.ts'
 import { retryDelayMs, startTimer } from '../../base/timer.ts'
@@ -77,7 +77,7 @@ export class Wire {
     const letGo = (): void => connection.abort()
     try {
       const response = await this.#answer(ask, { signal: connection.signal, ...uncached })
-      const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+      const isStream = isEventStream(response)
       if (!isStream || response.body === null) throw await unexpectedAnswer(response, 'a stream of events')
       const { sessionId } = this.#options
       const { idleTimeoutMs: idleMs } = this.patience

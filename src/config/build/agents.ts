@@ -1,6 +1,7 @@
 import type { Agent } from '../../agent/agent.ts'
 import { withoutSecret } from '../../base/text/redact.ts'
 import { ConfigError } from '../../contract/errors.ts'
+import { ownOf } from '../../contract/json.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { placed, placeIn, stepsOf } from '../config-error.ts'
 import { type ConfigHost, configHost } from '../config-host.ts'
@@ -73,7 +74,7 @@ function limitersOf(config: AgentConfig): Build['limiters'] {
 
 /** The error with its place in the text, and without what variables hold. */
 function explained(error: ConfigError, config: AgentConfig, env: NonNullable<ConfigHost['env']>): ConfigError {
-  const values = [...variablesIn(config)].flatMap((name) => (Object.hasOwn(env, name) ? (env[name] ?? []) : []))
+  const values = [...variablesIn(config)].flatMap((name) => ownOf(env, name) ?? [])
   const message = withoutSecret(error.message, values)
   const { code, field, value, expected } = error
   const clean =

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../contract/errors.ts'
+import { ownOf } from '../../contract/json.ts'
 import { fieldOf, type Path } from '../config-error.ts'
 import type { AgentConfig } from '../schema/sections.ts'
 
@@ -15,7 +16,7 @@ const variable = /\$\{([^{}$\r\n]+)\}/g
  */
 export function substituteEnv<T extends AgentConfig>(config: T, env: Readonly<Record<string, string | undefined>>): T {
   return substituted(config, [], (name, path) => {
-    const value = Object.hasOwn(env, name) ? env[name] : undefined
+    const value = ownOf(env, name)
     if (value === undefined) throw missing(name, path)
     return value
   })

@@ -1,5 +1,5 @@
 import type { ConfigError } from '../../contract/errors.ts'
-import { ownFieldIn } from '../../contract/json.ts'
+import { ownFieldIn, ownOf } from '../../contract/json.ts'
 import { invalidField, type Path } from '../config-error.ts'
 import { type KeyTable, objectOf } from './key-table.ts'
 import { type Note, normalised } from './normalise.ts'
@@ -44,7 +44,7 @@ function expectedAt(path: Path): string {
       expected = expected === 'a list of tables' ? 'a table' : 'a text'
       continue
     }
-    const key: KeyTable[string] | undefined = table !== undefined && Object.hasOwn(table, step) ? table[step] : undefined
+    const key: KeyTable[string] | undefined = table !== undefined ? ownOf(table, step) : undefined
     expected = key?.expected ?? 'a text'
     table = key?.inner
   }

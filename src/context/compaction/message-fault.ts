@@ -1,5 +1,5 @@
 import { errorText } from '../../contract/errors.ts'
-import { isObject } from '../../contract/json.ts'
+import { isObject, ownOf } from '../../contract/json.ts'
 
 /** Fields of a block, by its type, and what they must be. */
 const blockFields: Record<string, Record<string, string>> = {
@@ -46,7 +46,7 @@ export function shown(value: unknown): string {
 
 function messageFault(message: unknown): string | undefined {
   if (!isObject(message)) return `it is ${shown(message)}.`
-  const fields = typeof message.role === 'string' && Object.hasOwn(messageFields, message.role) ? messageFields[message.role] : undefined
+  const fields = typeof message.role === 'string' ? ownOf(messageFields, message.role) : undefined
   if (fields === undefined) return `its role is ${shown(message.role)}.`
   const fault = fieldFault(message, fields)
   if (fault !== undefined || message.role === 'extension') return fault
@@ -54,7 +54,7 @@ function messageFault(message: unknown): string | undefined {
   if (!Array.isArray(message.content)) return `content is ${shown(message.content)}; it must be a list of blocks, as userMessage makes it.`
   for (const [at, block] of message.content.entries()) {
     if (!isObject(block)) return `content[${at}] is ${shown(block)}.`
-    const own = typeof block.type === 'string' && Object.hasOwn(blockFields, block.type) ? blockFields[block.type] : undefined
+    const own = typeof block.type === 'string' ? ownOf(blockFields, block.type) : undefined
     if (own === undefined) return `content[${at}].type is ${shown(block.type)}.`
     const wrong = fieldFault(block, own)
     if (wrong !== undefined) return `content[${at}].${wrong}`

@@ -1,4 +1,4 @@
-import type { AgentMessage } from '../../contract/message/message.ts'
+import { type AgentMessage, loopIdOf } from '../../contract/message/message.ts'
 import type { CompactionScope, TokenCounter } from '../../types/context/compaction.ts'
 import type { ResolvedContext } from '../tokens/context-limits.ts'
 import { messageTokens } from '../tokens/estimate.ts'
@@ -42,9 +42,9 @@ export function middleTurns(outline: Outline, split: Split, { compaction, maxCon
  */
 function loopsOf(messages: readonly AgentMessage[]): Map<AgentMessage, string> {
   const loops = new Map<AgentMessage, string>()
-  let loop = messages.map(ownLoop).findLast((own) => own !== undefined) ?? ''
+  let loop = messages.map(loopIdOf).findLast((own) => own !== undefined) ?? ''
   for (const message of messages.toReversed()) {
-    loop = ownLoop(message) ?? loop
+    loop = loopIdOf(message) ?? loop
     loops.set(message, loop)
   }
   return loops
@@ -82,8 +82,4 @@ function loopsInScope(
     inScope.add(loop)
   }
   return inScope
-}
-
-function ownLoop(message: AgentMessage): string | undefined {
-  return message.role === 'extension' ? undefined : message.turnId?.loopId
 }

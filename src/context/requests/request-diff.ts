@@ -1,5 +1,5 @@
 import { mediaName } from '../../contract/message/block-words.ts'
-import type { Content } from '../../contract/message/content.ts'
+import { type Content, isMedia } from '../../contract/message/content.ts'
 import { mediaBytes } from '../../contract/message/media.ts'
 import { type Message, withId } from '../../contract/message/message.ts'
 import type { BlockProvenance } from '../../contract/message/provenance.ts'
@@ -142,7 +142,7 @@ function messageText(message: Message): string {
 }
 
 function blockText(block: Content): string {
-  if (block.type === 'image' || block.type === 'file') return `${block.type} ${mediaName(block)}, ${mediaBytes(block)} bytes`
+  if (isMedia(block)) return `${block.type} ${mediaName(block)}, ${mediaBytes(block)} bytes`
   return block.type === 'text' && block.providerState === undefined ? block.text : json(block)
 }
 

@@ -1,5 +1,5 @@
 import { isHighSurrogate, isLowSurrogate } from '../../base/text/whole-characters.ts'
-import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
+import { type Content, type FileContent, type ImageContent, isMedia } from '../../contract/message/content.ts'
 import { isMediaOf, isTextType, mediaBytes } from '../../contract/message/media.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
@@ -52,7 +52,7 @@ export function totalTokens(messages: readonly AgentMessage[], counter: TokenCou
 }
 
 function mediaOf(block: Content, media: Parameters<typeof counterBy>[0]): number | undefined {
-  return block.type === 'image' || block.type === 'file' ? media(block) : undefined
+  return isMedia(block) ? media(block) : undefined
 }
 
 function blockTokens(block: Content): number {

@@ -1,5 +1,5 @@
 import { definedFields, type JsonObject, type JsonValue } from '../json.ts'
-import type { Content, FileContent, ImageContent, ServiceToolContent } from './content.ts'
+import { type Content, type FileContent, type ImageContent, isMedia, type ServiceToolContent } from './content.ts'
 
 /** How much of a service tool's output is told to another model, in UTF-16 units. */
 const maxOutputChars = 4000
@@ -41,5 +41,5 @@ function outputText(output: JsonValue): string {
 /** A block that only its own service can read, as text for anybody else; `undefined` where it says nothing to others. */
 export function wordsOf(block: Content): string | undefined {
   if (block.type === 'serviceTool') return serviceToolText(block)
-  return block.type === 'image' || block.type === 'file' ? `[${block.type} ${mediaName(block)}]` : undefined
+  return isMedia(block) ? `[${block.type} ${mediaName(block)}]` : undefined
 }

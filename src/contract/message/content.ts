@@ -189,6 +189,14 @@ const opaqueFields = {
 /** What a service sent and this version does not know. It is kept, and goes back to the same service. */
 export interface OpaqueContent extends FieldsOf<typeof opaqueFields> {}
 
+/** A picture or a file. */
+export type MediaContent = ImageContent | FileContent
+
+/** Whether a block is a picture or a file. */
+export function isMedia<Block extends { type: string }>(block: Block): block is Extract<Block, { type: MediaContent['type'] }> {
+  return block.type === 'image' || block.type === 'file'
+}
+
 /** One block of a message. Source: docs/concepts/messages.md */
 export type Content = TextContent | ImageContent | FileContent | ThinkingContent | ToolCallContent | ServiceToolContent | OpaqueContent
 /** In a log, blocks of another version pass. */

@@ -9,3 +9,8 @@ export function newId(): string {
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
   return toHex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
+
+/** Whether a value is an id, or a name, that may be stored with every message: some text, and not too long for a key. */
+export function isId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= 512
+}

@@ -368,3 +368,8 @@ export function toolCallsOf(content: readonly Content[]): ToolCallContent[] {
 export function text(value: string): TextContent {
   return { type: 'text', text: value }
 }
+
+/** The loop in which a message came into the history; `undefined` where none says so. */
+export function loopIdOf(message: AgentMessage): string | undefined {
+  return message.role === 'extension' ? undefined : message.turnId?.loopId
+}

@@ -4,7 +4,7 @@ import { percentEncoded } from '../../base/text/percent.ts'
 import { headerSecrets, isSecretHeader, withoutSecrets } from '../../base/text/secrets.ts'
 import { startTimer } from '../../base/timer.ts'
 import { errorText, PhiError, ToolError } from '../../contract/errors.ts'
-import { isObject, type JsonObject } from '../../contract/json.ts'
+import { isObject, type JsonObject, ownOf } from '../../contract/json.ts'
 import { isHeaderValue } from '../../contract/shape/header-fields.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import { hasDotSegment, type Operation } from '../operations.ts'
@@ -111,7 +111,7 @@ async function prepare(plan: CallPlan, args: JsonObject | Record<string, unknown
   const argumentOf = (parameter: Parameter): unknown => {
     // A caller may use the name of the document where the model's had to be changed.
     const name = Object.hasOwn(args, parameter.key) ? parameter.key : parameter.name
-    return Object.hasOwn(args, name) ? (args[name] ?? undefined) : undefined
+    return ownOf(args, name) ?? undefined
   }
   const url = urlOf(plan, argumentOf)
   const headers = new Headers({ accept: 'application/json, */*;q=0.5' })
@@ -170,7 +170,7 @@ function addQuery(url: URL, pairs: readonly string[]): void {
 function bodyOf({ operation, inputs }: CallPlan, args: Record<string, unknown>): { content: string | FormData; type?: string } | undefined {
   const { body } = inputs
   if (body?.mediaType === undefined || operation.method === 'GET' || operation.method === 'HEAD') return undefined
-  const value = Object.hasOwn(args, body.key) ? args[body.key] : undefined
+  const value = ownOf(args, body.key)
   if (value === undefined) return undefined
   if (body.format === 'json') return { content: JSON.stringify(value), type: body.mediaType }
   if (body.format === 'form') return { content: formBody(body.encoding, value), type: body.mediaType }

@@ -1,4 +1,3 @@
-import { ConfigError } from '../../contract/errors.ts'
 import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import type { ServiceToolContent } from '../../contract/message/content.ts'
 import type { AssistantMessage, Message } from '../../contract/message/message.ts'
@@ -6,7 +5,7 @@ import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { payloadOf } from '../kit/history/service-payload.ts'
-import type { ServerTools } from '../kit/server-tools.ts'
+import { refuseServerTools, type ServerTools } from '../kit/server-tools.ts'
 
 /** What a search or a fetch may be told about addresses: those that are allowed, or those that are not. */
 interface DomainOptions {
@@ -123,21 +122,17 @@ export function checkServerTools(tools: ServerTools): void {
   const servers = new Set(serversOf(tools).map(({ name }) => name))
   const toolsets = tools.filter(({ type }) => type === 'mcp_toolset').map(({ mcp_server_name: name }) => name)
   for (const { type, name, allowed_domains: allowed, blocked_domains: blocked } of tools) {
-    if (typeof type !== 'string') refuse('an entry has no type. Use anthropicTools, or the declaration of the service')
+    if (typeof type !== 'string') refuseServerTools('an entry has no type. Use anthropicTools, or the declaration of the service')
     if (allowed !== undefined && blocked !== undefined)
-      refuse(`${String(name ?? type)} has allowed and blocked domains; the service takes one of them`)
+      refuseServerTools(`${String(name ?? type)} has allowed and blocked domains; the service takes one of them`)
   }
   for (const name of toolsets)
-    if (!servers.has(name ?? '')) refuse(`the toolset of ${JSON.stringify(name)} has no server. Use anthropicTools.mcp`)
+    if (!servers.has(name ?? '')) refuseServerTools(`the toolset of ${JSON.stringify(name)} has no server. Use anthropicTools.mcp`)
   for (const name of servers)
-    if (!toolsets.includes(name)) refuse(`the MCP server ${JSON.stringify(name)} has no toolset. Use anthropicTools.mcp`)
-  if (new Set(toolsets).size < toolsets.length) refuse('an MCP server has two toolsets; the service takes one')
+    if (!toolsets.includes(name)) refuseServerTools(`the MCP server ${JSON.stringify(name)} has no toolset. Use anthropicTools.mcp`)
+  if (new Set(toolsets).size < toolsets.length) refuseServerTools('an MCP server has two toolsets; the service takes one')
   if (tools.length > 0 && tools.every(({ defer_loading: isDeferred }) => isDeferred === true))
-    refuse('every tool has defer_loading; one must be there at once')
-}
-
-function refuse(what: string): never {
-  throw new ConfigError('invalidOption', `serverTools: ${what}.`)
+    refuseServerTools('every tool has defer_loading; one must be there at once')
 }
 
 /** The parts of a request that `tools` make. */

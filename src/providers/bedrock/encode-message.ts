@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../contract/json.ts'
-import type { Content, TextContent, ThinkingContent } from '../../contract/message/content.ts'
+import { type Content, isMedia, type TextContent, type ThinkingContent } from '../../contract/message/content.ts'
 import { isMediaOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type Message, type ToolResultMessage, text, type UserMessage } from '../../contract/message/message.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
@@ -106,8 +106,7 @@ function encodeResult(message: ToolResultMessage, rules: ShownRules): EncodedMes
   for (const [at, block] of content.entries()) {
     const wire = shownBlock(block, at, rules)
     if (wire === undefined) continue
-    const isMedia = block.type === 'image' || block.type === 'file'
-    if (isMedia && (isError || !isMediaOf(block.mimeType, rules.mediaInToolResults))) after.push(toJson(wire))
+    if (isMedia(block) && (isError || !isMediaOf(block.mimeType, rules.mediaInToolResults))) after.push(toJson(wire))
     else shown.push(wire)
   }
   const documents = content.filter(isDocument).length

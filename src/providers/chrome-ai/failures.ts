@@ -1,4 +1,5 @@
 import { errorText, ProviderError, type ProviderErrorCode } from '../../contract/errors.ts'
+import { ownOf } from '../../contract/json.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 
 /** What the exceptions of the Prompt API mean, by their names. */
@@ -23,8 +24,8 @@ export function browserFailure(error: unknown, signal: AbortSignal, partial?: As
   if (signal.aborted) return new ProviderError('cancelled', 'The model call was aborted.', options)
   if (ProviderError.isInstance(error)) return error
   const name = String(Object(error).name)
-  const code = Object.hasOwn(codes, name) ? (codes[name] ?? 'other') : 'other'
-  const hint = Object.hasOwn(hints, name) ? hints[name] : undefined
+  const code = ownOf(codes, name) ?? 'other'
+  const hint = ownOf(hints, name)
   const message = `The browser's model failed: ${errorText(error)}`
   return new ProviderError(code, message, { ...options, cause: error, ...(hint !== undefined && { hint }) })
 }

@@ -1,5 +1,5 @@
 import { bytesOfBase64 } from '../../base/base64.ts'
-import type { Content } from '../../contract/message/content.ts'
+import { type Content, isMedia } from '../../contract/message/content.ts'
 import { type Message, textOf, toolCallsOf } from '../../contract/message/message.ts'
 import { constrainedAnswer } from './constrained.ts'
 import type { BrowserAi, PromptContent, PromptMessage } from './language-model.ts'
@@ -34,7 +34,7 @@ function simple(content: PromptContent[]): string | PromptContent[] {
 
 function contentOf(block: Content): PromptContent[] {
   if (block.type === 'text') return [{ type: 'text', value: block.text }]
-  if (block.type !== 'image' && block.type !== 'file') return []
+  if (!isMedia(block)) return []
   if (block.data === undefined) return []
   return [{ type: block.type === 'image' ? 'image' : 'audio', value: bytesOfBase64(block.data) }]
 }

@@ -1,6 +1,6 @@
 import type { KnownSecrets } from '../../base/text/redact.ts'
 import { secretsIn } from '../../base/text/url-secrets.ts'
-import { callbackFailed, errorText, ProviderError } from '../../contract/errors.ts'
+import { asProviderError, callbackFailed, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { Model } from '../../types/model/model.ts'
@@ -86,9 +86,4 @@ async function isRefreshed({ credentials }: Model): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-/** Anything a model threw, as a `ProviderError`. */
-function asProviderError(error: unknown): ProviderError {
-  return ProviderError.isInstance(error) ? error : new ProviderError('other', errorText(error), { cause: error })
 }

@@ -1,13 +1,14 @@
 import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import { serviceToolText, wordsOf } from '../../contract/message/block-words.ts'
-import type {
-  Content,
-  FileContent,
-  ImageContent,
-  ServiceToolContent,
-  TextContent,
-  ThinkingContent,
-  ToolCallContent,
+import {
+  type Content,
+  type FileContent,
+  type ImageContent,
+  isMedia,
+  type ServiceToolContent,
+  type TextContent,
+  type ThinkingContent,
+  type ToolCallContent,
 } from '../../contract/message/content.ts'
 import { sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, text, type UserMessage } from '../../contract/message/message.ts'
@@ -54,11 +55,11 @@ export function signatureOf(block: Content): string | undefined {
 }
 
 function shownPart(block: Content): JsonObject {
-  return block.type === 'image' || block.type === 'file' ? mediaPart(block) : { text: block.type === 'text' ? block.text : '' }
+  return isMedia(block) ? mediaPart(block) : { text: block.type === 'text' ? block.text : '' }
 }
 
 function shownJson(block: Content): string {
-  return block.type === 'image' || block.type === 'file' ? mediaJson(block, (each) => toJson(mediaPart(each))) : toJson(shownPart(block))
+  return isMedia(block) ? mediaJson(block, (each) => toJson(mediaPart(each))) : toJson(shownPart(block))
 }
 
 function mediaPart(block: ImageContent | FileContent): JsonObject {
@@ -134,7 +135,7 @@ function legalName(name: string): string {
 }
 
 function encodeResult(message: ToolResultMessage, name: string, { family, capabilities }: GeminiProfile): EncodedResult {
-  const images = message.content.filter((block) => block.type === 'image' || block.type === 'file').map(mediaPart)
+  const images = message.content.filter(isMedia).map(mediaPart)
   const words = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
   const said = words === '' ? '(see attached image)' : words
   const result: JsonObject = {

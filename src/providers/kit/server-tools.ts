@@ -1,3 +1,4 @@
+import { ConfigError } from '../../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { aJsonObject, listOf, type Shape } from '../../contract/shape/shape.ts'
 
@@ -33,4 +34,9 @@ function secretsUnder(value: JsonValue, isSecret: boolean): string[] {
 export function hiddenBy(tools: ServerTools, credential: string | undefined): { secrets?: readonly string[] } {
   const secrets = serverToolSecrets(tools)
   return secrets.length === 0 ? {} : { secrets: credential === undefined ? secrets : [...secrets, credential] }
+}
+
+/** Throws `ConfigError` `invalidOption` for the option `serverTools`: `what` is wrong with it, and what to do, in words without a stop. */
+export function refuseServerTools(what: string): never {
+  throw new ConfigError('invalidOption', `serverTools: ${what}.`)
 }

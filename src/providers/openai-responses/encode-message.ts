@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
+import { type Content, type FileContent, type ImageContent, isMedia } from '../../contract/message/content.ts'
 import { addressOf, nameByType, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
 import { joinedAll } from '../kit/encode/growing-text.ts'
@@ -57,7 +57,7 @@ export function approvalJson({ toolCallId, isError, content }: ToolResultMessage
 }
 
 function encodeResult({ toolCallId, toolName, content }: ToolResultMessage, mediaInResults: boolean): EncodedResult {
-  const media = content.filter((block) => block.type === 'image' || block.type === 'file')
+  const media = content.filter(isMedia)
   const base = { type: 'function_call_output', call_id: toolCallId }
   if (media.length > 0 && mediaInResults) {
     const json = toJson(base)
@@ -72,7 +72,7 @@ function encodeResult({ toolCallId, toolName, content }: ToolResultMessage, medi
 }
 
 function partJson(block: Content): string {
-  if (block.type === 'image' || block.type === 'file') return mediaJson(block, shownJson)
+  if (isMedia(block)) return mediaJson(block, shownJson)
   return textJson(block.type === 'text' ? block.text : '')
 }
 

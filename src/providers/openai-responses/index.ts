@@ -1,3 +1,4 @@
+import { ownOf } from '../../contract/json.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
@@ -83,7 +84,7 @@ function responsesProvider(options: OpenAiResponsesProviderOptions): StreamProvi
 
 /** How the service is called in messages. */
 function serviceOf(provider: string): string {
-  return Object.hasOwn(serviceNames, provider) ? (serviceNames[provider] ?? provider) : provider
+  return ownOf(serviceNames, provider) ?? provider
 }
 
 /** A bare host gets the version that every service has. */

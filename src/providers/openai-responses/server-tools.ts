@@ -1,6 +1,5 @@
-import { ConfigError } from '../../contract/errors.ts'
-import type { JsonObject } from '../../contract/json.ts'
-import type { ServerTools } from '../kit/server-tools.ts'
+import { type JsonObject, ownOf } from '../../contract/json.ts'
+import { refuseServerTools, type ServerTools } from '../kit/server-tools.ts'
 
 /** Options of `openaiTools.webSearch`. */
 export interface OpenAiWebSearchOptions {
@@ -129,28 +128,26 @@ const contents: Readonly<Record<string, string>> = {
 
 /** What the answer should include beside text. */
 export function includedFor(tools: ServerTools): string[] {
-  return tools.flatMap(({ type }) => (typeof type === 'string' && Object.hasOwn(contents, type) ? (contents[type] ?? []) : []))
+  return tools.flatMap(({ type }) => (typeof type === 'string' ? (ownOf(contents, type) ?? []) : []))
 }
 
 /** Throws `ConfigError` `invalidOption` for declarations that the service would refuse. */
 export function checkServerTools(tools: ServerTools): void {
   for (const tool of tools) {
     const { type, allowed_domains: allowed, excluded_domains: excluded, environment, execution } = tool
-    if (typeof type !== 'string') refuse('an entry has no type. Use openaiTools, or the declaration of the service')
+    if (typeof type !== 'string') refuseServerTools('an entry has no type. Use openaiTools, or the declaration of the service')
     const isLocal = (type === 'shell' && Object(environment).type === 'local') || execution === 'client'
-    if (ofCaller.has(type) || isLocal) refuse(`the service does not run ${type} as it is declared here. Make it a tool of the agent`)
-    if (allowed !== undefined && excluded !== undefined) refuse(`${type} has allowed and excluded domains; the service takes one of them`)
+    if (ofCaller.has(type) || isLocal)
+      refuseServerTools(`the service does not run ${type} as it is declared here. Make it a tool of the agent`)
+    if (allowed !== undefined && excluded !== undefined)
+      refuseServerTools(`${type} has allowed and excluded domains; the service takes one of them`)
     if (type === 'mcp') checkMcp(tool)
   }
 }
 
 function checkMcp({ server_url: url, connector_id: connector, tunnel_id: tunnel, server_label: label }: JsonObject): void {
-  if (typeof label !== 'string' || label === '') refuse('an MCP server has no server_label')
+  if (typeof label !== 'string' || label === '') refuseServerTools('an MCP server has no server_label')
   const given = [url, connector, tunnel].filter((each) => each !== undefined)
   if (given.length !== 1)
-    refuse(`the MCP server ${JSON.stringify(label)} has ${given.length} of server_url, connector_id and tunnel_id; it needs one`)
-}
-
-function refuse(what: string): never {
-  throw new ConfigError('invalidOption', `serverTools: ${what}.`)
+    refuseServerTools(`the MCP server ${JSON.stringify(label)} has ${given.length} of server_url, connector_id and tunnel_id; it needs one`)
 }

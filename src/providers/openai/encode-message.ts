@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, jsonObjectIn } from '../../contract/json.ts'
-import type { Content, FileContent, ImageContent, ToolCallContent } from '../../contract/message/content.ts'
+import { type Content, type FileContent, type ImageContent, isMedia, type ToolCallContent } from '../../contract/message/content.ts'
 import { addressOf, baseType, nameByType, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
 import { joinedAll } from '../kit/encode/growing-text.ts'
@@ -71,7 +71,7 @@ function encodeUser(message: UserMessage, part: EncodePart): string {
 }
 
 function encodePart(block: Content): string {
-  if (block.type === 'image' || block.type === 'file') return mediaJson(block, encodeMedia)
+  if (isMedia(block)) return mediaJson(block, encodeMedia)
   return toJson({ type: 'text', text: block.type === 'text' ? block.text : '' })
 }
 
@@ -169,7 +169,7 @@ function detailsOf(value: JsonValue | undefined): JsonValue[] {
 }
 
 function encodeResult(message: ToolResultMessage, rules: MessageRules, part: EncodePart): EncodedResult {
-  const media = message.content.filter((block) => block.type === 'image' || block.type === 'file')
+  const media = message.content.filter(isMedia)
   const text = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
   const json = toJson({
     role: 'tool',

@@ -1,3 +1,4 @@
+import { ownOf } from '../../contract/json.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { type OptionTable, options as optionsOf } from '../../contract/shape/shape.ts'
@@ -60,7 +61,7 @@ function chatProvider(options: ChatProviderOptions): StreamProvider {
 
 /** How the service is called in messages. */
 function serviceOf(provider: string): string {
-  return Object.hasOwn(serviceNames, provider) ? (serviceNames[provider] ?? provider) : provider
+  return ownOf(serviceNames, provider) ?? provider
 }
 
 /**

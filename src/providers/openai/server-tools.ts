@@ -1,7 +1,6 @@
-import { ConfigError } from '../../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { toJson } from '../kit/encode/json-text.ts'
-import type { ServerTools } from '../kit/server-tools.ts'
+import { refuseServerTools, type ServerTools } from '../kit/server-tools.ts'
 
 /** Where the person is, as services take it: `{ country: 'DE', city: 'Bonn' }`. */
 type UserLocation = { city?: string; region?: string; country?: string; timezone?: string }
@@ -93,25 +92,25 @@ export function checkServerTools(tools: ServerTools): void {
   for (const tool of tools) {
     const { type, parameters } = tool
     if ('search_parameters' in tool)
-      refuse(
+      refuseServerTools(
         'xAI has taken search_parameters out of Chat Completions. Use openaiResponses with xaiTools of phi-core/providers/openai-responses',
       )
     if (type === undefined) checkBeside(tool)
     else if (typeof type !== 'string' || ofCaller.has(type))
-      refuse(`the service does not run ${JSON.stringify(type)}. Make it a tool of the agent`)
+      refuseServerTools(`the service does not run ${JSON.stringify(type)}. Make it a tool of the agent`)
     const { allowed_domains: allowed, excluded_domains: excluded }: Record<string, unknown> = Object(parameters)
     if (allowed !== undefined && excluded !== undefined)
-      refuse(`${String(type)} has allowed and excluded domains; the service takes one of them`)
+      refuseServerTools(`${String(type)} has allowed and excluded domains; the service takes one of them`)
   }
   if (tools.length > 0 && tools.every(({ defer_loading: isDeferred }) => isDeferred === true))
-    refuse('every tool has defer_loading; one must be there at once')
+    refuseServerTools('every tool has defer_loading; one must be there at once')
 }
 
 /** Throws likewise for what OpenAI itself does not run here: a search beside the tools is all that it knows. */
 export function checkOpenAiTools(tools: ServerTools): void {
   const typed = tools.find(({ type }) => type !== undefined)
   if (typed !== undefined)
-    refuse(
+    refuseServerTools(
       `OpenAI does not run ${JSON.stringify(typed.type)} on Chat Completions. Use openaiResponses, or chatTools.webSearch with a search model`,
     )
 }
@@ -121,11 +120,7 @@ function checkBeside(tool: JsonObject): void {
   const odd = names.find((name) => !besideTools.has(name))
   if (names.length > 0 && odd === undefined) return
   const what = odd === undefined ? 'an entry is empty' : `${JSON.stringify(odd)} is no tool of the service`
-  refuse(`${what}. Use chatTools or openrouterTools, or a declaration with a type`)
-}
-
-function refuse(what: string): never {
-  throw new ConfigError('invalidOption', `serverTools: ${what}.`)
+  refuseServerTools(`${what}. Use chatTools or openrouterTools, or a declaration with a type`)
 }
 
 const searchDeclaration = { type: 'openrouter:tool_search' }

@@ -116,3 +116,9 @@ export function toTitle(title: string): string {
   checkOptions(title, aTitle, 'title')
   return oneLine(title)
 }
+
+/** Whose session a log is of; empty where nothing was said in it. */
+export function agentIdOf(records: readonly SessionRecord[]): string {
+  for (const { entry } of records) if (entry.type === 'sessionStart') return entry.agentId
+  return ''
+}

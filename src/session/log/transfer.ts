@@ -10,6 +10,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, aText, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 import { hashesIn, isLost } from '../media/kept-media.ts'
+import { agentIdOf } from './digest.ts'
 import { LogReader } from './read-log.ts'
 import { encodeLine, encodeRecord, lineStart } from './record-codec.ts'
 
@@ -78,7 +79,7 @@ export async function* exportSessionLines(
     throw new SessionError('invalidSession', `Session ${sessionId} is damaged: ${damage.reason} Salvage it, and export what that gives.`)
   }
   const version = hashesIn(records).size > 0 ? versions.withMedia : versions.plain
-  const head: ExportHead = { format, version, sessionId, agentId: agentOf(records), records: records.length }
+  const head: ExportHead = { format, version, sessionId, agentId: agentIdOf(records), records: records.length }
   yield `${JSON.stringify(head)}\n`
   const place = { epoch: 1, writer, from: 1, whole: records.length }
   const told = new Set<string>()
@@ -198,11 +199,6 @@ async function readBlobLine(line: string): Promise<[hash: string, data: string |
   const isWhole = typeof data === 'string' && isBase64(data) && (await isBytesOf(blob.hash, bytesOfBase64(data)))
   if (!isWhole) throw invalid(`the bytes ${blob.hash.slice(0, 64)} are cut or changed.`)
   return [blob.hash, data]
-}
-
-function agentOf(records: readonly SessionRecord[]): string {
-  for (const { entry } of records) if (entry.type === 'sessionStart') return entry.agentId
-  return ''
 }
 
 function invalid(reason: string): SessionError {

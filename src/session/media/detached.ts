@@ -1,5 +1,6 @@
-import { type Media, withMedia } from '../../base/json/media-blocks.ts'
+import { withMedia } from '../../base/json/media-blocks.ts'
 import { randomHex } from '../../contract/hex.ts'
+import type { MediaContent } from '../../contract/message/content.ts'
 import { byteLengthOf, inlineMediaChars, isBase64, type StoredBytes } from '../../contract/message/media.ts'
 import { encodeRecord, type UnplacedRecord } from '../log/record-codec.ts'
 
@@ -21,7 +22,7 @@ export function hasMedia({ fresh, hashes }: EncodedRecord): boolean {
 /** Bytes that were taken out of a record, and what stands for their hash. */
 export interface FreshBytes {
   mark: string
-  block: Media
+  block: MediaContent
 }
 
 /**
@@ -48,7 +49,7 @@ export function encodeDetached(record: UnplacedRecord, asIs = false): EncodedRec
 }
 
 /** A block with the name of its bytes in their place. */
-export function byName({ data: _bytes, ...rest }: Media, blob: StoredBytes): Media {
+export function byName({ data: _bytes, ...rest }: MediaContent, blob: StoredBytes): MediaContent {
   return { ...rest, blob }
 }
 

@@ -1,15 +1,16 @@
 import { bytesOfBase64 } from '../../base/base64.ts'
-import { type Media, mediaIn, withMedia } from '../../base/json/media-blocks.ts'
+import { mediaIn, withMedia } from '../../base/json/media-blocks.ts'
 import { sha256Of } from '../../base/sha256.ts'
+import type { MediaContent } from '../../contract/message/content.ts'
 import { byName, isDetachable } from './detached.ts'
 
 /** Blocks as they are called where their bytes stand beside. */
-const names = new WeakMap<Media, Media>()
+const names = new WeakMap<MediaContent, MediaContent>()
 /** What has such blocks, with their names. */
 const copies = new WeakMap<object, object>()
 
 /** The bytes of a block that has them, and their hash. From then on its name is known. */
-export async function hashed(block: Media): Promise<{ hash: string; bytes: Uint8Array<ArrayBuffer> }> {
+export async function hashed(block: MediaContent): Promise<{ hash: string; bytes: Uint8Array<ArrayBuffer> }> {
   const bytes = bytesOfBase64(block.data ?? '')
   const hash = names.get(block)?.blob?.hash ?? (await sha256Of(bytes))
   names.set(block, byName(block, { hash, bytes: bytes.length }))
@@ -34,6 +35,6 @@ function named<Value>(value: Value): Value {
   return withMedia(value, (block) => names.get(block) ?? block, copies)
 }
 
-function isLarge({ data }: Media): boolean {
+function isLarge({ data }: MediaContent): boolean {
   return data !== undefined && isDetachable(data)
 }

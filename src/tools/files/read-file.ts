@@ -7,6 +7,7 @@ import { aPositiveNumber, options as optionsOf, required } from '../../contract/
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 import type { Workspace, WorkspaceStat } from '../../types/tool/workspace.ts'
+import { nameOfPath } from '../../workspace/path.ts'
 import { checkCancelled } from '../deadline.ts'
 import { defineTool } from '../define-tool.ts'
 import { accessError } from './access-error.ts'
@@ -93,7 +94,7 @@ async function readMedia(
   const byBytes = typeByBytes(data)
   if (!isPdf) return { content: [{ type: 'image', data, mimeType: byBytes?.startsWith('image/') === true ? byBytes : mimeType }], details }
   if (byBytes !== mimeType) throw new ToolError('failed', `${path} is no PDF: its bytes do not begin like one.`)
-  return { content: [{ type: 'file', data, mimeType, name: path.slice(path.lastIndexOf('/') + 1) }], details }
+  return { content: [{ type: 'file', data, mimeType, name: nameOfPath(path) }], details }
 }
 
 async function readText(

@@ -1,4 +1,5 @@
 import { ToolError } from '../../contract/errors.ts'
+import { nameOfPath } from '../../workspace/path.ts'
 
 /** A step that takes exactly one character. */
 type Single = { type: 'literal'; char: string } | { type: 'any' } | CharacterClass
@@ -39,7 +40,7 @@ export function compileGlob(pattern: string): (path: string) => boolean {
   const programs = parts.map(matcherOf)
   const wholePath = pattern.includes('/')
   return (path) => {
-    const subject = [...(wholePath ? path : path.slice(path.lastIndexOf('/') + 1))]
+    const subject = [...(wholePath ? path : nameOfPath(path))]
     return programs.some((program) => program(subject))
   }
 }

@@ -1,6 +1,7 @@
 import { breathe } from '../../base/timer.ts'
 import { WorkspaceError } from '../../contract/errors.ts'
 import type { Workspace, WorkspaceEntry } from '../../types/tool/workspace.ts'
+import { nameOfPath } from '../../workspace/path.ts'
 
 /** Directories nobody means when they ask for "the files": build output, history, dependencies. */
 const excluded: ReadonlySet<string> = new Set(['target', '.git', 'node_modules'])
@@ -43,7 +44,7 @@ export async function* walkFiles({ workspace, path, maxDepth, signal }: WalkOpti
     }
     signal.throwIfAborted()
     if (entry.kind === 'file') yield entry.path
-    else if (stack.length < maxDepth && !excluded.has(baseName(entry.path))) {
+    else if (stack.length < maxDepth && !excluded.has(nameOfPath(entry.path))) {
       stack.push({ entries: await listOrSkip(workspace, entry.path, signal), next: 0 })
     }
   }
@@ -52,10 +53,6 @@ export async function* walkFiles({ workspace, path, maxDepth, signal }: WalkOpti
 /** What remains of `path`, a file below `directory`, seen from there. */
 export function relativeTo(directory: string, path: string): string {
   return directory === '.' ? path : path.slice(directory.length + 1)
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1)
 }
 
 async function listOrSkip(workspace: Workspace, path: string, signal: AbortSignal): Promise<WorkspaceEntry[]> {

@@ -3,6 +3,7 @@ import type { AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { SavedState } from '../../contract/session/shared-state.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
+import { streamHeaders } from '../shared/stream-headers.ts'
 import type { AgUiEvent } from './ag-ui-event.ts'
 
 /** What an encoder has to know besides the events. */
@@ -42,12 +43,7 @@ export interface AgUiEncoder {
 }
 
 /** The headers of an AG-UI stream. */
-export const agUiHeaders: Readonly<Record<string, string>> = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache',
-  // Proxies such as nginx would collect the whole answer first.
-  'x-accel-buffering': 'no',
-}
+export const agUiHeaders: Readonly<Record<string, string>> = streamHeaders
 
 /** One event as a server-sent event. Throws what `JSON.stringify` throws. */
 export function agUiSse(event: AgUiEvent): string {

@@ -1,11 +1,12 @@
 import { parsedJson } from '../../base/json/parsed-json.ts'
 import { isJsonObject, type JsonObject, type JsonValue, jsonObjectsIn } from '../../contract/json.ts'
 import type { Content } from '../../contract/message/content.ts'
+import { isId } from '../../contract/message/ids.ts'
 import type { UserMessage } from '../../contract/message/message.ts'
 import type { ClientToolDeclaration } from '../../contract/model/choices.ts'
 import { isToolName } from '../../contract/tool/tool-result.ts'
 import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
-import { isId, problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
+import { problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
 import type { ToolOutcome } from '../shared/client-result.ts'
 import { type ClientState, readState } from './shared-state.ts'
 

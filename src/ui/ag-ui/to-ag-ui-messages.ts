@@ -1,6 +1,13 @@
 import type { JsonValue } from '../../contract/json.ts'
 import { toldMedia } from '../../contract/message/block-words.ts'
-import type { Content, FileContent, ImageContent, ServiceToolContent, ToolCallContent } from '../../contract/message/content.ts'
+import {
+  type Content,
+  type FileContent,
+  type ImageContent,
+  isMedia,
+  type ServiceToolContent,
+  type ToolCallContent,
+} from '../../contract/message/content.ts'
 import {
   type AgentMessage,
   type AssistantMessage,
@@ -117,10 +124,10 @@ export function resultOf(
 
 /** Text alone, or parts where there are pictures or files. */
 function contentOf(content: readonly Content[]): string | AgUiPart[] {
-  if (!content.some(({ type }) => type === 'image' || type === 'file')) return textOf(content)
+  if (!content.some(isMedia)) return textOf(content)
   return content.flatMap((block): AgUiPart[] => {
     if (block.type === 'text') return [{ type: 'text', text: block.text }]
-    return block.type === 'image' || block.type === 'file' ? mediaPart(block) : []
+    return isMedia(block) ? mediaPart(block) : []
   })
 }
 
@@ -165,7 +172,7 @@ function outputText(output: JsonValue | undefined): string {
 /** Pictures and files of an answer, and what its texts rest on. */
 export function activitiesOf(messageId: string, content: readonly Content[]): (AgUiMessage & { role: 'activity' })[] {
   const shown = content.flatMap((block, contentIndex): (AgUiMessage & { role: 'activity' })[] => {
-    if (block.type !== 'image' && block.type !== 'file') return []
+    if (!isMedia(block)) return []
     const told = { messageId, contentIndex, ...toldMedia(block) }
     return [{ id: `${messageId}:${contentIndex}`, role: 'activity', activityType: `phi.${block.type}`, content: told }]
   })

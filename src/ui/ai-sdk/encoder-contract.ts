@@ -2,6 +2,7 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
+import { streamHeaders } from '../shared/stream-headers.ts'
 import type { CostOf, UiChunk } from './ui-message.ts'
 
 /** What an encoder has to know besides the events. */
@@ -35,13 +36,7 @@ export interface UiMessageEncoder {
 }
 
 /** The headers that the stream of `useChat` has. */
-export const uiMessageStreamHeaders: Readonly<Record<string, string>> = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache',
-  'x-vercel-ai-ui-message-stream': 'v1',
-  // Proxies such as nginx would collect the whole answer first.
-  'x-accel-buffering': 'no',
-}
+export const uiMessageStreamHeaders: Readonly<Record<string, string>> = { ...streamHeaders, 'x-vercel-ai-ui-message-stream': 'v1' }
 
 const needsSix = 'This needs AI SDK 6 or 7.'
 const needsSeven = 'This needs AI SDK 7.'

@@ -1,5 +1,5 @@
 import { PhiError } from '../../contract/errors.ts'
-import type { Content } from '../../contract/message/content.ts'
+import { type Content, isMedia } from '../../contract/message/content.ts'
 import { type AssistantMessage, shownContent } from '../../contract/message/message.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
@@ -295,7 +295,7 @@ class Encoder implements UiMessageEncoder {
       return
     }
     this.#growing.close()
-    if (block.type === 'image' || block.type === 'file') this.#whole.media(index, block)
+    if (isMedia(block)) this.#whole.media(index, block)
     if (block.type === 'serviceTool') {
       this.#whole.tool(block, this.#steps, isUnfinished)
       if (block.needsApproval && block.status === 'running' && !isUnfinished) this.#calls.ofService(block)

@@ -1,4 +1,4 @@
-import type { Content, FileContent, ImageContent } from '../../contract/message/content.ts'
+import { type Content, type FileContent, type ImageContent, isMedia } from '../../contract/message/content.ts'
 import { textOf } from '../../contract/message/message.ts'
 import type { UiChunk, UiFileChunk, UiFilePart, UiPart, UiTextPart, UiToolOutput, UiToolPart, UiToolState } from './ui-message.ts'
 
@@ -6,7 +6,7 @@ import type { UiChunk, UiFileChunk, UiFilePart, UiPart, UiTextPart, UiToolOutput
 export function partsOf(content: readonly Content[]): (UiTextPart | UiFilePart)[] {
   return content.flatMap((block): (UiTextPart | UiFilePart)[] => {
     if (block.type === 'text') return [{ type: 'text', text: block.text }]
-    return block.type === 'image' || block.type === 'file' ? fileParts(block) : []
+    return isMedia(block) ? fileParts(block) : []
   })
 }
 
@@ -25,7 +25,7 @@ export function fileChunk({ filename, ...file }: UiFilePart): UiFileChunk {
 
 /** What a tool gave back: its text, or its parts where there are images. */
 export function outputOf(content: readonly Content[]): UiToolOutput {
-  return content.some(({ type }) => type === 'image' || type === 'file') ? partsOf(content) : textOf(content)
+  return content.some(isMedia) ? partsOf(content) : textOf(content)
 }
 
 /** The chunks that build `parts` in a client that has none of them. */

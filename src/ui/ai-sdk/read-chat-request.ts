@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, jsonObjectsIn } from '../../contract/json.ts'
 import type { Content } from '../../contract/message/content.ts'
+import { isId } from '../../contract/message/ids.ts'
 import type { UserMessage } from '../../contract/message/message.ts'
 import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
-import { isId, problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
+import { problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
 import type { ToolOutcome } from '../shared/client-result.ts'
 
 /** What `useChat` asks for, as far as a client may say it. */

@@ -1,11 +1,12 @@
 import { argumentsHash } from '../../base/json/arguments-hash.ts'
 import { waitingApprovals, waitingClientCalls } from '../../base/questions.ts'
 import { isJsonObject } from '../../contract/json.ts'
-import type { Content, ServiceToolContent, ToolCallContent } from '../../contract/message/content.ts'
+import { type Content, isMedia, type ServiceToolContent, type ToolCallContent } from '../../contract/message/content.ts'
 import {
   type AgentMessage,
   type AssistantMessage,
   isReport,
+  loopIdOf,
   type MessageEnvelope,
   shownContent,
   type ToolResultMessage,
@@ -17,7 +18,7 @@ import type { PendingApproval, PendingClientCall } from '../../contract/run/run-
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, anything, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import { openCallsOf } from '../../types/tool/open-calls.ts'
-import { AnswerLoops, denialOf, isCut, loopOf, noticeOf, notRunText, unansweredText, waitsText } from '../shared/answers.ts'
+import { AnswerLoops, denialOf, isCut, noticeOf, notRunText, unansweredText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'
 import { blockId, fileParts, outputOf, partsOf } from './parts.ts'
 import { serviceCallOf, serviceStateOf, sourceParts } from './service-parts.ts'
@@ -128,14 +129,14 @@ export class OpenAnswer {
 
   /** Whether `message` was said while this answer was made; it then is a part of it. */
   takesIn(message: UserMessage & MessageEnvelope): boolean {
-    if (!this.loops.has(loopOf(message))) return false
+    if (!this.loops.has(loopIdOf(message))) return false
     this.message.parts.push(interjection(message))
     return true
   }
 
   add(message: AssistantMessage & MessageEnvelope): void {
     const { parts } = this.message
-    const loopId = loopOf(message)
+    const loopId = loopIdOf(message)
     if (this.#failedLoop !== undefined && this.#failedLoop === loopId) {
       parts.splice(this.#step + 1)
       for (const [id, { at }] of this.#services) if (at > this.#step) this.#services.delete(id)
@@ -157,7 +158,7 @@ export class OpenAnswer {
   }
 
   #said(block: Exclude<Content, ToolCallContent | ServiceToolContent>, index: number): UiPart[] {
-    if (block.type === 'image' || block.type === 'file') return fileParts(block)
+    if (isMedia(block)) return fileParts(block)
     if (block.type === 'text') return block.text === '' ? [] : [{ type: 'text', text: block.text, state: 'done' }]
     if (block.type !== 'thinking') return []
     return block.thinking === '' ? [] : [{ type: 'reasoning', id: blockId(this.steps, index), text: block.thinking, state: 'done' }]
@@ -181,7 +182,7 @@ export class OpenAnswer {
   }
 
   result(message: ToolResultMessage & MessageEnvelope): void {
-    this.loops.add(loopOf(message))
+    this.loops.add(loopIdOf(message))
     const { toolCallId, content, isError } = message
     const input = this.#open.get(toolCallId)?.call.input
     const denial = denialOf({ content, isError })

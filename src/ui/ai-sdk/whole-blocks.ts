@@ -1,5 +1,5 @@
 import { isSameJson } from '../../base/json/copy-json.ts'
-import type { Content, FileContent, ImageContent, ServiceToolContent } from '../../contract/message/content.ts'
+import { type Content, type FileContent, type ImageContent, isMedia, type ServiceToolContent } from '../../contract/message/content.ts'
 import { waitsText } from '../shared/answers.ts'
 import { fileChunk, fileParts, outputChunk } from './parts.ts'
 import { serviceCallOf, serviceStateOf } from './service-parts.ts'
@@ -48,7 +48,7 @@ export class WholeBlocks {
 
   /** A block that has come, or stands in place of the one there was. */
   shown(contentIndex: number, block: Content, step: number): void {
-    if (block.type === 'image' || block.type === 'file') this.#media = { contentIndex, block }
+    if (isMedia(block)) this.#media = { contentIndex, block }
     else if (block.type === 'serviceTool') this.tool(block, step, false)
   }
 

@@ -33,11 +33,6 @@ export class AnswerLoops {
   }
 }
 
-/** The loop a message came into the history with. */
-export function loopOf(message: AgentMessage): string | undefined {
-  return message.role === 'extension' ? undefined : message.turnId?.loopId
-}
-
 /** What the runtime itself wrote in the place of the user, because models know no other way to be told: a limit was reached, work in the background has ended. */
 export function noticeOf(message: UserMessage & Partial<MessageEnvelope>): string | undefined {
   const text = textOf(message.content)

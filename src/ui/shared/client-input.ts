@@ -31,11 +31,6 @@ export function textIn(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** An id as sessions and messages have them: some text, not too long to be stored as a key. */
-export function isId(value: JsonValue | undefined): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= 512
-}
-
 /** A file as a client of another protocol sends it. */
 export interface ClientFile {
   /** As the client says; else that of a `data:` address. */

@@ -12,6 +12,7 @@ import {
   type SessionSummary,
   type StorePromises,
 } from '../../../../src/session/index.ts'
+import { risingClock } from '../rising-clock.ts'
 import { KvBlobs } from './kv-blobs.ts'
 import { summaryKeyName, summaryPrefix } from './kv-key.ts'
 import { logKeys, readLines, writeLines } from './kv-log.ts'
@@ -73,7 +74,7 @@ class KvDriver implements LogDriver {
   readonly #writings = new WeakMap<LogClaim, Writing>()
   readonly #bytes: KvBlobs
   readonly blobs: BlobDriver
-  #latest = 0
+  readonly #now = risingClock()
 
   constructor(namespace: KvNamespace, maxValueBytes: number) {
     this.#namespace = namespace
@@ -165,12 +166,6 @@ class KvDriver implements LogDriver {
   /** The records are stored, whatever becomes of this: the next summary says it too. */
   async #updateSummary(writing: Writing): Promise<void> {
     if (writing.summary !== undefined) await this.#putSummary(writing, writing.summary).catch(() => undefined)
-  }
-
-  /** Never twice the same, so that lists have an order: a Worker's clock stands still while it computes. */
-  #now(): number {
-    this.#latest = Math.max(Date.now(), this.#latest + 1)
-    return this.#latest
   }
 }
 

@@ -1,4 +1,5 @@
 import type { LogQuery, SessionDigest, SessionSummary } from '../../../../src/session/index.ts'
+import { risingClock } from '../rising-clock.ts'
 import type { ObjectNamespace, ObjectState } from './durable-object.ts'
 import { answerCall, callHeader, callObject, notACall } from './object-call.ts'
 
@@ -29,7 +30,7 @@ interface RunCall {
  */
 export class IndexObject {
   readonly #sql: ObjectState['storage']['sql']
-  #latest: number
+  readonly #now: () => number
 
   constructor(state: ObjectState) {
     this.#sql = state.storage.sql
@@ -39,7 +40,7 @@ export class IndexObject {
     this.#sql.exec(`CREATE INDEX IF NOT EXISTS by_status ON sessions (${statusInDigest}, last_active_at)`)
     this.#sql.exec('CREATE TABLE IF NOT EXISTS runs (session_id TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID')
     const [row] = this.#sql.exec<{ latest: number | null }>('SELECT max(last_active_at) AS latest FROM sessions')
-    this.#latest = row?.latest ?? 0
+    this.#now = risingClock(row?.latest ?? 0)
   }
 
   async fetch(request: Request): Promise<Response> {
@@ -96,12 +97,6 @@ export class IndexObject {
     if (limit !== undefined && (row?.count ?? 0) >= limit) return false
     this.#sql.exec('INSERT OR REPLACE INTO runs (session_id, until) VALUES (?, ?)', sessionId, now + leaseMs)
     return true
-  }
-
-  /** Never twice the same time, so that lists have an order: the clock stands still while a request is answered. */
-  #now(): number {
-    this.#latest = Math.max(Date.now(), this.#latest + 1)
-    return this.#latest
   }
 
   /** No two sessions have the same time. */

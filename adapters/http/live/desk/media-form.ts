@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentMessage } from '../../../../src/index.ts'
-import { type Media, withMedia } from '../../../../src/internal.ts'
+import { type MediaContent, withMedia } from '../../../../src/internal.ts'
 import { messagesWithBytes } from '../../../../src/session/index.ts'
 import type { MediaForm } from '../../stream/event-source.ts'
 import { type TellEvent, toldEvents } from '../../stream/told-events.ts'
@@ -31,5 +31,5 @@ export async function messagesIn(form: MediaForm, live: LiveSession, messages: r
 }
 
 function linked<Value extends AgentEvent | readonly AgentMessage[]>(value: Value, address: string): Value {
-  return withMedia(value, ({ blob, ...block }): Media => (blob === undefined ? block : { ...block, url: address + blob.hash }))
+  return withMedia(value, ({ blob, ...block }): MediaContent => (blob === undefined ? block : { ...block, url: address + blob.hash }))
 }

@@ -58,8 +58,11 @@ export class IdleSessions<Session extends InMemory> {
 
   /** One that hangs holds up itself alone. */
   #rest(live: LiveSession): void {
-    live.rest().catch((error: unknown) => {
-      logWarning(this.#options.logger, 'sessionNotReleased', { sessionId: live.sessionId, message: String(error) })
-    })
+    live.rest().catch(notReleased(live, this.#options.logger))
   }
+}
+
+/** Says in the log that a session was not let go, and why. */
+export function notReleased({ sessionId }: LiveSession, logger: Logger | false | undefined): (error: unknown) => void {
+  return (error) => logWarning(logger, 'sessionNotReleased', { sessionId, message: String(error) })
 }

@@ -11,7 +11,7 @@ import { LiveSession } from '../live-session.ts'
 import { maxAttempts } from '../live-session-host.ts'
 import type { ListPage, LiveSessions, SessionFigures } from '../live-sessions.ts'
 import { attemptsOf } from '../unfinished-run.ts'
-import { IdleSessions, type InMemory } from './idle-sessions.ts'
+import { IdleSessions, type InMemory, notReleased } from './idle-sessions.ts'
 import { leftSessions, listOfAll, takeUpAll } from './left-sessions.ts'
 import {
   type CloseOptions,
@@ -338,9 +338,7 @@ export class SessionsHere implements MemoryLiveSessions {
   #leave(key: string, { address, live, ready }: Resident, leave?: (live: LiveSession) => Promise<void>): Promise<void> {
     this.#residents.delete(key)
     const leaveIt = async (): Promise<void> => {
-      await (leave === undefined ? live.leave() : leave(live)).catch((error: unknown) => {
-        logWarning(this.#options.logger, 'sessionNotReleased', { sessionId: live.sessionId, message: String(error) })
-      })
+      await (leave === undefined ? live.leave() : leave(live)).catch(notReleased(live, this.#options.logger))
       await this.#hooks.onLeft?.(address, { isAtRest: leave === undefined })
     }
     // What was refused on its way in was never here.

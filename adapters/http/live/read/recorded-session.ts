@@ -1,5 +1,6 @@
 import { combineUsage, emptyUsage } from '../../../../src/context/index.ts'
 import type { RunStatus, SessionStore } from '../../../../src/index.ts'
+import { agentIdOf } from '../../../../src/internal.ts'
 import type { RunFailure } from '../../../../src/loop/index.ts'
 import {
   queuedInputs,
@@ -13,7 +14,7 @@ import {
 import type { SavedState } from '../../../../src/shared-state/index.ts'
 import { ProblemError, unknownLoop } from '../../access/problem.ts'
 import { maxAttempts } from '../live-session-host.ts'
-import { agentIdOf, continuationOf, type UnfinishedRun, unfinishedRun } from '../unfinished-run.ts'
+import { continuationOf, type UnfinishedRun, unfinishedRun } from '../unfinished-run.ts'
 import { type History, type HistoryPage, historyIn, type PageQuery, readPage } from './history-page.ts'
 import { type LoopPage, readLoops } from './loop-page.ts'
 

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../../../src/index.ts'
-import { meant } from '../../../../src/internal.ts'
+import { meant, ownOf } from '../../../../src/internal.ts'
 import { compact, mcp, model, models, skills, thinking, tools, usage } from './agent-commands.ts'
 import { diff, undo } from './change-commands.ts'
 import type { Command, CommandHost } from './command.ts'
@@ -42,8 +42,8 @@ export function commandNames(line: string): string[] {
 /** Does what `line` says, which begins with `/`. Rejects with `ConfigError` for a name that is no command. */
 export async function runCommand(host: CommandHost, line: string): Promise<void> {
   const [, word = '', argument = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? []
-  const name = Object.hasOwn(aliases, word) ? (aliases[word] ?? word) : word
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  const name = ownOf(aliases, word) ?? word
+  const command = ownOf(commands, name)
   if (command === undefined) {
     const instead = meant(word, [...Object.keys(commands), ...Object.keys(aliases)])
     const hint = instead === undefined ? '' : `Did you mean /${instead}? `

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { type AgentMessage, ConfigError, type Content, type FileContent, type ImageContent } from '../../../../src/index.ts'
-import { nameByType } from '../../../../src/internal.ts'
+import { type AgentMessage, ConfigError, type FileContent, type ImageContent } from '../../../../src/index.ts'
+import { isMedia, nameByType } from '../../../../src/internal.ts'
 import { messagesWithBytes } from '../../../../src/session/index.ts'
 import type { Command } from './command.ts'
 
@@ -37,10 +37,6 @@ function hasMedia(message: AgentMessage): boolean {
 function inlineMedia(messages: readonly AgentMessage[]): Inline[] {
   const blocks = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []))
   return blocks.flatMap((block) => (isMedia(block) && block.data !== undefined ? [{ ...block, data: block.data }] : []))
-}
-
-function isMedia(block: Content): block is ImageContent | FileContent {
-  return block.type === 'image' || block.type === 'file'
 }
 
 /** A model names files: the name alone, of plain characters, and never a hidden file. */

@@ -15,6 +15,7 @@ import { toml } from '@codemirror/legacy-modes/mode/toml'
 import { html, xml } from '@codemirror/legacy-modes/mode/xml'
 import { yaml } from '@codemirror/legacy-modes/mode/yaml'
 import { type StreamParser, StringStream } from '@codemirror/streamparser'
+import { ownOf } from '../../../../src/internal.ts'
 import type { Style } from '../terminal/paint.ts'
 
 /** A part of a line of code; without a style it is as text is. */
@@ -105,7 +106,7 @@ export class CodeColours {
  * as they read.
  */
 export function coloursOf(language: string, time: ColourTime): CodeColours | undefined {
-  const parser = Object.hasOwn(languages, language) ? languages[language] : undefined
+  const parser = ownOf(languages, language)
   return parser === undefined ? undefined : new CodeColours(parser, time)
 }
 
@@ -128,5 +129,5 @@ const styles: Readonly<Record<string, Style>> = Object.fromEntries(
 /** Parsers say `variableName.function`, or several words. */
 function styleOf(name: string | null): Style | undefined {
   const word = /^[A-Za-z]+/.exec(name ?? '')?.[0] ?? ''
-  return Object.hasOwn(styles, word) ? styles[word] : undefined
+  return ownOf(styles, word)
 }

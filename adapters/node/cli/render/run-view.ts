@@ -1,5 +1,5 @@
 import { type AgentEvent, type Content, type RunStatus, type ServiceToolContent, textOf } from '../../../../src/index.ts'
-import { mediaBytes, mediaName } from '../../../../src/internal.ts'
+import { isMedia, mediaBytes, mediaName } from '../../../../src/internal.ts'
 import type {
   AgentEndEvent,
   BackgroundEndEvent,
@@ -17,7 +17,7 @@ import { MarkdownLines } from './markdown.ts'
 /** What an answer has beside its text: pictures and files by name, and its sources, numbered. */
 function besidesLines(content: readonly Content[], { paint, plain }: Painter): Painted[] {
   const media = content.flatMap((block) => {
-    if (block.type !== 'image' && block.type !== 'file') return []
+    if (!isMedia(block)) return []
     const isKept = (block.data ?? block.blob) !== undefined
     const where = isKept ? `${shortCount(mediaBytes(block))} bytes; /save writes it to a file` : (block.url ?? 'kept by the service')
     return [joined(paint('cyan', `▣ ${mediaName(block)}`), paint('dim', `  ${where}`))]

@@ -1,4 +1,4 @@
-import { startTimer } from '../../../../src/internal.ts'
+import { isEventStream, startTimer } from '../../../../src/internal.ts'
 import { type AnswerHead, type AnswerPart, type Mailbox, maxPartBytes, type ReceivedCall, type Sending } from './mailbox.ts'
 
 /** Where too much of an answer waits to be read: ms until it is tried again. */
@@ -40,7 +40,7 @@ async function isSent({ status, headers, body }: Response, sender: PartSender): 
   if (body === null) return sender.send({ head, bytes: nothing, ending: 'whole' })
   const reader = body.getReader()
   const waiting = new WaitingBytes(reader)
-  const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true
+  const isStream = isEventStream({ headers })
   let isOpen = isStream ? await sender.send({ head, bytes: nothing }) : true
   for (let isFirst = !isStream; isOpen; isFirst = false) {
     const next = await waiting.next(!isStream)

@@ -1,11 +1,12 @@
 import { indexedDbSessionStore } from '../../../../adapters/browser/index.ts'
 import { Agent, type AgentOptions, memorySessionStore, resumeAgent, type SessionStore } from '../../../../src/index.ts'
-import { type EventStore, SessionError, type SessionSummary, withEvents } from '../../../../src/session/index.ts'
+import { type EventStore, type SessionSummary, withEvents } from '../../../../src/session/index.ts'
 import { wordsOf } from '../notices/words.ts'
 import type { Contest } from '../race/local-race.ts'
 import type { RunRace } from '../race/race.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
 import { feedbackRules } from './marks.ts'
+import { undefinedWhereUnknown } from './unknown-session.ts'
 
 /** How agents of this tab are made. */
 export interface AgentSetup {
@@ -156,9 +157,4 @@ export class LocalBackend implements Backend {
     const { importInto } = await import('./local-files.ts')
     return importInto(this.store, text, options)
   }
-}
-
-function undefinedWhereUnknown(error: unknown): undefined {
-  if (SessionError.isInstance(error) && error.code === 'notFound') return undefined
-  throw error
 }

@@ -1,6 +1,6 @@
 import { aModel } from '../../../base/port-kinds.ts'
 import { ConfigError } from '../../../contract/errors.ts'
-import { definedFields } from '../../../contract/json.ts'
+import { definedFields, ownOf } from '../../../contract/json.ts'
 import { compatFields, type KnownApi, type OpenAiCompat } from '../../../contract/model/model-config.ts'
 import { type CostConfig, hasRates, type TokenRates } from '../../../contract/model/usage.ts'
 import { checkOptions } from '../../../contract/shape/read.ts'
@@ -76,7 +76,7 @@ async function withLimiter(build: Build, { limiter: limits, ...section }: ModelS
 }
 
 function hostModel({ host }: Build, id: string, model: string | undefined, path: Path): Model {
-  const found = host.models !== undefined && Object.hasOwn(host.models, id) ? host.models[id] : undefined
+  const found = host.models !== undefined ? ownOf(host.models, id) : undefined
   if (found === undefined) {
     const known = Object.keys(host.models ?? {}).join(', ') || 'none'
     throw fieldError('badReference', path, `${fieldOf(path)} names the model ${JSON.stringify(id)} of the host, which has: ${known}.`)

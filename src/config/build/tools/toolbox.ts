@@ -1,7 +1,8 @@
+import { someTools } from '../../../base/port-kinds.ts'
 import type { ConfigError } from '../../../contract/errors.ts'
 import { nearest } from '../../../contract/shape/nearest-name.ts'
 import { checkOptions } from '../../../contract/shape/read.ts'
-import { kind, listOf } from '../../../contract/shape/shape.ts'
+import { listOf } from '../../../contract/shape/shape.ts'
 import { aTool } from '../../../loop/check-config.ts'
 import { editFileTool } from '../../../tools/files/edit-file.ts'
 import { listFilesTool } from '../../../tools/files/list-files.ts'
@@ -34,8 +35,6 @@ const sets: ReadonlyMap<string, () => AgentTool[]> = new Map([
   ['revert_to_state', () => [revertTool()]],
 ])
 
-const severalThings = kind('a list of tools', (value) => typeof value === 'object' && value !== null && Symbol.iterator in value)
-
 /** Names of tools, and where they stand. */
 export interface ToolWish {
   names: readonly string[]
@@ -50,7 +49,7 @@ export async function toolboxAt({ host }: Build, place: AgentPlace, wishes: read
   const names = [...new Set(wishes.flatMap((wish) => wish.names.map(ownName)))]
   const { tools } = host
   const given = tools === undefined ? portableTools(place) : typeof tools === 'function' ? await tools({ ...place, names }) : tools
-  checkOptions(given, severalThings, 'tools')
+  checkOptions(given, someTools, 'tools')
   const list = [...given]
   checkOptions(list, listOf(aTool), 'tools', 'invalidTool')
   return new Map(list.map((tool) => [tool.name, tool]))

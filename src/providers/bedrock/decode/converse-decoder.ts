@@ -1,4 +1,5 @@
 import { ProviderError } from '../../../contract/errors.ts'
+import { ownOf } from '../../../contract/json.ts'
 import type { AssistantMessage, StopReason } from '../../../contract/message/message.ts'
 import { emptyUsage, type Usage } from '../../../contract/model/usage.ts'
 import { type AwsEventDecoder, createAwsEventDecoder, type EventHeaders } from '../../../stream/aws-event-stream.ts'
@@ -89,7 +90,7 @@ export class BedrockDecoder implements StreamDecoder {
       throw new ProviderError('api', message, { isRetryable: true })
     }
     if (wire === '') throw new ProviderError('network', 'Amazon Bedrock stopped and did not say why: the answer may be cut off.')
-    const reason = Object.hasOwn(stopReasons, wire) ? stopReasons[wire] : undefined
+    const reason = ownOf(stopReasons, wire)
     if (reason === undefined)
       throw new ProviderError('other', `Amazon Bedrock stopped for a reason this package does not know: ${wire.slice(0, 100)}.`)
     this.#blocks.end(reason)

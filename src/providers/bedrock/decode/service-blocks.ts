@@ -1,5 +1,5 @@
 import { parseArguments } from '../../../base/json/call-arguments.ts'
-import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import { type JsonObject, type JsonValue, ownOf } from '../../../contract/json.ts'
 import type { Citation, DocumentPlace, ProviderState } from '../../../contract/message/content.ts'
 import { isHttpsAddress } from '../../../contract/message/media.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
@@ -84,7 +84,7 @@ export function citationOf({ title, source, sourceContent, location }: Record<st
   const [kind = '', place]: [string?, unknown?] = Object.entries(Object(location))[0] ?? []
   const { url, domain, documentIndex, searchResultIndex, start, end }: Record<string, unknown> = Object(place)
   const index = documentIndex ?? searchResultIndex
-  const unit = Object.hasOwn(units, kind) ? units[kind] : undefined
+  const unit = ownOf(units, kind)
   const quoted = Array.isArray(sourceContent) ? sourceContent.map((each) => String(Object(each).text ?? '')).join('') : ''
   const isPlace = unit !== undefined && typeof index === 'number' && typeof start === 'number' && typeof end === 'number'
   const name = [title, domain, source].find((each): each is string => typeof each === 'string')

@@ -1,5 +1,5 @@
 import { ProviderError } from '../../../contract/errors.ts'
-import type { JsonObject } from '../../../contract/json.ts'
+import { type JsonObject, ownOf } from '../../../contract/json.ts'
 import type { ProviderState } from '../../../contract/message/content.ts'
 import type { AssistantMessage, StopReason } from '../../../contract/message/message.ts'
 import { createSseDecoder, type SseDecoder } from '../../../stream/sse.ts'
@@ -135,7 +135,7 @@ export class GeminiDecoder implements StreamDecoder {
     if (finish === 'CONTINUATION' && typeof this.#continuation === 'string') return this.#paused(this.#continuation)
     this.#parts.close()
     if (finish === undefined) return this.#guarded(`blocked the prompt (blockReason ${this.#blockReason})`)
-    const reason = Object.hasOwn(stopReasons, finish) ? stopReasons[finish] : undefined
+    const reason = ownOf(stopReasons, finish)
     if (reason === 'guardRail') return this.#guarded(`stopped the answer (finishReason ${finish})`)
     if (reason !== undefined) return this.builder.finish(reason, this.#counts.usage)
     const said = this.#finishMessage === '' ? '' : `: ${this.#finishMessage}`

@@ -1,7 +1,7 @@
 import { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
 import { ProviderError } from '../../../contract/errors.ts'
 import type { Citation, ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
-import { newId } from '../../../contract/message/ids.ts'
+import { isId, newId } from '../../../contract/message/ids.ts'
 import { type AssistantMessage, hasCallsToAnswer, now, type StopReason } from '../../../contract/message/message.ts'
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import { combineUsage, contextTokensOf, emptyUsage, type Usage } from '../../../contract/model/usage.ts'
@@ -78,8 +78,8 @@ export class AssistantBuilder {
   /** What the service calls its answer, and the model that gives it: the first of each counts, and what is no text, or an empty one, does not. */
   answeredBy(responseId: unknown, responseModel: unknown): void {
     const { message } = this
-    if (message.responseId === undefined && isName(responseId)) message.responseId = responseId
-    if (message.responseModel === undefined && isName(responseModel)) message.responseModel = responseModel
+    if (message.responseId === undefined && isId(responseId)) message.responseId = responseId
+    if (message.responseModel === undefined && isId(responseModel)) message.responseModel = responseModel
   }
 
   /** Emits `start`, once. Every operation that emits does so first. */
@@ -372,11 +372,6 @@ export class AssistantBuilder {
 
 function serviceKey(id: string): string {
   return `service tool ${id}`
-}
-
-/** A name of sound length: it is stored with every answer. */
-function isName(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= 512
 }
 
 /**

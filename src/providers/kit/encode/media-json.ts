@@ -1,9 +1,7 @@
-import type { FileContent, ImageContent } from '../../../contract/message/content.ts'
+import { isMedia, type MediaContent } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
 import type { Message } from '../../../contract/message/message.ts'
 import { perObject } from './per-object.ts'
-
-type Media = ImageContent | FileContent
 
 /** Characters from which on data are not copied. */
 const longData = 64 * 1024
@@ -14,17 +12,17 @@ const otherThanBase64 = /[^A-Za-z0-9+/=]/
 export type MediaBeside = ReadonlyMap<string, string>
 
 /** Stands for the data of a block in what is encoded of it. Nobody who writes a name or a text can know it. */
-const nameOf = perObject((_: Media) => `beside:${newId()}`)
-const canStandBeside = perObject(({ data = '' }: Media) => data.length >= longData && !otherThanBase64.test(data))
+const nameOf = perObject((_: MediaContent) => `beside:${newId()}`)
+const canStandBeside = perObject(({ data = '' }: MediaContent) => data.length >= longData && !otherThanBase64.test(data))
 /** Blocks of requests whose sender puts the data in. */
-const beside = new WeakSet<Media>()
+const beside = new WeakSet<MediaContent>()
 
 /** The long data of the messages at `places`: what is encoded of them from now on has a name in their place. `undefined` where there are none. */
 export function mediaBeside(messages: readonly Message[], places: readonly number[]): MediaBeside | undefined {
   let found: Map<string, string> | undefined
   for (const at of places) {
     for (const block of messages[at]?.content ?? []) {
-      if ((block.type !== 'image' && block.type !== 'file') || block.data === undefined || !canStandBeside(block)) continue
+      if (!isMedia(block) || block.data === undefined || !canStandBeside(block)) continue
       beside.add(block)
       found ??= new Map()
       found.set(nameOf(block), block.data)
@@ -56,7 +54,7 @@ export interface AroundData {
  * The JSON that `encode` makes of a block, as what stands before its data, the data, and what stands behind: a request then refers to the bytes of the block, and
  * nobody keeps a copy. `undefined` where the data are short, or no base64.
  */
-export function partsAround(block: Media, encode: (block: Media) => string): AroundData | undefined {
+export function partsAround(block: MediaContent, encode: (block: MediaContent) => string): AroundData | undefined {
   const { data } = block
   if (data === undefined || !canStandBeside(block)) return undefined
   const name = nameOf(block)
@@ -67,7 +65,7 @@ export function partsAround(block: Media, encode: (block: Media) => string): Aro
 }
 
 /** The same, as one text. */
-export function mediaJson(block: Media, encode: (block: Media) => string): string {
+export function mediaJson(block: MediaContent, encode: (block: MediaContent) => string): string {
   const around = partsAround(block, encode)
   return around === undefined ? encode(block) : around.before + around.shown + around.after
 }

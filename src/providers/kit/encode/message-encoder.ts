@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../contract/json.ts'
-import type { Content, FileContent, ImageContent } from '../../../contract/message/content.ts'
+import { type Content, type FileContent, type ImageContent, isMedia } from '../../../contract/message/content.ts'
 import type { AssistantMessage, Message } from '../../../contract/message/message.ts'
 import { emptyHash, extendHash, type Hash, hashToString, joinHash } from '../history/hash.ts'
 import type { HistoryWriter } from '../history/history-memory.ts'
@@ -190,8 +190,7 @@ export function joinBlocks(
     const wire = encode(block, at)
     if (wire === undefined || (isList(wire) && wire.length === 0)) continue
     if (isList(wire)) for (const each of wire) blocks.push({ parts: [toJson(each)], isMedia: false })
-    else if ((block.type === 'image' || block.type === 'file') && Object(wire.source).type !== 'text')
-      blocks.push(mediaBlock(block, wire, (each) => toJson(encode(each, at))))
+    else if (isMedia(block) && Object(wire.source).type !== 'text') blocks.push(mediaBlock(block, wire, (each) => toJson(encode(each, at))))
     else blocks.push({ parts: [toJson(wire)], isMedia: false })
     // Reasoning must be followed by what it led to.
     if (block.type !== 'thinking') end = blocks.length

@@ -1,5 +1,12 @@
 import { serviceToolText, wordsOf } from '../../../contract/message/block-words.ts'
-import type { Content, ServiceToolContent, TextContent, ThinkingContent, ToolCallContent } from '../../../contract/message/content.ts'
+import {
+  type Content,
+  isMedia,
+  type ServiceToolContent,
+  type TextContent,
+  type ThinkingContent,
+  type ToolCallContent,
+} from '../../../contract/message/content.ts'
 import {
   type AssistantMessage,
   type Message,
@@ -102,7 +109,7 @@ function cleanResult(message: ToolResultMessage, target: NormaliseTarget): ToolR
 /** Text and images; `placeholder` where none is left. */
 function shown(content: Content[], target: NormaliseTarget, placeholder: TextContent): Content[] {
   const kept = mapBlocks(content, (block) => {
-    if (block.type === 'image' || block.type === 'file') return takenMedia(block, target.media, target.api, content)
+    if (isMedia(block)) return takenMedia(block, target.media, target.api, content)
     return block.type === 'text' && block.text.trim() !== '' ? withoutForeignState(block, target, false) : undefined
   })
   return kept.length === 0 ? [placeholder] : kept
@@ -163,7 +170,7 @@ const shownBefore: TextContent = { type: 'text', text: '(What the answer above s
 
 /** Media of an answer that its service does not take back from a model, as a user message: the next model should see them too. */
 export function picturesOf({ content }: AssistantMessage, cleaned: AssistantMessage): UserMessage | undefined {
-  const media = content.filter((block) => (block.type === 'image' || block.type === 'file') && !cleaned.content.includes(block))
+  const media = content.filter((block) => isMedia(block) && !cleaned.content.includes(block))
   return media.length === 0 ? undefined : { role: 'user', content: [shownBefore, ...media], timestamp: 0 }
 }
 

@@ -1,6 +1,6 @@
 import { errorText, ProviderError } from '../../../contract/errors.ts'
 import { mediaName } from '../../../contract/message/block-words.ts'
-import type { Content, FileContent, ImageContent, TextContent } from '../../../contract/message/content.ts'
+import { type Content, isMedia, type MediaContent, type TextContent } from '../../../contract/message/content.ts'
 import { isMediaOf, isTextType } from '../../../contract/message/media.ts'
 import type { Message } from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-config.ts'
@@ -9,8 +9,6 @@ import type { StreamRequest } from '../../../types/model/provider.ts'
 import { perObject } from '../encode/per-object.ts'
 import { placesWhere } from './beginnings.ts'
 import { isFetched, type LeftOut, leftOutAt, leftOutFor, type MediaRules, whyLeftOut } from './media.ts'
-
-type Media = ImageContent | FileContent
 
 /** Whose media are looked at: its protocol, and what its models take. */
 export interface MediaTarget {
@@ -85,20 +83,18 @@ function timeText(at: number): string {
   return Number.isNaN(date.getTime()) ? 'the past' : date.toISOString()
 }
 
-function nameOf(block: Media): string {
+function nameOf(block: MediaContent): string {
   return `${block.type === 'image' ? 'The picture' : 'The file'} ${mediaName(block)}`
 }
 
-const none: readonly Media[] = []
+const none: readonly MediaContent[] = []
 /** The media of a message: most have none, and each is asked for them with every request. */
-const mediaOf = perObject((message: Message): readonly Media[] => (message.content.some(isMedia) ? message.content.filter(isMedia) : none))
-
-function isMedia(block: Content): block is Media {
-  return block.type === 'image' || block.type === 'file'
-}
+const mediaOf = perObject((message: Message): readonly MediaContent[] =>
+  message.content.some(isMedia) ? message.content.filter(isMedia) : none,
+)
 
 /** What somebody has to fetch, or read. A text file is sent as text where the model takes no such file; what a service has made goes back to it. */
-function unfetched(messages: readonly Message[], rules: MediaRules, api: ApiProtocol): Media[] {
+function unfetched(messages: readonly Message[], rules: MediaRules, api: ApiProtocol): MediaContent[] {
   const open = messages.flatMap((message) =>
     mediaOf(message).filter(({ type, mimeType, url, blob, providerState }) => {
       if (!blob && (!url || message.role === 'assistant' || isFetched(url, mimeType, rules))) return false
@@ -109,8 +105,11 @@ function unfetched(messages: readonly Message[], rules: MediaRules, api: ApiProt
 }
 
 /** What came of each block: the block with its bytes, or a line that says why there are none. Never rejects. */
-async function fetchAll(blocks: readonly Media[], resolve: MediaWithBytes): Promise<ReadonlyMap<Content, Media | TextContent>> {
-  const found = new Map<Content, Media | TextContent>()
+async function fetchAll(
+  blocks: readonly MediaContent[],
+  resolve: MediaWithBytes,
+): Promise<ReadonlyMap<Content, MediaContent | TextContent>> {
+  const found = new Map<Content, MediaContent | TextContent>()
   const waiting = blocks.values()
   const work = async (): Promise<void> => {
     for (const block of waiting) {
@@ -156,7 +155,7 @@ function checked(request: StreamRequest, rules: MediaRules, { api }: MediaTarget
 }
 
 function leftOutOf(
-  block: Media,
+  block: MediaContent,
   { model }: StreamRequest,
   { rules, api, others }: { rules: MediaRules; api: ApiProtocol; others: readonly Content[] },
 ): LeftOut | undefined {

@@ -1,5 +1,5 @@
 import { ProviderError } from '../../../contract/errors.ts'
-import { isJsonObject, type JsonObject, jsonObjectIn, setOwnField } from '../../../contract/json.ts'
+import { isJsonObject, type JsonObject, jsonObjectIn, ownOf, setOwnField } from '../../../contract/json.ts'
 import { cannotBeSet, guardedFields } from '../../../contract/model/request-settings.ts'
 
 /**
@@ -20,7 +20,7 @@ function merged(under: JsonObject, over: JsonObject, guards: readonly string[], 
     // A value in place of what holds a guarded field replaces that too.
     const isGuarded = guards.some((guard) => guard === field || (!isJsonObject(value) && guard.startsWith(`${field}.`)))
     if (isGuarded) throw new ProviderError('unsupported', cannotBeSet(`body.${place}${key}`))
-    const known = Object.hasOwn(result, key) ? result[key] : undefined
+    const known = ownOf(result, key)
     const both = isJsonObject(value) ? merged(jsonObjectIn(known), value, guards, `${place}${key}.`) : value
     setOwnField(result, key, both)
   }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../contract/json.ts'
+import { type JsonObject, ownOf } from '../../../contract/json.ts'
 import type { CodePoints } from '../../kit/decode/code-points.ts'
 import { indexIn, nameIn } from '../../kit/decode/wire-value.ts'
 import type { ResponsesEvent } from './wire.ts'
@@ -52,7 +52,7 @@ const keysPerItem = 1024
 
 /** The kind of an item of this wire type. */
 export function kindOf(type: string | undefined): ItemKind {
-  return type !== undefined && Object.hasOwn(kinds, type) ? (kinds[type] ?? 'other') : 'other'
+  return (type === undefined ? undefined : ownOf(kinds, type)) ?? 'other'
 }
 
 /**

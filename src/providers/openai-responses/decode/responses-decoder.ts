@@ -1,3 +1,4 @@
+import { ownOf } from '../../../contract/json.ts'
 import type { AssistantMessage, StopReason } from '../../../contract/message/message.ts'
 import { createSseDecoder, type SseDecoder } from '../../../stream/sse.ts'
 import type { DecoderContext, EncodedCall } from '../../kit/codec.ts'
@@ -232,7 +233,7 @@ export class ResponsesDecoder implements StreamDecoder {
     if (status === 'incomplete') {
       const reason = wordIn(response.incomplete_details?.reason, 'a reason to stop') ?? 'max_output_tokens'
       this.#reason = reason
-      this.#stopReason = Object.hasOwn(incompleteReasons, reason) ? (incompleteReasons[reason] ?? 'error') : 'error'
+      this.#stopReason = ownOf(incompleteReasons, reason) ?? 'error'
     }
     this.isDone = true
   }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts'
 import type { ToolCallContent } from '../../../contract/message/content.ts'
-import { isId, readBody, textIn } from '../../shared/client-input.ts'
+import { isId } from '../../../contract/message/ids.ts'
+import { readBody, textIn } from '../../shared/client-input.ts'
 import { argumentsOf, resultContent } from '../shared/caller-content.ts'
 import { type ReadRequest, readingOf, refuse } from '../shared/caller-fault.ts'
 import { CallerConversation, type CallerRequest, type ReadOptions } from '../shared/caller-request.ts'

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, ownOf } from '../../../contract/json.ts'
 import type { ClientSettings } from '../../../contract/model/model-config.ts'
 import { refuse, refuseUnsupported } from './caller-fault.ts'
 
@@ -67,7 +67,7 @@ function valueAt(body: JsonObject, path: string): JsonValue | undefined {
   let value: JsonValue | undefined = body
   for (const name of path.split('.')) {
     if (!isJsonObject(value)) return undefined
-    value = Object.hasOwn(value, name) ? value[name] : undefined
+    value = ownOf(value, name)
   }
   return value
 }
@@ -87,7 +87,7 @@ export type UnsupportedFields = Readonly<Record<string, { defaults?: readonly Js
 /** Refuses a field that asks for what nothing here can do. */
 export function refuseAsked(body: JsonObject, fields: UnsupportedFields): void {
   for (const [param, { defaults = [], why }] of Object.entries(fields)) {
-    const value = Object.hasOwn(body, param) ? body[param] : undefined
+    const value = ownOf(body, param)
     if (value === undefined || value === null) continue
     if (!defaults.some((each) => JSON.stringify(each) === JSON.stringify(value))) refuseUnsupported(param, why)
   }
