@@ -42,7 +42,7 @@ test('a screen reader is told of calls, approvals, the trace and the tree', asyn
           - columnheader "Took"
       - rowgroup:
         - row:
-          - rowheader /Demo model loop, done/
+          - rowheader /Demo model run, done/
         - row:
           - rowheader /turn 0 turn, done/
           - cell
@@ -67,11 +67,11 @@ test('a screen reader is told of calls, approvals, the trace and the tree', asyn
       - searchbox "Search conversations"
       - list:
         - listitem:
-          - button /Add an entry for Thursday. .* 3 loops/
+          - button /Add an entry for Thursday. .* 3 runs/
           - button "Delete “Add an entry for Thursday.”"
-          - tree "Loops":
-            - 'treeitem "loop: Add an entry for Thursday. 2 turns , completed" [level=1]'
-            - 'treeitem "loop: Hello? 1 turn , completed" [level=1]'
-            - 'treeitem "branch: And now? 1 turn , completed" [level=1]'
+          - tree "Runs":
+            - 'treeitem "run: Add an entry for Thursday. 2 turns , done" [level=1]'
+            - 'treeitem "run: Hello? 1 turn , done" [level=1]'
+            - 'treeitem "branch: And now? 1 turn , done" [level=1]'
   `)
 })

@@ -76,7 +76,7 @@ test('a file that is refused says why, and what can be sent stays', async ({ pag
   await bring(page.getByRole('log'), 'drop', { name: 'all.zip', mimeType: 'application/zip', text: 'PK' })
   await expect(page.getByRole('alert')).toContainText('“all.zip” is of the type application/zip')
   await bring(page.getByRole('log'), 'drop', { name: 'empty.txt', mimeType: 'text/plain', text: '' })
-  await expect(page.getByRole('alert')).toContainText('"empty.txt" is empty')
+  await expect(page.getByRole('alert')).toContainText('“empty.txt” is empty')
   expect(await violations(page)).toEqual([])
   await bring(page.getByRole('log'), 'drop', { ...pdf, text: '<script>window.hacked = 1</script>' })
   await expect(page.getByRole('alert')).toContainText('application/pdf')

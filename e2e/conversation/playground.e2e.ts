@@ -53,7 +53,7 @@ test('streams an answer into the page while it is written', everywhere, async ({
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
   const whileRunning = (await statesSeen(page)).filter((state) => state.status === 'running' && state.answered > 0)
   expect(new Set(whileRunning.map(({ answered }) => answered)).size).toBeGreaterThan(1)
-  await expect(page.getByTestId('announcer')).toHaveText(/^The assistant replied/)
+  await expect(page.getByTestId('announcer')).toHaveText(/^Done\. The assistant replied/)
 })
 
 test('thinks, runs two tools at once and answers from their results', everywhere, async ({ page }) => {

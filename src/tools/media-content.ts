@@ -1,6 +1,6 @@
 import { toBase64 } from '../base/base64.ts'
 import { aFile } from '../base/port-kinds.ts'
-import { ConfigError } from '../contract/errors.ts'
+import { ConfigError, type ConfigErrorOptions } from '../contract/errors.ts'
 import { type FileCitations, type FileContent, fileCitations, type ImageContent } from '../contract/message/content.ts'
 import { defaultMaxMediaBytes, sourceFault, typeOfFile } from '../contract/message/media.ts'
 import { checkOptions } from '../contract/shape/read.ts'
@@ -30,7 +30,8 @@ const fileOptions = optionsOf<FileOptions>({ ...ofMedia, context: aText, citatio
 
 /**
  * A file for a message, of a `Blob`, a `File` or bytes. Rejects with `ConfigError` `invalidOption` for what is no file, for an empty one, one over `maxBytes`,
- * one whose type nobody knows, and one whose bytes contradict its type. Nothing is fetched, and archives are not opened.
+ * one whose type nobody knows, and one whose bytes contradict its type. Its `field` says which: `file`, `maxBytes`, or `mimeType`, where `value` is the
+ * type that is wrong. Nothing is fetched, and archives are not opened.
  *
  * Source: docs/concepts/files.md
  */
@@ -52,14 +53,15 @@ export async function fileContent(bytes: Blob | Uint8Array, options: FileOptions
 export async function imageContent(bytes: Blob | Uint8Array, options: MediaOptions = {}): Promise<ImageContent> {
   checkOptions(options, mediaOptions)
   const { data, mimeType } = await read(bytes, options)
-  if (!mimeType.startsWith('image/')) refuse(`The picture is of the type ${mimeType}. Pass a picture, or use fileContent.`)
+  if (!mimeType.startsWith('image/'))
+    refuse(`The picture is of the type ${mimeType}. Pass a picture, or use fileContent.`, ofType(mimeType))
   return checked({ type: 'image', mimeType, data })
 }
 
 /** What a prompt would refuse is refused here: bytes of another type, an SVG as a picture. */
 function checked<Media extends ImageContent | FileContent>(block: Media): Media {
   const fault = sourceFault(block, block.type === 'image' ? 'The picture' : 'The file', 'given')
-  if (fault !== undefined) refuse(`${fault}.`)
+  if (fault !== undefined) refuse(`${fault}.`, ofType(block.mimeType))
   return block
 }
 
@@ -68,12 +70,14 @@ async function read(given: Blob | Uint8Array, options: MediaOptions) {
   const { name = nameOf(given), mimeType, maxBytes = defaultMaxMediaBytes } = options
   const what = name === undefined ? 'The file' : `The file ${JSON.stringify(name.slice(0, 100))}`
   const size = given instanceof Uint8Array ? given.length : given.size
-  if (size === 0) refuse(`${what} is empty: there is nothing to send.`)
-  if (size > maxBytes)
-    refuse(`${what} has ${size} bytes; at most ${maxBytes} are taken (maxBytes). Upload it to the service, or send a part.`)
+  if (size === 0) refuse(`${what} is empty: there is nothing to send.`, { field: 'file' })
+  if (size > maxBytes) {
+    const sentence = `${what} has ${size} bytes; at most ${maxBytes} are taken (maxBytes). Upload it to the service, or send a part.`
+    refuse(sentence, { field: 'maxBytes', value: String(size) })
+  }
   const data = toBase64(given instanceof Uint8Array ? given : new Uint8Array(await given.arrayBuffer()))
   const type = mimeType ?? typeOfFile(given instanceof Uint8Array ? '' : given.type, data, name)
-  if (type === undefined) refuse(`${what} has no known type: neither its bytes nor its name say it. Pass mimeType.`)
+  if (type === undefined) refuse(`${what} has no known type: neither its bytes nor its name say it. Pass mimeType.`, { field: 'mimeType' })
   return { data, mimeType: type, name }
 }
 
@@ -82,6 +86,8 @@ function nameOf(given: Blob | Uint8Array): string | undefined {
   return typeof name === 'string' && name !== '' ? name : undefined
 }
 
-function refuse(sentence: string): never {
-  throw new ConfigError('invalidOption', sentence)
+const ofType = (mimeType: string): ConfigErrorOptions => ({ field: 'mimeType', value: mimeType.slice(0, 100) })
+
+function refuse(sentence: string, place: ConfigErrorOptions): never {
+  throw new ConfigError('invalidOption', sentence, place)
 }

@@ -20,18 +20,24 @@ describe('fileContent and imageContent', () => {
   })
 
   it.each([
-    ['an empty file', () => fileContent(new Blob([]), { name: 'a.pdf' }), /"a\.pdf" is empty/],
-    ['a file that is too large', () => fileContent(pdf, { maxBytes: 3 }), /at most 3 are taken \(maxBytes\)/],
-    ['a type that nobody knows', () => fileContent(bytes('??')), /Pass mimeType/],
-    ['a file as a picture', () => imageContent(pdf), /use fileContent/],
+    ['an empty file', () => fileContent(new Blob([]), { name: 'a.pdf' }), /"a\.pdf" is empty/, { field: 'file' }],
+    ['a file that is too large', () => fileContent(pdf, { maxBytes: 3 }), /at most 3 are taken \(maxBytes\)/, { field: 'maxBytes' }],
+    ['a type that nobody knows', () => fileContent(bytes('??')), /Pass mimeType/, { field: 'mimeType' }],
+    ['a file as a picture', () => imageContent(pdf), /use fileContent/, { field: 'mimeType', value: 'application/pdf' }],
     [
       'HTML that is called a PDF',
       () => fileContent(bytes('<html></html>'), { name: 'a.pdf', mimeType: 'application/pdf' }),
       /its bytes are/,
+      { field: 'mimeType', value: 'application/pdf' },
     ],
-    ['an SVG as a picture', () => imageContent(new Blob(['<svg/>'], { type: 'image/svg+xml' })), /is an SVG/],
-  ])('refuse %s', async (_what, make, said) => {
-    await expect(make()).rejects.toThrow(said)
+    [
+      'an SVG as a picture',
+      () => imageContent(new Blob(['<svg/>'], { type: 'image/svg+xml' })),
+      /is an SVG/,
+      { field: 'mimeType', value: 'image/svg+xml' },
+    ],
+  ])('refuse %s, and say in fields why', async (_what, make, said, place) => {
+    await expect(make()).rejects.toMatchObject({ code: 'invalidOption', message: expect.stringMatching(said), ...place })
   })
 })
 

@@ -1,27 +1,48 @@
-import { fileContent, imageContent } from '../../../src/index.ts'
+import { ConfigError, fileContent, imageContent } from '../../../src/index.ts'
+import { bytesOf } from '../parts/figures.ts'
 import type { Attachment } from '../state/conversation/attachments.ts'
 import type { Draft } from '../state/conversation/draft.ts'
 
 const picture = /^image\/(?:png|jpeg|gif|webp)$/
 const document = /^(?:application\/(?:pdf|json)|text\/)/
 
+/** The most bytes of one file: what every service takes in one request. */
+const maxBytes = 20_000_000
+const taken = 'Pictures (PNG, JPEG, GIF, WebP), PDF and text can be sent.'
+
 /** Puts files to the draft, and says of each that cannot be sent why. */
-export async function attach({ attached, refused }: Draft, files: Iterable<File>): Promise<void> {
+export async function attach({ attached, refused }: Pick<Draft, 'attached' | 'refused'>, files: Iterable<File>): Promise<void> {
   refused.value = []
   for (const file of files) {
     try {
-      attached.value = [...attached.value, await attachmentOf(file)]
+      const block = await attachmentOf(file)
+      if (block === undefined) refused.value = [...refused.value, `“${nameOf(file)}” is of the type ${file.type}. ${taken}`]
+      else attached.value = [...attached.value, block]
     } catch (error) {
-      refused.value = [...refused.value, error instanceof Error ? error.message : String(error)]
+      refused.value = [...refused.value, whyNot(file, error)]
     }
   }
 }
 
-/** Rejects for what is empty, too long, or of another type. */
-async function attachmentOf(file: File): Promise<Attachment> {
-  if (picture.test(file.type)) return imageContent(file)
+/** `undefined` for a type that nobody reads. Rejects for what is empty, too long, or not what it is said to be. */
+async function attachmentOf(file: File): Promise<Attachment | undefined> {
+  if (picture.test(file.type)) return imageContent(file, { maxBytes })
   // A model is asked to say on which pages its answer rests.
-  const block = await fileContent(file, { citations: 'ifPossible' })
-  if (document.test(block.mimeType)) return block
-  throw new TypeError(`“${file.name}” is of the type ${block.mimeType}. Pictures (PNG, JPEG, GIF, WebP), PDF and text can be sent.`)
+  const block = await fileContent(file, { maxBytes, citations: 'ifPossible' })
+  return document.test(block.mimeType) ? block : undefined
 }
+
+/** The error names options, for programs; a visitor has a file. */
+function whyNot(file: File, error: unknown): string {
+  const name = `“${nameOf(file)}”`
+  const { field, value } = ConfigError.isInstance(error) ? error : {}
+  if (field === 'file') return `${name} is empty: there is nothing in it to send.`
+  if (field === 'maxBytes')
+    return `${name} is too long: it has ${bytesOf(file.size)}, and a file that goes with a message has at most ${bytesOf(maxBytes)}. Send a part of it.`
+  if (field === 'mimeType' && value !== undefined)
+    return `${name} is told to be of the type ${value}, and what is in it is something else. Save it anew as what it is, then attach it again.`
+  if (field === 'mimeType') return `Nobody can tell what kind of file ${name} is. ${taken} Give a text a name that ends with .txt.`
+  return `${name} cannot be read: it may have been moved or changed since it was picked. Attach it again.`
+}
+
+const nameOf = ({ name }: File) => (name.length > 100 ? `${name.slice(0, 100)}…` : name)

@@ -4,6 +4,7 @@ import { escapeControls, type MessageView, type RunState, sourcesOf } from '../.
 import { EditMessage, Media, ServiceToolCard, Sources, ToolCard } from '../late/conversation-parts.tsx'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import type { Marking } from '../state/conversation/feedback.ts'
+import { speakerOf } from '../state/log/run-words.ts'
 import type { Selection } from '../state/selection.ts'
 import type { Decisions } from '../tools/decisions.ts'
 import { LongText } from './long-text.tsx'
@@ -36,9 +37,6 @@ export interface MessageProps {
   onBranch: (loopId: string) => void
 }
 
-/** What stands in the place of the user, and nobody has said, by its origin. */
-const unsaid: Readonly<Record<string, string>> = { background: 'Report from the background', runtime: 'Note of the agent' }
-
 /** One message. Tool results have no place of their own: they are part of the card of their call. */
 export function Message(props: MessageProps) {
   const { view, isSelected, actions, find, onSelect, onBranch } = props
@@ -49,7 +47,8 @@ export function Message(props: MessageProps) {
   const turn = message !== undefined && 'turnId' in message ? message.turnId : undefined
   // That somebody stopped it is said at the end, and is no failure.
   const errorMessage = message?.role === 'assistant' && message.stopReason !== 'aborted' ? message.errorMessage : undefined
-  const notSaid = message?.role === 'user' ? unsaid[message.provenanceHint?.kind ?? ''] : undefined
+  const speaker = message === undefined || message.role === 'extension' ? speakerOf({ role }) : speakerOf(message)
+  const isSaid = role === 'assistant' || speaker === speakerOf({ role })
   const isUser = role === 'user'
   const sources = sourcesOf(view.blocks)
 
@@ -60,12 +59,12 @@ export function Message(props: MessageProps) {
       data-testid={`message-${role}`}
       data-message={view.id}
       data-status={view.status}
-      data-report={notSaid !== undefined || undefined}
+      data-report={!isSaid || undefined}
       data-selected={isSelected}
       tabIndex={-1}
       onClick={toSource}
     >
-      <h3 class="visually-hidden">{notSaid ?? (isUser ? 'You' : 'Assistant')}</h3>
+      <h3 class="visually-hidden">{speaker}</h3>
       {edited !== undefined && isEdited && message?.role === 'user' ? (
         <EditMessage draft={edited} onSend={async (text) => (await actions?.editAndResend(view.id, text)) ?? false} />
       ) : (
@@ -82,7 +81,7 @@ export function Message(props: MessageProps) {
           isScripted={message.role === 'assistant' && message.provider === 'scripted'}
           feedback={actions}
           onSelect={turn && (() => onSelect(turn))}
-          onEdit={message.role === 'user' && notSaid === undefined && edited ? () => (edited.value = textOf(message.content)) : undefined}
+          onEdit={message.role === 'user' && isSaid && edited ? () => (edited.value = textOf(message.content)) : undefined}
           onRerun={isUser || !actions ? undefined : actions.regenerate}
           onBranch={isUser || turn === undefined ? undefined : () => onBranch(turn.loopId)}
         />

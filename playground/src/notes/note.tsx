@@ -3,6 +3,7 @@ import { textOf } from '../../../src/index.ts'
 import { escapeControls, type MessageView, type NoteView } from '../../../src/store/index.ts'
 import { scrollable } from '../parts/scrollable.ts'
 import type { CapturedTurn } from '../state/log/event-log.ts'
+import { speakerOf } from '../state/log/run-words.ts'
 import { detailOf, hiddenBy, statusOf, textOfNote } from './note-text.ts'
 
 interface NoteProps {
@@ -48,7 +49,7 @@ function Hidden({ note, messages, requests }: NoteProps) {
       <ul {...scrollable}>
         {gone.map(({ id, role, message }) => (
           <li key={id}>
-            <span class="note-role">{role}</span>{' '}
+            <span class="note-role">{message === undefined || message.role === 'extension' ? role : speakerOf(message)}</span>{' '}
             {message !== undefined && message.role !== 'extension' && excerpt(textOf(message.content))}
           </li>
         ))}

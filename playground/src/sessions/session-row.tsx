@@ -22,8 +22,6 @@ interface SessionRowProps {
   children?: ComponentChildren
 }
 
-const doing: Record<Activity, string> = { running: 'running', needsYou: 'needs you', answered: 'answered', failed: 'ended' }
-
 /** One stored conversation: opens it, names it, deletes it after a second question. */
 export function SessionRow({ session, isCurrent, activity, excerpt, chosen, onOpen, onRename, onDelete, children }: SessionRowProps) {
   // The button that is pressed goes away: the one that takes its place gets the focus.
@@ -32,7 +30,7 @@ export function SessionRow({ session, isCurrent, activity, excerpt, chosen, onOp
   const title = session.title || 'Conversation'
   const isElsewhere = isOpen && !isCurrent && activity === undefined
   return (
-    <li data-testid="stored-session" class="session-row" data-activity={activity}>
+    <li data-testid="stored-session" class="session-row" data-activity={activity?.kind}>
       {chosen !== undefined && (
         <input
           type="checkbox"
@@ -46,10 +44,10 @@ export function SessionRow({ session, isCurrent, activity, excerpt, chosen, onOp
         <span class="title">{title}</span>
         <span class="when">
           <time dateTime={new Date(startedAt).toISOString()}>{dateOf(startedAt)}</time>
-          <span>{plural(loops, 'loop')}</span>
+          <span>{plural(loops, 'run')}</span>
           {activity !== undefined && (
-            <span class="badge activity" data-activity={activity}>
-              {doing[activity]}
+            <span class="badge activity" data-activity={activity.kind}>
+              {activity.word.toLowerCase()}
             </span>
           )}
           {isElsewhere && <span class="badge">{status === 'running' ? 'running in another tab' : 'in another tab'}</span>}

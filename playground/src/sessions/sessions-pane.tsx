@@ -80,7 +80,7 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
         />
       )}
       <TransferButtons desk={desk} onStorage={onStorage} />
-      <Splitter pane="sessions" label="Width of the sessions" />
+      <Splitter pane="sessions" label="Width of the conversations" />
     </nav>
   )
 

@@ -50,7 +50,7 @@ export function StorageDialog({ desk, onClose }: { desk: Desk; onClose: () => vo
                 }}
               />
               <span>
-                {title || 'Conversation'} <span class="soft">{[dateOf(lastActiveAt), plural(loops, 'loop')].join(' · ')}</span>
+                {title || 'Conversation'} <span class="soft">{[dateOf(lastActiveAt), plural(loops, 'run')].join(' · ')}</span>
               </span>
             </label>
           </li>

@@ -2,6 +2,7 @@ import { useRef } from 'preact/hooks'
 import { textOf } from '../../../src/index.ts'
 import { escapeControls, type RunState } from '../../../src/store/index.ts'
 import { plural } from '../parts/figures.ts'
+import { runWords } from '../state/log/run-words.ts'
 import { whyEnded } from '../state/log/why-ended.ts'
 import type { Race } from '../state/race/race.ts'
 
@@ -39,7 +40,7 @@ function milestone(state: RunState): string {
   if (state.runId === undefined) return ''
   const why = whyEnded(state)
   if (why !== undefined) return `${why.word}. ${escapeControls(why.text)}`
-  return state.status === 'completed' ? `The assistant replied${sentences(state)}.` : ''
+  return state.status === 'completed' ? `${runWords.completed}. The assistant replied${sentences(state)}.` : ''
 }
 
 function sentences({ messages }: RunState): string {

@@ -1,18 +1,8 @@
-import type { RunState } from '../../../src/store/index.ts'
 import { plural } from '../parts/figures.ts'
 import type { Desk } from '../state/desk/desk.ts'
+import { asksWord } from '../state/desk/open-conversations.ts'
+import { runWords } from '../state/log/run-words.ts'
 import { whyEnded } from '../state/log/why-ended.ts'
-
-const labels: Record<RunState['status'], string> = {
-  idle: 'Ready',
-  running: 'Running',
-  completed: 'Done',
-  error: 'Failed',
-  aborted: 'Stopped',
-  limit: 'Limit reached',
-  paused: 'Paused',
-  rejected: 'Rejected',
-}
 
 /** What the conversation that is shown is doing, and what others do out of sight. */
 export function RunStatus({ desk, onAway }: { desk: Desk; onAway: () => void }) {
@@ -21,10 +11,10 @@ export function RunStatus({ desk, onAway }: { desk: Desk; onAway: () => void }) 
   const { approvals, inputs } = state.value
   const status = isRacing ? 'running' : state.value.status
   const isAsking = approvals.length > 0 || inputs.length > 0
-  const label = isAsking ? 'Needs you' : (!isRacing && whyEnded(state.value)?.word) || labels[status]
+  const label = isAsking ? asksWord : (!isRacing && whyEnded(state.value)?.word) || runWords[status]
   const away = [...desk.activity.value].filter(([id]) => id !== sessionId).map(([, doing]) => doing)
-  const asking = away.filter((doing) => doing === 'needsYou').length
-  const running = away.filter((doing) => doing === 'running').length
+  const asking = away.filter(({ kind }) => kind === 'needsYou').length
+  const running = away.filter(({ kind }) => kind === 'running').length
   return (
     <div class="run-states">
       <p class="run-status" data-testid="run-status" data-status={status} data-asks={isAsking || undefined}>

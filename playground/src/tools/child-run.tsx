@@ -1,6 +1,7 @@
 import { allMessages, type BlockView, escapeControls, type RunState } from '../../../src/store/index.ts'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import { duration, plural } from '../parts/figures.ts'
+import { runWords, toolWords } from '../state/log/run-words.ts'
 
 /** What an agent within a call says and calls, as it happens. */
 export function ChildRun({ run }: { run: RunState }) {
@@ -8,7 +9,7 @@ export function ChildRun({ run }: { run: RunState }) {
   return (
     <section class="child-run" aria-label="Sub-agent" data-testid="child-run" data-status={run.status}>
       <p class="tool-label">
-        sub-agent · {run.status} · {plural(run.turns.length, 'turn')}
+        sub-agent · {runWords[run.status].toLowerCase()} · {plural(run.turns.length, 'turn')}
       </p>
       {messages.flatMap((view) =>
         view.blocks.map((block, at) => (
@@ -33,7 +34,7 @@ function ChildBlock({ block, tools, isGrowing }: { block: BlockView; tools: RunS
     <p class="child-call" data-status={tool?.status}>
       <code>{escapeControls(block.toolName)}</code> <span class="tool-hint">{escapeControls(block.argumentsText)}</span>
       <span class="tool-status">
-        {tool?.status}
+        {tool && toolWords[tool.status]}
         {tool?.durationMs === undefined ? '' : ` · ${duration(tool.durationMs)}`}
       </span>
     </p>

@@ -1,6 +1,7 @@
 import type { PendingApproval, ServiceToolContent } from '../../../src/index.ts'
 import { escapeControls, type ToolView } from '../../../src/store/index.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
+import { toolWords } from '../state/log/run-words.ts'
 import { ApprovalRequestCard } from './approval-request.tsx'
 import type { Decisions } from './decisions.ts'
 import { Labelled } from './result-view.tsx'
@@ -9,12 +10,12 @@ import '../styles/conversation/tools.css'
 type Status = ServiceToolContent['status'] | 'pendingApproval' | 'allowed' | 'denied'
 
 const labels: Record<Status, string> = {
-  running: 'running',
-  done: 'done',
-  failed: 'failed',
-  pendingApproval: 'needs your approval',
-  allowed: 'allowed',
-  denied: 'denied',
+  running: toolWords.running,
+  done: toolWords.done,
+  failed: toolWords.failed,
+  pendingApproval: toolWords.pendingApproval,
+  allowed: 'approved',
+  denied: toolWords.denied,
 }
 const signs: Record<Status, IconName> = {
   running: 'spinner',

@@ -4,6 +4,7 @@ import { escapeControls, type RunState, type ToolStatus, type ToolView } from '.
 import { duration } from '../parts/figures.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
+import { toolWords } from '../state/log/run-words.ts'
 import { ApprovalRequestCard } from './approval-request.tsx'
 import { ChildRun } from './child-run.tsx'
 import type { Decisions } from './decisions.ts'
@@ -22,19 +23,6 @@ interface ToolCardProps {
   onSelect: (() => void) | undefined
 }
 
-const labels: Record<ToolStatus, string> = {
-  streaming: 'writing arguments',
-  ready: 'waiting',
-  pendingClient: 'waits for a page',
-  pendingApproval: 'needs your approval',
-  running: 'running',
-  done: 'done',
-  failed: 'failed',
-  denied: 'denied',
-  cancelled: 'cancelled',
-  unknown: 'outcome unknown',
-}
-
 const signs: Record<ToolStatus, IconName> = {
   streaming: 'spinner',
   ready: 'spinner',
@@ -49,7 +37,7 @@ const signs: Record<ToolStatus, IconName> = {
 }
 
 function stateOf(status: ToolStatus, durationMs: number | undefined): string {
-  return labels[status] + (durationMs === undefined ? '' : ` · ${duration(durationMs)}`)
+  return toolWords[status] + (durationMs === undefined ? '' : ` · ${duration(durationMs)}`)
 }
 
 function besideOf({ backgroundId, status, durationMs }: NonNullable<ToolView['background']>): string {

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks'
 import type { Session } from '../../../src/session/index.ts'
 import { plural } from '../parts/figures.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
+import { kindWords, runWords } from '../state/log/run-words.ts'
 import { type TreeRow, treeRows } from './tree-rows.ts'
 
 const signs: Record<TreeRow['kind'], IconName> = {
@@ -14,10 +15,10 @@ const signs: Record<TreeRow['kind'], IconName> = {
   subAgent: 'agent',
 }
 const kinds: Record<TreeRow['kind'], string> = {
-  loop: 'loop',
-  rerun: 'rerun',
-  branch: 'branch',
-  compaction: 'compaction',
+  loop: kindWords.initial,
+  rerun: kindWords.rerun,
+  branch: kindWords.branch,
+  compaction: kindWords.compaction,
   parallel: 'parallel branch',
   subAgent: 'sub-agent',
 }
@@ -71,10 +72,10 @@ export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTr
             focused.value = 0
           }}
         >
-          {plural(first, 'earlier loop')}
+          {plural(first, 'earlier run')}
         </button>
       )}
-      <div role="tree" aria-label="Loops" onKeyDown={onKeyDown}>
+      <div role="tree" aria-label="Runs" onKeyDown={onKeyDown}>
         {rows.map((row, at) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the tree has the keys.
           <div
@@ -100,11 +101,19 @@ export function LoopTree({ record, current, selected, onSelect, onOpen }: LoopTr
             </span>
             <span class="visually-hidden">{kinds[row.kind]}: </span>
             <span class="loop-label">{row.label}</span>
-            <span class="loop-facts">{row.status === 'chosen' ? 'chosen' : row.turns > 0 ? plural(row.turns, 'turn') : ''}</span>
-            {row.status !== 'chosen' && <span class="visually-hidden">, {row.status}</span>}
+            <span class="loop-facts">{factsOf(row)}</span>
+            {row.status === 'completed' && <span class="visually-hidden">, {wordOf(row)}</span>}
           </div>
         ))}
       </div>
     </div>
   )
+}
+
+const wordOf = ({ status }: TreeRow) => (status === 'chosen' ? 'chosen' : runWords[status].toLowerCase())
+
+/** How long it is, and how it ended where it is not done. */
+function factsOf(row: TreeRow): string {
+  const turns = row.turns > 0 && row.status !== 'chosen' ? [plural(row.turns, 'turn')] : []
+  return [...turns, ...(row.status === 'completed' ? [] : [wordOf(row)])].join(' · ')
 }

@@ -3,6 +3,8 @@ import type { AgentMessage } from '../../../src/index.ts'
 import type { Session } from '../../../src/session/index.ts'
 import { type Marks, marksIn } from '../state/backend/marks.ts'
 import { chainOf } from '../state/conversation/opened-state.ts'
+import { speakerOf } from '../state/log/run-words.ts'
+import { stopWord } from '../state/log/why-ended.ts'
 
 /** A conversation to read: its newest path, with calls and results. */
 export function sessionMarkdown(session: Session): string {
@@ -14,7 +16,10 @@ export function sessionMarkdown(session: Session): string {
 }
 
 function section(message: LlmMessage, marks: Marks): string {
-  const heading = message.role === 'toolResult' ? `### ${message.toolName} answered` : `## ${speaker(message)}${marked(marks[message.id])}`
+  const heading =
+    message.role === 'toolResult'
+      ? `### Result of \`${message.toolName}\``
+      : `## ${speaker(message)}${ended(message)}${marked(marks[message.id])}`
   return `${heading}\n\n${message.content.map((block) => blockText(block, message)).join('\n\n')}\n`
 }
 
@@ -24,14 +29,19 @@ function marked(mark: Marks[string] | undefined): string {
 }
 
 function speaker(message: Exclude<LlmMessage, { role: 'toolResult' }>): string {
-  if (message.role === 'assistant') return message.model
-  return message.provenanceHint?.kind === 'background' ? 'Background' : 'User'
+  return message.role === 'assistant' ? message.model : speakerOf(message)
+}
+
+/** How an answer ended that is no whole one. */
+function ended(message: LlmMessage): string {
+  const word = stopWord({ message })
+  return word === undefined ? '' : ` (${word})`
 }
 
 function blockText(block: LlmMessage['content'][number], { role }: LlmMessage): string {
   if (block.type === 'text') return role === 'toolResult' ? fenced(block.text) : block.text
   if (block.type === 'thinking') return `> ${block.thinking.replaceAll('\n', '\n> ')}`
-  if (block.type === 'image') return `*Image, ${block.mimeType}*`
+  if (block.type === 'image') return `*Picture, ${block.mimeType}*`
   if (block.type === 'file') return `*File ${block.name ?? ''}, ${block.mimeType}*`
   if (block.type !== 'toolCall') return `*${block.type}*`
   return `**Calls \`${block.name}\`**\n\n${fenced(JSON.stringify(block.arguments, undefined, 2))}`

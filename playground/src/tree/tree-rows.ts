@@ -1,6 +1,7 @@
 import { textOf } from '../../../src/index.ts'
 import { childrenOf, type LoopRecord, type LoopStatus, loopChainTo, rootLoops, type Session } from '../../../src/session/index.ts'
 import { lastLoopOf } from '../state/conversation/opened-state.ts'
+import { kindWords } from '../state/log/run-words.ts'
 
 export interface TreeRow {
   loopId: string
@@ -67,6 +68,7 @@ function subAgentRows({ childLoopRefs }: LoopRecord, depth: number): TreeRow[] {
 function labelOf({ messages, continuationKind, config, parallelGroup }: LoopRecord): string {
   const asked = messages.find((message) => message.role === 'user')
   if (parallelGroup !== undefined) return config?.name ?? 'branch'
-  if (asked?.role === 'user') return textOf(asked.content).slice(0, 80) || 'Image'
-  return continuationKind.kind === 'default' || continuationKind.kind === 'initial' ? 'went on' : continuationKind.kind
+  if (asked?.role === 'user')
+    return textOf(asked.content).slice(0, 80) || (asked.content.some(({ type }) => type === 'image') ? 'Picture' : 'File')
+  return continuationKind.kind === 'default' || continuationKind.kind === 'initial' ? 'went on' : kindWords[continuationKind.kind]
 }

@@ -1,19 +1,23 @@
 import type { AgentEvent } from '../../../../src/index.ts'
+import { kindWords, runWords, speakerOf, toolWords } from '../../state/log/run-words.ts'
+import { topicOf } from '../../state/notices/failure-words.ts'
+
+const triggers = { user: 'begun by you', subAgent: 'begun by an agent', continuation: 'goes on', branch: 'branch' } as const
 
 /** What an event says, in a few words. */
 export function gist(event: AgentEvent): string {
   switch (event.type) {
     case 'agentStart':
-      return `${event.continuationKind.kind} · ${event.configSnapshot.name}`
+      return `${kindWords[event.continuationKind.kind]} · ${event.configSnapshot.name}`
     case 'agentEnd':
-      return event.status
+      return runWords[event.status]
     case 'turnStart':
-      return `turn ${event.turnIndex} · ${event.triggeredBy}`
+      return `turn ${event.turnIndex} · ${triggers[event.triggeredBy]}`
     case 'turnEnd':
       return `turn ${event.turnIndex} · ${event.usage.totalTokens} tok`
     case 'messageStart':
     case 'messageEnd':
-      return event.message.role
+      return event.message.role === 'extension' ? event.message.role : speakerOf(event.message)
     case 'messageUpdate':
       return 'delta' in event.delta ? JSON.stringify(event.delta.delta) : event.delta.type
     case 'toolExecutionStart':
@@ -21,7 +25,7 @@ export function gist(event: AgentEvent): string {
     case 'approvalRequested':
       return event.toolName
     case 'toolExecutionEnd':
-      if (event.outcome === 'unknown') return `${event.toolName}: outcome unknown`
+      if (event.outcome === 'unknown') return `${event.toolName}: ${toolWords.unknown}`
       return `${event.toolName} ${event.isError ? 'failed' : 'done'}`
     case 'backgroundStart':
       return `${event.backgroundId}: ${event.task}`
@@ -30,13 +34,13 @@ export function gist(event: AgentEvent): string {
     case 'progressMessage':
       return event.text
     case 'approvalResolved':
-      return event.approved ? 'approved' : 'denied'
+      return event.approved ? 'approved' : toolWords.denied
     case 'inputRequested':
       return event.message
     case 'inputResolved':
       return event.action
     case 'providerRetry':
-      return `${event.error.code}, attempt ${event.attempt} in ${event.delayMs} ms`
+      return `${topicOf(event.error.code)}, attempt ${event.attempt} in ${event.delayMs} ms`
     case 'inputRejected':
       return event.reason
     case 'turnRequest':

@@ -1,8 +1,10 @@
 import { useMemo } from 'preact/hooks'
 import { diffTurnRequests, type RequestBreak } from '../../../../src/context/index.ts'
+import type { Message } from '../../../../src/index.ts'
 import { escapeControls } from '../../../../src/store/index.ts'
 import { plural, short } from '../../parts/figures.ts'
 import type { CapturedTurn } from '../../state/log/event-log.ts'
+import { originOf } from './request-blocks.ts'
 
 /** The comparison with the request before: what is the same from the beginning, and the first place where they part. */
 export function PrefixDiff({ previous, turn }: { previous: CapturedTurn | undefined; turn: CapturedTurn }) {
@@ -20,7 +22,8 @@ export function PrefixDiff({ previous, turn }: { previous: CapturedTurn | undefi
   return (
     <div class="prefix broken" data-testid="prefix" data-status="broken">
       <p>
-        <strong>Prefix broken by {placeOf(firstChange)}.</strong> What comes after about {short(commonTokens)} tok is read anew.
+        <strong>Prefix broken by {placeOf(firstChange, turn.request.messages)}.</strong> What comes after about {short(commonTokens)} tok is
+        read anew.
       </p>
       {firstChange.before !== undefined && <Side name="before" text={firstChange.before} />}
       {firstChange.after !== undefined && <Side name="now" text={firstChange.after} />}
@@ -36,10 +39,19 @@ function Side({ name, text }: { name: 'before' | 'now'; text: string }) {
   )
 }
 
-function placeOf({ part, index, blockIndex, reason, provenance }: RequestBreak): string {
+const parts: Readonly<Record<RequestBreak['part'], string>> = {
+  model: 'the model',
+  settings: 'the settings',
+  systemPrompt: 'the system prompt',
+  tools: 'the tools',
+  messages: 'the messages',
+}
+
+function placeOf({ part, index, blockIndex, reason, provenance }: RequestBreak, messages: readonly Message[]): string {
+  const message = index === undefined ? undefined : messages[index]
   const where =
     index === undefined
-      ? part
+      ? parts[part]
       : `${part === 'messages' ? 'message' : 'tool'} ${index}${blockIndex === undefined ? '' : `, block ${blockIndex}`}`
-  return `${where} (${reason}${provenance === undefined ? '' : `, ${provenance.kind}`})`
+  return `${where} (${reason}${provenance === undefined ? '' : `, ${originOf(provenance, message ?? { role: 'user' }).origin}`})`
 }

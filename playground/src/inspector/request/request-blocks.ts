@@ -88,7 +88,8 @@ function messageBlock(message: Message, origin: BlockProvenance = { kind: 'unkno
   }
 }
 
-function originOf(origin: BlockProvenance, message: Message): { origin: string; detail: string } {
+/** Where a block came from, in words that fit what it is. */
+export function originOf(origin: BlockProvenance, message: Pick<Message, 'role'>): { origin: string; detail: string } {
   switch (origin.kind) {
     case 'loopTurn':
       return { origin: roles[origin.role], detail: `turn ${origin.turnIndex}, message ${origin.messageIndex}` }

@@ -4,6 +4,7 @@ import { duration, short } from '../../parts/figures.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useRowWindow } from '../../parts/row-window.ts'
 import { scrollable } from '../../parts/scrollable.ts'
+import { kindWords } from '../../state/log/run-words.ts'
 import type { Span } from '../../state/log/trace.ts'
 import { barOf, type TraceRow } from './trace-rows.ts'
 
@@ -99,7 +100,7 @@ function Line({ row, now, index, isSelected, isFolded, onSelect, onFold }: LineP
             <span class="span-text">{escapeControls(label)}</span>
             {ending !== undefined && <span class="badge">{escapeControls(ending)}</span>}
             <span class="visually-hidden">
-              {kind}, {status}
+              {kind === 'loop' ? kindWords.initial : kind}, {status}
             </span>
           </button>
         </span>

@@ -1,9 +1,16 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Settings } from '../../settings/settings.ts'
 import type { Conversation } from '../conversation/conversation.ts'
+import { runWords } from '../log/run-words.ts'
 
-/** What a conversation does while another one is shown. `answered` and `failed`: since it was shown last. */
-export type Activity = 'running' | 'needsYou' | 'answered' | 'failed'
+/** What a conversation does while another one is shown, and the word for it. `done` and `notDone`: it has ended since it was shown last. */
+export interface Activity {
+  kind: 'running' | 'needsYou' | 'done' | 'notDone'
+  word: string
+}
+
+/** That a person is asked for something. */
+export const asksWord = 'Needs you'
 
 /** A conversation that runs out of sight, and where that is. */
 export interface Hidden {
@@ -20,14 +27,14 @@ export interface OpenConversations {
   /** It is shown again, or is over. */
   take(sessionId: string): void
   /** How its run ended, where nobody saw that. */
-  ended(sessionId: string, how: 'answered' | 'failed'): void
+  ended(sessionId: string, how: Activity): void
   seen(sessionId: string): void
   hiddenOnes(): Conversation[]
 }
 
 export function openConversations(current: ReadonlySignal<Conversation>): OpenConversations {
   const hidden = signal<ReadonlyMap<string, Hidden>>(new Map())
-  const unseen = signal<ReadonlyMap<string, 'answered' | 'failed'>>(new Map())
+  const unseen = signal<ReadonlyMap<string, Activity>>(new Map())
 
   const activity = computed(() => {
     const all = new Map<string, Activity>(unseen.value)
@@ -64,8 +71,9 @@ export function isBusy({ chat, race, isSending }: Conversation): boolean {
 
 function activityOf({ state, race }: Conversation): Activity | undefined {
   const { status, approvals, inputs } = state.value
-  if (approvals.length > 0 || inputs.length > 0) return 'needsYou'
-  return status === 'running' || race.value?.isRunning === true ? 'running' : undefined
+  if (approvals.length > 0 || inputs.length > 0) return { kind: 'needsYou', word: asksWord }
+  const isRunning = status === 'running' || race.value?.isRunning === true
+  return isRunning ? { kind: 'running', word: runWords.running } : undefined
 }
 
 function without<Value>(map: ReadonlyMap<string, Value>, key: string): ReadonlyMap<string, Value> {

@@ -2,6 +2,8 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { RunStatus } from '../../../../src/index.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Conversation } from '../conversation/conversation.ts'
+import { runWords } from '../log/run-words.ts'
+import { whyEnded } from '../log/why-ended.ts'
 import { type Activity, type Hidden, isBusy, openConversations } from './open-conversations.ts'
 
 /** Which conversation is shown, and which go on out of sight: what runs belongs to its conversation, not to the view. */
@@ -66,7 +68,8 @@ export function createView({ first, settings, onShow }: Viewing): View {
     const { sessionId } = conversation
     if (others.hidden(sessionId)?.conversation !== conversation) return
     others.take(sessionId)
-    others.ended(sessionId, status === 'completed' ? 'answered' : 'failed')
+    const word = whyEnded(conversation.state.value)?.word ?? runWords[status]
+    others.ended(sessionId, { kind: word === runWords.completed ? 'done' : 'notDone', word })
     await conversation.close()
   }
 

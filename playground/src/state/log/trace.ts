@@ -1,6 +1,8 @@
 import type { AgentEvent, Usage } from '../../../../src/index.ts'
-import type { LoopRecord } from '../../../../src/session/index.ts'
+import type { LoopRecord, LoopStatus } from '../../../../src/session/index.ts'
+import { topicOf } from '../notices/failure-words.ts'
 import type { Selection } from '../selection.ts'
+import { kindWords, runWords, toolWords } from './run-words.ts'
 import { stopWord } from './why-ended.ts'
 
 export type SpanKind = 'loop' | 'turn' | 'model' | 'tool' | 'approval' | 'retry' | 'compaction' | 'branches'
@@ -75,7 +77,7 @@ export class Trace {
   }
 
   /** A loop of which only the record is known, without its events. */
-  acceptRecord({ loopId, startedAt, endedAt = startedAt, turns, usage, config }: LoopRecord): void {
+  acceptRecord({ loopId, status, startedAt, endedAt = startedAt, turns, usage, config }: LoopRecord): void {
     const children = turns.map(({ turnId, usage: ofTurn, startedAt: from, endedAt: to }) => {
       const target = { loopId, turnIndex: turnId.turnIndex }
       return span('turn', `turn ${turnId.turnIndex}`, from, {
@@ -85,7 +87,14 @@ export class Trace {
         target,
       })
     })
-    this.roots.push(span('loop', config?.name ?? 'loop', startedAt, { id: `loop ${loopId}`, endedAt, usage, children }))
+    const loop = span('loop', config?.name ?? kindWords.initial, startedAt, {
+      id: `loop ${loopId}`,
+      endedAt,
+      usage,
+      children,
+      ...endOf(status),
+    })
+    this.roots.push(loop)
   }
 
   /** Branches that were recorded: of these the beginning and the end as a group are known by their loops alone. */
@@ -105,19 +114,19 @@ export class Trace {
 
   #loop({ loopId, at, continuationKind, configSnapshot }: Extract<AgentEvent, { type: 'agentStart' }>, within: Span[]): void {
     const into = this.#open.get(`group ${loopId}`)?.children ?? within
-    const kind = continuationKind.kind === 'initial' || continuationKind.kind === 'default' ? '' : `${continuationKind.kind} · `
+    const kind = continuationKind.kind === 'initial' || continuationKind.kind === 'default' ? '' : `${kindWords[continuationKind.kind]} · `
     this.#begin(into, 'loop', `${kind}${configSnapshot.name}`, at, { id: `loop ${loopId}`, target: { loopId, turnIndex: 0 } })
   }
 
-  #endLoop({ loopId, at, status, limit, totalUsage, usage }: Extract<AgentEvent, { type: 'agentEnd' }>): void {
+  #endLoop({ loopId, at, status, totalUsage, usage }: Extract<AgentEvent, { type: 'agentEnd' }>): void {
     const loop = this.#open.get(`loop ${loopId}`)
-    if (loop !== undefined && status !== 'completed') loop.ending = limit?.reason ?? status
-    const ended = status === 'completed' ? 'done' : status === 'paused' ? 'waiting' : status === 'aborted' ? 'stopped' : 'failed'
     for (const [id, open] of this.#open) {
       if (open.kind === 'loop' || open.kind === 'branches' || id.split(' ')[1] !== loopId) continue
       this.#end(id, at, 'stopped')
     }
-    this.#end(`loop ${loopId}`, at, ended, totalUsage ?? usage)
+    const end = endOf(status)
+    if (loop !== undefined) Object.assign(loop, end)
+    this.#end(`loop ${loopId}`, at, end.status, totalUsage ?? usage)
     const group = this.#open.get(`group ${loopId}`)
     if (group?.endedAt !== undefined) group.endedAt = Math.max(group.endedAt, at)
   }
@@ -159,7 +168,9 @@ export class Trace {
         break
       case 'providerRetry':
         this.#end(`model ${loopId}`, at, 'failed')
-        this.#closed(children, 'retry', `wait, then retry ${event.attempt} (${event.error.code})`, at, at + event.delayMs, { target })
+        this.#closed(children, 'retry', `wait, then retry ${event.attempt} (${topicOf(event.error.code)})`, at, at + event.delayMs, {
+          target,
+        })
         this.#begin(children, 'model', `attempt ${event.attempt + 1}`, at + event.delayMs, { id: `model ${loopId}`, target })
         break
       default:
@@ -178,7 +189,7 @@ export class Trace {
         })
         break
       case 'approvalResolved':
-        this.#end(`approval ${loopId} ${event.toolCallId}`, at, event.approved ? 'done' : 'stopped')
+        this.#answered(event)
         break
       case 'toolExecutionStart':
         this.#begin(children, 'tool', event.toolName, at, {
@@ -196,6 +207,12 @@ export class Trace {
         this.#end(`compaction ${loopId}`, at, event.error === undefined ? 'done' : 'failed', event.usage)
         break
     }
+  }
+
+  #answered({ loopId, toolCallId, approved, at }: Extract<AgentEvent, { type: 'approvalResolved' }>): void {
+    const asked = this.#open.get(`approval ${loopId} ${toolCallId}`)
+    if (asked !== undefined && !approved) asked.ending = toolWords.denied
+    this.#end(`approval ${loopId} ${toolCallId}`, at, approved ? 'done' : 'stopped')
   }
 
   #begin(
@@ -221,6 +238,14 @@ export class Trace {
     this.#open.delete(id)
     Object.assign(open, { endedAt: Math.max(at, open.startedAt), status }, usage !== undefined && { usage })
   }
+}
+
+/** How a loop ended, for its span. */
+function endOf(status: LoopStatus): Pick<Span, 'status' | 'ending'> {
+  if (status === 'completed') return { status: 'done' }
+  const isWaiting = status === 'paused' || status === 'pending'
+  const isStopped = status === 'aborted' || status === 'interrupted'
+  return { status: isWaiting ? 'waiting' : isStopped ? 'stopped' : status === 'running' ? 'running' : 'failed', ending: runWords[status] }
 }
 
 function span(kind: SpanKind, label: string, startedAt: number, more: Partial<Span> & { id: string }): Span {

@@ -1,8 +1,9 @@
 import type { StopReason, textOf } from '../../../../src/index.ts'
 import type { RunFailure } from '../../../../src/loop/index.ts'
 import type { MessageView, RunState } from '../../../../src/store/index.ts'
+import { storageWords } from '../notices/failure-words.ts'
 import { type Remedy, remediesFor } from '../notices/remedies.ts'
-import { storageWords } from '../notices/words.ts'
+import { runWords } from './run-words.ts'
 
 /** Why nothing more comes. */
 export interface Why {
@@ -17,9 +18,9 @@ export interface Why {
 const words: Partial<Record<StopReason, string>> = {
   length: 'Cut off',
   guardRail: 'Refused',
-  error: 'Failed',
-  aborted: 'Stopped',
-  maxTurns: 'Limit reached',
+  error: runWords.error,
+  aborted: runWords.aborted,
+  maxTurns: runWords.limit,
 }
 
 /** The word for how an answer ended, where it is no whole one. */
@@ -35,11 +36,11 @@ export function whyEnded(state: RunState): Why | undefined {
     const { message = 'It is not known why.' } = failure ?? {}
     const found = failure === undefined ? [] : remediesFor(failure)
     const text = failure?.code === 'journal' ? notStored(failure) : message
-    return { word: 'Failed', text, isFailure: true, remedies: found.includes('compactAndRetry') ? found : withRetry(found) }
+    return { word: runWords.error, text, isFailure: true, remedies: found.includes('compactAndRetry') ? found : withRetry(found) }
   }
   if (status === 'rejected') {
     return {
-      word: 'Rejected',
+      word: runWords.rejected,
       text: runId === undefined ? rejection : `${rejection} What you wrote is in the composer again.`,
       isFailure: true,
       remedies: [],
@@ -47,10 +48,10 @@ export function whyEnded(state: RunState): Why | undefined {
   }
   if (status === 'limit') {
     const reason = limit === undefined ? 'a limit of the settings' : limit.reason
-    return { word: 'Limit reached', text: `The run stopped at a limit: ${reason}.`, isFailure: false, remedies: ['continue', 'settings'] }
+    return { word: runWords.limit, text: `The run stopped at a limit: ${reason}.`, isFailure: false, remedies: ['continue', 'settings'] }
   }
   if (status === 'aborted') {
-    return { word: 'Stopped', text: 'You stopped this run.', isFailure: false, remedies: ['continue'] }
+    return { word: runWords.aborted, text: 'You stopped this run.', isFailure: false, remedies: ['continue'] }
   }
   return status === 'completed' || status === 'idle' ? whyAnswerEnded(state) : undefined
 }
@@ -71,7 +72,7 @@ function whyAnswerEnded({ messages, endedBy }: RunState): Why | undefined {
   }
   if (endedBy === undefined) return undefined
   const by = endedBy.type === 'tool' ? `the tool ${endedBy.toolName}` : `the condition ${endedBy.name}`
-  return { word: 'Done', text: `The run was ended by ${by}.`, isFailure: false, remedies: [] }
+  return { word: runWords.completed, text: `The run was ended by ${by}.`, isFailure: false, remedies: [] }
 }
 
 function isEmpty({ content }: { content: Parameters<typeof textOf>[0] }): boolean {

@@ -1,11 +1,5 @@
 import { isMissingPart } from '../../late/missing-part.ts'
-
-/** What the storage of the browser refuses, by the code of its error: in the words of the page, not in those of a program. */
-const storage: Readonly<Record<string, string>> = {
-  quota: 'The browser has no more room for this page.',
-  newerSchema: 'Another tab runs a newer version of this page. Reload this one.',
-  blocked: 'A tab with an older version of this page holds what is stored. Close it, and reload this one.',
-}
+import { storageWords } from './failure-words.ts'
 
 /** What an error says. */
 export function wordsOf(error: unknown): string {
@@ -14,37 +8,10 @@ export function wordsOf(error: unknown): string {
   return known ?? (error instanceof Error ? error.message : String(error))
 }
 
-/** What the storage of the browser says, also where it ended a run; `undefined` where it was something else. */
-export function storageWords(error: unknown): string | undefined {
-  const { code, cause } = Object(error)
-  return storage[String(code)] ?? storage[String(Object(cause).code)]
-}
-
 /** Why a file is no conversation that can be taken in. */
 export function importWords(error: unknown): string {
   const { code, message } = Object(error)
   if (code === 'newerSchema') return 'It comes from a newer version of this page. Import it there, or reload this page to get that version.'
   if (code !== 'invalidSession') return wordsOf(error)
   return `It is no conversation that this page exported, or not all of one. Take a file that Export gave (phi, HTML or the Rust ledger). ${message}`
-}
-
-/** What a failure of a run is about, by its code. */
-const topics: Readonly<Record<string, string>> = {
-  network: 'No answer',
-  rateLimited: 'Too many requests',
-  overloaded: 'Overloaded',
-  api: 'Refused by the service',
-  auth: 'No access',
-  contextOverflow: 'Too long',
-  schemaMismatch: 'Not as the schema says',
-  unsupportedMedia: 'File not taken',
-  unsupported: 'Setting not taken',
-  journal: 'Not stored',
-  hookFailed: 'A hook failed',
-  loadFailed: 'Not loaded',
-}
-
-/** In a few words; the code itself is in the error that can be copied. */
-export function topicOf(code: string): string {
-  return topics[code] ?? 'Failed'
 }

@@ -1,0 +1,50 @@
+import type { Message } from '../../../../src/index.ts'
+import type { AgentStartEvent } from '../../../../src/loop/index.ts'
+import type { LoopStatus } from '../../../../src/session/index.ts'
+import type { RunState, ToolStatus } from '../../../../src/store/index.ts'
+
+/** How a run stands, or has ended: the same word at the top, in the list, the trace, the tree, the title of the tab and in what is exported. */
+export const runWords: Readonly<Record<RunState['status'] | LoopStatus, string>> = {
+  idle: 'Ready',
+  pending: 'Waiting',
+  running: 'Running',
+  completed: 'Done',
+  error: 'Failed',
+  aborted: 'Stopped',
+  limit: 'Limit reached',
+  paused: 'Paused',
+  rejected: 'Rejected',
+  interrupted: 'Broken off',
+}
+
+/** What a run is, beside those before it. */
+export const kindWords: Readonly<Record<AgentStartEvent['continuationKind']['kind'], string>> = {
+  initial: 'run',
+  default: 'run',
+  rerun: 'answered again',
+  branch: 'branch',
+  compaction: 'compaction',
+}
+
+/** Where a call is. */
+export const toolWords: Readonly<Record<ToolStatus, string>> = {
+  streaming: 'writing arguments',
+  ready: 'waiting',
+  pendingClient: 'waits for a page',
+  pendingApproval: 'needs your approval',
+  running: 'running',
+  done: 'done',
+  failed: 'failed',
+  denied: 'denied',
+  // The run ended before the call did.
+  cancelled: 'stopped',
+  unknown: 'outcome unknown',
+}
+
+/** Who speaks. What stands in the place of the user, and nobody has said, is called by its origin. */
+export function speakerOf({ role, provenanceHint }: Pick<Message, 'role'> & { provenanceHint?: { kind: string } | undefined }): string {
+  return (role === 'user' ? unsaid[provenanceHint?.kind ?? ''] : undefined) ?? roles[role]
+}
+
+const roles: Readonly<Record<Message['role'], string>> = { user: 'You', assistant: 'Assistant', toolResult: 'Tool result' }
+const unsaid: Readonly<Record<string, string>> = { background: 'Report from the background', runtime: 'Note of the agent' }

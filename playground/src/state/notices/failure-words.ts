@@ -1,0 +1,33 @@
+/** What the storage of the browser refuses, by the code of its error: in the words of the page, not in those of a program. */
+const storage: Readonly<Record<string, string>> = {
+  quota: 'The browser has no more room for this page.',
+  newerSchema: 'Another tab runs a newer version of this page. Reload this one.',
+  blocked: 'A tab with an older version of this page holds what is stored. Close it, and reload this one.',
+}
+
+/** What the storage of the browser says, also where it ended a run; `undefined` where it was something else. */
+export function storageWords(error: unknown): string | undefined {
+  const { code, cause } = Object(error)
+  return storage[String(code)] ?? storage[String(Object(cause).code)]
+}
+
+/** What a failure of a run is about, by its code. */
+const topics: Readonly<Record<string, string>> = {
+  network: 'No answer',
+  rateLimited: 'Too many requests',
+  overloaded: 'Overloaded',
+  api: 'Refused by the service',
+  auth: 'No access',
+  contextOverflow: 'Too long',
+  schemaMismatch: 'Not as the schema says',
+  unsupportedMedia: 'File not taken',
+  unsupported: 'Setting not taken',
+  journal: 'Not stored',
+  hookFailed: 'A hook failed',
+  loadFailed: 'Not loaded',
+}
+
+/** In a few words; the code itself is in the error that can be copied. */
+export function topicOf(code: string): string {
+  return topics[code] ?? 'Failed'
+}

@@ -1,0 +1,39 @@
+import { signal } from '@preact/signals'
+import { expect, test } from 'vitest'
+import { attach } from '../../playground/src/composer/attach.ts'
+import type { Attachment } from '../../playground/src/state/conversation/attachments.ts'
+
+const draft = () => ({ attached: signal<readonly Attachment[]>([]), refused: signal<readonly string[]>([]) })
+
+/** Says what it is without being read: nobody needs its bytes. */
+class LongFile extends File {
+  override get size(): number {
+    return 25_200_000
+  }
+}
+
+class GoneFile extends File {
+  override async arrayBuffer(): Promise<ArrayBuffer> {
+    throw new DOMException('A requested file could not be read.', 'NotReadableError')
+  }
+}
+
+const refusals: [string, File, RegExp][] = [
+  ['empty', new File([], 'empty.txt', { type: 'text/plain' }), /^“empty\.txt” is empty/],
+  ['too long', new LongFile(['%PDF-'], 'long.pdf', { type: 'application/pdf' }), /^“long\.pdf” .*25\.2 MB.*at most 20\.0 MB.*a part/],
+  ['too long a picture', new LongFile(['x'], 'long.png', { type: 'image/png' }), /^“long\.png” .*25\.2 MB.*at most 20\.0 MB/],
+  ['of no known kind', new File(['??'], 'thing'), /what kind of file “thing” is.*PDF and text can be sent.*\.txt/],
+  ['of a kind that nobody reads', new File(['PK'], 'all.zip', { type: 'application/zip' }), /“all\.zip” is of the type application\/zip/],
+  ['no PDF', new File(['hello'], 'a.pdf', { type: 'application/pdf' }), /“a\.pdf” .*application\/pdf.*something else/],
+  ['no PNG', new File([new Uint8Array(100)], 'a.png', { type: 'image/png' }), /“a\.png” .*image\/png.*something else/],
+  ['gone', new GoneFile(['x'], 'gone.txt', { type: 'text/plain' }), /“gone\.txt” cannot be read.*[Aa]ttach it again/],
+]
+
+test.each(refusals)('a file that is %s is refused in words of a visitor', async (_, file, words) => {
+  const { attached, refused } = draft()
+  await attach({ attached, refused }, [file, new File(['Wind: east.'], 'notes.txt', { type: 'text/plain' })])
+  expect(refused.value).toEqual([expect.stringMatching(words)])
+  // Options of the SDK are for programmers.
+  expect(refused.value[0]).not.toMatch(/maxBytes|mimeType|data:|The (?:file|picture) |fileContent|[{}]/)
+  expect(attached.value).toMatchObject([{ type: 'file', name: 'notes.txt' }])
+})

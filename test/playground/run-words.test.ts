@@ -1,0 +1,86 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { gist } from '../../playground/src/inspector/events/event-gist.ts'
+import { blocksOf } from '../../playground/src/inspector/request/request-blocks.ts'
+import { runWords } from '../../playground/src/state/log/run-words.ts'
+import { type Span, Trace } from '../../playground/src/state/log/trace.ts'
+import { whyEnded } from '../../playground/src/state/log/why-ended.ts'
+import { sessionMarkdown } from '../../playground/src/tree/session-markdown.ts'
+import { treeRows } from '../../playground/src/tree/tree-rows.ts'
+import { Agent, type AgentEvent, type AgentOptions, memorySessionStore } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { initialState, reduce } from '../../src/store/index.ts'
+
+const flat = (spans: readonly Span[]): Span[] => spans.flatMap((span) => [span, ...flat(span.children)])
+
+afterEach(() => vi.unstubAllGlobals())
+
+/** What every place that speaks of a run says of one that `options` and `steer` make. */
+async function places(options: AgentOptions, steer: (agent: Agent, event: AgentEvent) => void = () => undefined) {
+  const store = memorySessionStore()
+  const agent = new Agent({ ...options, session: store, sessionId: 's', logger: false })
+  const [live, recorded] = [new Trace(), new Trace()]
+  const gists: string[] = []
+  let state = initialState()
+  for await (const event of agent.prompt('go')) {
+    state = reduce(state, event)
+    live.accept(event)
+    gists.push(gist(event))
+    steer(agent, event)
+  }
+  await agent.close()
+  const session = await store.load('s')
+  for (const loop of session.loops) recorded.acceptRecord(loop)
+  const rows = treeRows(session, undefined)
+  const ended = (trace: Trace) => trace.roots[0]?.ending
+  return {
+    pill: whyEnded(state)?.word ?? runWords[state.status],
+    trace: ended(live),
+    recorded: ended(recorded),
+    events: gists.at(-1),
+    tree: rows.map(({ status }) => (status === 'chosen' ? status : runWords[status]))[0],
+    page: sessionMarkdown(session),
+    spans: flat(live.roots),
+  }
+}
+
+const stopsAtFirstWord = (agent: Agent, event: AgentEvent) => event.type === 'messageUpdate' && agent.abort('enough')
+
+it('a run that was stopped is Stopped everywhere', async () => {
+  const said = await places({ model: scripted([{ text: 'one two three' }], { chunkSize: 3 }) }, stopsAtFirstWord)
+  expect(said).toMatchObject({ pill: 'Stopped', trace: 'Stopped', recorded: 'Stopped', events: 'Stopped', tree: 'Stopped' })
+  expect(said.page).toMatch(/^## .*\(Stopped\)$/m)
+  expect(said.spans.map(({ label, ending }) => `${label} ${ending}`).join()).not.toMatch(/abort/i)
+})
+
+it('a run that reached a limit, or was refused, is called the same everywhere', async () => {
+  const call = { toolCalls: [{ id: 'c', name: 'look', arguments: {} }] }
+  const look = { name: 'look', label: 'Look', description: '', parameters: { type: 'object' as const }, execute: () => 'seen' }
+  const limited = await places({ model: scripted([call, call]), tools: [look], limits: { maxTurns: 1 } })
+  expect(limited).toMatchObject({ trace: 'Limit reached', recorded: 'Limit reached', events: 'Limit reached', tree: 'Limit reached' })
+  const rejected = await places({ model: scripted([]), inputFilters: [() => ({ type: 'reject' as const, reason: 'No.' })] })
+  expect(rejected).toMatchObject({ pill: 'Rejected', trace: 'Rejected', events: 'Rejected' })
+})
+
+it('nothing that is sent in a scenario, or when one goes on, is of nobody: each block says where it came from', async () => {
+  // The demo reads its pace from the address of its page.
+  vi.stubGlobal('location', { search: '?pace=0' })
+  const [{ demoSetup }, { scenarios }] = await Promise.all([
+    import('../../playground/src/demo/agent.ts'),
+    import('../../playground/src/demo/scenarios/index.ts'),
+  ])
+  const origins = new Set<string>()
+  const agent = new Agent({ ...demoSetup().options, retry: { initialDelayMs: 0 }, logger: false })
+  agent.subscribe((event) => {
+    if (event.type === 'approvalRequested') agent.currentRun?.approve(event)
+    if (event.type !== 'turnRequest') return
+    for (const { origin } of blocksOf(event.request, undefined)) origins.add(origin)
+  })
+  for (const { prompt, files, isRace } of scenarios) {
+    if (isRace) continue
+    const content = [{ type: 'text' as const, text: prompt }, ...((await files?.()) ?? [])]
+    await agent.prompt({ role: 'user', content }).result
+  }
+  await agent.compact().result
+  await agent.prompt('Go on exactly where you stopped.').result
+  expect([...origins].sort()).toEqual(['answer', 'marker', 'question', 'summary', 'system prompt', 'tool call', 'tool result', 'tools'])
+})
