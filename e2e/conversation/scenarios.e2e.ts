@@ -19,7 +19,7 @@ test('a compaction is a divider that shows what is not sent any more, also after
   await page.reload()
   await note(page, 'compaction').first().getByRole('button', { name: 'show' }).click()
   await expect(page.getByTestId('note-hidden')).toContainText('[Summary]')
-  await expect(page.getByTestId('note-hidden')).toContainText('toolResult')
+  await expect(page.getByTestId('note-hidden')).toContainText('Tool result')
 })
 
 test('the model prunes what it has read, and goes back from where it went wrong', async ({ page }) => {

@@ -51,21 +51,18 @@ export function App({ desk, dialog: first }: { desk: Desk; dialog?: DialogName |
       />
       <Panes
         sessions={<SessionsPane desk={desk} onStorage={() => open('storage')} />}
-        conversation={
-          <ConversationPane
-            key={conversation.sessionId}
-            desk={desk}
-            conversation={conversation}
-            onSettings={() => open('settings')}
-            onStorage={() => open('storage')}
-          />
-        }
+        conversation={<ConversationPane key={conversation.sessionId} desk={desk} conversation={conversation} onDialog={open} />}
         inspector={<Inspector key={conversation.sessionId} desk={desk} conversation={conversation} />}
       />
-      <Announcer state={state} race={conversation.race.value} isElsewhere={desk.interference.value !== undefined} />
+      <Announcer
+        state={state}
+        misfits={conversation.log.misfits.value}
+        race={conversation.race.value}
+        isElsewhere={desk.interference.value !== undefined}
+      />
       {dialog.value === 'palette' && <Palette commands={commandsOf(desk, open)} onClose={close} />}
-      {(dialog.value === 'settings' || dialog.value === 'code') && (
-        <SettingsDialog desk={desk} tab={dialog.value === 'code' ? 'code' : 'model'} onClose={close} />
+      {(dialog.value === 'settings' || dialog.value === 'agent' || dialog.value === 'code') && (
+        <SettingsDialog desk={desk} tab={dialog.value === 'settings' ? 'model' : dialog.value} onClose={close} />
       )}
       {dialog.value === 'compare' && <CompareDialog desk={desk} onClose={close} />}
       {dialog.value === 'storage' && <StorageDialog desk={desk} onClose={close} />}

@@ -69,14 +69,14 @@ it('nothing that is sent in a scenario, or when one goes on, is of nobody: each 
     import('../../playground/src/demo/scenarios/index.ts'),
   ])
   const origins = new Set<string>()
-  const agent = new Agent({ ...demoSetup().options, retry: { initialDelayMs: 0 }, logger: false })
+  const agent = new Agent({ ...demoSetup().options, logger: false })
   agent.subscribe((event) => {
     if (event.type === 'approvalRequested') agent.currentRun?.approve(event)
     if (event.type !== 'turnRequest') return
     for (const { origin } of blocksOf(event.request, undefined)) origins.add(origin)
   })
-  for (const { prompt, files, isRace } of scenarios) {
-    if (isRace) continue
+  // Several at once are of no single agent; the second asks to wait.
+  for (const { prompt, files } of scenarios.filter(({ isRace, name }) => !isRace && !name.startsWith('Retry'))) {
     const content = [{ type: 'text' as const, text: prompt }, ...((await files?.()) ?? [])]
     await agent.prompt({ role: 'user', content }).result
   }

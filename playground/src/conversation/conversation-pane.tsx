@@ -14,6 +14,7 @@ import { NoticeList } from '../notices/notice-list.tsx'
 import { InterferenceNotice } from '../sessions/interference-notice.tsx'
 import type { Conversation } from '../state/conversation/conversation.ts'
 import type { Desk } from '../state/desk/desk.ts'
+import type { DialogName } from '../state/layout.ts'
 import type { Remedy } from '../state/notices/remedies.ts'
 import { Transcript } from './transcript.tsx'
 import { Welcome } from './welcome.tsx'
@@ -23,12 +24,11 @@ const ReplayBar = lazy(async () => (await import('../replay/replay-bar.tsx')).Re
 interface ConversationPaneProps {
   desk: Desk
   conversation: Conversation
-  onSettings: () => void
-  onStorage: () => void
+  onDialog: (which: DialogName) => void
 }
 
 /** The conversation that is shown, and where a person goes on with it. */
-export function ConversationPane({ desk, conversation, onSettings, onStorage }: ConversationPaneProps) {
+export function ConversationPane({ desk, conversation, onDialog }: ConversationPaneProps) {
   const state = conversation.state.value
   const race = conversation.race.value
   const isRunning = state.status === 'running' || race?.isRunning === true
@@ -57,8 +57,9 @@ export function ConversationPane({ desk, conversation, onSettings, onStorage }: 
       retry: conversation.retry,
       continue: conversation.goOn,
       compactAndRetry: conversation.compactAndRetry,
-      settings: onSettings,
-      freeSpace: onStorage,
+      settings: () => onDialog('settings'),
+      schema: () => onDialog('agent'),
+      freeSpace: () => onDialog('storage'),
       reload: () => location.reload(),
       takeOver: () => void desk.takeOver(),
       stop: conversation.abort,
@@ -81,6 +82,8 @@ export function ConversationPane({ desk, conversation, onSettings, onStorage }: 
           isElsewhere={isElsewhere}
           actions={isElsewhere || replay !== undefined ? undefined : conversation}
           requests={conversation.log.requests}
+          misfits={conversation.log.misfits.value}
+          hasSettings={desk.backend.settings.value.place === 'tab'}
           modelUrl={modelUrlOf(conversation)}
           onRemedy={isElsewhere || replay !== undefined ? undefined : act}
           onSelect={desk.select}

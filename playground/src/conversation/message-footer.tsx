@@ -6,10 +6,12 @@ import type { IconName } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import type { Mark } from '../state/backend/marks.ts'
 import type { Marking } from '../state/conversation/feedback.ts'
+import type { Misfits } from '../state/log/answer-fit.ts'
 import { stopWord } from '../state/log/why-ended.ts'
 
 interface MessageFooterProps {
   view: MessageView
+  misfits: Misfits
   /** Its answers are prepared. */
   isScripted: boolean
   /** Absent where nothing can be said of it. */
@@ -21,11 +23,11 @@ interface MessageFooterProps {
 }
 
 /** What a message took and cost, and what can be done with it. */
-export function MessageFooter({ view, isScripted, feedback, onSelect, onEdit, onRerun, onBranch }: MessageFooterProps) {
+export function MessageFooter({ view, misfits, isScripted, feedback, onSelect, onEdit, onRerun, onBranch }: MessageFooterProps) {
   const { message } = view
   if (message === undefined || message.role === 'extension') return null
   const text = textOf(message.content)
-  const stopped = stopWord(view)
+  const stopped = stopWord(view, misfits)
   const mark = feedback?.marks?.value[view.id]
   return (
     <footer class="message-footer">

@@ -6,6 +6,7 @@ import type { LoopRecord, Session } from '../../../src/session/index.ts'
 import type { MessageView, RunState } from '../../../src/store/index.ts'
 import { Note, RecordedRace } from '../late/conversation-parts.tsx'
 import { withoutMarks } from '../markdown/marks.ts'
+import type { Misfits } from '../state/log/answer-fit.ts'
 import type { CapturedTurn } from '../state/log/event-log.ts'
 import type { Selection } from '../state/selection.ts'
 import { useFindable } from './findable.ts'
@@ -23,12 +24,14 @@ interface MessageListProps {
   /** Absent where nothing can be said or decided. */
   actions: MessageActions | undefined
   requests: readonly CapturedTurn[]
+  misfits: Misfits
   onSelect: (selection: Selection) => void
   onBranch: (loopId: string) => void
 }
 
 /** The messages, with what happened between them. Of a long conversation only those that are near what is seen are in the page. */
-export function MessageList({ box, isFollowing, state, record, selection, actions, requests, onSelect, onBranch }: MessageListProps) {
+export function MessageList(list: MessageListProps) {
+  const { box, isFollowing, state, record, selection, actions, requests, misfits, onSelect, onBranch } = list
   const { messages, live, tools, approvals, notes, children: runs } = state
   const rendered = useRef(new Map<string, Rendered>())
   // What a piece of text does not change is not counted again with each: there may be thousands.
@@ -74,8 +77,10 @@ export function MessageList({ box, isFollowing, state, record, selection, action
     })
     const isHere = isSelected(view, selection)
     used.add(view.id)
-    const props: MessageProps = { view, tools, approvals, runs, isSelected: isHere, actions, find, onSelect, onBranch }
-    return once(rendered.current, view.id, [view, approvals, isHere, actions, ...calls], () => <Message key={view.id} {...props} />)
+    const props: MessageProps = { view, tools, approvals, runs, isSelected: isHere, actions, find, misfits, onSelect, onBranch }
+    return once(rendered.current, view.id, [view, approvals, isHere, actions, misfits.get(view.id), ...calls], () => (
+      <Message key={view.id} {...props} />
+    ))
   }
 
   /** What a citation names stands before it, and does not change any more. */

@@ -4,6 +4,7 @@ import { escapeControls, type MessageView, type RunState, sourcesOf } from '../.
 import { EditMessage, Media, ServiceToolCard, Sources, ToolCard } from '../late/conversation-parts.tsx'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import type { Marking } from '../state/conversation/feedback.ts'
+import type { Misfits } from '../state/log/answer-fit.ts'
 import { speakerOf } from '../state/log/run-words.ts'
 import type { Selection } from '../state/selection.ts'
 import type { Decisions } from '../tools/decisions.ts'
@@ -33,13 +34,14 @@ export interface MessageProps {
   isSelected: boolean
   actions: MessageActions | undefined
   find: FindBlock
+  misfits: Misfits
   onSelect: (selection: Selection) => void
   onBranch: (loopId: string) => void
 }
 
 /** One message. Tool results have no place of their own: they are part of the card of their call. */
 export function Message(props: MessageProps) {
-  const { view, isSelected, actions, find, onSelect, onBranch } = props
+  const { view, isSelected, actions, find, misfits, onSelect, onBranch } = props
   const edited = actions?.draft.edited(view.id)
   const isEdited = edited?.value !== undefined
   const { message, role } = view
@@ -78,6 +80,7 @@ export function Message(props: MessageProps) {
       {view.status === 'done' && message !== undefined && !isEdited && (
         <MessageFooter
           view={view}
+          misfits={misfits}
           isScripted={message.role === 'assistant' && message.provider === 'scripted'}
           feedback={actions}
           onSelect={turn && (() => onSelect(turn))}

@@ -6,6 +6,7 @@ import type { RunState } from '../../../src/store/index.ts'
 import { Ending, RaceCard } from '../late/conversation-parts.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { scrollable } from '../parts/scrollable.ts'
+import type { Misfits } from '../state/log/answer-fit.ts'
 import type { CapturedTurn } from '../state/log/event-log.ts'
 import { whyEnded } from '../state/log/why-ended.ts'
 import type { Remedy } from '../state/notices/remedies.ts'
@@ -31,6 +32,9 @@ interface TranscriptProps {
   /** Absent as `actions`. */
   onRemedy: ((remedy: Remedy) => void) | undefined
   requests: readonly CapturedTurn[]
+  misfits: Misfits
+  /** Whether the agent is in this page, where its settings are. */
+  hasSettings: boolean
   onSelect: (selection: Selection) => void
   onBranch: (loopId: string) => void
   /** Whether nothing was said yet. */
@@ -41,13 +45,13 @@ interface TranscriptProps {
 
 /** The transcript. It follows the newest line until the reader scrolls up, and shows what is selected. */
 export function Transcript(props: TranscriptProps) {
-  const { state, race, selection, isElsewhere, actions, modelUrl, onRemedy, isEmpty, welcome, ...rest } = props
+  const { state, race, selection, isElsewhere, actions, modelUrl, onRemedy, isEmpty, welcome, hasSettings, ...rest } = props
   const box = useRef<HTMLElement>(null)
   const lines = useRef<HTMLDivElement>(null)
   const lastTop = useRef(0)
   const isFollowing = useSignal(true)
-  const why = state.status === 'running' || isElsewhere ? undefined : whyEnded(state)
-  const ending = why !== undefined && <Ending why={why} state={state} modelUrl={modelUrl} onRemedy={onRemedy} />
+  const why = state.status === 'running' || isElsewhere ? undefined : whyEnded(state, rest.misfits)
+  const ending = why !== undefined && <Ending {...{ why, state, modelUrl, onRemedy, hasSettings }} />
 
   function follow(): void {
     // What an empty page says begins at its top.

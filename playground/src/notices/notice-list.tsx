@@ -2,13 +2,15 @@ import { escapeControls } from '../../../src/store/index.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import { keepPlace } from '../parts/keep-place.ts'
 import type { Desk } from '../state/desk/desk.ts'
+import type { Notice } from '../state/notices/notices.ts'
 import type { Remedy } from '../state/notices/remedies.ts'
 import { RemedyButton } from './remedy-button.tsx'
 
-/** What the page has to say, with what can be done about it; of conversations only what concerns the one that is shown, or needs a person. */
+/** What the page has to say, with what can be done about it; of conversations only what concerns the one that is shown, or leads to another one. */
 export function NoticeList({ desk, act }: { desk: Desk; act: (remedy: Remedy, sessionId?: string) => void }) {
   const { sessionId } = desk.current.value
-  const shown = desk.notices.list.value.filter((notice) => notice.topic === 'away' || (notice.sessionId ?? sessionId) === sessionId)
+  const concerns = (notice: Notice) => notice.remedies.includes('open') || (notice.sessionId ?? sessionId) === sessionId
+  const shown = desk.notices.list.value.filter(concerns)
   if (shown.length === 0) return null
   return (
     <ul class="notices" aria-label="Notices">

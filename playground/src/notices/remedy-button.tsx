@@ -6,6 +6,7 @@ const labels: Record<Remedy, string> = {
   continue: 'Continue',
   compactAndRetry: 'Compact and try again',
   settings: 'Open settings',
+  schema: 'Edit the schema',
   freeSpace: 'Free space',
   reload: 'Reload the page',
   takeOver: 'Go on here',

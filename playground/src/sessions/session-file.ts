@@ -1,5 +1,6 @@
 import type { Session } from '../../../src/session/index.ts'
 import type { ExportFormat, SessionFile } from '../state/backend/chat-port.ts'
+import { misfitsIn } from '../state/log/answer-fit.ts'
 
 interface Source {
   sessionId: string
@@ -13,17 +14,19 @@ interface Source {
 export async function sessionFile({ sessionId, format, log, read }: Source): Promise<SessionFile> {
   if (format === 'phi') return { name: `${sessionId}.phi.jsonl`, type: 'application/x-ndjson', text: await log() }
   if (format === 'markdown') {
-    const { sessionMarkdown } = await import('../tree/session-markdown.ts')
-    return { name: `${sessionId}.md`, type: 'text/markdown', text: sessionMarkdown(await read()) }
+    return { name: `${sessionId}.md`, type: 'text/markdown', text: await asMarkdown(read) }
   }
   if (format === 'page') {
-    const [{ sessionMarkdown }, { sessionPage }] = await Promise.all([
-      import('../tree/session-markdown.ts'),
-      import('../tree/session-page.ts'),
-    ])
-    return { name: `${sessionId}.html`, type: 'text/html', text: sessionPage(sessionMarkdown(await read()), await log()) }
+    const { sessionPage } = await import('../tree/session-page.ts')
+    return { name: `${sessionId}.html`, type: 'text/html', text: sessionPage(await asMarkdown(read), await log()) }
   }
   // The schemas, and zod with them, only for who wants them.
   const { sessionToSpecJson } = await import('../../../src/rust/index.ts')
   return { name: `${sessionId}.json`, type: 'application/json', text: sessionToSpecJson(await read()) }
+}
+
+async function asMarkdown(read: Source['read']): Promise<string> {
+  const { sessionMarkdown } = await import('../tree/session-markdown.ts')
+  const session = await read()
+  return sessionMarkdown(session, await misfitsIn(session))
 }

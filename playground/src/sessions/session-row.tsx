@@ -11,26 +11,40 @@ interface SessionRowProps {
   isCurrent: boolean
   /** What it does, in this tab. */
   activity: Activity | undefined
+  /** Something is written there that is not sent: beside what was said, or alone. */
+  draft: 'beside' | 'alone' | undefined
   /** Where a search found its words. */
   excerpt: string | undefined
   /** Absent while none are chosen. */
   chosen: { is: boolean; onChange: (is: boolean) => void } | undefined
   onOpen: () => void
-  onRename: (title: string) => void
+  /** Absent where there is nothing to name. */
+  onRename: ((title: string) => void) | undefined
   onDelete: () => void
   /** The loops of the conversation that is shown. */
   children?: ComponentChildren
 }
 
 /** One stored conversation: opens it, names it, deletes it after a second question. */
-export function SessionRow({ session, isCurrent, activity, excerpt, chosen, onOpen, onRename, onDelete, children }: SessionRowProps) {
+export function SessionRow({
+  session,
+  isCurrent,
+  activity,
+  draft,
+  excerpt,
+  chosen,
+  onOpen,
+  onRename,
+  onDelete,
+  children,
+}: SessionRowProps) {
   // The button that is pressed goes away: the one that takes its place gets the focus.
   const asks = useSignal<'nothing' | 'delete' | 'name' | 'declined'>('nothing')
   const { startedAt, isOpen, loops, status } = session
   const title = session.title || 'Conversation'
   const isElsewhere = isOpen && !isCurrent && activity === undefined
   return (
-    <li data-testid="stored-session" class="session-row" data-activity={activity?.kind}>
+    <li data-testid={draft === 'alone' ? 'draft' : 'stored-session'} class="session-row" data-activity={activity?.kind}>
       {chosen !== undefined && (
         <input
           type="checkbox"
@@ -43,8 +57,9 @@ export function SessionRow({ session, isCurrent, activity, excerpt, chosen, onOp
       <button type="button" class="quiet pick" aria-current={isCurrent ? 'page' : undefined} onClick={onOpen}>
         <span class="title">{title}</span>
         <span class="when">
-          <time dateTime={new Date(startedAt).toISOString()}>{dateOf(startedAt)}</time>
-          <span>{plural(loops, 'run')}</span>
+          {startedAt > 0 && <time dateTime={new Date(startedAt).toISOString()}>{dateOf(startedAt)}</time>}
+          {draft !== 'alone' && <span>{plural(loops, 'run')}</span>}
+          {draft !== undefined && <span class="badge">not sent</span>}
           {activity !== undefined && (
             <span class="badge activity" data-activity={activity.kind}>
               {activity.word.toLowerCase()}
@@ -54,7 +69,7 @@ export function SessionRow({ session, isCurrent, activity, excerpt, chosen, onOp
         </span>
         {excerpt !== undefined && <span class="excerpt">{excerpt}</span>}
       </button>
-      {asks.value === 'name' && (
+      {asks.value === 'name' && onRename && (
         <RenameSession
           title={session.title}
           onRename={(name) => {
@@ -76,7 +91,7 @@ export function SessionRow({ session, isCurrent, activity, excerpt, chosen, onOp
         </fieldset>
       ) : (
         <span class="row-actions">
-          <IconButton icon="edit" label={`Rename “${title}”`} onClick={() => (asks.value = 'name')} />
+          {onRename && <IconButton icon="edit" label={`Rename “${title}”`} onClick={() => (asks.value = 'name')} />}
           <IconButton
             icon="trash"
             label={`Delete “${title}”`}

@@ -4,7 +4,9 @@ import { Splitter } from '../layout/splitter.tsx'
 import { plural } from '../parts/figures.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
+import type { KeptDraft } from '../state/conversation/kept-words.ts'
 import type { Desk } from '../state/desk/desk.ts'
+import { titleOf } from '../state/desk/drafts.ts'
 import { showPane } from '../state/layout.ts'
 import { LoopTree } from '../tree/loop-tree.tsx'
 import type { Hit } from './search-sessions.ts'
@@ -18,7 +20,8 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
   const begin = useRef<HTMLButtonElement>(null)
   const hits = useSignal<readonly Hit[] | undefined>(undefined)
   const chosen = useSignal<ReadonlySet<string> | undefined>(undefined)
-  const { stored } = desk
+  const { stored, drafts } = desk
+  const unsent = hits.value === undefined ? drafts.unsent.value.filter(({ sessionId }) => sessionId !== desk.current.value.sessionId) : []
   const shown: readonly Hit[] = hits.value ?? stored.sessions.value.map((session) => ({ session }))
 
   function choose(sessionId: string, is: boolean): void {
@@ -32,6 +35,11 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
     chosen.value = undefined
     void desk.remove(sessionIds)
     begin.current?.focus()
+  }
+
+  function open(sessionId: string): void {
+    void desk.open(sessionId)
+    showPane('conversation')
   }
 
   return (
@@ -61,7 +69,10 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
       </header>
       <SessionSearch desk={desk} hits={hits} />
       <ul>
-        {shown.length === 0 && <li class="nothing">{hits.value === undefined ? 'Nothing is stored yet.' : 'Nothing was found.'}</li>}
+        {shown.length + unsent.length === 0 && (
+          <li class="nothing">{hits.value === undefined ? 'Nothing is stored yet.' : 'Nothing was found.'}</li>
+        )}
+        {unsent.map(draftRow)}
         {shown.map(row)}
         {hits.value === undefined && stored.hasMore.value && (
           <li>
@@ -84,6 +95,27 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
     </nav>
   )
 
+  function draftRow(draft: KeptDraft) {
+    const { sessionId, at } = draft
+    return (
+      <SessionRow
+        key={sessionId}
+        session={{ sessionId, title: titleOf(draft), startedAt: at, lastActiveAt: at, loops: 0, isOpen: false }}
+        draft="alone"
+        isCurrent={false}
+        activity={undefined}
+        excerpt={undefined}
+        chosen={undefined}
+        onOpen={() => open(sessionId)}
+        onRename={undefined}
+        onDelete={() => {
+          void drafts.drop(sessionId)
+          begin.current?.focus()
+        }}
+      />
+    )
+  }
+
   function row({ session, excerpt }: Hit) {
     const { sessionId } = session
     const conversation = desk.current.value
@@ -95,12 +127,10 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
         session={session}
         isCurrent={isCurrent}
         activity={desk.activity.value.get(sessionId)}
+        draft={!isCurrent && drafts.has(sessionId) ? 'beside' : undefined}
         excerpt={excerpt}
         chosen={chosen.value && { is: chosen.value.has(sessionId), onChange: (is) => choose(sessionId, is) }}
-        onOpen={() => {
-          void desk.open(sessionId)
-          showPane('conversation')
-        }}
+        onOpen={() => open(sessionId)}
         onRename={(title) => void stored.rename(sessionId, title)}
         onDelete={() => remove([sessionId])}
       >

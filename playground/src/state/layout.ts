@@ -22,4 +22,4 @@ export function resizePane(pane: keyof typeof paneWidths, width: number): void {
 }
 
 /** What lies over the page. */
-export type DialogName = 'palette' | 'keys' | 'settings' | 'code' | 'compare' | 'storage'
+export type DialogName = 'palette' | 'keys' | 'settings' | 'agent' | 'code' | 'compare' | 'storage'

@@ -2,19 +2,27 @@ import { useRef } from 'preact/hooks'
 import { textOf } from '../../../src/index.ts'
 import { escapeControls, type RunState } from '../../../src/store/index.ts'
 import { plural } from '../parts/figures.ts'
+import type { Misfits } from '../state/log/answer-fit.ts'
 import { runWords } from '../state/log/run-words.ts'
 import { whyEnded } from '../state/log/why-ended.ts'
 import type { Race } from '../state/race/race.ts'
 
+interface AnnouncerProps {
+  state: RunState
+  misfits: Misfits
+  race: Race | undefined
+  isElsewhere: boolean
+}
+
 /** Tells screen readers the milestones, never the tokens. Always in the page, or the first one would be missed. Nothing of a conversation that goes on elsewhere. */
-export function Announcer({ state, race, isElsewhere }: { state: RunState; race: Race | undefined; isElsewhere: boolean }) {
+export function Announcer({ state, misfits, race, isElsewhere }: AnnouncerProps) {
   // What came of a race is said although the conversation is opened anew at its end.
   const ofLastRace = useRef('')
   if (race !== undefined) ofLastRace.current = ofRace(race)
   else if (state.runId !== undefined) ofLastRace.current = ''
   return (
     <p class="visually-hidden" role="status" data-testid="announcer">
-      {!isElsewhere && (ofLastRace.current || milestone(state))}
+      {!isElsewhere && (ofLastRace.current || milestone(state, misfits))}
     </p>
   )
 }
@@ -27,7 +35,7 @@ function ofRace({ isRunning, loopIds, selectedLoopId, runs, marks, verdict = '' 
   return `${escapeControls(name)} was chosen. ${escapeControls(verdict)}`
 }
 
-function milestone(state: RunState): string {
+function milestone(state: RunState, misfits: Misfits): string {
   const [pending] = state.approvals
   if (pending !== undefined) return `${escapeControls(pending.toolName)} needs your approval.`
   if (state.retry !== undefined) return `The model failed; retry ${state.retry.attempt} of ${state.retry.maxRetries}.`
@@ -38,7 +46,7 @@ function milestone(state: RunState): string {
   if (state.status === 'running')
     return failed?.status === 'failed' ? `${escapeControls(failed.toolName)} failed.` : 'The assistant is working.'
   if (state.runId === undefined) return ''
-  const why = whyEnded(state)
+  const why = whyEnded(state, misfits)
   if (why !== undefined) return `${why.word}. ${escapeControls(why.text)}`
   return state.status === 'completed' ? `${runWords.completed}. The assistant replied${sentences(state)}.` : ''
 }

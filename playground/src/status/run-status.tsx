@@ -6,12 +6,12 @@ import { whyEnded } from '../state/log/why-ended.ts'
 
 /** What the conversation that is shown is doing, and what others do out of sight. */
 export function RunStatus({ desk, onAway }: { desk: Desk; onAway: () => void }) {
-  const { state, race, sessionId } = desk.current.value
+  const { state, race, sessionId, log } = desk.current.value
   const isRacing = race.value?.isRunning === true
   const { approvals, inputs } = state.value
   const status = isRacing ? 'running' : state.value.status
   const isAsking = approvals.length > 0 || inputs.length > 0
-  const label = isAsking ? asksWord : (!isRacing && whyEnded(state.value)?.word) || runWords[status]
+  const label = isAsking ? asksWord : (!isRacing && whyEnded(state.value, log.misfits.value)?.word) || runWords[status]
   const away = [...desk.activity.value].filter(([id]) => id !== sessionId).map(([, doing]) => doing)
   const asking = away.filter(({ kind }) => kind === 'needsYou').length
   const running = away.filter(({ kind }) => kind === 'running').length

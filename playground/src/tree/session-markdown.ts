@@ -3,23 +3,24 @@ import type { AgentMessage } from '../../../src/index.ts'
 import type { Session } from '../../../src/session/index.ts'
 import { type Marks, marksIn } from '../state/backend/marks.ts'
 import { chainOf } from '../state/conversation/opened-state.ts'
+import { type Misfits, noMisfits } from '../state/log/answer-fit.ts'
 import { speakerOf } from '../state/log/run-words.ts'
 import { stopWord } from '../state/log/why-ended.ts'
 
 /** A conversation to read: its newest path, with calls and results. */
-export function sessionMarkdown(session: Session): string {
+export function sessionMarkdown(session: Session, misfits = noMisfits): string {
   const { title, createdAt } = session
   const messages: readonly AgentMessage[] = chainOf(session, undefined).flatMap((loop) => loop.messages)
   const head = `# ${title ?? 'Conversation'}\n\n${new Date(createdAt).toISOString()} · phi-core\n`
   const marks = marksIn(session.sharedState?.value)
-  return [head, ...messages.filter(isLlmMessage).map((message) => section(message, marks))].join('\n')
+  return [head, ...messages.filter(isLlmMessage).map((message) => section(message, marks, misfits))].join('\n')
 }
 
-function section(message: LlmMessage, marks: Marks): string {
+function section(message: LlmMessage, marks: Marks, misfits: Misfits): string {
   const heading =
     message.role === 'toolResult'
       ? `### Result of \`${message.toolName}\``
-      : `## ${speaker(message)}${ended(message)}${marked(marks[message.id])}`
+      : `## ${speaker(message)}${ended(message, misfits)}${marked(marks[message.id])}`
   return `${heading}\n\n${message.content.map((block) => blockText(block, message)).join('\n\n')}\n`
 }
 
@@ -33,8 +34,8 @@ function speaker(message: Exclude<LlmMessage, { role: 'toolResult' }>): string {
 }
 
 /** How an answer ended that is no whole one. */
-function ended(message: LlmMessage): string {
-  const word = stopWord({ message })
+function ended(message: LlmMessage, misfits: Misfits): string {
+  const word = stopWord({ message }, misfits)
   return word === undefined ? '' : ` (${word})`
 }
 

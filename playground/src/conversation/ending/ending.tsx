@@ -16,11 +16,14 @@ interface EndingProps {
   modelUrl: string | undefined
   /** Absent where nothing can be said. */
   onRemedy: ((remedy: Remedy) => void) | undefined
+  /** Whether the agent is in this page, where its settings are. */
+  hasSettings: boolean
 }
 
 /** How the last run ended: what failed, in the words of who refused, and what can be done. */
-export function Ending({ why, state, modelUrl, onRemedy }: EndingProps) {
+export function Ending({ why, state, modelUrl, onRemedy, hasSettings }: EndingProps) {
   const { failure, retries } = state
+  const remedies = why.remedies.filter((remedy) => hasSettings || remedy !== 'schema')
   const until = askedToWaitUntil(state)
   const tries = failure !== undefined && retries > 0 ? ` It was tried ${retries + 1} times.` : ''
   return (
@@ -32,7 +35,7 @@ export function Ending({ why, state, modelUrl, onRemedy }: EndingProps) {
       {until !== undefined && <WaitUntil time={until} />}
       {failure !== undefined && <Cause failure={failure} modelUrl={modelUrl} />}
       <span class="failure-actions">
-        {onRemedy && why.remedies.map((remedy) => <RemedyButton key={remedy} remedy={remedy} onClick={() => onRemedy(remedy)} />)}
+        {onRemedy && remedies.map((remedy) => <RemedyButton key={remedy} remedy={remedy} onClick={() => onRemedy(remedy)} />)}
         {failure !== undefined && <CopyButton label="Copy the error" text={() => JSON.stringify(failure, undefined, 2)} />}
       </span>
     </div>

@@ -82,14 +82,14 @@ export function draftOf(sessionId: string): Draft {
 export function moveDraft(from: string, to: string): void {
   const { text, attached } = draftOf(from)
   draftOf(to).giveBack(text.value, attached.value)
-  dropDraft(from)
+  void dropDraft(from)
 }
 
-/** Of a conversation that is no more. */
-export function dropDraft(sessionId: string): void {
+/** Of a conversation that is no more. Resolves when nothing of it is kept. */
+export async function dropDraft(sessionId: string): Promise<void> {
   drafts.delete(sessionId)
   keepWords(sessionId, { text: '', edits: {} })
-  void keepFiles(sessionId, [])
+  await keepFiles(sessionId, [])
 }
 
 const joined = (texts: readonly string[]) => texts.filter((text) => text !== '').join('\n')

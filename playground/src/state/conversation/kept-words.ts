@@ -36,10 +36,35 @@ export function keepWords(sessionId: string, { text, edits }: Words): void {
   if (!isEmpty) tried(() => forgetOldest(localStorage))
 }
 
+/** A draft of one conversation, as the list of drafts shows it. */
+export interface KeptDraft {
+  sessionId: string
+  /** Empty where only files are kept. */
+  text: string
+  /** Epoch ms of its last change; 0 where nobody knows. */
+  at: number
+}
+
+/** All that is kept beyond a tab and can be said, the newest first. Never rejects. */
+export async function keptDrafts(): Promise<readonly KeptDraft[]> {
+  const words = tried(() => Object.keys(localStorage).flatMap(draftAt)) ?? []
+  const withFiles = (await sessionsWithFiles()).filter((id) => words.every(({ sessionId }) => sessionId !== id))
+  return [...words, ...withFiles.map((sessionId) => ({ sessionId, text: '', at: 0 }))].sort((a, b) => b.at - a.at)
+}
+
+function draftAt(key: string): KeptDraft[] {
+  if (!key.startsWith(place(''))) return []
+  const kept = localStorage.getItem(key)
+  const text = tried(() => wordsIn(kept))?.text ?? ''
+  return text.trim() === '' ? [] : [{ sessionId: key.slice(place('').length), text, at: changedAt(kept) }]
+}
+
+const changedAt = (kept: string | null) => Number(tried(() => Object(JSON.parse(kept ?? '{}')).at) ?? 0)
+
 function forgetOldest(storage: Storage): void {
   const all = Object.keys(storage).filter((key) => key.startsWith(place('')))
   if (all.length <= most) return
-  const at = (key: string) => Number(Object(JSON.parse(storage.getItem(key) ?? '{}')).at ?? 0)
+  const at = (key: string) => changedAt(storage.getItem(key))
   for (const key of all.sort((a, b) => at(a) - at(b)).slice(0, all.length - most)) storage.removeItem(key)
 }
 
@@ -84,5 +109,14 @@ export async function keepFiles(sessionId: string, attached: readonly Attachment
     else await db.put('files', [...attached], sessionId)
   } catch {
     // Full, or forbidden.
+  }
+}
+
+/** The conversations whose draft has files. */
+async function sessionsWithFiles(): Promise<string[]> {
+  try {
+    return (await (await files()).getAllKeys('files')).map(String)
+  } catch {
+    return []
   }
 }

@@ -8,6 +8,7 @@ import { createNotices, type Notices } from '../notices/notices.ts'
 import { importWords } from '../notices/words.ts'
 import type { RunRace } from '../race/race.ts'
 import { createSelection, readAddress, type SelectionState } from '../selection.ts'
+import { createDrafts, type DraftList, tellOfDraft } from './drafts.ts'
 import { createTabWatch, type Interference } from './interference.ts'
 import { isBusy } from './open-conversations.ts'
 import { createOpener } from './opener.ts'
@@ -26,6 +27,7 @@ export interface Desk extends SelectionState, Pick<View, 'current' | 'activity'>
   readonly backend: SettableBackend
   readonly notices: Notices
   readonly stored: StoredList
+  readonly drafts: DraftList
   /** Set while what is shown is not what is stored: nothing can be said here then. */
   interference: ReadonlySignal<Interference | undefined>
   /** Shows a conversation, from `loopId` on where one is given: what is said next is a branch there. */
@@ -48,6 +50,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   tellOfPlace(backend, notices)
   const selection = createSelection((sessionId) => void open(sessionId))
   const stored = createStoredList(backend, notices)
+  const drafts = createDrafts(stored)
   const opener = createOpener({ backend, notices, onSaid, onEnd: (...end) => void ended(...end) })
   const { sessionId: named } = readAddress(location.hash)
   const first = named === undefined ? opener.begin() : await opener.read(named)
@@ -56,26 +59,32 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   const watch = createTabWatch({ backend, notices, stored, view })
   const places = createPlaces({ backend, notices, opener, view })
 
+  async function list(): Promise<void> {
+    await stored.refresh()
+    await drafts.refresh()
+  }
+
   function onShow({ sessionId }: Conversation): void {
     watch.clear()
     selection.moveTo(sessionId)
-    void stored.refresh()
+    void list()
   }
 
   /** From then on there is something to export. */
   function onSaid(conversation: Conversation): void {
-    void stored.refresh()
+    void list()
     if (conversation.record.value === undefined) void conversation.refresh()
   }
 
   async function ended(conversation: Conversation, status: RunStatus): Promise<void> {
-    await Promise.all([stored.refresh(), conversation.refresh()])
+    await Promise.all([list(), conversation.refresh()])
     if (isBusy(conversation)) return
     if (conversation !== current.value) await view.ended(conversation, status)
     else if (places.isOutdated(conversation)) show(await opener.read(conversation.sessionId))
   }
 
   async function open(sessionId: string, loopId?: string): Promise<void> {
+    notices.dismiss('draft', sessionId)
     const hidden = view.hidden(sessionId)
     if (hidden !== undefined) {
       if (!isSamePlace(hidden.settings, backend.settings.value) && !(await places.use(hidden.settings))) return
@@ -120,10 +129,10 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
           show(opener.begin())
         }
         await backend.remove(sessionId)
-        dropDraft(sessionId)
+        await dropDraft(sessionId)
       }
     })
-    await stored.refresh()
+    await list()
   }
 
   async function importFrom(file: Blob): Promise<void> {
@@ -162,10 +171,11 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   flushInTime(view)
   selection.moveTo(current.value.sessionId)
   await stored.refresh()
+  void drafts.refresh().then(() => named === undefined && tellOfDraft(drafts, current.value.sessionId, notices))
   void watch.look(current.value)
   return {
     ...selection,
-    ...{ backend, notices, stored, current, activity: view.activity, interference: watch.interference },
+    ...{ backend, notices, stored, drafts, current, activity: view.activity, interference: watch.interference },
     ...{ isMoving: places.isMoving, configure: places.configure, handOver: places.handOver },
     ...{ open, takeOver, create, remove, importFrom, replay },
     race: (prompt, run) => void race(prompt, run),

@@ -2,6 +2,7 @@ import type { RunStatus } from '../../../../src/index.ts'
 import { SessionError } from '../../../../src/session/index.ts'
 import type { SettableBackend } from '../backend/chat-port.ts'
 import { type Conversation, createConversation } from '../conversation/conversation.ts'
+import { keptWords } from '../conversation/kept-words.ts'
 import type { Notices } from '../notices/notices.ts'
 import { isOwnAddress } from '../selection.ts'
 
@@ -48,7 +49,7 @@ export function createOpener({ backend, notices, onSaid, onEnd }: Opening): Open
       } catch (error) {
         // One that was never written to has no records yet.
         if (!SessionError.isInstance(error) || error.code !== 'notFound' || loopId !== undefined) throw error
-        if (!isOwnAddress(sessionId)) tellOfNothing(sessionId)
+        if (!isOwnAddress(sessionId) && keptWords(sessionId).text === '') tellOfNothing(sessionId)
         return begin(sessionId)
       }
     })

@@ -68,7 +68,7 @@ export function createView({ first, settings, onShow }: Viewing): View {
     const { sessionId } = conversation
     if (others.hidden(sessionId)?.conversation !== conversation) return
     others.take(sessionId)
-    const word = whyEnded(conversation.state.value)?.word ?? runWords[status]
+    const word = whyEnded(conversation.state.value, conversation.log.misfits.value)?.word ?? runWords[status]
     others.ended(sessionId, { kind: word === runWords.completed ? 'done' : 'notDone', word })
     await conversation.close()
   }

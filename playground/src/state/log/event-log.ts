@@ -2,6 +2,7 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import type { AnnotatedRequest } from '../../../../src/context/index.ts'
 import type { AgentEvent } from '../../../../src/index.ts'
 import type { LoopRecord } from '../../../../src/session/index.ts'
+import { expectForm, type Misfits, misfitOf, misfitsIn, noMisfits } from './answer-fit.ts'
 import { Trace } from './trace.ts'
 
 /** How many events are kept; then the oldest go, a fifth at a time. */
@@ -23,9 +24,15 @@ export class EventLog {
   /** Events that are kept no longer. */
   dropped = 0
   readonly #version = signal(0)
+  readonly #misfits = signal(noMisfits)
 
   get version(): ReadonlySignal<number> {
     return this.#version
+  }
+
+  /** Answers that are not as they were asked for. */
+  get misfits(): ReadonlySignal<Misfits> {
+    return this.#misfits
   }
 
   add(event: AgentEvent): void {
@@ -33,6 +40,7 @@ export class EventLog {
     this.trace.accept(event)
     const inner = event.type === 'childEvent' ? event.event : event
     if (inner.type === 'turnRequest') this.#capture(inner)
+    if (event.type === 'messageStart' || event.type === 'messageEnd') this.#compare(event)
     if (this.events.length <= eventLimit) return
     this.events.splice(0, eventLimit / 5)
     this.dropped += eventLimit / 5
@@ -53,12 +61,28 @@ export class EventLog {
         if (requestPayload !== undefined && !known.has(turnKey(turnId))) this.#capture({ ...turnId, request: requestPayload })
       }
     }
+    void misfitsIn({ loops }).then((found) => this.#tell(found))
     this.trace.roots.sort((a, b) => a.startedAt - b.startedAt)
   }
 
   /** Tells who looks that there is something new. */
   publish(): void {
     this.#version.value += 1
+  }
+
+  /** Has the answer compared with what its request asked for. */
+  #compare({ type, message, loopId }: Extract<AgentEvent, { type: 'messageStart' | 'messageEnd' }>): void {
+    const form = message.role === 'assistant' ? this.requests.findLast((turn) => turn.loopId === loopId)?.request.responseFormat : undefined
+    if (message.role !== 'assistant' || form === undefined) return
+    if (type === 'messageStart') expectForm(message, form)
+    else void misfitOf(message, form).then((misfit) => misfit && this.#tell(new Map([[message.id, misfit]])))
+  }
+
+  #tell(found: Misfits): void {
+    if (found.size === 0) return
+    for (const { turn, word } of found.values()) if (turn !== undefined) this.trace.mark(turn, word)
+    this.#misfits.value = new Map([...this.#misfits.value, ...found])
+    this.publish()
   }
 
   #capture({ loopId, turnIndex, request }: CapturedTurn): void {

@@ -107,6 +107,15 @@ export class Trace {
     for (const id of loopIds) this.#open.set(`group ${id}`, group)
   }
 
+  /** Says of the answer of a turn what was found out about it later. */
+  mark({ loopId, turnIndex }: { loopId: string; turnIndex: number }, ending: string, within: readonly Span[] = this.roots): void {
+    for (const span of within) {
+      const isTurn = span.kind === 'turn' && span.target?.loopId === loopId && span.target.turnIndex === turnIndex
+      if (isTurn) (span.children.findLast(({ kind }) => kind === 'model') ?? span).ending = ending
+      else this.mark({ loopId, turnIndex }, ending, span.children)
+    }
+  }
+
   #branches({ loopId, loopIds, at }: Extract<AgentEvent, { type: 'parallelLoopStart' }>, within: Span[]): void {
     const group = this.#begin(within, 'branches', `${loopIds.length} branches`, at, { id: `branches ${loopId}` })
     for (const id of loopIds) this.#open.set(`group ${id}`, group)

@@ -3,6 +3,7 @@ import type { RunFailure } from '../../../../src/loop/index.ts'
 import type { MessageView, RunState } from '../../../../src/store/index.ts'
 import { storageWords } from '../notices/failure-words.ts'
 import { type Remedy, remediesFor } from '../notices/remedies.ts'
+import { type Misfits, noMisfits } from './answer-fit.ts'
 import { runWords } from './run-words.ts'
 
 /** Why nothing more comes. */
@@ -24,13 +25,13 @@ const words: Partial<Record<StopReason, string>> = {
 }
 
 /** The word for how an answer ended, where it is no whole one. */
-export function stopWord({ message }: { message?: MessageView['message'] | undefined }): string | undefined {
+export function stopWord({ message }: { message?: MessageView['message'] | undefined }, misfits = noMisfits): string | undefined {
   if (message?.role !== 'assistant') return undefined
-  return words[message.stopReason] ?? (isEmpty(message) ? 'Empty' : undefined)
+  return words[message.stopReason] ?? (isEmpty(message) ? 'Empty' : misfits.get(message.id)?.word)
 }
 
 /** Why the last run ended, where that needs saying. `undefined` while one is on, and where the model has said all it wanted to. */
-export function whyEnded(state: RunState): Why | undefined {
+export function whyEnded(state: RunState, misfits = noMisfits): Why | undefined {
   const { status, failure, rejection = '', limit, runId } = state
   if (status === 'error' || failure !== undefined) {
     const { message = 'It is not known why.' } = failure ?? {}
@@ -53,10 +54,10 @@ export function whyEnded(state: RunState): Why | undefined {
   if (status === 'aborted') {
     return { word: runWords.aborted, text: 'You stopped this run.', isFailure: false, remedies: ['continue'] }
   }
-  return status === 'completed' || status === 'idle' ? whyAnswerEnded(state) : undefined
+  return status === 'completed' || status === 'idle' ? whyAnswerEnded(state, misfits) : undefined
 }
 
-function whyAnswerEnded({ messages, endedBy }: RunState): Why | undefined {
+function whyAnswerEnded({ messages, endedBy }: RunState, misfits: Misfits): Why | undefined {
   const last = messages.findLast(({ role }) => role === 'assistant' || role === 'user')
   const message = last?.message?.role === 'assistant' ? last.message : undefined
   if (message?.stopReason === 'length') {
@@ -70,6 +71,8 @@ function whyAnswerEnded({ messages, endedBy }: RunState): Why | undefined {
   if (message !== undefined && message.stopReason !== 'toolUse' && isEmpty(message)) {
     return { word: 'Empty', text: 'The model answered without a word.', isFailure: false, remedies: ['retry'] }
   }
+  const misfit = message && misfits.get(message.id)
+  if (misfit !== undefined) return { word: misfit.word, text: misfit.text, isFailure: false, remedies: ['retry', 'schema'] }
   if (endedBy === undefined) return undefined
   const by = endedBy.type === 'tool' ? `the tool ${endedBy.toolName}` : `the condition ${endedBy.name}`
   return { word: runWords.completed, text: `The run was ended by ${by}.`, isFailure: false, remedies: [] }

@@ -19,7 +19,7 @@ const topics: Readonly<Record<string, string>> = {
   api: 'Refused by the service',
   auth: 'No access',
   contextOverflow: 'Too long',
-  schemaMismatch: 'Not as the schema says',
+  schemaMismatch: 'Schema not met',
   unsupportedMedia: 'File not taken',
   unsupported: 'Setting not taken',
   journal: 'Not stored',

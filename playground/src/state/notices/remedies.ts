@@ -1,5 +1,15 @@
 /** What a person can do about a failure, by name: who shows it knows how. */
-export type Remedy = 'retry' | 'compactAndRetry' | 'continue' | 'settings' | 'freeSpace' | 'reload' | 'takeOver' | 'stop' | 'open'
+export type Remedy =
+  | 'retry'
+  | 'compactAndRetry'
+  | 'continue'
+  | 'settings'
+  | 'schema'
+  | 'freeSpace'
+  | 'reload'
+  | 'takeOver'
+  | 'stop'
+  | 'open'
 
 /** By the code of an error, of the SDK or of its cause. */
 const remedies: Readonly<Record<string, readonly Remedy[]>> = {

@@ -1,0 +1,50 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { dropDraft } from '../conversation/draft.ts'
+import { type KeptDraft, keptDrafts } from '../conversation/kept-words.ts'
+import type { Notices } from '../notices/notices.ts'
+import type { StoredList } from './stored-list.ts'
+
+/** What was written in conversations and never sent, the newest first: a person finds it without knowing its address. */
+export interface DraftList {
+  /** Of conversations in which nothing was said yet. */
+  unsent: ReadonlySignal<readonly KeptDraft[]>
+  /** Whether something is written in a stored conversation that is not sent. */
+  has(sessionId: string): boolean
+  refresh(): Promise<void>
+  drop(sessionId: string): Promise<void>
+}
+
+export function createDrafts(stored: StoredList): DraftList {
+  const all = signal<readonly KeptDraft[]>([])
+  const unsent = signal<readonly KeptDraft[]>([])
+
+  async function refresh(): Promise<void> {
+    all.value = await keptDrafts()
+    unsent.value = all.value.filter(({ sessionId }) => !stored.has(sessionId))
+  }
+
+  return {
+    unsent,
+    has: (sessionId) => all.value.some((draft) => draft.sessionId === sessionId),
+    refresh,
+    async drop(sessionId) {
+      await dropDraft(sessionId)
+      await refresh()
+    },
+  }
+}
+
+/** Tells who opens the page anew of what was not sent then. */
+export function tellOfDraft({ unsent }: DraftList, current: string, notices: Notices): void {
+  const newest = unsent.value.find(({ sessionId }) => sessionId !== current)
+  if (newest === undefined) return
+  const text = `You wrote something here that was not sent: “${titleOf(newest)}”`
+  notices.tell({ topic: 'draft', sessionId: newest.sessionId, kind: 'news', text, remedies: ['open'] })
+}
+
+/** How it begins. */
+export function titleOf({ text }: KeptDraft): string {
+  const line = text.trim().replace(/\s+/g, ' ')
+  if (line === '') return 'Files without words'
+  return line.length > 80 ? `${line.slice(0, 80)}…` : line
+}

@@ -1,0 +1,61 @@
+import type { AnnotatedRequest } from '../../../../src/context/index.ts'
+import { type AgentMessage, type AssistantMessage, ProviderError, parseOutput } from '../../../../src/index.ts'
+import type { LoopRecord } from '../../../../src/session/index.ts'
+
+/** What is wrong with an answer whose form was asked for. */
+export interface Misfit {
+  word: string
+  /** Which place does not fit. */
+  text: string
+  /** Where it was asked for. */
+  turn?: { loopId: string; turnIndex: number } | undefined
+}
+
+/** Answers that are not as they were asked for, by the id of the message. */
+export type Misfits = ReadonlyMap<string, Misfit>
+
+export const noMisfits: Misfits = new Map()
+
+type Form = AnnotatedRequest['responseFormat']
+
+/** Why `message` is not as `form` says; `undefined` where it is, and where it had not come to its end anyway. Never rejects. */
+export async function misfitOf(message: AgentMessage, form: Form): Promise<Misfit | undefined> {
+  const schema = schemaOf(form)
+  if (schema === undefined || message.role !== 'assistant' || message.stopReason !== 'stop') return undefined
+  try {
+    await parseOutput(message, schema)
+    return undefined
+  } catch (error) {
+    const [text, turn] = [error instanceof Error ? error.message : String(error), message.turnId]
+    if (ProviderError.isInstance(error)) return { word: 'Schema not met', text, turn }
+    return { word: 'Schema not checked', turn, text: `Nobody has compared the answer with its schema: ${text}` }
+  }
+}
+
+/** Has what a comparison needs be there when the answer, which has begun, is. */
+export function expectForm(begun: AssistantMessage, form: Form): void {
+  void misfitOf({ ...begun, id: '', stopReason: 'stop', content: [{ type: 'text', text: '{}' }] }, form)
+}
+
+function schemaOf(form: Form) {
+  if (form === undefined || form.type === 'text') return undefined
+  return form.type === 'jsonSchema' ? form.schema : { type: 'object' as const }
+}
+
+/** Those of a conversation as it was recorded, as far as its requests were. */
+export async function misfitsIn({ loops }: { loops: readonly LoopRecord[] }): Promise<Misfits> {
+  const forms = new Map(
+    loops.flatMap(({ turns }) => turns.map(({ turnId, requestPayload }) => [keyOf(turnId), requestPayload?.responseFormat])),
+  )
+  const messages = loops.flatMap((loop) => loop.messages)
+  const found = await Promise.all(
+    messages.map(async (message) => {
+      const turn = message.role === 'assistant' ? message.turnId : undefined
+      const misfit = turn && (await misfitOf(message, forms.get(keyOf(turn))))
+      return misfit === undefined ? [] : [[message.id, misfit] as const]
+    }),
+  )
+  return new Map(found.flat())
+}
+
+const keyOf = ({ loopId, turnIndex }: { loopId: string; turnIndex: number }) => `${loopId}#${turnIndex}`
