@@ -76,7 +76,7 @@ it('nothing that is sent in a scenario, or when one goes on, is of nobody: each 
     for (const { origin } of blocksOf(event.request, undefined)) origins.add(origin)
   })
   // Several at once are of no single agent; the second asks to wait.
-  for (const { prompt, files } of scenarios.filter(({ isRace, name }) => !isRace && !name.startsWith('Retry'))) {
+  for (const { prompt, files } of scenarios.filter(({ isRace, name }) => !isRace && !name.startsWith('Failure'))) {
     const content = [{ type: 'text' as const, text: prompt }, ...((await files?.()) ?? [])]
     await agent.prompt({ role: 'user', content }).result
   }
