@@ -45,6 +45,41 @@ test('a reload in the middle of a run keeps what was said, and the run goes on w
   await expect(page.getByTestId('broken-off')).toHaveCount(0)
 })
 
+/** What can be read of the answer that is being written. */
+const answer = (page: Page) => page.getByTestId('message-assistant').last().locator('.text').first()
+
+test('what was read of an answer a second ago survives the crash of its tab', everywhere, async ({ context }) => {
+  test.skip(browserName === 'webkit', 'WebKitWebDriver ends the session, and all that it stores, with the page')
+  const page = await newTab(context, '/?pace=4')
+  await pick(page, 'Text')
+  await expect(answer(page)).toContainText('The Fram')
+  const read = await answer(page).innerText()
+  const address = await addressOf(page)
+  // A hundred letters come in a second and a half.
+  await expect.poll(async () => (await answer(page).innerText()).length).toBeGreaterThan(read.length + 100)
+  await crash(page)
+  const next = await newTab(context, address)
+  await expect(next.getByTestId('broken-off')).toBeVisible()
+  await expect(answer(next)).toContainText(read.trim())
+})
+
+test('all that was read of an answer is there after a reload in its first second', everywhere, async ({ page }) => {
+  await page.goto('/?pace=4')
+  await page.evaluate(() =>
+    addEventListener('beforeunload', () => {
+      const read = document.querySelector<HTMLElement>('[data-testid=message-assistant] .text')?.innerText ?? ''
+      sessionStorage.setItem('read', read)
+    }),
+  )
+  await pick(page, 'Text')
+  await expect(answer(page)).toBeVisible()
+  await page.reload()
+  const read = await page.evaluate(() => sessionStorage.getItem('read') ?? '')
+  expect(read).not.toBe('')
+  await expect(page.getByTestId('broken-off')).toBeVisible()
+  await expect(answer(page)).toContainText(read.trim())
+})
+
 test('a conversation survives the crash of its tab', everywhere, async ({ context }, info) => {
   test.skip(browserName === 'webkit', 'WebKitWebDriver ends the session, and all that it stores, with the page')
   const page = await newTab(context)

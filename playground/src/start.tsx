@@ -6,6 +6,7 @@ import type { EarlyInput } from './early-input.ts'
 import { loadLateParts } from './late/conversation-parts.tsx'
 import { endFirstWords } from './late/first-words.ts'
 import { openBackend } from './settings/placed-backend.ts'
+import { tellOfChanges } from './settings/unapplied.ts'
 import type { Conversation } from './state/conversation/conversation.ts'
 import { createDesk } from './state/desk/desk.ts'
 
@@ -16,6 +17,7 @@ const patience = 2000
 export async function start(root: HTMLElement, early: EarlyInput): Promise<void> {
   const desk = await createDesk(openBackend)
   const conversation = desk.current.value
+  tellOfChanges(desk.notices)
   if (early.picked === undefined) endFirstWords()
   // What was said before is shown as it is, at once: nothing in it moves because a part of it comes later.
   if (conversation.state.value.messages.length > 0) await loadLateParts()

@@ -5,6 +5,7 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 import { EventRecorder } from '../../src/rust/index.ts'
 import { replayEvents, type Session, scopedSessionStore, withEvents, withTaskHooks } from '../../src/session/index.ts'
 import { temporaryRoot } from '../adapters/node/temporary.ts'
+import { patient } from '../support/patience.ts'
 
 const add = defineTool<{ a: number; b: number }>({
   name: 'add',
@@ -71,6 +72,37 @@ describe.each(Object.entries(stores))('events that are kept: %s', (_name, make) 
     )
     expect(withDeltas.length).toBeGreaterThan(2)
     await agent.close()
+  })
+
+  it('are there as soon as an answer begins, and a second later as far as they were seen, although nothing more comes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+    const { store, elsewhere } = make()
+    let pieces = 0
+    const reached: (() => void)[] = []
+    const silence = new Promise<void>((resolve) => reached.push(resolve))
+    const stop = new AbortController()
+    const gate = () => {
+      pieces += 1
+      if (pieces <= 2) return Promise.resolve()
+      reached[0]?.()
+      return new Promise<void>((resolve) => stop.signal.addEventListener('abort', () => resolve()))
+    }
+    const model = scripted([{ text: 'One two three four.' }], { chunkSize: 4, gate })
+    const agent = new Agent({ model, sessionId: 's1', session: withEvents(store, { includeStreamingEvents: true }) })
+    const run = agent.prompt('Count.', { signal: stop.signal })
+    const written = async () => (await replayed(elsewhere())).filter(({ type }) => type === 'messageUpdate').length
+    try {
+      await silence
+      await vi.waitUntil(async () => (await written()) === 1, patient)
+      await vi.advanceTimersByTimeAsync(1000)
+      await vi.waitUntil(async () => (await written()) === 2, patient)
+    } finally {
+      stop.abort()
+      await run.result
+      await agent.close()
+      expect(vi.getTimerCount()).toBe(0)
+      vi.useRealTimers()
+    }
   })
 
   it('are written at once for who is about to leave', async () => {

@@ -5,7 +5,7 @@ import { EditMessage, Media, ServiceToolCard, Sources, ToolCard } from '../late/
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import type { Marking } from '../state/conversation/feedback.ts'
 import type { Misfits } from '../state/log/answer-fit.ts'
-import { speakerOf } from '../state/log/run-words.ts'
+import { speakerOf, unsaidWord } from '../state/log/run-words.ts'
 import type { Selection } from '../state/selection.ts'
 import type { Decisions } from '../tools/decisions.ts'
 import { LongText } from './long-text.tsx'
@@ -49,8 +49,8 @@ export function Message(props: MessageProps) {
   const turn = message !== undefined && 'turnId' in message ? message.turnId : undefined
   // That somebody stopped it is said at the end, and is no failure.
   const errorMessage = message?.role === 'assistant' && message.stopReason !== 'aborted' ? message.errorMessage : undefined
-  const speaker = message === undefined || message.role === 'extension' ? speakerOf({ role }) : speakerOf(message)
-  const isSaid = role === 'assistant' || speaker === speakerOf({ role })
+  const spoken = message === undefined || message.role === 'extension' ? { role } : message
+  const isSaid = unsaidWord(spoken) === undefined
   const isUser = role === 'user'
   const sources = sourcesOf(view.blocks)
 
@@ -66,7 +66,7 @@ export function Message(props: MessageProps) {
       tabIndex={-1}
       onClick={toSource}
     >
-      <h3 class="visually-hidden">{speaker}</h3>
+      <h3 class="visually-hidden">{speakerOf(spoken)}</h3>
       {edited !== undefined && isEdited && message?.role === 'user' ? (
         <EditMessage draft={edited} onSend={async (text) => (await actions?.editAndResend(view.id, text)) ?? false} />
       ) : (

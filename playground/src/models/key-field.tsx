@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
 import { areKeysKept, forgetKeys, keepKeys, keyOwners, setKey } from './key-vault.ts'
 
@@ -6,6 +7,12 @@ import { areKeysKept, forgetKeys, keepKeys, keyOwners, setKey } from './key-vaul
 export function KeyField({ owner, label, hint }: { owner: string; label: string; hint?: string }) {
   const text = useSignal('')
   const isKnown = keyOwners.value.includes(owner)
+  // A reload takes no focus away: what was entered is taken before, and outlives it where the visitor keeps keys.
+  useEffect(() => {
+    const onEnd = () => text.value !== '' && setKey(owner, text.value)
+    addEventListener('pagehide', onEnd)
+    return () => removeEventListener('pagehide', onEnd)
+  }, [owner])
   const take = () => {
     setKey(owner, text.value)
     text.value = ''

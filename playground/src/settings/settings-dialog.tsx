@@ -1,28 +1,25 @@
-import { signal, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { Dialog } from '../parts/dialog.tsx'
 import type { Desk } from '../state/desk/desk.ts'
 import { ownTools } from '../tools/own/own-tool.ts'
 import { OwnToolsTab } from '../tools/own/own-tools-tab.tsx'
-import { keepSnippets, type ToolSnippet, toolSnippets } from '../tools/own/snippets.ts'
+import { keepSnippets, toolSnippets } from '../tools/own/snippets.ts'
 import { AgentTab } from './agent-tab.tsx'
 import { CodeTab } from './code-tab.tsx'
 import { ModelTab } from './model-tab.tsx'
 import type { Settings } from './settings.ts'
+import { draft } from './settings-draft.ts'
+import { tellOfChanges } from './unapplied.ts'
 import './settings.css'
 
 const tabs = { model: 'Model', agent: 'Agent', tools: 'Own tools', code: 'View code' } as const
 export type SettingsTab = keyof typeof tabs
 
-/** What was changed and is neither applied nor cancelled: there again when the dialog is opened again. */
-const draft = signal<Settings | undefined>(undefined)
-const snippets = signal<readonly ToolSnippet[] | undefined>(undefined)
-
 /** What can be chosen, as a draft until it is applied. Loaded when it is first opened. */
 export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab: SettingsTab; onClose: () => void }) {
-  const chosen = draft.value ?? desk.backend.settings.value
-  const written = snippets.value ?? toolSnippets.value
-  const isKept = useSignal(draft.value !== undefined || snippets.value !== undefined)
-  const change = (next: Settings) => (draft.value = next)
+  const { settings: chosen = desk.backend.settings.value, snippets: written = toolSnippets.value } = draft.value
+  const isKept = useSignal(Object.keys(draft.value).length > 0)
+  const change = (settings: Settings) => (draft.value = { ...draft.value, settings })
   const fault = useSignal<string | undefined>(undefined)
   const tab = useSignal(first)
   const isApplying = useSignal(false)
@@ -56,13 +53,17 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
   }
 
   function drop(): void {
-    draft.value = undefined
-    snippets.value = undefined
+    draft.value = {}
+    leave()
+  }
+
+  function leave(): void {
+    tellOfChanges(desk.notices)
     onClose()
   }
 
   return (
-    <Dialog label="Settings" class="settings" onClose={onClose}>
+    <Dialog label="Settings" class="settings" onClose={leave}>
       <div class="settings-tabs" role="tablist" aria-label="Settings">
         {names.map((name) => (
           <button key={name} type="button" role="tab" aria-selected={tab.value === name} onClick={() => (tab.value = name)}>
@@ -77,7 +78,7 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
           <OwnToolsTab
             snippets={written}
             isUsed={chosen.place === 'tab' && chosen.model.source !== 'scripted'}
-            onChange={(next) => (snippets.value = next)}
+            onChange={(snippets) => (draft.value = { ...draft.value, snippets })}
           />
         )}
         {tab.value === 'code' && <CodeTab draft={chosen} prompt={asked?.type === 'text' ? asked.text : undefined} />}

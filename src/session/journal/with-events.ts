@@ -1,3 +1,4 @@
+import { startTimer } from '../../base/timer.ts'
 import { now } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { LoopEvent } from '../../contract/session/session.ts'
@@ -29,10 +30,10 @@ const keepingOptions = optionsOf<EventKeeping>({ includeStreamingEvents: aFlag }
  * A store that also keeps the events of the runs that are recorded in it, for `replayEvents`; in everything else `store` itself.
  *
  * **Contract**
- * - Events are written with the records they belong to: they cost room, and no write of their own, except one per 256 deltas, and one per second in which
- *   deltas come. Messages stand in several events, so a log becomes about four times as long.
- * - Events since the last record are lost with the process, unless `flushEvents` is called before it ends. A run never waits for its events, nor fails
- *   because of them.
+ * - Events are written with the records they belong to: they cost room, and no write of their own, except one where an answer begins to come, one per 256
+ *   deltas, and one per second in which deltas come. Messages stand in several events, so a log becomes about four times as long.
+ * - With deltas, what somebody saw for a second outlives the process, also where nothing more comes. Other events since the last record are lost with it,
+ *   unless `flushEvents` is called before it ends. A run never waits for its events, nor fails because of them.
  * - `turnRequest` events are left out: where requests are captured they are records already.
  *
  * Source: docs/concepts/sessions.md
@@ -51,7 +52,7 @@ export function withEvents<Store extends SessionStore>(store: Store, options: Ev
   return withJournal(store, (settings) => new EventKeeper(store.journal(settings), includeStreamingEvents, open), { flushEvents })
 }
 
-/** Where deltas are kept, what was seen is written at the latest so many milliseconds after it was seen, as long as more comes. */
+/** Where deltas are kept, what was seen is written at the latest so many milliseconds after it was seen. */
 const longestUnwrittenMs = 1000
 
 /** Events of one loop that are not written yet. */
@@ -59,6 +60,10 @@ interface KeptLoop {
   sequence: number
   /** When the oldest of them came, epoch ms. */
   since: number
+  /** Whether something of the answer that is on was seen. */
+  hasBegun: boolean
+  /** Stops the timer after which they are written. */
+  stopWaiting?: (() => void) | undefined
   events: LoopEvent[]
   /** The last record, which says where events belong. */
   place?: { record: JournalRecord; conversation: JournaledConversation }
@@ -84,8 +89,13 @@ class EventKeeper implements SessionJournal {
     if (event.type === 'turnRequest' || (event.type === 'messageUpdate' && !this.#isStreaming)) return
     if (loop.events.length === 0) loop.since = event.at
     loop.events.push({ sequence, event: asItWas(event) })
+    const isDelta = event.type === 'messageUpdate'
+    const isFirst = isDelta && !loop.hasBegun
+    if (isDelta || event.type === 'messageStart') loop.hasBegun = isDelta
+    // Browsers hold back the timers of a page that nobody sees.
     const isLate = this.#isStreaming && event.at - loop.since >= longestUnwrittenMs
-    if (isLate || loop.events.length >= eventsPerRecord) this.#write(loop)
+    if (isFirst || isLate || loop.events.length >= eventsPerRecord) this.#write(loop)
+    else if (isDelta) loop.stopWaiting ??= startTimer(longestUnwrittenMs, () => this.#write(loop))
   }
 
   open(place: LoopPlace, conversation: JournaledConversation): Promise<CaughtUp | undefined> {
@@ -120,13 +130,14 @@ class EventKeeper implements SessionJournal {
   #loopOf(loopId: string): KeptLoop {
     const known = this.#loops.get(loopId)
     if (known !== undefined) return known
-    const loop: KeptLoop = { sequence: 0, since: 0, events: [] }
+    const loop: KeptLoop = { sequence: 0, since: 0, hasBegun: false, events: [] }
     this.#loops.set(loopId, loop)
     this.#open.add(this)
     return loop
   }
 
   #forget(loopId: string): void {
+    this.#loops.get(loopId)?.stopWaiting?.()
     this.#loops.delete(loopId)
     if (this.#loops.size === 0) this.#open.delete(this)
   }
@@ -134,6 +145,8 @@ class EventKeeper implements SessionJournal {
   /** Never rejects. */
   #write(loop: KeptLoop): Promise<void> | undefined {
     const { place, events } = loop
+    loop.stopWaiting?.()
+    loop.stopWaiting = undefined
     if (place === undefined || events.length === 0) return undefined
     loop.events = []
     const record: JournalRecord = { ...place.record, at: now(), entry: { type: 'events', events } }

@@ -41,9 +41,17 @@ export const toolWords: Readonly<Record<ToolStatus, string>> = {
   unknown: 'outcome unknown',
 }
 
-/** Who speaks. What stands in the place of the user, and nobody has said, is called by its origin. */
-export function speakerOf({ role, provenanceHint }: Pick<Message, 'role'> & { provenanceHint?: { kind: string } | undefined }): string {
-  return (role === 'user' ? unsaid[provenanceHint?.kind ?? ''] : undefined) ?? roles[role]
+/** What stands in the place of the user, and nobody has said, by its origin; `undefined` for what a person said. */
+export function unsaidWord({ role, provenanceHint }: Spoken): string | undefined {
+  return role === 'user' ? unsaid[provenanceHint?.kind ?? ''] : undefined
+}
+
+/** Who speaks, to the person who does. */
+export const speakerOf = (message: Spoken): string => unsaidWord(message) ?? roles[message.role]
+
+interface Spoken {
+  role: Message['role']
+  provenanceHint?: { kind: string } | undefined
 }
 
 const roles: Readonly<Record<Message['role'], string>> = { user: 'You', assistant: 'Assistant', toolResult: 'Tool result' }

@@ -30,11 +30,15 @@ export function keepSnippets(): void {
 
 function readKept(): ToolSnippet[] {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(place) ?? '[]')
-    return Array.isArray(kept) ? kept.slice(0, mostTools).flatMap(snippetFrom) : []
+    return snippetsFrom(JSON.parse(localStorage.getItem(place) ?? '[]'))
   } catch {
     return []
   }
+}
+
+/** Those that `value`, which may be of anybody, has. */
+export function snippetsFrom(value: unknown): ToolSnippet[] {
+  return Array.isArray(value) ? value.slice(0, mostTools).flatMap(snippetFrom) : []
 }
 
 function snippetFrom(value: unknown): ToolSnippet[] {

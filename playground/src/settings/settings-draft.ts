@@ -1,0 +1,28 @@
+import { signal } from '@preact/signals'
+import { snippetsFrom, type ToolSnippet } from '../tools/own/snippets.ts'
+import { settingsFrom } from './parse-settings.ts'
+import type { Settings } from './settings.ts'
+import { keepChanges, keptChanges } from './unapplied.ts'
+
+/** What was changed and is neither applied nor cancelled: there again when the dialog is opened again, also after a reload. */
+export interface SettingsDraft {
+  settings?: Settings
+  snippets?: readonly ToolSnippet[]
+}
+
+export const draft = signal<SettingsDraft>(readKept())
+
+draft.subscribe((changes) => keepChanges(Object.keys(changes).length === 0 ? undefined : JSON.stringify(changes)))
+
+/** It may be of another version, or of anybody. */
+function readKept(): SettingsDraft {
+  try {
+    const { settings, snippets } = Object(JSON.parse(keptChanges() ?? '{}'))
+    return {
+      ...(settings !== undefined && { settings: settingsFrom(settings) }),
+      ...(snippets !== undefined && { snippets: snippetsFrom(snippets) }),
+    }
+  } catch {
+    return {}
+  }
+}

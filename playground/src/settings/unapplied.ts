@@ -1,0 +1,30 @@
+import type { Notices } from '../state/notices/notices.ts'
+
+/** What was changed in the settings and is neither applied nor cancelled, as the tab keeps it; `undefined` where nothing is. */
+export function keptChanges(): string | undefined {
+  try {
+    return sessionStorage.getItem(place) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Keeps it with the tab: another one has changes of its own. There is no key in it. */
+export function keepChanges(text: string | undefined): void {
+  try {
+    if (text === undefined) sessionStorage.removeItem(place)
+    else sessionStorage.setItem(place, text)
+  } catch {
+    // A browser without storage has them until the page is closed.
+  }
+}
+
+/** Says that changes wait to be applied, as long as some do. */
+export function tellOfChanges(notices: Notices): void {
+  notices.dismiss('unapplied')
+  if (keptChanges() === undefined) return
+  const text = 'You have changed the settings, and not applied that yet: agents are as before.'
+  notices.tell({ topic: 'unapplied', kind: 'news', text, remedies: ['settings'] })
+}
+
+const place = 'phi-playground-unapplied'
