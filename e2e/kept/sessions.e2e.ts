@@ -77,7 +77,8 @@ test('all that was read of an answer is there after a reload in its first second
   const read = await page.evaluate(() => sessionStorage.getItem('read') ?? '')
   expect(read).not.toBe('')
   await expect(page.getByTestId('broken-off')).toBeVisible()
-  await expect(answer(page)).toContainText(read.trim())
+  // Marks of Markdown go once what they mark is whole.
+  await expect(answer(page)).toContainText(read.replaceAll('*', '').trim())
 })
 
 test('a conversation survives the crash of its tab', everywhere, async ({ context }, info) => {

@@ -1,4 +1,4 @@
-import { computed, type ReadonlySignal } from '@preact/signals'
+import type { ReadonlySignal } from '@preact/signals'
 import type { RunStatus } from '../../../../src/index.ts'
 import { sessionIn } from '../../tree/shared-page.ts'
 import type { SettableBackend } from '../backend/chat-port.ts'
@@ -168,7 +168,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
     played.replay.play()
   }
 
-  flushInTime(view)
+  flushAtTheEnd(view)
   selection.moveTo(current.value.sessionId)
   await stored.refresh()
   void drafts.refresh().then(() => named === undefined && tellOfDraft(drafts, current.value.sessionId, notices))
@@ -182,18 +182,11 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   }
 }
 
-/** What was heard so far is written down each second while something is on, and when the page is about to end. */
-function flushInTime(view: View): void {
+/** What was heard so far is written down when the page is about to end; the store writes what was seen each second. */
+function flushAtTheEnd(view: View): void {
   const flush = () => {
     for (const { chat } of view.open()) chat.flush?.()
   }
-  // A store that keeps events writes them when more come: an answer that stands still has nothing more.
-  let timer: ReturnType<typeof setInterval> | undefined
-  const isOn = computed(() => view.activity.value.size > 0)
-  isOn.subscribe((on) => {
-    clearInterval(timer)
-    if (on) timer = setInterval(flush, 1000)
-  })
   // What is begun when a page is hidden for good may not be finished: the earlier sign is the better one, where there is one.
   for (const sign of ['beforeunload', 'pagehide']) addEventListener(sign, flush)
   document.addEventListener('visibilitychange', flush)
