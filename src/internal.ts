@@ -39,6 +39,7 @@ export { clientId } from './contract/run/run-facts.ts'
 export { defaultRetry } from './contract/run/settings.ts'
 export { sessionStatus } from './contract/session/session.ts'
 export { type ForwardedCommand, forwardedCommand, type SessionCommand } from './contract/session/session-command.ts'
+export { headerFields } from './contract/shape/header-fields.ts'
 export { meant } from './contract/shape/nearest-name.ts'
 export { checkOptions, fits } from './contract/shape/read.ts'
 export {

@@ -5,11 +5,11 @@ import {
   aFunction,
   aText,
   checkOptions,
+  headerFields,
   headerSecrets,
   kind,
   options as optionsOf,
   required,
-  texts,
   withMethods,
 } from '../../src/internal.ts'
 import { McpError } from '../../src/mcp/index.ts'
@@ -39,7 +39,7 @@ const anAddress = kind('an http or https URL without a user name', (value) => {
 const httpOptions = optionsOf<McpHttpOptions>({
   ...connectTable,
   url: required(anAddress),
-  headers: texts,
+  headers: headerFields,
   authProvider: withMethods('an OAuth provider', 'tokens', 'saveTokens', 'redirectToAuthorization'),
   authorizationCode: aText,
   fetch: aFunction,

@@ -70,6 +70,9 @@ export async function fetchOpenApiTools(url: string | URL, options: FetchOpenApi
   const { maxDocumentBytes = 64 * 1024 * 1024, signal, ...rest } = options
   const from = URL.parse(String(url))
   if (from === null) throw new OpenApiError('unavailable', `${JSON.stringify(String(url).slice(0, 200))} is no absolute address.`)
+  // `fetch` refuses such an address, and its words would quote it.
+  if (from.username !== '' || from.password !== '')
+    throw unavailable(from, 'its address holds a name or a password. Fetch it yourself, and pass its text')
   const { text, place } = await downloaded(from, rest, maxDocumentBytes, signal)
   return toolsOf(await bundled(await readDocument(text, rest, { url: place }), rest, signal), rest)
 }

@@ -93,6 +93,8 @@ function namesIn(frames: string): string[] {
   return [...new Set([...frames.matchAll(/"hash":"([0-9a-f]{64})"/g)].map(([, hash]) => hash ?? ''))]
 }
 
+const stream = { headers: { 'content-type': 'text/event-stream' } }
+
 describe('large media in the events of a session', () => {
   it('are named on the wire, and served under these names to whoever may read the session', async () => {
     const { session, frames, url } = await hosted()
@@ -199,6 +201,32 @@ describe('large media in the events of a session', () => {
     open.push(async () => remote.close())
     expect(mediaOf((await remote.prompt('Draw it.').result).messages)).toMatchObject([{ blob: { hash: '..' } }, { blob: { hash: '..' } }])
     expect(paths.filter((path) => path.endsWith('/s/') || path.includes('blobs'))).toEqual([])
+  })
+
+  it('are not asked for without end: an event that names ten thousand costs a thousand requests', async () => {
+    const names = Array.from({ length: 10_000 }, (_, at) => ({ hash: at.toString(16).padStart(64, '0'), bytes: 3 }))
+    const of = <More extends object>(more: More) => ({ runId: 'r', at: 1, sessionId: 's', loopId: 'l', ...more })
+    const content = names.map((blob) => ({ type: 'image', mimeType: 'image/png', blob }))
+    const events = [
+      of({ type: 'agentStart', seq: 1, agentId: 'a', configSnapshot: {} }),
+      of({ type: 'messageEnd', seq: 2, messageId: 'm', message: { id: 'm', role: 'assistant', content } }),
+      of({ type: 'agentEnd', seq: 3, status: 'completed', messages: [], usage: {} }),
+    ]
+    let asked = 0
+    const warned: string[] = []
+    const gone = { status: 404, headers: { 'content-type': 'application/problem+json' } }
+    const remote = remoteSession({
+      ...{ url: 'http://localhost', sessionId: 's', logger: { warn: (event) => void warned.push(event) } },
+      fetch: async ({ url }) => {
+        if (!url.includes('/blobs/'))
+          return new Response(events.map((each) => `id: ${each.seq}\ndata: ${JSON.stringify(each)}\n\n`).join(''), stream)
+        asked += 1
+        return new Response('{"code":"notFound","detail":"Gone."}', gone)
+      },
+    })
+    open.push(async () => remote.close())
+    expect((await remote.prompt('Draw it.').result).status).toBe('completed')
+    expect([asked, warned.filter((event) => event === 'mediaGone').length]).toEqual([1000, 1001])
   })
 
   it.each([

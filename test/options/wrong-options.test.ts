@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { connectMcp } from '../../adapters/mcp/index.ts'
+import { remoteSession } from '../../src/client/index.ts'
 import { parseConfig } from '../../src/config/index.ts'
 import { Agent, type AgentOptions, memorySessionStore } from '../../src/index.ts'
+import { fetchOpenApiTools } from '../../src/openapi/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'
 import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
@@ -39,6 +42,22 @@ describe('a wrong option is told where it is given', () => {
     expect(() => openai('m', { baseUrl: 'api.example.com/v1?key=sk-secret' })).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('sk-secret') }),
     )
+  })
+
+  it.each<[string, () => unknown]>([
+    ['a password in the address of an MCP server', () => connectMcp({ url: 'http://me:sk-secret@a.example/mcp' })],
+    ['a key behind the address of an MCP server', () => connectMcp({ url: 'ftp://a.example/mcp?key=sk-secret' })],
+    ['a header with a line break', () => connectMcp({ url: 'http://127.0.0.1:1', headers: { authorization: 'Bearer sk-secret\n' } })],
+    ['a password in the address of an OpenAPI document', () => fetchOpenApiTools('http://me:sk-secret@127.0.0.1:1/api.json')],
+    [
+      'a password in the address of a session',
+      () => remoteSession({ url: 'http://a.example', sessionId: 'http://me:sk-secret@a.example' }),
+    ],
+  ])('%s is not shown', async (_, make) => {
+    const error = await (async () => make())().catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: expect.stringMatching(/^(invalidOption|unavailable)$/) })
+    expect(JSON.stringify([String(error), error])).not.toContain('sk-secret')
+    expect(String(error)).toMatch(/headers|url|address|sessionId/)
   })
 
   it.each(['"sk-secret"', "'sk-secret'", 'sk-secret"', ' sk-secret', 'sk-secret\r\n'])('apiKey %j, which is not shown', async (apiKey) => {

@@ -12,6 +12,9 @@ type ReadBytes = (blob: StoredBytes) => Promise<Uint8Array>
 /** Characters of base64 that are remembered by their name: a picture stands in a delta, in the end of its answer and in that of its turn. */
 const maxKept = 32 * 1024 * 1024
 
+/** Names that are asked for in one event, and characters of base64 that they may come to. No run comes near it; a server that does would fill the memory of its client. */
+const mostOfEvent = { names: 1000, chars: 256 * 1024 * 1024 }
+
 /** Codes of a server that has nothing under a name. */
 const goneCodes = new Set<string>(['notFound', 'gone'])
 
@@ -20,7 +23,8 @@ const goneCodes = new Set<string>(['notFound', 'gone'])
  *
  * **Contract**
  * - What is named is asked for once, as long as not too much else came after it; what this side has sent is not asked for.
- * - What the server has no more stays named, and `onGone` learns why. Rejects where it could not be asked.
+ * - What the server has no more stays named, and `onGone` learns why; so does what an event names beyond a thousand, or beyond 256 MB. Rejects where it could
+ *   not be asked.
  */
 export class NamedMedia {
   readonly #read: ReadBytes
@@ -52,10 +56,17 @@ export class NamedMedia {
   async inEvent(event: AgentEvent): Promise<AgentEvent> {
     const names = namesIn(event)
     const found = new Map<string, string>()
+    let [looked, chars] = [0, 0]
     for (const name of names) {
-      const data = found.get(name.hash) ?? this.#known.get(name.hash) ?? (await this.#ownOf(name)) ?? (await this.#readOf(name))
+      if (found.has(name.hash)) continue
+      if (looked++ >= mostOfEvent.names || chars >= mostOfEvent.chars) {
+        this.#onGone(new RemoteError('unexpectedAnswer', 'An event names more media than a client takes: the rest stay named.'))
+        break
+      }
+      const data = this.#known.get(name.hash) ?? (await this.#ownOf(name)) ?? (await this.#readOf(name))
       if (data === undefined) continue
       found.set(name.hash, data)
+      chars += data.length
       this.#keep(name.hash, data)
     }
     const isWhole = names.every(({ hash }) => found.has(hash))
