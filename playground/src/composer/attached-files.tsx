@@ -41,8 +41,8 @@ function Refused({ reasons, onDismiss }: { reasons: readonly string[]; onDismiss
       <IconButton
         icon="close"
         label="Dismiss"
-        onClick={({ currentTarget }) => {
-          keepPlace(currentTarget)
+        onClick={(event) => {
+          keepPlace(event)
           onDismiss()
         }}
       />

@@ -13,6 +13,9 @@ interface ComposerProps {
   isDisabled: boolean
 }
 
+/** Characters from which on what is pasted goes along as a file: a field that long answers no key, and a browser keeps none. */
+const longPaste = 200_000
+
 /** Where a person writes: Enter sends, or steers while the agent runs; Alt+Enter asks for later; Escape stops (see `palette/keys.ts`). */
 export function Composer({ conversation, isRunning, isDisabled }: ComposerProps) {
   const { draft, queued, withdraw, isSending } = conversation
@@ -20,6 +23,8 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
 
   function onPaste(event: ClipboardEvent): void {
     const files = [...(event.clipboardData?.files ?? [])]
+    const text = event.clipboardData?.getData('text/plain') ?? ''
+    if (files.length === 0 && text.length > longPaste) files.push(new File([text], 'pasted.txt', { type: 'text/plain' }))
     if (files.length === 0) return
     event.preventDefault()
     void attach(draft, files)
@@ -92,8 +97,8 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
               <button
                 type="button"
                 class="small"
-                onClick={({ currentTarget }) => {
-                  keepPlace(currentTarget)
+                onClick={(event) => {
+                  keepPlace(event)
                   conversation.abort()
                 }}
               >

@@ -33,8 +33,8 @@ export function NoticeList({ desk, act }: { desk: Desk; act: (remedy: Remedy, se
               <IconButton
                 icon="close"
                 label="Dismiss"
-                onClick={({ currentTarget }) => {
-                  keepPlace(currentTarget)
+                onClick={(event) => {
+                  keepPlace(event)
                   dismiss()
                 }}
               />

@@ -21,7 +21,7 @@ export function RemedyButton({ remedy, onClick }: { remedy: Remedy; onClick: () 
       type="button"
       class="small"
       onClick={(event) => {
-        keepPlace(event.currentTarget)
+        keepPlace(event)
         onClick()
       }}
     >

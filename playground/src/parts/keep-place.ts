@@ -1,8 +1,9 @@
 /**
- * For buttons that go away when they are pressed: who came to one by keyboard goes on where one writes, or reads. Otherwise the focus would be lost with it.
+ * For buttons that go away when they are pressed: who pressed one by keyboard goes on where one writes, or reads. Otherwise the focus would be lost with it.
  */
-export function keepPlace(button: EventTarget | null): void {
-  if (!(button instanceof HTMLElement) || !button.matches(':focus-visible')) return
+export function keepPlace({ detail }: MouseEvent): void {
+  // A pointer presses at least once; nobody who points wants the keyboard of a phone.
+  if (detail > 0) return
   const field = document.querySelector<HTMLTextAreaElement>('#composer:not(:disabled)')
   const place = field ?? document.querySelector<HTMLElement>('.transcript')
   place?.focus()

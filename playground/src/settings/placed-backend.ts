@@ -55,6 +55,7 @@ async function setUpFor(settings: Settings): Promise<() => AgentSetup> {
 /** The conversations of the place that the settings name: the rest of the page does not know which. */
 export class PlacedBackend implements SettableBackend {
   #warning: string | undefined
+  #keepsSettings = true
   readonly #settings: Signal<Settings>
   readonly #places: Places
   #backend: Backend
@@ -71,6 +72,10 @@ export class PlacedBackend implements SettableBackend {
     return this.#warning ?? this.#backend.warning
   }
 
+  get keepsSettings(): boolean {
+    return this.#keepsSettings
+  }
+
   get settings(): ReadonlySignal<Settings> {
     return this.#settings
   }
@@ -81,7 +86,7 @@ export class PlacedBackend implements SettableBackend {
     this.#warning = undefined
     this.#settings.value = settings
     // The next server on this port is another one.
-    if (endpoint === undefined) keepSettings(settings)
+    this.#keepsSettings = endpoint !== undefined || keepSettings(settings)
   }
 
   begin(sessionId?: string): ChatPort {

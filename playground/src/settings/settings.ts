@@ -101,10 +101,12 @@ export function keptSettings(): string | undefined {
   }
 }
 
-export function keepSettings(settings: Settings): void {
+/** Whether they are there again after a reload: a browser without storage begins with the defaults. */
+export function keepSettings(settings: Settings): boolean {
   try {
     localStorage.setItem(settingsKey, JSON.stringify(settings))
+    return true
   } catch {
-    // A browser without storage begins with the defaults again.
+    return false
   }
 }

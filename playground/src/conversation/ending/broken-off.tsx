@@ -11,8 +11,8 @@ export function BrokenOff({ state, onGoOn }: { state: RunState; onGoOn: (() => v
         <button
           type="button"
           class="small"
-          onClick={({ currentTarget }) => {
-            keepPlace(currentTarget)
+          onClick={(event) => {
+            keepPlace(event)
             onGoOn()
           }}
         >

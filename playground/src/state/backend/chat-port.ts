@@ -75,6 +75,8 @@ export type ExportFormat = 'phi' | 'rust' | 'markdown' | 'page'
 /** A backend whose place, model and agent can be chosen. */
 export interface SettableBackend extends Backend {
   readonly settings: ReadonlySignal<Settings>
+  /** Whether they are there again after a reload, as far as that is known. */
+  readonly keepsSettings?: boolean
   /** Conversations that are begun or opened from now on are as `settings` say. Rejects, and changes nothing, where that cannot be. */
   use(settings: Settings): Promise<void>
 }

@@ -39,7 +39,10 @@ export function createPlaces({ backend, notices, opener, view: { current, show, 
       await backend.use(settings)
       return true
     })
-    if (isUsed) tellOfPlace(backend, notices)
+    if (isUsed) {
+      tellOfPlace(backend, notices)
+      tellOfSettings(backend, notices)
+    }
     return isUsed ?? false
   }
 
@@ -88,6 +91,14 @@ export function tellOfPlace({ warning, settings }: SettableBackend, notices: Not
   const { place, model } = settings.value
   const isDemo = place === 'tab' && model.source === 'scripted'
   notices.tell({ topic: 'place', kind: 'failure', text: warning, remedies: isDemo ? [] : ['settings'] })
+}
+
+/** Where the browser does not keep what was chosen. */
+function tellOfSettings({ keepsSettings }: SettableBackend, notices: Notices): void {
+  notices.dismiss('kept settings')
+  if (keepsSettings !== false) return
+  const text = 'These settings hold until this page ends: the browser has no room for them, or does not let this page keep anything.'
+  notices.tell({ topic: 'kept settings', kind: 'failure', text, remedies: ['freeSpace'] })
 }
 
 export function isSamePlace(a: Settings, b: Settings): boolean {

@@ -1,6 +1,6 @@
 import { expect, type Page, test } from 'playwright/test'
 import { violations } from '../accessible/axe.ts'
-import { composer, quickPage } from '../page/playground-page.ts'
+import { chooseLocalServer, composer, quickPage, say } from '../page/playground-page.ts'
 
 /** Drops so many files on what `selector` means. */
 async function drop(page: Page, selector: string, count: number, [extension, type]: readonly [string, string]): Promise<void> {
@@ -38,8 +38,37 @@ for (const colorScheme of ['light', 'dark'] as const) {
   })
 }
 
+test('a very long text that is pasted goes along as a file, and is there after a reload', async ({ page }) => {
+  await page.goto(quickPage)
+  await expect(composer(page)).toBeVisible()
+  await composer(page).evaluate((field) => {
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text/plain', 'word '.repeat(1_200_000))
+    field.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData }))
+  })
+  const attached = page.getByTestId('attached')
+  await expect(attached).toHaveText(/pasted\.txt.*6\.0/)
+  await page.reload()
+  await expect(attached).toHaveText(/pasted\.txt.*6\.0/)
+  await say(page, 'What is this?')
+  await expect(page.getByTestId('message-user').getByTestId('media')).toContainText('pasted.txt')
+})
+
+test('settings that the browser does not keep are said to end with the page', async ({ page }) => {
+  await page.addInitScript(() => {
+    Storage.prototype.setItem = () => {
+      throw new DOMException('The quota has been exceeded.', 'QuotaExceededError')
+    }
+  })
+  await page.goto(quickPage)
+  await chooseLocalServer(page, { address: 'http://127.0.0.1:9/v1', model: 'test-model' })
+  await expect(page.getByTestId('notice')).toContainText('These settings hold until this page ends')
+  expect(await violations(page)).toEqual([])
+})
+
 test('a file that is dropped beside the conversation does not take the place of the page', async ({ page }) => {
   await page.goto(quickPage)
+  await expect(page.getByRole('tab', { name: 'Trace' })).toBeVisible()
   const isTaken = await page.locator('.inspector').evaluate((pane) => {
     const dataTransfer = new DataTransfer()
     dataTransfer.items.add(new File(['hello'], 'a.txt', { type: 'text/plain' }))
