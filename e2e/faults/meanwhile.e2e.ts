@@ -85,6 +85,7 @@ test('buttons that go away leave who pressed them by keyboard where one writes',
   await press('Continue')
   await expect(status(page)).toHaveAttribute('data-status', 'running')
   await press('Stop')
+  await expect(status(page)).toHaveAttribute('data-status', 'aborted')
   await page.reload()
   await expect(status(page)).toHaveAttribute('data-status', 'aborted')
   await press('Continue')

@@ -82,7 +82,7 @@ const onceOnly: readonly (readonly [what: string, homes: readonly string[], look
     ['src/contract/json.ts', 'playground/'],
     /Object\.hasOwn\((\w+), (\w+)\) \? \(?\1\[\2\] (?:: undefined|\?\?)/,
   ],
-  ['the headers of a stream', ['src/ui/shared/stream-headers.ts'], /'cache-control': 'no-cache'/],
+  ['the headers of a stream', ['src/ui/shared/stream-headers.ts'], /'x-accel-buffering': 'no',\n\} as const/],
 ]
 
 /** Functions that read as another does, and do something else: where, the name, and why. */
