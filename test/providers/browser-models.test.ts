@@ -58,8 +58,8 @@ describe('the model of the browser', () => {
     expect(browser.constraints.every((constraint) => (constraint === undefined) === (toolUse === 'native'))).toBe(true)
   })
 
-  it('an answer that is not of the form is no answer', async () => {
-    const browser = browserAi(() => ['{"say": "half'])
+  it.each(['{"say": "half', '{"n": 3}', '[3]', 'Three.'])('an answer that is not of the form is no answer: %s', async (said) => {
+    const browser = browserAi(() => [said])
     const { result } = await playOn(modelOf(browser), { tools: [add], ...quiet })
     expect([result.status, result.error?.code]).toEqual(['error', 'schemaMismatch'])
   })

@@ -108,6 +108,23 @@ describe('what an AG-UI client sends', () => {
   const run = (more: object) =>
     readRunInput(JSON.stringify({ threadId: 't', runId: 'r', messages: [], tools: [{ name: 'mine' }], state: { a: 1 }, ...more }))
 
+  it.each<[string, object]>([
+    ['messages\\[1\\]\\.toolCallId must be the id', { content: '{}' }],
+    ['messages\\[1\\]\\.content must be a text', { toolCallId: 'c' }],
+    ['messages\\[1\\]\\.content must be a text', { toolCallId: 'c', content: { a: 1 } }],
+  ])('says what is wrong with a result: %s', (what, result) => {
+    const messages = [
+      { id: 'u', role: 'user', content: 'Hi.' },
+      { id: 't', role: 'tool', ...result },
+    ]
+    expect(run({ messages }).problem).toMatch(new RegExp(what))
+  })
+
+  it('may end with a result of our own that has pictures, which nobody waits for', () => {
+    const messages = [{ id: 't', role: 'tool', toolCallId: 'c', content: [{ type: 'text', text: 'seen' }] }]
+    expect(run({ messages }).value?.results).toEqual([])
+  })
+
   it('is read as what the person says, with images', () => {
     const content = [
       { type: 'text', text: 'look' },
@@ -181,7 +198,7 @@ describe('what an AG-UI client sends', () => {
   it('brings what came of calls that the page runs', () => {
     const tool = (toolCallId: string, content: string, more = {}) => ({ id: `${toolCallId}:m`, role: 'tool', toolCallId, content, ...more })
     const messages = [{ id: 'u', role: 'user', content: 'x' }, tool('old', 'old'), { id: 'a', role: 'assistant' }]
-    const ends = [tool('a', 'dark'), tool('b', '{"applied":true}'), tool('c', '', { error: 'no' }), { role: 'tool', content: 'whose?' }]
+    const ends = [tool('a', 'dark'), tool('b', '{"applied":true}'), tool('c', '', { error: 'no' })]
     expect(run({ messages: [...messages, ...ends] }).value?.results).toEqual([
       { toolCallId: 'a', answer: { output: 'dark' } },
       { toolCallId: 'b', answer: { output: { applied: true } } },

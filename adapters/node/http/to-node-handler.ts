@@ -78,6 +78,8 @@ async function answer(handler: FetchHandler, incoming: IncomingMessage, outgoing
   const request = requestOf(incoming, gone.signal)
   if (request === undefined) return refuse(outgoing, 400, 'This is no request that can be answered.')
   const response = await handler(request, { incoming, outgoing })
+  // Whoever was too slow may go on sending: nothing of it is taken any more.
+  if (response.status === 408 && incoming.httpVersionMajor === 1) outgoing.setHeader('connection', 'close')
   writeHead(response, outgoing)
   if (response.body === null) outgoing.end()
   else if (incoming.method === 'HEAD') {

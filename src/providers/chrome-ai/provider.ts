@@ -281,9 +281,9 @@ class ConstrainedAnswer {
 
   end(): void {
     this.#json.end()
-    if (this.#json.isBroken || !this.#json.isComplete)
-      throw new ProviderError('schemaMismatch', 'The model of the browser gave an answer that is not of the form which was asked for.')
     const { [sayName]: say, [callsName]: calls } = jsonObjectIn(this.#json.value)
+    if (this.#json.isBroken || !this.#json.isComplete || (say === undefined && calls === undefined))
+      throw new ProviderError('schemaMismatch', 'The model of the browser gave an answer that is not of the form which was asked for.')
     // An answer of another form is told as its JSON.
     if (say !== null && typeof say === 'object') this.#builder.text('text', JSON.stringify(say))
     for (const call of Array.isArray(calls) ? calls : []) {

@@ -34,7 +34,7 @@ export interface RunInput {
  *   not taken.
  * - A decision holds the hash of the arguments that were shown; `run.approve` refuses it for others.
  * - Pictures, sounds, videos, documents and `binary` parts come with their data, or by an https address for the service; nothing is fetched here.
- *   A part that cannot be read is a `problem` that names the part, for a person to read.
+ *   A part that cannot be read is a `problem` that names the part, for a person to read; so is a result that is none.
  */
 export function readRunInput(body: unknown): Read<RunInput> {
   const { value, problem: wrong } = readBody(body)
@@ -56,11 +56,13 @@ export function readRunInput(body: unknown): Read<RunInput> {
   const state = readState(value.state)
   if (state.problem !== undefined) return state
   const messages = jsonObjectsIn(value.messages)
+  const results = resultsAtEnd(messages)
+  if (results.value === undefined) return results
   const asked = {
     threadId,
     runId,
     decisions,
-    results: resultsAtEnd(messages),
+    results: results.value,
     tools,
     ...(state.value !== undefined && { state: state.value }),
   }
@@ -78,14 +80,21 @@ function readTool({ name, description, parameters }: JsonObject, place: string):
   return { value: { name, description: description ?? '', parameters: schema } }
 }
 
-/** Results of our own tools come again too: nobody waits for these. */
-function resultsAtEnd(messages: readonly JsonObject[]): ToolOutcome[] {
+/** Results of our own tools come again too: nobody waits for these. One that cannot be read is said to be so: its call would wait on without a word. */
+function resultsAtEnd(messages: readonly JsonObject[]): Read<ToolOutcome[]> {
   const from = messages.findLastIndex(({ role }) => role !== 'tool') + 1
-  return messages.slice(from).flatMap(({ toolCallId, content, error }): ToolOutcome[] => {
-    if (!isId(toolCallId)) return []
-    if (typeof error === 'string' && error !== '') return [{ toolCallId, answer: { error } }]
-    return typeof content === 'string' ? [{ toolCallId, answer: { output: valueIn(content) } }] : []
-  })
+  const outcomes: ToolOutcome[] = []
+  for (const [index, { toolCallId, content, error }] of messages.slice(from).entries()) {
+    const place = `messages[${from + index}]`
+    if (typeof toolCallId !== 'string' || toolCallId === '')
+      return problem(`${place}.toolCallId must be the id of the call that the message is the result of.`)
+    // Parts are those of our own results, with pictures in them.
+    if (!isId(toolCallId) || Array.isArray(content)) continue
+    if (typeof error === 'string' && error !== '') outcomes.push({ toolCallId, answer: { error } })
+    else if (typeof content === 'string') outcomes.push({ toolCallId, answer: { output: valueIn(content) } })
+    else return problem(`${place}.content must be a text: what came of the call, JSON among it.`)
+  }
+  return { value: outcomes }
 }
 
 /** The object or list that a text is; else the text. */

@@ -218,6 +218,23 @@ it('a body that was read before is refused, and says what to do', async () => {
   expect(told.mock.calls[0]?.[0]).toContain('before whatever reads bodies')
 })
 
+it('a client whose body never comes loses its connection, whatever it goes on sending', async () => {
+  const app = createAgentApp({ agent: () => new Agent({ model: scripted([]) }), authorize: 'loopbackOnly', bodyTimeoutMs: 20 })
+  const { url } = await listening(toNodeHandler(app.fetch))
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => undefined)
+  const head = ['POST /runs HTTP/1.1', 'host: 127.0.0.1', 'content-type: application/json', 'content-length: 100000', '', '{']
+  socket.write(head.join('\r\n'))
+  const drip = setInterval(() => socket.write(' '), 5)
+  onTestFinished(() => clearInterval(drip))
+  let said = ''
+  socket.on('data', (bytes) => {
+    said += String(bytes)
+  })
+  await once(socket, 'close')
+  expect(said).toContain('408')
+})
+
 it('a client that leaves in the middle of its body is not waited for', async () => {
   const failed = vi.fn()
   const { url } = await listening(
