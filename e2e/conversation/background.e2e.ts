@@ -1,10 +1,9 @@
 import { expect, test } from 'playwright/test'
-import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { SubAgentTool } from '../../src/agent/index.ts'
-import { defineTool, memorySessionStore } from '../../src/index.ts'
+import { defineTool } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { serve } from '../../test/harness/serve.ts'
 import { violations } from '../accessible/axe.ts'
+import { chooseAgentServer, serveAgent } from '../page/agent-server.ts'
 import { quickPage, say, status } from '../page/playground-page.ts'
 
 const look = defineTool({
@@ -24,16 +23,10 @@ function agent() {
 }
 
 test('what goes on beside the run is shown as running, asks, and has its report', async ({ page, baseURL }) => {
-  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent })
-  const app = createAgentApp({ sessions, authorize: 'loopbackOnly', cors: [new URL(String(baseURL)).origin] })
-  await using server = await serve((request) => app.fetch(request))
+  await using server = await serveAgent(agent, String(baseURL))
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   await page.goto(quickPage)
-  await page.getByTestId('model-button').click()
-  await page.getByText('On a server').click()
-  await page.getByRole('textbox', { name: 'Address' }).fill(server.url)
-  await page.getByRole('button', { name: 'Apply' }).click()
-  await expect(page.getByText('Kept on the server.')).toBeVisible()
+  await chooseAgentServer(page, server.url)
 
   await say(page, 'Have the meadow watched.')
   const card = page.getByTestId('tool-card').first()
@@ -50,5 +43,4 @@ test('what goes on beside the run is shown as running, asks, and has its report'
   expect(await violations(page)).toEqual([])
   await page.reload()
   await expect(report).toContainText('I have seen a bee.')
-  await sessions.close()
 })

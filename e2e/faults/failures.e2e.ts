@@ -151,7 +151,7 @@ const endings: Record<string, { frames: string; word: string; says: RegExp; offe
   'at its output limit': {
     frames: `${piece({ content: 'As far as' }) + piece({}, 'length')}data: [DONE]\n\n`,
     word: 'Cut off',
-    says: /cut off after \d+ tokens, at its output limit/,
+    says: /cut off, at its output limit/,
     offers: ['Continue', 'Open settings'],
   },
   'by a filter': {

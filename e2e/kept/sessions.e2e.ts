@@ -114,6 +114,8 @@ test('lists conversations newest first, opens, deletes and begins them from the 
   await stored(page).nth(1).getByRole('button').first().press('Enter')
   await expect(page.getByText('you can walk her deck.')).toBeVisible()
   await expect(stored(page).nth(1).getByRole('button').first()).toHaveAttribute('aria-current', 'page')
+  // The one that was left is nobody's: this tab had it.
+  await expect(stored(page).filter({ hasText: 'in another tab' })).toHaveCount(0)
   await page.goBack()
   await expect(page.getByText('You wrote: “What can you do?”')).toBeVisible()
   await page.getByRole('button', { name: 'Delete “What can you do?”' }).press('Enter')

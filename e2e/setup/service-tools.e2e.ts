@@ -1,9 +1,7 @@
 import { expect, type Page, test } from 'playwright/test'
-import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
-import { memorySessionStore } from '../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
-import { serve } from '../../test/harness/serve.ts'
 import { violations } from '../accessible/axe.ts'
+import { chooseAgentServer, serveAgent } from '../page/agent-server.ts'
 import { quickPage, say, status } from '../page/playground-page.ts'
 
 const providerState = { api: 'scripted', model: 'scripted', payload: {} }
@@ -44,22 +42,11 @@ const strange: ScriptedStep = {
 /** An agent on a server of its own, and the page that talks to it. */
 async function open(page: Page) {
   const model = scripted(({ messages }) => (messages.at(-1)?.role === 'toolResult' ? strange : asks))
-  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })
-  const app = createAgentApp({ sessions, authorize: 'loopbackOnly', cors: [new URL(String(test.info().project.use.baseURL)).origin] })
-  const server = await serve((request) => app.fetch(request))
+  const server = await serveAgent(() => ({ model }), String(test.info().project.use.baseURL))
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   await page.goto(quickPage)
-  await page.getByTestId('model-button').click()
-  await page.getByText('On a server').click()
-  await page.getByRole('textbox', { name: 'Address' }).fill(server.url)
-  await page.getByRole('button', { name: 'Apply' }).click()
-  await expect(page.getByText('Kept on the server.')).toBeVisible()
-  return {
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]()
-      await sessions.close()
-    },
-  }
+  await chooseAgentServer(page, server.url)
+  return server
 }
 
 for (const [decision, after] of [

@@ -41,10 +41,13 @@ export async function takeView(
   for (const { sizes: all, options, names } of devices) {
     const sizes = all.filter(({ width }) => choice.width === undefined || width === choice.width)
     if (sizes.length === 0 || (names !== undefined && !names.includes(view.name))) continue
-    const context = await browser.newContext({ viewport: wide, reducedMotion: 'reduce', ...options })
+    await using made = new AsyncDisposableStack()
+    const { serviceWorkers = 'allow' } = view
+    const context = await browser.newContext({ viewport: wide, reducedMotion: 'reduce', serviceWorkers, ...options })
+    made.defer(() => context.close())
     const page = await context.newPage()
     await openPage(page, address)
-    await view.make(page)
+    await view.make(page, made)
     await rules.look(page)
     for (const size of sizes) {
       await page.setViewportSize(size)
@@ -56,7 +59,6 @@ export async function takeView(
         await page.screenshot({ path: `${folder}/${view.name}-${size.width}-${theme}.png`, animations: 'disabled' })
       }
     }
-    await context.close()
   }
 }
 

@@ -31,5 +31,12 @@ function selectorsOfPage(): string[] {
       if (rule instanceof CSSStyleRule) return rule.selectorText
       return rule instanceof CSSGroupingRule ? within(rule.cssRules) : []
     })
-  return [...document.styleSheets].flatMap((sheet) => within(sheet.cssRules))
+  return [...document.styleSheets].flatMap((sheet) => {
+    try {
+      return within(sheet.cssRules)
+    } catch {
+      // It could not be loaded.
+      return []
+    }
+  })
 }

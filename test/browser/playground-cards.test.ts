@@ -25,6 +25,7 @@ it('a tool card shows what hides, reorders or moves text', () => {
         tool,
         argumentsText: JSON.stringify(common.args),
         asked: [],
+        questions: [],
         child: undefined,
         decisions: undefined,
         onSelect: undefined,

@@ -32,7 +32,7 @@ interface MessageListProps {
 /** The messages, with what happened between them. Of a long conversation only those that are near what is seen are in the page. */
 export function MessageList(list: MessageListProps) {
   const { box, isFollowing, state, record, selection, actions, requests, misfits, onSelect, onBranch } = list
-  const { messages, live, tools, approvals, notes, children: runs } = state
+  const { messages, live, tools, approvals, inputs, notes, children: runs } = state
   const rendered = useRef(new Map<string, Rendered>())
   // What a piece of text does not change is not counted again with each: there may be thousands.
   const ended = useMemo(() => messages.filter(hasPlace).map(({ id }) => id), [messages])
@@ -77,8 +77,8 @@ export function MessageList(list: MessageListProps) {
     })
     const isHere = isSelected(view, selection)
     used.add(view.id)
-    const props: MessageProps = { view, tools, approvals, runs, isSelected: isHere, actions, find, misfits, onSelect, onBranch }
-    return once(rendered.current, view.id, [view, approvals, isHere, actions, misfits.get(view.id), ...calls], () => (
+    const props: MessageProps = { view, tools, approvals, inputs, runs, isSelected: isHere, actions, find, misfits, onSelect, onBranch }
+    return once(rendered.current, view.id, [view, approvals, inputs, isHere, actions, misfits.get(view.id), ...calls], () => (
       <Message key={view.id} {...props} />
     ))
   }

@@ -6,6 +6,7 @@ import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import type { Marking } from '../state/conversation/feedback.ts'
 import type { Misfits } from '../state/log/answer-fit.ts'
 import { speakerOf, unsaidWord } from '../state/log/run-words.ts'
+import { wordsOfService } from '../state/notices/failure-words.ts'
 import type { Selection } from '../state/selection.ts'
 import type { Decisions } from '../tools/decisions.ts'
 import { LongText } from './long-text.tsx'
@@ -29,6 +30,8 @@ export interface MessageProps {
   view: MessageView
   tools: RunState['tools']
   approvals: RunState['approvals']
+  /** What running calls ask a person. */
+  inputs: RunState['inputs']
   /** Loops of the calls that run now. */
   runs: RunState['children']
   isSelected: boolean
@@ -76,7 +79,7 @@ export function Message(props: MessageProps) {
         ))
       )}
       {sources.length > 0 && <Sources sources={sources} find={find} />}
-      {errorMessage !== undefined && <p class="message-error">{escapeControls(errorMessage)}</p>}
+      {errorMessage !== undefined && <p class="message-error">{escapeControls(wordsOfService(errorMessage))}</p>}
       {view.status === 'done' && message !== undefined && !isEdited && (
         <MessageFooter
           view={view}
@@ -98,7 +101,7 @@ interface PassageProps extends MessageProps {
   turn: { loopId: string; turnIndex: number } | undefined
 }
 
-function PassageView({ passage, view, tools, approvals, runs, actions, turn, onSelect }: PassageProps) {
+function PassageView({ passage, view, tools, approvals, inputs, runs, actions, turn, onSelect }: PassageProps) {
   const isGrowing = passage.isLast && view.status === 'streaming'
   if (passage.type === 'text') {
     if (view.role === 'user') return <LongText text={passage.text} />
@@ -127,6 +130,7 @@ function PassageView({ passage, view, tools, approvals, runs, actions, turn, onS
       tool={tool}
       argumentsText={block.argumentsText}
       asked={approvals.filter((request) => (request.subAgent?.toolCallId ?? request.toolCallId) === toolCallId)}
+      questions={inputs.filter((question) => (question.subAgent?.toolCallId ?? question.toolCallId) === toolCallId)}
       child={runs[toolCallId] ?? tool.child}
       decisions={actions}
       onSelect={turn && (() => onSelect({ ...turn, toolCallId }))}

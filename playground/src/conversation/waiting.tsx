@@ -34,7 +34,9 @@ function Clock({ onStop }: { onStop: (() => void) | undefined }) {
 }
 
 /** Whether nothing can be seen of the run, because its model has not begun to answer. */
-function isWaiting({ status, live, retry, tools }: RunState): boolean {
+function isWaiting({ status, live, retry, tools, approvals, inputs }: RunState): boolean {
   if (status !== 'running' || live !== undefined || retry !== undefined) return false
+  // Then a person is waited for, and the page says so where it asks.
+  if (approvals.length > 0 || inputs.length > 0) return false
   return Object.values(tools).every(({ result, status: at }) => result !== undefined || at === 'denied' || at === 'cancelled')
 }

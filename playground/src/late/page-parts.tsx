@@ -39,6 +39,11 @@ function lazyDialog<Props extends { onClose: () => void }>(load: () => Promise<F
     frame: (content, { onClose }) => (
       <Dialog label="One moment" onClose={onClose}>
         {content}
+        <div class="dialog-actions">
+          <button type="button" onClick={onClose}>
+            Close
+          </button>
+        </div>
       </Dialog>
     ),
   })

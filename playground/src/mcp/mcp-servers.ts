@@ -57,7 +57,12 @@ async function connected(key: string, use: Use): Promise<McpToolSet | string> {
 async function connect({ address, prefix, asksBeforeWriting }: Use): Promise<McpToolSet> {
   const refusal = addressRefusal(address)
   if (refusal !== undefined) throw new McpError('connection', refusal)
-  const client = await connectMcp({ url: address, clientInfo: { name: 'phi-playground', version: '1' }, connectTimeoutMs: 8000 })
+  const client = await connectMcp({
+    url: address,
+    clientInfo: { name: 'phi-playground', version: '1' },
+    connectTimeoutMs: 8000,
+    onElicit: 'event',
+  })
   try {
     const asks = asksBeforeWriting ? { needsApproval: isWriting } : {}
     return await mcpTools(client, { prefix, ...asks })

@@ -1,5 +1,5 @@
 import type { FileContent, ImageContent } from '../../../src/index.ts'
-import { short } from './figures.ts'
+import { bytesOf } from './figures.ts'
 
 /** What shows itself and nothing else. An SVG is a document, and can hold scripts. */
 const picture = /^image\/(png|jpeg|gif|webp)$/
@@ -12,7 +12,7 @@ export function mediaName(block: ImageContent | FileContent): string {
 
 /** How long it is; empty where that is not known here. */
 export function sizeOf({ data }: ImageContent | FileContent): string {
-  return data === undefined ? '' : `${short(data.length * 0.75)} bytes`
+  return data === undefined ? '' : bytesOf(data.length * 0.75)
 }
 
 /** The address of what can be shown as a picture. */

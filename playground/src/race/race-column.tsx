@@ -37,7 +37,7 @@ export function RaceColumns({ entries, chosen }: { entries: readonly RaceEntry[]
         <div key={loopId} class="race-column" data-testid="race-column" data-chosen={loopId === chosen}>
           <p class="race-head">
             <span class="race-name">{marks?.name ?? `branch ${at + 1}`}</span>
-            {marks !== undefined && marks.thinking !== 'off' && <span class="soft">{marks.thinking}</span>}
+            {marks !== undefined && marks.thinking !== 'off' && <span class="soft">thinking: {marks.thinking}</span>}
             {loopId === chosen && <span class="badge">chosen</span>}
           </p>
           <Answer run={run} />

@@ -27,6 +27,7 @@ class RemoteBackend implements Backend {
   readonly #headers: () => Record<string, string>
   readonly #calls: ServerCalls
   readonly #model: ModelFacts
+  readonly isKept = true
 
   constructor(url: string, headers: () => Record<string, string>, calls: ServerCalls, model: ModelFacts) {
     this.#url = url

@@ -62,8 +62,8 @@ export function ReplayBar({ replay, onLeave }: { replay: Replay; onLeave: () => 
         <span class="replay-time">
           {clock(position.value)} <span class="soft">/ {clock(length)}</span>
         </span>
-        <span class="replay-note">
-          {plural(moments.length, 'event')} · nothing is sent · pauses over {longestPause / 1000} s are shortened
+        <span class="replay-note" title={`Pauses over ${longestPause / 1000} s are shortened.`}>
+          nothing is sent · {plural(moments.length, 'event')} · long pauses cut
         </span>
         <button type="button" class="small" onClick={onLeave}>
           Leave

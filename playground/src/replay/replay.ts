@@ -96,6 +96,7 @@ export function createReplay(session: Session, loopId: string | undefined, model
       mark: nothing,
       approve: nothing,
       deny: nothing,
+      answer: nothing,
       goOn: nothing,
       regenerate: nothing,
       retry: nothing,

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { isComposing } from '../palette/composing.ts'
+import '../styles/fields.css'
 
 interface RenameSessionProps {
   title: string
@@ -23,7 +24,7 @@ export function RenameSession({ title, onRename, onCancel }: RenameSessionProps)
         aria-label="Name of the conversation"
         maxLength={100}
         value={name.value}
-        ref={(field) => field?.focus()}
+        ref={begin}
         onInput={(event) => (name.value = event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== 'Escape' || isComposing(event)) return
@@ -36,4 +37,11 @@ export function RenameSession({ title, onRename, onCancel }: RenameSessionProps)
       </button>
     </form>
   )
+}
+
+/** The old name is there to be kept, or written over. */
+function begin(field: HTMLInputElement | null): void {
+  if (field === null || field === document.activeElement) return
+  field.focus()
+  field.select()
 }

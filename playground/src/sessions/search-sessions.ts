@@ -10,7 +10,7 @@ export interface Hit {
 
 /** What was said in conversations that were read already, by id, as of the time of their last record. */
 const texts = new Map<string, { at: number; text: string }>()
-const excerptLength = 80
+const [before, after] = [20, 80]
 
 /** Looks for `query` in titles and in what was said, in all that is stored; gives what it has found so far each time there is more. */
 export async function* searchSessions(backend: Backend, query: string): AsyncGenerator<readonly Hit[]> {
@@ -19,12 +19,23 @@ export async function* searchSessions(backend: Backend, query: string): AsyncGen
   for (const session of await backend.list(Number.POSITIVE_INFINITY)) {
     const text = await textIn(backend, session)
     const at = text.toLowerCase().indexOf(wanted)
-    if (at >= 0) hits.push({ session, excerpt: text.slice(Math.max(0, at - excerptLength / 4), at + excerptLength).replace(/\s+/g, ' ') })
+    if (at >= 0) hits.push({ session, excerpt: excerptOf(text, at) })
     else if (session.title.toLowerCase().includes(wanted)) hits.push({ session })
     else continue
     yield [...hits]
   }
   yield hits
+}
+
+/** The words around what was found, whole, without the marks of Markdown. */
+function excerptOf(text: string, at: number): string {
+  const [from, to] = [Math.max(0, at - before), at + after]
+  const cut = text
+    .slice(from, to)
+    .replace(/[*_`#>|]+/g, '')
+    .replace(/\s+/g, ' ')
+  const begun = from === 0 ? cut : `…${cut.replace(/^\S*\s/, '')}`
+  return to >= text.length ? begun : `${begun.replace(/\s\S*$/, '')}…`
 }
 
 async function textIn(backend: Backend, { sessionId, lastActiveAt }: StoredSession): Promise<string> {

@@ -91,7 +91,14 @@ export function SessionRow({
         </fieldset>
       ) : (
         <span class="row-actions">
-          {onRename && <IconButton icon="edit" label={`Rename “${title}”`} onClick={() => (asks.value = 'name')} />}
+          {onRename && (
+            <IconButton
+              icon="edit"
+              label={`Rename “${title}”`}
+              isPressed={asks.value === 'name'}
+              onClick={() => (asks.value = asks.value === 'name' ? 'nothing' : 'name')}
+            />
+          )}
           <IconButton
             icon="trash"
             label={`Delete “${title}”`}

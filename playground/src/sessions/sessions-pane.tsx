@@ -168,7 +168,7 @@ function ChosenBar({ count, onAll, onDelete, onCancel }: ChosenBarProps) {
         All
       </button>
       <button type="button" class="small danger" disabled={count === 0} onClick={ask}>
-        {isSure.value ? `Yes, delete ${plural(count, 'conversation')}` : `Delete ${count}`}
+        {isSure.value ? `Yes, delete ${plural(count, 'conversation')}` : count === 0 ? 'Delete' : `Delete ${count}`}
       </button>
       <button type="button" class="small" onClick={onCancel}>
         Cancel

@@ -61,7 +61,7 @@ export function StorageDialog({ desk, onClose }: { desk: Desk; onClose: () => vo
           Close
         </button>
         <button type="button" class="danger" disabled={chosen.value.size === 0} onClick={() => void free()}>
-          Delete {plural(chosen.value.size, 'conversation')}
+          {chosen.value.size === 0 ? 'Delete' : `Delete ${plural(chosen.value.size, 'conversation')}`}
         </button>
       </div>
     </Dialog>

@@ -82,7 +82,7 @@ export function TransferButtons({ desk, onStorage }: { desk: Desk; onStorage: ()
 function Kept({ desk: { backend }, onStorage }: { desk: Desk; onStorage: () => void }) {
   if (backend.settings.value.place === 'server')
     return endpoint === undefined ? <>Kept on the server. To compare set-ups, take it home.</> : <>Kept by phi, on this machine.</>
-  if (backend.warning !== undefined) return <>Not kept: they end with this page.</>
+  if (!backend.isKept) return <>Not kept: they end with this page.</>
   return (
     <>
       In this browser only.{' '}

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import '../styles/fields.css'
 
 interface FieldProps {
   label: string

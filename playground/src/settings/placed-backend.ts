@@ -68,6 +68,10 @@ export class PlacedBackend implements SettableBackend {
     this.#warning = warning
   }
 
+  get isKept(): boolean {
+    return this.#backend.isKept
+  }
+
   get warning(): string | undefined {
     return this.#warning ?? this.#backend.warning
   }

@@ -38,6 +38,8 @@ function ofRace({ isRunning, loopIds, selectedLoopId, runs, marks, verdict = '' 
 function milestone(state: RunState, misfits: Misfits): string {
   const [pending] = state.approvals
   if (pending !== undefined) return `${escapeControls(pending.toolName)} needs your approval.`
+  const [question] = state.inputs
+  if (question !== undefined) return `${escapeControls(question.toolName)} asks: ${escapeControls(question.message)}`
   if (state.retry !== undefined) return `The model failed; retry ${state.retry.attempt} of ${state.retry.maxRetries}.`
   const tools = Object.values(state.tools)
   const running = tools.find((tool) => tool.status === 'running')

@@ -3,7 +3,7 @@ import type { RunState } from '../../../src/store/index.ts'
 import { dollarsOf, percent, short } from '../parts/figures.ts'
 import type { ModelFacts } from '../state/backend/chat-port.ts'
 import { promptTokens } from '../state/log/prompt-tokens.ts'
-import { spentOn } from '../state/log/spent.ts'
+import { spentOn, tokensOf } from '../state/log/spent.ts'
 
 /** How full the context is, all tokens, and what they cost; the tick says where older turns begin to be sent in short. */
 export function ContextMeter({ state, model, onOpen }: { state: RunState; model: ModelFacts; onOpen: () => void }) {
@@ -11,6 +11,7 @@ export function ContextMeter({ state, model, onOpen }: { state: RunState; model:
   // Not with each piece of text that comes in.
   const used = useMemo(() => promptTokens(state), [messages, notes])
   const cost = useMemo(() => dollarsOf(spentOn(state, model.cost)), [messages, usage, model.cost])
+  const tokens = useMemo(() => tokensOf(state), [messages, usage])
   const share = Math.min(1, used / model.contextTokens)
   const text = `${percent(share)} of the context: ${short(used)} of ${short(model.contextTokens)} tokens`
   return (
@@ -19,7 +20,7 @@ export function ContextMeter({ state, model, onOpen }: { state: RunState; model:
         {text}
       </meter>
       <span class="meter-share">{percent(share)}</span>
-      <span class="meter-tokens">{short(usage.totalTokens)} tok</span>
+      <span class="meter-tokens">{short(tokens)} tok</span>
       <span class="meter-cost">{cost}</span>
     </button>
   )

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { escapeControls, type RetryView } from '../../../src/store/index.ts'
 import { Icon } from '../parts/icon.tsx'
+import { wordsOfService } from '../state/notices/failure-words.ts'
 
 /** "Retrying in 2 s", counted down, while the loop waits to repeat a failed model call. */
 export function RetryNotice({ retry }: { retry: RetryView | undefined }) {
@@ -19,7 +20,7 @@ export function RetryNotice({ retry }: { retry: RetryView | undefined }) {
       <strong>
         Retry {retry.attempt} of {retry.maxRetries} in {seconds} s
       </strong>
-      {escapeControls(retry.error.message)}
+      <span>{escapeControls(wordsOfService(retry.error.message))}</span>
     </p>
   )
 }

@@ -11,13 +11,20 @@ export function RunStatus({ desk, onAway }: { desk: Desk; onAway: () => void }) 
   const { approvals, inputs } = state.value
   const status = isRacing ? 'running' : state.value.status
   const isAsking = approvals.length > 0 || inputs.length > 0
-  const label = isAsking ? asksWord : (!isRacing && whyEnded(state.value, log.misfits.value)?.word) || runWords[status]
+  const why = isRacing ? undefined : whyEnded(state.value, log.misfits.value)
+  const label = isAsking ? asksWord : (why?.word ?? runWords[status])
   const away = [...desk.activity.value].filter(([id]) => id !== sessionId).map(([, doing]) => doing)
   const asking = away.filter(({ kind }) => kind === 'needsYou').length
   const running = away.filter(({ kind }) => kind === 'running').length
   return (
     <div class="run-states">
-      <p class="run-status" data-testid="run-status" data-status={status} data-asks={isAsking || undefined}>
+      <p
+        class="run-status"
+        data-testid="run-status"
+        data-status={status}
+        data-asks={isAsking || undefined}
+        data-partial={(status === 'completed' && why !== undefined && why.word !== runWords.completed) || undefined}
+      >
         <span class="dot" aria-hidden="true" />
         {label}
       </p>

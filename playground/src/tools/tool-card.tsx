@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { PendingApproval } from '../../../src/index.ts'
+import type { PendingApproval, PendingInput } from '../../../src/index.ts'
 import { escapeControls, type RunState, type ToolStatus, type ToolView } from '../../../src/store/index.ts'
 import { duration } from '../parts/figures.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
@@ -9,6 +9,7 @@ import { ApprovalRequestCard } from './approval-request.tsx'
 import { ChildRun } from './child-run.tsx'
 import type { Decisions } from './decisions.ts'
 import { changeOf, FileChange } from './file-change.tsx'
+import { QuestionCard } from './question-card.tsx'
 import { Labelled, ResultView } from './result-view.tsx'
 import '../styles/conversation/tools.css'
 
@@ -17,6 +18,8 @@ interface ToolCardProps {
   argumentsText: string
   /** The call's own request, or those of the sub-agent that it is. */
   asked: readonly PendingApproval[]
+  /** What the call, or the sub-agent that it is, wants to know of a person. */
+  questions: readonly PendingInput[]
   /** The loop that the call runs. */
   child: RunState | undefined
   decisions: Decisions | undefined
@@ -45,16 +48,23 @@ function besideOf({ backgroundId, status, durationMs }: NonNullable<ToolView['ba
 }
 
 /** A tool call: its name, where it is, and on opening what went in and what came out. Whoever decides by it sees what hides or reorders text. */
-export function ToolCard({ tool, argumentsText, asked, child, decisions, onSelect }: ToolCardProps) {
+export function ToolCard({ tool, argumentsText, asked, questions, child, decisions, onSelect }: ToolCardProps) {
   const choice = useSignal<boolean | undefined>(undefined)
   const { status, toolName, durationMs, progress, reason, background } = tool
   const shown = tool.result ?? tool.partialResult
   const change = changeOf(toolName, tool.args)
   const isBeside = background?.status === 'running'
-  const isLively = status === 'pendingApproval' || status === 'running' || isBeside || asked.length > 0
+  const isLively = status === 'pendingApproval' || status === 'running' || isBeside || asked.length > 0 || questions.length > 0
   const isOpen = choice.value ?? isLively
+  const sign = questions.length > 0 ? 'help' : signs[background?.status ?? status]
   return (
-    <details class="tool" data-testid="tool-card" data-status={status} open={isOpen}>
+    <details
+      class="tool"
+      data-testid="tool-card"
+      data-status={status}
+      data-asks={questions.length > 0 || asked.length > 0 || undefined}
+      open={isOpen}
+    >
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a summary is what one clicks. */}
       <summary
         onClick={(event) => {
@@ -62,10 +72,12 @@ export function ToolCard({ tool, argumentsText, asked, child, decisions, onSelec
           choice.value = !isOpen
         }}
       >
-        <Icon name={signs[background?.status ?? status]} class={`tool-sign ${signs[background?.status ?? status]}`} />
+        <Icon name={sign} class={`tool-sign ${sign}`} />
         <code class="tool-name">{escapeControls(toolName)}</code>
         <span class="tool-hint">{escapeControls(argumentsText)}</span>
-        <span class="tool-status">{background === undefined ? stateOf(status, durationMs) : besideOf(background)}</span>
+        <span class="tool-status">
+          {questions.length > 0 ? 'needs your answer' : background === undefined ? stateOf(status, durationMs) : besideOf(background)}
+        </span>
       </summary>
       {change === undefined ? (
         <Labelled name="Arguments" text={tool.args === undefined ? argumentsText : JSON.stringify(tool.args, undefined, 2)} />
@@ -79,6 +91,9 @@ export function ToolCard({ tool, argumentsText, asked, child, decisions, onSelec
       {reason !== undefined && <p class="tool-progress">Reason: {escapeControls(reason)}</p>}
       {asked.map((request) => (
         <ApprovalRequestCard key={`${request.subAgent?.loopId} ${request.toolCallId}`} request={request} decisions={decisions} />
+      ))}
+      {questions.map((question) => (
+        <QuestionCard key={question.inputId} question={question} decisions={decisions} />
       ))}
       {onSelect && (
         <span class="tool-inspect">

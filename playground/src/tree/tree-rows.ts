@@ -43,7 +43,9 @@ export function treeRows(session: Session, current: string | undefined): TreeRow
 
   const roots = rootLoops(session)
   const main = roots.find(({ loopId }) => path.has(loopId)) ?? roots[0]
-  for (const root of roots) walk(root, root === main ? 0 : 1)
+  const isGroup = main?.parallelGroup !== undefined
+  if (isGroup) for (const root of roots) show(root, 0)
+  for (const root of roots) walk(root, root === main || isGroup ? 0 : 1)
   return rows
 }
 
@@ -65,10 +67,11 @@ function subAgentRows({ childLoopRefs }: LoopRecord, depth: number): TreeRow[] {
 }
 
 /** What was asked in it; else what it is. */
-function labelOf({ messages, continuationKind, config, parallelGroup }: LoopRecord): string {
+function labelOf({ messages, continuationKind, config, parallelGroup, status }: LoopRecord): string {
   const asked = messages.find((message) => message.role === 'user')
   if (parallelGroup !== undefined) return config?.name ?? 'branch'
   if (asked?.role === 'user')
     return textOf(asked.content).slice(0, 80) || (asked.content.some(({ type }) => type === 'image') ? 'Picture' : 'File')
+  if (status === 'rejected') return 'refused by a filter'
   return continuationKind.kind === 'default' || continuationKind.kind === 'initial' ? 'went on' : kindWords[continuationKind.kind]
 }

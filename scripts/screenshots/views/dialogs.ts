@@ -1,25 +1,9 @@
-import type { Page } from 'playwright'
-import { click, command, ends, finish, key, press, say, settings, settle, tab, until, useLocalServer } from '../steps.ts'
+import { click, command, ends, finish, key, press, say, settings, settle, tab, until } from '../steps.ts'
 import type { View } from '../view.ts'
 
 /** What lies over the page. */
 export const dialogs: readonly View[] = [
   { name: 'settings-scripted', make: settings },
-  ...['Your own key', 'Model proxy', 'Local server', 'On a server'].map((choice) => ({
-    name: `settings-${choice.toLowerCase().replaceAll(' ', '-')}`,
-    async make(page: Page) {
-      await settings(page)
-      await click(page.getByText(choice, { exact: true }))
-    },
-  })),
-  {
-    name: 'settings-agent',
-    async make(page) {
-      await settings(page)
-      await click(page.getByText('Local server'))
-      await tab(page, 'Agent')
-    },
-  },
   {
     name: 'view-code',
     async make(page) {
@@ -61,14 +45,6 @@ export const dialogs: readonly View[] = [
 
 /** What goes wrong. */
 export const troubles: readonly View[] = [
-  {
-    name: 'no-network',
-    async make(page) {
-      await useLocalServer(page, 'http://127.0.0.1:9999/v1')
-      await say(page, 'Are you there?')
-      await ends(page, 500)
-    },
-  },
   {
     name: 'no-key',
     async make(page) {

@@ -29,7 +29,7 @@ export function Ending({ why, state, modelUrl, onRemedy, hasSettings }: EndingPr
   return (
     <div class={why.isFailure ? 'failure' : 'notice'} role={why.isFailure ? 'alert' : undefined} data-testid={idOf(state)}>
       <p>
-        <strong>{failure === undefined ? why.word : topicOf(failure.code)}</strong> {escapeControls(why.text)}
+        <strong>{failure === undefined ? why.word : topicOf(failure)}</strong> {escapeControls(why.text)}
         {tries}
       </p>
       {until !== undefined && <WaitUntil time={until} />}

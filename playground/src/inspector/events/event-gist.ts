@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../../../../src/index.ts'
+import { plural } from '../../parts/figures.ts'
 import { kindWords, runWords, speakerOf, toolWords } from '../../state/log/run-words.ts'
 import { topicOf } from '../../state/notices/failure-words.ts'
 
@@ -40,17 +41,17 @@ export function gist(event: AgentEvent): string {
     case 'inputResolved':
       return event.action
     case 'providerRetry':
-      return `${topicOf(event.error.code)}, attempt ${event.attempt} in ${event.delayMs} ms`
+      return `${topicOf(event.error)}, attempt ${event.attempt} in ${event.delayMs} ms`
     case 'inputRejected':
       return event.reason
     case 'turnRequest':
-      return `${event.request.messages.length} messages to ${event.request.modelId}`
+      return `${plural(event.request.messages.length, 'message')} to ${event.request.modelId}`
     case 'compactionStarted':
-      return `${event.messageCount} messages`
+      return plural(event.messageCount, 'message')
     case 'compactionEnded':
       return `${event.estimatedTokensBefore} → ${event.estimatedTokensAfter} tokens`
     case 'prunApplied':
-      return `${event.messagesRemoved} messages`
+      return plural(event.messagesRemoved, 'message')
     case 'revertApplied':
       return `${event.category} to n${event.target}${event.applied ? '' : ', refused'}`
     case 'parallelLoopStart':

@@ -25,7 +25,7 @@ interface WaterfallProps {
 export function Waterfall({ rows, now, isSelected, isFolded, isFollowing, onSelect, onFold }: WaterfallProps) {
   const box = useRef<HTMLDivElement>(null)
   const { from, to, before, after, onScroll } = useRowWindow(box, rows.length, rowHeight, isFollowing)
-  if (rows.length === 0) return <p class="nothing">Nothing has happened yet. Pick a scenario.</p>
+  if (rows.length === 0) return <p class="nothing">Nothing has happened yet.</p>
   return (
     <section class="waterfall" ref={box} onScroll={onScroll} {...scrollable} aria-label="Trace">
       <table aria-rowcount={rows.length + 1}>

@@ -83,7 +83,9 @@ export interface SettableBackend extends Backend {
 
 /** Where conversations are kept and their agents run. */
 export interface Backend {
-  /** Why conversations end with the page. Absent where they are kept. */
+  /** Whether conversations outlive the page. */
+  readonly isKept: boolean
+  /** What is not as it was chosen, and why. Absent where all of it is. */
   readonly warning?: string | undefined
   /** A conversation that has said nothing yet. */
   begin(sessionId?: string): ChatPort

@@ -55,6 +55,10 @@ export class LocalBackend implements Backend {
     this.#warning = warning
   }
 
+  get isKept(): boolean {
+    return this.#warning === undefined
+  }
+
   get warning(): string | undefined {
     return [this.#warning, this.#setUp().warning].filter((each) => each !== undefined).join(' ') || undefined
   }

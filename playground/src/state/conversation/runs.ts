@@ -1,5 +1,5 @@
 import type { ChatAgent } from '../../../../src/client/index.ts'
-import type { AgentRun, PendingApproval } from '../../../../src/index.ts'
+import type { AgentRun, InputAnswer, PendingApproval, PendingInput } from '../../../../src/index.ts'
 import type { Attempts } from '../notices/notices.ts'
 import { decide } from './decide.ts'
 import type { Speech } from './speech.ts'
@@ -9,6 +9,8 @@ export interface Runs {
   /** Lets the call run that a card showed, and no other. */
   approve(request: PendingApproval): void
   deny(request: PendingApproval): void
+  /** Answers what a running call asks, as long as it does. */
+  answer(question: PendingInput, answer: InputAnswer): void
   /** Has the model answer what a run that was broken off has left, or go on with an answer that was cut off. */
   goOn(): void
   /** Has the last question answered again. */
@@ -54,6 +56,12 @@ export function createRuns(agent: ChatAgent, speech: Speech, attempt: Attempts):
     approve: (request) => void attempt('decide', 'Not approved', () => decide(agent, request, (run, shown) => run.approve(shown))),
     deny: (request) =>
       void attempt('decide', 'Not denied', () => decide(agent, request, (run, shown) => run.deny(shown, 'The visitor said no.'))),
+    answer: (question, given) =>
+      void attempt('decide', 'Not answered', () => {
+        const run = agent.currentRun
+        // A second click finds nothing.
+        if (run?.pendingInputs().some(({ inputId }) => inputId === question.inputId)) run.answer(question, given)
+      }),
     goOn,
     regenerate,
     retry: () => (speech.isUnheard() ? void speech.submit('steer') : begin('Not answered again', again)),

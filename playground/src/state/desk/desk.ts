@@ -54,7 +54,7 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
   const opener = createOpener({ backend, notices, onSaid, onEnd: (...end) => void ended(...end) })
   const { sessionId: named } = readAddress(location.hash)
   const first = named === undefined ? opener.begin() : await opener.read(named)
-  const view = createView({ first, settings: backend.settings, onShow })
+  const view = createView({ first, settings: backend.settings, onShow, onLetGo: () => void stored.refresh() })
   const { current, show } = view
   const watch = createTabWatch({ backend, notices, stored, view })
   const places = createPlaces({ backend, notices, opener, view })

@@ -30,12 +30,14 @@ interface Viewing {
   /** The settings that hold now. */
   settings: ReadonlySignal<Settings>
   onShow: (conversation: Conversation) => void
+  /** One that was shown is let go: others may write to it from now on. */
+  onLetGo: () => void
 }
 
 /** Conversations of a server that are heard out of sight; each holds a connection, and a browser has six. */
 const mostHidden = 3
 
-export function createView({ first, settings, onShow }: Viewing): View {
+export function createView({ first, settings, onShow, onLetGo }: Viewing): View {
   const current = signal(first)
   const others = openConversations(current)
 
@@ -53,7 +55,7 @@ export function createView({ first, settings, onShow }: Viewing): View {
     const isShown = conversation.sessionId === current.value.sessionId
     const hasRoom = settings.value.place === 'tab' || others.activity.value.size < mostHidden
     if (isBusy(conversation) && !isShown && hasRoom) others.hide({ conversation, settings: settings.value })
-    else void conversation.close()
+    else void conversation.close().then(onLetGo)
   }
 
   function showElsewhere(conversation: Conversation, before: Settings): void {

@@ -14,6 +14,11 @@ export function spentOn(state: Spent, cost: CostConfig): number | undefined {
   return isReported || hasRates({ cost }) ? priced(answers, cost) : undefined
 }
 
+/** All tokens of a conversation, those of a run that is not over among them. */
+export function tokensOf(state: Spent): number {
+  return answersOf(state).reduce((sum, { totalTokens }) => sum + totalTokens, 0)
+}
+
 /** What its tokens of one kind cost by the rates: no service reports them apart. */
 export function spentAt(state: Spent, cost: CostConfig, rate: keyof TokenRates): number | undefined {
   if (!hasRates({ cost })) return undefined

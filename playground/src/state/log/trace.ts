@@ -1,6 +1,5 @@
 import type { AgentEvent, Usage } from '../../../../src/index.ts'
 import type { LoopRecord, LoopStatus } from '../../../../src/session/index.ts'
-import { topicOf } from '../notices/failure-words.ts'
 import type { Selection } from '../selection.ts'
 import { kindWords, runWords, toolWords } from './run-words.ts'
 import { stopWord } from './why-ended.ts'
@@ -177,10 +176,8 @@ export class Trace {
         break
       case 'providerRetry':
         this.#end(`model ${loopId}`, at, 'failed')
-        this.#closed(children, 'retry', `wait, then retry ${event.attempt} (${topicOf(event.error.code)})`, at, at + event.delayMs, {
-          target,
-        })
-        this.#begin(children, 'model', `attempt ${event.attempt + 1}`, at + event.delayMs, { id: `model ${loopId}`, target })
+        this.#closed(children, 'retry', `wait before try ${event.attempt + 1}`, at, at + event.delayMs, { target })
+        this.#begin(children, 'model', `try ${event.attempt + 1}`, at + event.delayMs, { id: `model ${loopId}`, target })
         break
       default:
         this.#toolOrContext(event, target, children)

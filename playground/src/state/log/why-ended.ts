@@ -1,7 +1,7 @@
 import type { StopReason, textOf } from '../../../../src/index.ts'
 import type { RunFailure } from '../../../../src/loop/index.ts'
 import type { MessageView, RunState } from '../../../../src/store/index.ts'
-import { storageWords } from '../notices/failure-words.ts'
+import { storageWords, wordsOfService } from '../notices/failure-words.ts'
 import { type Remedy, remediesFor } from '../notices/remedies.ts'
 import { type Misfits, noMisfits } from './answer-fit.ts'
 import { runWords } from './run-words.ts'
@@ -36,7 +36,7 @@ export function whyEnded(state: RunState, misfits = noMisfits): Why | undefined 
   if (status === 'error' || failure !== undefined) {
     const { message = 'It is not known why.' } = failure ?? {}
     const found = failure === undefined ? [] : remediesFor(failure)
-    const text = failure?.code === 'journal' ? notStored(failure) : message
+    const text = failure?.code === 'journal' ? notStored(failure) : wordsOfService(message)
     return { word: runWords.error, text, isFailure: true, remedies: found.includes('compactAndRetry') ? found : withRetry(found) }
   }
   if (status === 'rejected') {
@@ -61,7 +61,8 @@ function whyAnswerEnded({ messages, endedBy }: RunState, misfits: Misfits): Why 
   const last = messages.findLast(({ role }) => role === 'assistant' || role === 'user')
   const message = last?.message?.role === 'assistant' ? last.message : undefined
   if (message?.stopReason === 'length') {
-    const text = `The answer was cut off after ${message.usage.output} tokens, at its output limit.`
+    const { output } = message.usage
+    const text = `The answer was cut off${output === 0 ? '' : ` after ${output} tokens`}, at its output limit.`
     return { word: 'Cut off', text, isFailure: false, remedies: ['continue', 'settings'] }
   }
   if (message?.stopReason === 'guardRail') {

@@ -11,6 +11,20 @@ export function storageWords(error: unknown): string | undefined {
   return storage[String(code)] ?? storage[String(Object(cause).code)]
 }
 
+/** What the SDK says to who writes a program, as a visitor would say it. */
+const visitors: readonly (readonly [RegExp, string])[] = [
+  // The page finds out by itself why nothing came back, and says it below.
+  [/ Check the network and baseUrl.*$/, ''],
+  [/^credentials failed: (.*?) The run stopped\.$/, '$1'],
+  [/ ended without \w+/, ' broke off before its end'],
+  [/\bbaseUrl\b/g, 'the address in the settings'],
+]
+
+/** What a service, or the way to it, refuses. */
+export function wordsOfService(message: string): string {
+  return visitors.reduce((text, [pattern, words]) => text.replace(pattern, words), message)
+}
+
 /** What a failure of a run is about, by its code. */
 const topics: Readonly<Record<string, string>> = {
   network: 'No answer',
@@ -28,6 +42,8 @@ const topics: Readonly<Record<string, string>> = {
 }
 
 /** In a few words; the code itself is in the error that can be copied. */
-export function topicOf(code: string): string {
+export function topicOf({ code, message }: { code: string; message: string }): string {
+  if (code === 'network' && / ended without \w+/.test(message)) return 'Broken off'
+  if (code === 'rateLimited' && /quota or credit/.test(message)) return 'Quota used up'
   return topics[code] ?? 'Failed'
 }

@@ -1,0 +1,89 @@
+import type { JsonObject, JsonValue, PendingInput } from '../../../src/index.ts'
+
+/** One of several values, as it is called. */
+export interface FieldChoice {
+  value: JsonValue
+  title: string
+}
+
+/** One thing that a question asks to be filled in. */
+export interface QuestionField {
+  name: string
+  title: string
+  description: string
+  kind: 'text' | 'number' | 'check' | 'one' | 'several' | 'json'
+  choices: readonly FieldChoice[]
+  isNeeded: boolean
+  preset: JsonValue | undefined
+  /** What the browser checks before it sends. */
+  bounds: { min?: number; max?: number; step?: number | 'any'; minLength?: number; maxLength?: number }
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** What is to be filled in, by the schema that a tool or its server wrote: nothing in it is trusted. */
+export function fieldsOf({ schema, url }: Pick<PendingInput, 'schema' | 'url'>): QuestionField[] {
+  if (url !== undefined) return []
+  const { properties, required }: Schema = Object(schema)
+  const needed: unknown[] = Array.isArray(required) ? required : []
+  return Object.entries(Object(properties)).map(([name, given]) => fieldOf(name, Object(given), needed.includes(name)))
+}
+
+function fieldOf(name: string, schema: Schema, isNeeded: boolean): QuestionField {
+  const isList = schema.type === 'array'
+  const choices = choicesOf(isList ? Object(schema.items) : schema)
+  const kind = choices.length > 0 ? (isList ? 'several' : 'one') : (kinds[String(schema.type)] ?? 'json')
+  const { title, description } = schema
+  return {
+    ...{ name, kind, choices, isNeeded, bounds: boundsOf(schema) },
+    title: typeof title === 'string' && title !== '' ? title : name,
+    description: typeof description === 'string' ? description : '',
+    preset: schema.default as JsonValue | undefined, // of JSON, as the whole question is
+  }
+}
+
+const kinds: Readonly<Record<string, QuestionField['kind']>> = { string: 'text', number: 'number', integer: 'number', boolean: 'check' }
+
+function boundsOf({ type, minimum, maximum, minLength, maxLength }: Schema): QuestionField['bounds'] {
+  if (type === 'number' || type === 'integer') {
+    const step = type === 'integer' ? 1 : 'any'
+    return { step, ...numberAt('min', minimum), ...numberAt('max', maximum) }
+  }
+  return { ...numberAt('minLength', minLength), ...numberAt('maxLength', maxLength) }
+}
+
+function numberAt<Name extends string>(name: Name, value: unknown): Partial<Record<Name, number>> {
+  return typeof value === 'number' ? ({ [name]: value } as Record<Name, number>) : {}
+}
+
+function choicesOf({ enum: values, enumNames, oneOf, anyOf }: Schema): FieldChoice[] {
+  const titles: unknown[] = Array.isArray(enumNames) ? enumNames : []
+  if (Array.isArray(values)) return values.map((value, at) => ({ value, title: String(titles[at] ?? value) }))
+  const titled = oneOf ?? anyOf
+  if (!Array.isArray(titled)) return []
+  return titled.flatMap((option) => {
+    const { const: value, title = value }: Schema = Object(option)
+    return value === undefined ? [] : [{ value: value as JsonValue, title: String(title) }] // of JSON too
+  })
+}
+
+/** What was filled in. Throws a `SyntaxError` for what should be JSON and is none. */
+export function contentOf(fields: readonly QuestionField[], filled: FormData): JsonObject {
+  const content: JsonObject = Object.create(null)
+  for (const field of fields) {
+    const value = filledValue(field, filled.getAll(field.name).map(String))
+    if (value !== undefined) content[field.name] = value
+  }
+  return { ...content }
+}
+
+function filledValue({ kind, choices, isNeeded }: QuestionField, given: readonly string[]): JsonValue | undefined {
+  const [text = ''] = given
+  if (kind === 'check') return given.length > 0
+  if (kind === 'several') return given.flatMap((at) => choices[Number(at)]?.value ?? [])
+  if (kind === 'text' && isNeeded) return text
+  if (text === '') return undefined
+  if (kind === 'one') return choices[Number(text)]?.value
+  if (kind === 'number') return Number(text)
+  return kind === 'json' ? JSON.parse(text) : text
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { topicOf, wordsOfService } from '../../playground/src/state/notices/failure-words.ts'
+import { Agent } from '../../src/index.ts'
+import { openaiCompatible } from '../../src/providers/openai/index.ts'
+import { initialState, reduce } from '../../src/store/index.ts'
+
+/** How a run ends that asks a service which answers so. */
+async function failureOf(answer: () => Response, apiKey: string | (() => string) = 'k') {
+  const options = { baseUrl: 'http://127.0.0.1:9/v1', apiKey, fetch: async () => answer() }
+  const agent = new Agent({ model: openaiCompatible('m', options), retry: { maxRetries: 0 }, logger: false })
+  let state = initialState()
+  for await (const event of agent.prompt('Hello')) state = reduce(state, event)
+  const { failure } = state
+  if (failure === undefined) throw new Error('It did not fail.')
+  return failure
+}
+
+const html = () => new Response('<!doctype html><html></html>', { headers: { 'content-type': 'text/html' } })
+const cut = () =>
+  new Response('data: {"choices":[{"index":0,"delta":{"content":"Half"}}]}\n\n', { headers: { 'content-type': 'text/event-stream' } })
+const none = () => {
+  throw new TypeError('Failed to fetch')
+}
+const noKey = () => {
+  throw new Error('There is no key in this page: enter one in the settings.')
+}
+const quota = () => Response.json({ error: { message: 'Used up.', code: 'insufficient_quota' } }, { status: 429 })
+
+describe('what a service refuses is said to a visitor, who has no options to set', () => {
+  const options = /baseUrl|apiKey|finish_reason|credentials failed/
+
+  it.each([
+    ['a web page', () => failureOf(html), 'No answer', /web page \(text\/html\).*the address in the settings/],
+    ['half an answer', () => failureOf(cut), 'Broken off', /broke off before its end/],
+    ['nothing', () => failureOf(none), 'No answer', /could not be reached at http:\/\/127\.0\.0\.1:9: Failed to fetch\.$/],
+    ['a key that is missing', () => failureOf(cut, noKey), 'Failed', /^There is no key in this page: enter one in the settings\.$/],
+    ['a quota that is used up', () => failureOf(quota), 'Quota used up', /Used up\./],
+  ])('%s', async (_name, failing, topic, says) => {
+    const failure = await failing()
+    expect(wordsOfService(failure.message)).toMatch(says)
+    expect(wordsOfService(failure.message)).not.toMatch(options)
+    expect(topicOf(failure)).toBe(topic)
+  })
+})
