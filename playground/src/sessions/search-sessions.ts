@@ -35,7 +35,7 @@ function excerptOf(text: string, at: number): string {
     .replace(/[*_`#>|]+/g, '')
     .replace(/\s+/g, ' ')
   const begun = from === 0 ? cut : `…${cut.replace(/^\S*\s/, '')}`
-  return to >= text.length ? begun : `${begun.replace(/\s\S*$/, '')}…`
+  return to >= text.length ? begun : `${begun.replace(/[\s.,:;]\S*$/, '').replace(/[\s.,:;]+$/, '')}…`
 }
 
 async function textIn(backend: Backend, { sessionId, lastActiveAt }: StoredSession): Promise<string> {

@@ -30,7 +30,7 @@ const refusals: Readonly<Record<string, () => Response>> = {
     refusal(200, '<!doctype html><html><head><title>Sign in</title></head><body>Sign in</body></html>', { 'content-type': 'text/html' }),
   'gateway-page': () =>
     refusal(502, '<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>', { 'content-type': 'text/html' }),
-  'wait-with-clock': () => refusal(429, error('Slow down, please.'), { 'retry-after': '1500' }),
+  'wait-with-clock': () => refusal(429, error('Slow down, please.'), { 'retry-after': '1500', 'x-should-retry': 'true' }),
 }
 
 const asked = (name: string, answer: () => Response): View => ({
