@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { ConfigError, type JsonSchema } from '../../src/index.ts'
-import { formatChecks, maxCheckSteps, resultOf } from '../../src/internal.ts'
+import { errorText, formatChecks, maxCheckSteps, resultOf } from '../../src/internal.ts'
 import { enforceableSchema, linearPattern, type SchemaValidator } from '../../src/tools/index.ts'
 import { readErrors } from './issues.ts'
 
@@ -62,7 +62,7 @@ function compileWith(ajv: Ajv2020, root: JsonSchema): ValidateFunction {
   try {
     return ajv.compile(root)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = errorText(cause)
     throw new ConfigError('unsupportedSchema', `ajv cannot compile this schema: ${reason}`, { cause })
   } finally {
     // Ajv would keep every schema it has ever seen.

@@ -17,6 +17,7 @@ import {
   aText,
   checkOptions,
   either,
+  errorText,
   kind,
   listOf,
   logWarning,
@@ -317,7 +318,7 @@ class Connection implements McpConnection {
 function wordsOf(error: unknown): string {
   // A schema lists what it misses, for programs.
   if (Array.isArray(Object(error).issues)) return 'what the server answered is no message of MCP'
-  const said = error instanceof Error ? error.message || error.name : String(error)
+  const said = errorText(error)
   const at = said.search(/<(?:!doctype html|html|head|body)\b/i)
   const words = at < 0 ? said : said.slice(0, at) + namedPage(said.slice(at, at + 8192).replace(/\s+/g, ' '))
   const status: unknown = Object(error).code

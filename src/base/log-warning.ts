@@ -3,6 +3,7 @@ import { isSecretName } from '../contract/shape/shown-value.ts'
 import type { Logger } from '../types/logger.ts'
 import { withoutSecret } from './text/redact.ts'
 import { withoutUrlSecrets } from './text/url-secrets.ts'
+import { shortened } from './text/whole-characters.ts'
 
 /**
  * Passes a warning to the logger, or to the console where there is none; `false` is silence. Never throws, and leaves no rejection behind: a logger
@@ -31,8 +32,7 @@ const maxChars = 8000
 
 function shownValue(value: JsonValue, secrets: readonly string[]): JsonValue {
   if (typeof value === 'string') {
-    const text = value.length > maxChars ? `${value.slice(0, maxChars)} …` : value
-    return withoutLikelySecrets(withoutSecret(text, secrets))
+    return withoutLikelySecrets(withoutSecret(shortened(value, maxChars), secrets))
   }
   if (Array.isArray(value)) return value.map((each) => shownValue(each, secrets))
   if (typeof value !== 'object' || value === null) return value

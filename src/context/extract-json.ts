@@ -1,3 +1,4 @@
+import { shortened } from '../base/text/whole-characters.ts'
 import { ProviderError } from '../contract/errors.ts'
 import type { JsonValue } from '../contract/json.ts'
 import { type AgentMessage, type AssistantMessage, type Message, textOf } from '../contract/message/message.ts'
@@ -56,7 +57,7 @@ function circumstances({ stopReason, errorMessage, refusal }: AssistantMessage):
 
 function excerpt(text: string): string {
   const shown = text.replace(/\s+/g, ' ').trim()
-  return JSON.stringify(shown.length > 200 ? `${shown.slice(0, 200)}…` : shown)
+  return JSON.stringify(shortened(shown, 200))
 }
 
 function mismatch(message: string, cause?: unknown): ProviderError {

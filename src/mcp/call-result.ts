@@ -1,6 +1,6 @@
 import { answeredMedia, maxAnswerBytes } from '../base/answered-media.ts'
 import { escapeControls } from '../base/text/escape-controls.ts'
-import { headOf } from '../base/text/whole-characters.ts'
+import { headOf, shortened } from '../base/text/whole-characters.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { Content, FileContent, ImageContent } from '../contract/message/content.ts'
 import { isBase64 } from '../contract/message/media.ts'
@@ -122,5 +122,5 @@ export function cutText(text: string, limit: number): string {
 export function oneLine(text: unknown, limit = 200): string {
   const words = typeof text === 'object' && text !== null ? '(no text)' : String(text)
   const line = escapeControls(words.slice(0, limit + 1)).replaceAll(/[\t\n]+/g, ' ')
-  return line.length > limit ? `${headOf(line, limit)}…` : line
+  return shortened(line, limit)
 }

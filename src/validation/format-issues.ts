@@ -1,3 +1,4 @@
+import { shortened } from '../base/text/whole-characters.ts'
 import { errorText } from '../contract/errors.ts'
 import type { SchemaIssue, SchemaResult } from '../types/standard-schema.ts'
 
@@ -99,5 +100,5 @@ function json(value: unknown): string {
 }
 
 function cut(text: string): string {
-  return text.length > shown ? `${text.slice(0, shown)}…` : text
+  return shortened(text, shown)
 }

@@ -83,6 +83,12 @@ const onceOnly: readonly (readonly [what: string, homes: readonly string[], look
     /Object\.hasOwn\((\w+), (\w+)\) \? \(?\1\[\2\] (?:: undefined|\?\?)/,
   ],
   ['the headers of a stream', ['src/ui/shared/stream-headers.ts'], /'x-accel-buffering': 'no',\n\} as const/],
+  ['what an error says: errorText', ['adapters/elements/phi-composer.ts', 'playground/'], /(\w+) instanceof Error \? \1\.message/],
+  [
+    'the beginning of a text: shortened',
+    ['src/contract/message/block-words.ts', 'playground/'],
+    /(\w+)\.length (?:> (\w+) \? `|<= (\w+) \? \1 : `)\$\{\1\.slice\(0, (?:\2|\3)\)\}…`/,
+  ],
 ]
 
 /** Functions that read as another does, and do something else: where, the name, and why. */

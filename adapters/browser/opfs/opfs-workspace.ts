@@ -1,5 +1,15 @@
 import { PhiError } from '../../../src/index.ts'
-import { aText, changed, checkOptions, notFound, options as optionsOf, rootStays, sha256Of, wrongKind } from '../../../src/internal.ts'
+import {
+  aText,
+  changed,
+  checkOptions,
+  errorText,
+  notFound,
+  options as optionsOf,
+  rootStays,
+  sha256Of,
+  wrongKind,
+} from '../../../src/internal.ts'
 import { joinPath, resolvePath, type Workspace, WorkspaceError, type WorkspaceStat } from '../../../src/tools/index.ts'
 
 /** Whether the browser says that nothing is there. */
@@ -18,7 +28,7 @@ function translated(path: string, error: unknown): Error {
   }
   if (error instanceof TypeError)
     return new WorkspaceError('outside', `The browser takes no file of the name ${shown}. Use another one.`, { cause: error })
-  return new WorkspaceError('io', `${shown} could not be used: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  return new WorkspaceError('io', `${shown} could not be used: ${errorText(error)}`, { cause: error })
 }
 
 /** Where an OPFS workspace is. */

@@ -1,6 +1,6 @@
 import { type Env, Hono } from 'hono'
 import { AgentBusyError, ConfigError, type Logger, PhiError } from '../../../src/index.ts'
-import { logWarning } from '../../../src/internal.ts'
+import { errorText, logWarning } from '../../../src/internal.ts'
 import { SessionError } from '../../../src/session/index.ts'
 import { type Problem, ProblemError, problemResponse, unknownRoute } from './problem.ts'
 
@@ -24,12 +24,12 @@ export function answerProblems<E extends Env>(app: Hono<E>, logger: Logger | fal
 }
 
 /** What an error means for a client. What only the server can mend goes to `logger`. */
-export function problemOf(error: Error, logger: Logger | false | undefined): Problem {
+export function problemOf(error: unknown, logger: Logger | false | undefined): Problem {
   if (error instanceof ProblemError) return error.problem
   if (AgentBusyError.isInstance(error)) return { status: 409, code: 'busy', detail: error.message }
   const known = ConfigError.isInstance(error) ? misuse[error.code] : SessionError.isInstance(error) ? ofSessions[error.code] : undefined
-  if (known !== undefined) return { ...known, detail: error.message }
-  logWarning(logger, 'agentFailed', { message: error.message })
+  if (known !== undefined) return { ...known, detail: errorText(error) }
+  logWarning(logger, 'agentFailed', { message: errorText(error) })
   // Our own errors say what to do and hold no secret; nobody knows what others say, so it goes to the logger only.
   const detail = PhiError.isInstance(error) ? error.message : 'The agent could not be started; the reason went to the logger of the server.'
   // Nobody knows what became of it, and another try may find the store well: a disk, a database, another writer that does not answer.

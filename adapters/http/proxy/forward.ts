@@ -141,7 +141,7 @@ export function responseHeaders(from: Headers, secrets: readonly string[]): Head
 }
 
 /** The text of an error, at most 64 KiB of it, without the key: services echo what they reject. */
-export async function errorText({ response, secrets }: Answer, signal: AbortSignal): Promise<string> {
+export async function errorBody({ response, secrets }: Answer, signal: AbortSignal): Promise<string> {
   const reader = response.body?.getReader()
   if (reader === undefined) return ''
   const stop = (): void => void reader.cancel().catch(() => undefined)

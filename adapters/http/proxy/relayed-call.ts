@@ -1,10 +1,10 @@
 import type { Context, Env } from 'hono'
 import { emptyUsage } from '../../../src/context/index.ts'
 import { estimatedCost, type Logger, type Usage } from '../../../src/index.ts'
-import { logWarning, timerMs } from '../../../src/internal.ts'
+import { errorText, logWarning, timerMs } from '../../../src/internal.ts'
 import { ProblemError, soonMs } from '../access/problem.ts'
 import type { Admission } from './budget.ts'
-import { type Answer, errorText, forward, responseHeaders, untilAborted } from './forward.ts'
+import { type Answer, errorBody, forward, responseHeaders, untilAborted } from './forward.ts'
 import type { PathCall } from './protocols.ts'
 import { type CallEnding, type Relay, relay } from './relay.ts'
 import type { ReadyUpstream } from './upstream.ts'
@@ -103,7 +103,7 @@ class RelayedCall<E extends Env> {
   }
 
   async #failed(answer: Answer): Promise<Response> {
-    const text = await errorText(answer, this.#aborter.signal)
+    const text = await errorBody(answer, this.#aborter.signal)
     this.#bytes = text.length
     this.#settle('whole')
     return new Response(text, { status: answer.response.status, headers: responseHeaders(answer.response.headers, answer.secrets) })
@@ -166,7 +166,7 @@ class RelayedCall<E extends Env> {
     try {
       this.#options.onCall?.(report)
     } catch (error) {
-      logWarning(this.#options.logger, 'onCallFailed', { message: error instanceof Error ? error.message : String(error) })
+      logWarning(this.#options.logger, 'onCallFailed', { message: errorText(error) })
     }
   }
 

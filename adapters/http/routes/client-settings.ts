@@ -1,6 +1,6 @@
 import type { ClientSettings } from '../../../src/client/index.ts'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { checkOptions, clientSettingFields, isJsonObject, options as optionsOf, settingsIn } from '../../../src/internal.ts'
+import { checkOptions, clientSettingFields, errorText, isJsonObject, options as optionsOf, settingsIn } from '../../../src/internal.ts'
 import { refuse } from '../access/problem.ts'
 import { type ClientAsk, type ClientSettingName, choiceIn, refuseSetting } from '../live/commands/client-ask.ts'
 
@@ -30,7 +30,7 @@ function checked(settings: JsonObject): ClientSettings {
   try {
     checkOptions(settings, clientSettings, 'settings')
   } catch (error) {
-    refuse(400, 'invalidBody', error instanceof Error ? error.message : String(error))
+    refuse(400, 'invalidBody', errorText(error))
   }
   const { thinking } = settings as ClientSettings // just checked
   return { ...settingsIn(settings as ClientSettings), ...(thinking !== undefined && { thinking }) }

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { type Content, type JsonObject, type JsonValue, type UserMessage, userMessage } from '../../../src/index.ts'
-import { checkOptions, clientBlock, isJsonObject, json } from '../../../src/internal.ts'
+import { checkOptions, clientBlock, errorText, isJsonObject, json } from '../../../src/internal.ts'
 import { refuse } from '../access/problem.ts'
 import type { ClientAsk, ClientSettingName } from '../live/commands/client-ask.ts'
 import { askedIn } from './client-settings.ts'
@@ -65,7 +65,7 @@ function userBlock(block: JsonValue, place: string): Content {
   try {
     return clientBlock(block, place)
   } catch (error) {
-    invalid(error instanceof Error ? error.message : String(error))
+    invalid(errorText(error))
   }
 }
 
@@ -74,7 +74,7 @@ function assertShallow(body: JsonObject): void {
   try {
     checkOptions(body, json, 'body')
   } catch (error) {
-    invalid(error instanceof Error ? error.message : String(error))
+    invalid(errorText(error))
   }
 }
 

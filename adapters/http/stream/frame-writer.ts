@@ -1,5 +1,5 @@
 import { type AgentEvent, PhiError } from '../../../src/index.ts'
-import { approvalEvents, namesOf } from '../../../src/internal.ts'
+import { approvalEvents, errorText, namesOf } from '../../../src/internal.ts'
 import { type AgUiEncoder, agUiSse, type WaitingForPerson } from '../../../src/ui/ag-ui/index.ts'
 import { type UiMessageEncoder, uiMessageSse, uiMessageStreamEnd } from '../../../src/ui/ai-sdk/index.ts'
 import { eventEncoder, type ShownEvents } from '../../../src/ui/native/index.ts'
@@ -32,7 +32,7 @@ export function nativeFrames(shown: ShownEvents): FrameWriter {
     end: () => '',
     fail: (error) => {
       const code = PhiError.isInstance(error) ? error.code : 'stream'
-      return `event: error\ndata: ${JSON.stringify({ code, message: error instanceof Error ? error.message : String(error) })}\n\n`
+      return `event: error\ndata: ${JSON.stringify({ code, message: errorText(error) })}\n\n`
     },
   }
 }

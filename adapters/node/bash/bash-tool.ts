@@ -1,4 +1,5 @@
 import { type AgentTool, type JsonObject, PhiError, type ToolContext, ToolError, type ToolResult } from '../../../src/index.ts'
+import { errorText } from '../../../src/internal.ts'
 import { escapeControls } from '../../../src/store/index.ts'
 import { openControlGroup } from '../process/control-group.ts'
 import { type ProcessEnd, runProcess } from '../process/run-process.ts'
@@ -103,9 +104,7 @@ async function launched(settings: BashSettings, command: string, signal: AbortSi
     return { end: await run(unconfinedBash(bash, policy.root, env, command)), renamed: [] }
   } catch (error) {
     if (signal.aborted && error === signal.reason) throw new ToolError('cancelled', 'Cancelled')
-    throw PhiError.isInstance(error)
-      ? error
-      : new ToolError('failed', `Failed to execute: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw PhiError.isInstance(error) ? error : new ToolError('failed', `Failed to execute: ${errorText(error)}`, { cause: error })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/index.ts'
-import { isObject, parsedJson } from '../../../src/internal.ts'
+import { isObject, parsedJson, shortened } from '../../../src/internal.ts'
 import type { HookRefusal } from '../../../src/loop/index.ts'
 import { escapeControls } from '../../../src/store/index.ts'
 import { systemPath } from '../policy/programs.ts'
@@ -105,7 +105,7 @@ function environment(): Record<string, string> {
 /** Beginning of a text for people and models. */
 function shown(text: string): string {
   const cut = escapeControls(text.trim())
-  return cut.length <= maxShown ? cut : `${cut.slice(0, maxShown)}…`
+  return shortened(cut, maxShown)
 }
 
 /** Output up to a limit; what comes after it is dropped. */

@@ -25,3 +25,8 @@ export function headOf(text: string, most: number): string {
 export function tailOf(text: string, most: number): string {
   return text.length <= most ? text : text.slice(text.length - Math.max(0, Math.trunc(most))).replace(/^[\udc00-\udfff]/, '')
 }
+
+/** {@link headOf}, with `…` behind it where something was left out. */
+export function shortened(text: string, most: number): string {
+  return text.length > most ? `${headOf(text, most)}…` : text
+}

@@ -1,3 +1,4 @@
+import { shortened } from '../../base/text/whole-characters.ts'
 import { errorText } from '../../contract/errors.ts'
 import { isObject, ownOf } from '../../contract/json.ts'
 
@@ -39,7 +40,7 @@ export function messagesFault(answer: unknown): string | undefined {
 export function shown(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value)
-  if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)
+  if (typeof value === 'string') return JSON.stringify(shortened(value, 40))
   if (Array.isArray(value)) return `a list of ${value.length}`
   return typeof value === 'function' ? 'a function' : 'an object'
 }

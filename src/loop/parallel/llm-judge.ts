@@ -1,3 +1,4 @@
+import { shortened } from '../../base/text/whole-characters.ts'
 import { estimateTokens } from '../../context/tokens/estimate.ts'
 import { fencedLines, fenceToken, indented } from '../../context/view/stand-in.ts'
 import { type AgentMessage, lastAnswerText, shownContent, textOf } from '../../contract/message/message.ts'
@@ -57,7 +58,7 @@ export function llmJudge(options: LlmJudgeOptions): EvaluationStrategy {
 }
 
 function excerpt(reply: string): string {
-  return JSON.stringify(reply.length > 80 ? `${reply.slice(0, 80)}…` : reply)
+  return JSON.stringify(shortened(reply, 80))
 }
 
 function judgeMaterial({ prompt, outcomes }: EvaluationInput, judged: readonly ParallelOutcome[]): JudgeMaterial {

@@ -1,6 +1,7 @@
 import { parsedJson } from '../../base/json/parsed-json.ts'
 import { withoutSecret } from '../../base/text/redact.ts'
 import { secretsIn, withoutUrlSecrets } from '../../base/text/url-secrets.ts'
+import { shortened } from '../../base/text/whole-characters.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import {
@@ -197,5 +198,5 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? 'missing'
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+  return shortened(text, 80)
 }

@@ -1,5 +1,6 @@
 import { aWorkspace } from '../../base/port-kinds.ts'
 import { escapeName } from '../../base/text/escape-controls.ts'
+import { shortened } from '../../base/text/whole-characters.ts'
 import { WorkspaceError } from '../../contract/errors.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aPositiveNumber, options as optionsOf, required } from '../../contract/shape/shape.ts'
@@ -91,5 +92,5 @@ function report(pattern: string, { matches, truncated }: SearchOutcome): ToolRes
 }
 
 function cut(text: string): string {
-  return text.length > maxLineShown ? `${text.slice(0, maxLineShown)}…` : text
+  return shortened(text, maxLineShown)
 }

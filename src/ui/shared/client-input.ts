@@ -1,5 +1,6 @@
 import { toBase64 } from '../../base/base64.ts'
 import { parsedJson } from '../../base/json/parsed-json.ts'
+import { errorText } from '../../contract/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import { clientBlock } from '../../contract/message/client-block.ts'
 import type { Content } from '../../contract/message/content.ts'
@@ -21,7 +22,7 @@ export function readBody(body: unknown): Read<JsonObject> {
   try {
     checkOptions(parsed, json, 'body')
   } catch (error) {
-    return problem(error instanceof Error ? error.message : String(error))
+    return problem(errorText(error))
   }
   return { value: parsed }
 }
@@ -56,7 +57,7 @@ export function readFile({ mimeType, data, url, name }: ClientFile, part: string
     const cited = isMediaOf(type, ['application/pdf']) ? { citations: 'ifPossible' } : {}
     return { value: clientBlock({ type: isPicture ? 'image' : 'file', mimeType: type, ...source, ...named, ...cited }, part) }
   } catch (error) {
-    return problem(error instanceof Error ? error.message : String(error))
+    return problem(errorText(error))
   }
 }
 

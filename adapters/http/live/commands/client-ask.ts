@@ -1,6 +1,6 @@
 import type { ClientSettings } from '../../../../src/client/index.ts'
 import type { Agent, JsonObject, JsonValue, PromptOptions } from '../../../../src/index.ts'
-import { checkOptions, choiceFields, options as optionsOf, thinkingLevel } from '../../../../src/internal.ts'
+import { checkOptions, choiceFields, errorText, options as optionsOf, thinkingLevel } from '../../../../src/internal.ts'
 import { refuse } from '../../access/problem.ts'
 
 /** A setting that a server may leave to its clients. */
@@ -60,7 +60,7 @@ function checkedChoice(choice: JsonObject): ClientChoice {
   try {
     checkOptions(choice, choiceShape, 'body')
   } catch (error) {
-    refuse(400, 'invalidBody', error instanceof Error ? error.message : String(error))
+    refuse(400, 'invalidBody', errorText(error))
   }
   return choice
 }

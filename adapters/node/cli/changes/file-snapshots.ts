@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ToolError } from '../../../../src/index.ts'
+import { errorText } from '../../../../src/internal.ts'
 import { type Workspace, WorkspaceError } from '../../../../src/tools/index.ts'
 
 /** A change of a file that was made: hashes of what was there before and after it, `null` for no file. */
@@ -128,7 +129,7 @@ export class FileSnapshots {
       } else await workspace.write(path, await this.#blob(before), { signal })
       return undefined
     } catch (error) {
-      return `${path} is left alone: ${error instanceof Error ? error.message : String(error)}`
+      return `${path} is left alone: ${errorText(error)}`
     }
   }
 

@@ -1,4 +1,5 @@
 import type { AgentRun } from '../../../../src/index.ts'
+import { errorText } from '../../../../src/internal.ts'
 import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
 import type { EditedFiles } from '../changes/edited-files.ts'
 import type { ProposedChange } from '../changes/proposed-change.ts'
@@ -28,7 +29,7 @@ export async function triage(
     const { failure } = proposal
     return {
       kind: 'refuse',
-      reason: `What the call would do could not be shown: ${failure instanceof Error ? failure.message : String(failure)}`,
+      reason: `What the call would do could not be shown: ${errorText(failure)}`,
       length: 0,
     }
   }

@@ -1,5 +1,5 @@
 import { type AgentMessage, textOf } from '../../../../src/index.ts'
-import { isReport } from '../../../../src/internal.ts'
+import { isReport, shortened } from '../../../../src/internal.ts'
 import { joined, type Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { callLines, subjectOf } from './call-lines.ts'
@@ -25,7 +25,7 @@ function linesOf(message: AgentMessage, messages: readonly AgentMessage[], scree
   if (message.role === 'user') {
     const text = textOf(message.content).trim()
     const mark = isReport(message) ? paint('dim', '┄ ') : paint('green', '› ')
-    return [joined(mark, plain(text.length > longestSaid ? `${text.slice(0, longestSaid)}…` : text))]
+    return [joined(mark, plain(shortened(text, longestSaid)))]
   }
   if (message.role !== 'assistant') return []
   return message.content.flatMap((block) => {

@@ -1,4 +1,5 @@
 import { type Agent, ConfigError, type ToolResult, textOf } from '../../../../src/index.ts'
+import { errorText } from '../../../../src/internal.ts'
 import { createBudget } from '../../../../src/loop/index.ts'
 import { callLines } from '../render/call-lines.ts'
 import type { Screen } from '../terminal/screen.ts'
@@ -45,6 +46,6 @@ async function outcomeOf(run: () => Promise<unknown>): Promise<{ result: ToolRes
     const text = typeof output === 'string' ? output : JSON.stringify(output)
     return { result: { content: content ?? [{ type: 'text', text }] }, isError }
   } catch (error) {
-    return { result: { content: [{ type: 'text', text: error instanceof Error ? error.message : String(error) }] }, isError: true }
+    return { result: { content: [{ type: 'text', text: errorText(error) }] }, isError: true }
   }
 }

@@ -47,7 +47,7 @@ export class Incoming {
       this.#once(callId, beginBy)
       return await act(said, requestFor(said, left), begins)
     } catch (error) {
-      return problemResponse(problemOf(error instanceof Error ? error : new Error(String(error)), logger))
+      return problemResponse(problemOf(error, logger))
     }
   }
 

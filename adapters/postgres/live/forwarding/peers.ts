@@ -113,7 +113,7 @@ export class Peers {
       const isMeant = receiver === this.#options.processId
       return told(isMeant ? await this.#options.incoming.answer(callId, command, request.signal) : 'moved')
     } catch (error) {
-      return problemResponse(problemOf(error instanceof Error ? error : new Error(String(error)), this.#options.logger))
+      return problemResponse(problemOf(error, this.#options.logger))
     }
   }
 

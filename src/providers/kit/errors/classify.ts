@@ -1,6 +1,7 @@
 import { namedPage } from '../../../base/http-answer.ts'
 import { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 import { withoutSecret } from '../../../base/text/redact.ts'
+import { shortened } from '../../../base/text/whole-characters.ts'
 import { ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from '../../../contract/errors.ts'
 import { type ErrorFacts, readErrorFacts } from './error-facts.ts'
 import { retryAfterMs } from './retry-after.ts'
@@ -98,7 +99,6 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
  */
 function quote(text: string, credential: Failure['credential']): string {
   const line = namedPage(text.slice(0, maxRead).replace(/\s+/g, ' ').trim())
-  let quoted = withoutSecret(line, credential)
-  if (quoted.length > maxQuote) quoted = `${quoted.slice(0, maxQuote)}…`
+  const quoted = shortened(withoutSecret(line, credential), maxQuote)
   return quoted === '' || /[.!?…]$/.test(quoted) ? quoted : `${quoted}.`
 }
