@@ -78,8 +78,8 @@ function engineFetch(engine: ChatEngine, isUnnamed: boolean): typeof fetch {
 
 async function completions(engine: ChatEngine, request: JsonObject): Promise<AsyncIterator<unknown>> {
   // Its types are those of one version of an engine; what it answers is read as a service's.
-  const create: (request: JsonObject) => unknown = engine.chat.completions.create.bind(engine.chat.completions) as never
-  const answer: unknown = await create(request)
+  const { completions: asked } = engine.chat
+  const answer: unknown = await Reflect.apply(asked.create, asked, [request])
   const iterate: unknown = Object(answer)[Symbol.asyncIterator]
   if (typeof iterate !== 'function') throw new TypeError('The engine did not stream its answer.')
   return iterate.call(answer)
