@@ -7,7 +7,7 @@ test('the search of the browser finds what is not in the page, and that comes in
   const file = { name: 'long.jsonl', mimeType: 'text/plain', buffer: Buffer.from(await longHistory(400)) }
   await page.getByLabel('File to import').setInputFiles(file)
   const question = page.getByTestId('message-user').filter({ hasText: 'of day 3?' })
-  const hidden = page.locator('[hidden="until-found"]').filter({ hasText: 'of day 3?' })
+  const hidden = page.locator('[data-found][hidden="until-found"]').filter({ hasText: 'of day 3?' })
   await expect(hidden).toHaveCount(1)
   await expect(question).toHaveCount(0)
   // As the browser does with a match, before it shows it; no driver can press its keys.
@@ -18,7 +18,7 @@ test('the search of the browser finds what is not in the page, and that comes in
   await expect(question).toBeInViewport()
   await expect(hidden).toHaveCount(0)
   // What was there before can be found now.
-  await expect(page.locator('[hidden="until-found"]').filter({ hasText: 'of day 200?' })).toHaveCount(1)
+  await expect(page.locator('[data-found][hidden="until-found"]').filter({ hasText: 'of day 200?' })).toHaveCount(1)
 })
 
 test('of a long conversation only what is near is in the page; all of it can be reached, and what is edited stays', async ({ page }) => {

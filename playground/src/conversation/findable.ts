@@ -33,11 +33,13 @@ export function useFindable({ box, ids, from, to, textOf, onFound }: Absent): vo
     return made
   }
 
-  function put(room: HTMLElement | null | undefined, absent: readonly string[]): void {
+  function put(room: HTMLElement | null, absent: readonly string[]): void {
+    if (room === null) return
+    const all = room.firstElementChild ?? room.appendChild(document.createElement('div'))
     const nodes = absent.map(textNode)
-    // A browser shows what it has found.
-    for (const node of nodes) if (!node.hasAttribute('hidden')) node.setAttribute('hidden', 'until-found')
-    room?.replaceChildren(...nodes)
+    // A browser shows what it has found, and what that is in. As long as the whole is hidden, thousands cost a frame nothing.
+    for (const node of [all, ...nodes]) if (!node.hasAttribute('hidden')) node.setAttribute('hidden', 'until-found')
+    all.replaceChildren(...nodes)
   }
 
   useEffect(() => {

@@ -181,8 +181,10 @@ function reach(offsets: Float64Array, { top, bottom }: { top: number; bottom: nu
 
 /** Where those in the page begin, by id; notes their heights. */
 function topsIn(element: HTMLElement, heights: Heights): Map<string, number> {
-  const all = [...element.querySelectorAll<HTMLElement>('[data-message]')]
-  const end = element.querySelector<HTMLElement>('[data-after]')?.offsetTop ?? 0
+  // Not a search of all that is in there: it would go through the texts of those that are not in the page, too.
+  const children = [...(element.firstElementChild?.children ?? [])].filter((child) => child instanceof HTMLElement)
+  const all = children.filter(({ dataset }) => dataset.message !== undefined)
+  const end = children.find(({ dataset }) => dataset.after !== undefined)?.offsetTop ?? 0
   const tops = new Map<string, number>()
   for (const [at, { dataset, offsetTop }] of all.entries()) {
     const id = dataset.message ?? ''
