@@ -87,7 +87,10 @@ function otherBrowsers() {
 
 /** What the first picture needs: the scenarios, of which one can be picked while the rest is on its way. */
 const openingFiles =
-  /^(?:node_modules.(?:preact|@preact)\b|playground.src.(?:main|opening|layout.panes|state.layout|conversation.welcome|parts.icon|late.load-failure|settings.settings-key|remote.endpoint|demo.(?:scenario|scenarios.\w+|files))\.tsx?$|playground.src.styles\b|playground.index\.html)/
+  /^(?:node_modules.(?:preact|@preact)\b|playground.src.(?:main|opening|layout.panes|state.layout|conversation.welcome|parts.icon|late.(?:load-failure|answer-parts|late-part|first-words|missing-part)|settings.settings-key|remote.endpoint|demo.(?:scenario|scenarios.\w+|files))\.tsx?$|playground.src.styles\b|playground.index\.html)/
+
+const keptFiles = /^(?:src.session|adapters.browser.indexed-db|node_modules.idb|playground.src.state.backend.kept-here)\b/
+const toolFiles = /^(?:src.(?:tools|workspace|agent.sub-agent)|playground.src.demo.(?:tools|naturalist))\b/
 
 /**
  * What the playground needs for its first picture and its first answer, in three files instead of fifty, so that a browser asks for little at first,
@@ -104,9 +107,12 @@ const firstLoad = [
     name: 'agent',
     tags: ['$initial' as const],
     priority: 1,
-    test: (id: string) => /^(?:src|adapters|node_modules.idb)\b/.test(fromRoot(id)),
+    test: (id: string) => /^(?:src|adapters)\b/.test(fromRoot(id)),
   },
   { name: 'page', tags: ['$initial' as const] },
+  // Where conversations are kept; most of what is loaded later needs a part of it. And the tools.
+  { name: 'kept', test: (id: string) => keptFiles.test(fromRoot(id)) },
+  { name: 'tools', test: (id: string) => toolFiles.test(fromRoot(id)) },
 ]
 
 function fromRoot(id: string): string {

@@ -80,17 +80,85 @@ test('a dialog that is not there says so, closes by Escape, and is there after a
   await expect(composer(page)).toHaveValue(words)
 })
 
-test('a scenario that is picked before anything else is there is played, and its cards come', async ({ page }) => {
+/** Lets who asks for files of this name wait. Returns how they come. */
+async function held(page: Page, name: string): Promise<() => void> {
   let letGo = () => {}
-  const held = new Promise<void>((resolve) => {
+  const isLetGo = new Promise<void>((resolve) => {
     letGo = resolve
   })
-  await page.route('**/assets/start-*', async (route) => {
-    await held
+  await page.route(`**/assets/${name}-*`, async (route) => {
+    await isLetGo
     await route.continue()
   })
+  return letGo
+}
+
+/** Picks a scenario while the agent is still on its way. */
+async function pickEarly(page: Page, scenario: string): Promise<void> {
+  const letGo = await held(page, 'start')
   await page.goto(quickPage)
-  await page.getByRole('button', { name: 'Approval', exact: true }).click()
+  await page.getByRole('button', { name: scenario, exact: true }).click()
   letGo()
+}
+
+const answer = (page: Page) => page.getByTestId('message-assistant')
+
+test('a scenario that is picked before anything else is there is played, and its cards come', async ({ page }) => {
+  await pickEarly(page, 'Approval')
+  await expect(card(page)).toContainText('needs your approval')
+})
+
+test('words come before what keeps them; the answer is finished, and kept, when that is there', async ({ page }) => {
+  const letGo = await held(page, 'kept')
+  await pickEarly(page, 'Text')
+  await expect(answer(page)).toContainText('you can walk her deck')
+  await expect(status(page)).toHaveAttribute('data-status', 'running')
+  letGo()
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  await page.reload()
+  await expect(answer(page)).toContainText('you can walk her deck')
+  await expect(page.getByRole('navigation', { name: 'Conversations' })).toContainText('Tell me about the ship Fram.')
+})
+
+/** That conversations cannot be opened: others may say so of the list, and of the tree. */
+const notice = (page: Page) => page.getByTestId('notice').filter({ hasText: 'Conversations cannot be opened' })
+const notSent = (page: Page) => page.getByTestId('notice').filter({ hasText: 'Not sent' })
+
+test('without what keeps conversations the first answer is not called finished, and the page says why', async ({ page }) => {
+  const isBack = await gone(page, 'kept')
+  await pickEarly(page, 'Text')
+  await expect(notice(page)).toContainText('a part of the page could not be loaded')
+  await expect(status(page)).toHaveAttribute('data-status', 'error')
+  await isBack()
+  await notice(page).getByRole('button', { name: 'Reload the page' }).click()
+  await finish(page, 'Text')
+  await expect(page.getByTestId('notice')).toHaveCount(0)
+})
+
+test('without what keeps conversations nothing is said in vain: the words stay', async ({ page }) => {
+  const isBack = await gone(page, 'kept')
+  await page.goto(quickPage)
+  await expect(notice(page)).toBeVisible()
+  await say(page, words)
+  await expect(notSent(page)).toContainText('a part of the page could not be loaded')
+  await expect(composer(page)).toHaveValue(words)
+  await isBack()
+  await notice(page).getByRole('button', { name: 'Reload the page' }).click()
+  await expect(composer(page)).toHaveValue(words)
+  await composer(page).press('Enter')
+  await expect(page.getByText(`You wrote: “${words}”`)).toBeVisible()
+})
+
+test('words come before the tools; without them nothing is asked that may need them', async ({ page }) => {
+  const isBack = await gone(page, 'tools')
+  await pickEarly(page, 'Text')
+  await expect(status(page)).toHaveAttribute('data-status', 'completed')
+  await say(page, words)
+  await expect(notSent(page)).toContainText('a part of the page could not be loaded')
+  await expect(composer(page)).toHaveValue(words)
+  await isBack()
+  await notSent(page).getByRole('button', { name: 'Reload the page' }).click()
+  await expect(composer(page)).toHaveValue(words)
+  await page.getByRole('button', { name: 'Approval', exact: true }).click()
   await expect(card(page)).toContainText('needs your approval')
 })

@@ -2,12 +2,9 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { ConversationPane } from './conversation/conversation-pane.tsx'
 import { whenIdle } from './late/idle.ts'
-import { CompareDialog, Inspector, loadDialogs, SessionsPane, SettingsDialog, StorageDialog } from './late/page-parts.tsx'
+import { CompareDialog, Inspector, KeyHelp, loadDialogs, Palette, SessionsPane, SettingsDialog, StorageDialog } from './late/page-parts.tsx'
 import { Panes } from './layout/panes.tsx'
-import { commandsOf } from './palette/commands.ts'
-import { KeyHelp } from './palette/key-help.tsx'
 import { onKeysOf } from './palette/keys.ts'
-import { Palette } from './palette/palette.tsx'
 import type { Desk } from './state/desk/desk.ts'
 import { type DialogName, isDrawerOpen, showPane } from './state/layout.ts'
 import { Announcer } from './status/announcer.tsx'
@@ -60,7 +57,7 @@ export function App({ desk, dialog: first }: { desk: Desk; dialog?: DialogName |
         race={conversation.race.value}
         isElsewhere={desk.interference.value !== undefined}
       />
-      {dialog.value === 'palette' && <Palette commands={commandsOf(desk, open)} onClose={close} />}
+      {dialog.value === 'palette' && <Palette desk={desk} open={open} onClose={close} />}
       {(dialog.value === 'settings' || dialog.value === 'agent' || dialog.value === 'code') && (
         <SettingsDialog desk={desk} tab={dialog.value === 'settings' ? 'model' : dialog.value} onClose={close} />
       )}

@@ -2,6 +2,7 @@
 import { render } from 'preact'
 import type { Scenario } from './demo/scenario.ts'
 import { watchEarlyInput } from './early-input.ts'
+import { loadAnswerParts } from './late/answer-parts.ts'
 import { Opening } from './opening.tsx'
 import { endpoint } from './remote/endpoint.ts'
 import { settingsKey } from './settings/settings-key.ts'
@@ -48,6 +49,7 @@ function allowFiles(event: DragEvent): void {
 function showOpening(root: HTMLElement, hasFailed = false): void {
   const onPick = (scenario: Scenario) => {
     early.picked = scenario
+    if (!scenario.isWords) loadAnswerParts()
   }
   render(<Opening onPick={onPick} hasFailed={hasFailed} />, root)
 }

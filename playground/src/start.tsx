@@ -4,7 +4,7 @@ import { App } from './app.tsx'
 import { play } from './demo/play.ts'
 import type { EarlyInput } from './early-input.ts'
 import { loadLateParts } from './late/conversation-parts.tsx'
-import { endFirstWords } from './late/first-words.ts'
+import { areWordsAlone, endFirstWords, expectWordsAlone } from './late/first-words.ts'
 import { openBackend } from './settings/placed-backend.ts'
 import { tellOfChanges } from './settings/unapplied.ts'
 import type { Conversation } from './state/conversation/conversation.ts'
@@ -13,21 +13,28 @@ import { createDesk } from './state/desk/desk.ts'
 /** How long all else waits for the first words of an answer, in milliseconds. */
 const patience = 2000
 
-/** Shows the page in `root`, once its conversations are open, and does what was asked for before. Resolves when the rest of the page may load. */
+/**
+ * Shows the page in `root`, with the conversation that its address names, and does what was asked for before. A scenario of words alone is played before it
+ * is known what is stored. Resolves when the rest of the page may load.
+ */
 export async function start(root: HTMLElement, early: EarlyInput): Promise<void> {
+  if (early.picked === undefined) endFirstWords()
+  else if (early.picked.isWords) expectWordsAlone()
   const desk = await createDesk(openBackend)
+  const settling = areWordsAlone() ? undefined : desk.settle()
   const conversation = desk.current.value
   tellOfChanges(desk.notices)
-  if (early.picked === undefined) endFirstWords()
   // What was said before is shown as it is, at once: nothing in it moves because a part of it comes later.
   if (conversation.state.value.messages.length > 0) await loadLateParts()
   await early.released()
   early.end()
   render(<App desk={desk} dialog={early.wantsCommands ? 'palette' : undefined} />, root)
-  if (early.picked === undefined) return
-  play(desk, conversation, early.picked)
-  await wordsOf(conversation)
-  endFirstWords()
+  if (early.picked !== undefined) {
+    play(desk, conversation, early.picked)
+    await wordsOf(conversation)
+    endFirstWords()
+  }
+  await (settling ?? desk.settle())
 }
 
 /** Resolves when something of an answer is seen, or something else that needs more than words. */

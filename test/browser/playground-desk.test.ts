@@ -1,7 +1,9 @@
 import { signal } from '@preact/signals'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { endFirstWords } from '../../playground/src/late/first-words.ts'
 import { defaultSettings, type Settings } from '../../playground/src/settings/settings.ts'
 import type { SettableBackend } from '../../playground/src/state/backend/chat-port.ts'
+import { keptIn } from '../../playground/src/state/backend/kept-here.ts'
 import { LocalBackend } from '../../playground/src/state/backend/local-backend.ts'
 import { createDesk, type Desk } from '../../playground/src/state/desk/desk.ts'
 import { memorySessionStore, type SessionStore } from '../../src/index.ts'
@@ -59,11 +61,8 @@ async function open(faults = new Faults(), kept: SessionStore = memorySessionSto
   const store = faults.in(kept, ['load', 'list', 'rename', 'delete'])
   const workspace = memoryWorkspace()
   const tools = [{ ...writeFileTool({ workspace }), needsApproval: true }]
-  const local = new LocalBackend(
-    store,
-    () => ({ options: { model: answering(), tools, workspace }, model: { ...facts, cost } }),
-    async () => [],
-  )
+  const setUp = () => ({ options: { model: answering(), tools, workspace }, model: { ...facts, cost } })
+  const local = new LocalBackend(setUp, async () => keptIn(store))
   const settings = signal<Settings>(defaultSettings)
   const ofDesk = ['begin', 'open', 'list', 'read', 'isOpen', 'takeOver', 'remove', 'rename', 'exportAs', 'importFrom', 'use']
   const port = (value: unknown) =>
@@ -75,8 +74,12 @@ async function open(faults = new Faults(), kept: SessionStore = memorySessionSto
       settings.value = next
     },
   })
-  return createDesk(async () => backend)
+  const desk = await createDesk(async () => backend)
+  await desk.settle()
+  return desk
 }
+
+endFirstWords()
 
 const rejections: string[] = []
 const onRejection = (event: PromiseRejectionEvent) => rejections.push(String(event.reason))
@@ -204,10 +207,10 @@ it('a run goes on when another conversation is shown, and its approval is decide
   const first = desk.current.value
   first.draft.text.value = 'write it'
   await first.submit('steer')
-  await expect.poll(() => desk.activity.value.get(first.sessionId)).toBe('needsYou')
+  await expect.poll(() => desk.activity.value.get(first.sessionId)?.kind).toBe('needsYou')
   desk.create()
   await say(desk, 'something else')
-  expect(desk.activity.value.get(first.sessionId)).toBe('needsYou')
+  expect(desk.activity.value.get(first.sessionId)?.kind).toBe('needsYou')
   await desk.configure({ ...defaultSettings, thinking: 'high' })
   await desk.open(first.sessionId)
   expect(desk.current.value).toBe(first)
@@ -225,7 +228,7 @@ it('a run that ends out of sight is said to have answered, until somebody looks'
   const sent = first.submit('steer')
   desk.create()
   await sent
-  await expect.poll(() => desk.activity.value.get(first.sessionId)).toBe('answered')
+  await expect.poll(() => desk.activity.value.get(first.sessionId)?.kind).toBe('done')
   await desk.open(first.sessionId)
   expect(desk.activity.value.get(first.sessionId)).toBe(undefined)
   expect(desk.current.value.state.value.messages.map(({ role }) => role)).toEqual(['user', 'assistant'])

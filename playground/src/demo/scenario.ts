@@ -9,6 +9,8 @@ export interface Scenario {
   files?: () => Promise<readonly FileContent[]>
   /** What is to be seen, in a few words. */
   shows: string
+  /** Its answer is made of words alone: what stores it, and what else an answer may be made of, can come behind the first of them. */
+  isWords?: true
   /** Answered by several configurations at once, of which a judge chooses. */
   isRace?: true
   /** The answer of each turn, counted from 0; it may look at the texts of the tool results so far. `undefined`: there is no more. */

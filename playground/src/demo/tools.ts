@@ -1,9 +1,12 @@
 import { type AgentTool, defineTool } from '../../../src/index.ts'
-import { listFilesTool, prunTools, readFileTool, revertTool, searchTool, type Workspace, writeFileTool } from '../../../src/tools/index.ts'
+import { listFilesTool, memoryWorkspace, prunTools, readFileTool, revertTool, searchTool, writeFileTool } from '../../../src/tools/index.ts'
+import { files } from './files.ts'
+import { naturalist } from './naturalist.ts'
 import { pace } from './pace.ts'
 
-/** The SDK's file tools on the demo's files, writing only after a person agreed, what changes the context, and two tools of our own. */
-export function demoTools(workspace: Workspace): AgentTool[] {
+/** The SDK's file tools on the demo's files, writing only after a person agreed, what changes the context, two tools of our own, and a sub-agent. */
+export function demoTools(): AgentTool[] {
+  const workspace = memoryWorkspace(files)
   return [
     listFilesTool({ workspace }),
     readFileTool({ workspace }),
@@ -13,6 +16,7 @@ export function demoTools(workspace: Workspace): AgentTool[] {
     positionTool,
     ...prunTools(),
     revertTool(),
+    naturalist(workspace),
   ]
 }
 

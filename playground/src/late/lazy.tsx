@@ -2,6 +2,7 @@ import { signal, useSignal } from '@preact/signals'
 import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { firstWords } from './first-words.ts'
+import { latePart } from './late-part.ts'
 import { LoadFailure } from './load-failure.tsx'
 
 /** A component whose code comes when it is first shown, or before. */
@@ -23,23 +24,18 @@ export function lazy<Props extends object>(
   { waiting = <p class="nothing">Loading…</p>, frame = (content) => content }: LazyPlace<Props> = {},
 ): LazyComponent<Props> {
   const loaded = signal<FunctionComponent<Props> | undefined>(undefined)
-  let loading: Promise<boolean> | undefined
+  const part = latePart(async () => {
+    await firstWords
+    return load()
+  })
 
-  async function attempt(): Promise<boolean> {
+  async function begin(): Promise<boolean> {
     try {
-      await firstWords
-      const component = await load()
-      loaded.value = component
+      loaded.value = await part.load()
       return true
     } catch {
-      loading = undefined
       return false
     }
-  }
-
-  function begin(): Promise<boolean> {
-    loading ??= attempt()
-    return loading
   }
 
   function Lazy(props: Props) {

@@ -27,10 +27,12 @@ export const Inspector = lazy(async () => (await import('../inspector/inspector.
 export const SettingsDialog = lazyDialog(async () => (await import('../settings/settings-dialog.tsx')).SettingsDialog)
 export const StorageDialog = lazyDialog(async () => (await import('../sessions/storage-dialog.tsx')).StorageDialog)
 export const CompareDialog = lazyDialog(async () => (await import('../compare/compare-dialog.tsx')).CompareDialog)
+export const Palette = lazyDialog(async () => (await import('../palette/palette.tsx')).Palette)
+export const KeyHelp = lazyDialog(async () => (await import('../palette/key-help.tsx')).KeyHelp)
 
 /** So that none of them is waited for. */
 export function loadDialogs(): void {
-  for (const dialog of [SettingsDialog, StorageDialog, CompareDialog]) void dialog.load()
+  for (const dialog of [Palette, KeyHelp, SettingsDialog, StorageDialog, CompareDialog]) void dialog.load()
 }
 
 /** A dialog also while it is on its way: what is typed does not reach the page behind it. */

@@ -1,5 +1,19 @@
 import { Dialog } from '../parts/dialog.tsx'
-import { keyTable } from './keys.ts'
+import { commandKey } from './command-key.ts'
+
+const keyTable: readonly (readonly [keys: string, what: string])[] = [
+  [`${commandKey}K`, 'Commands'],
+  ['Enter', 'Send; while the agent runs: steer it'],
+  ['Alt Enter', 'Ask when it would otherwise end'],
+  ['Esc', 'Stop the run; close what is open'],
+  ['M', 'Messages'],
+  ['T', 'Trace'],
+  ['D', 'Details: the request of the turn'],
+  ['J / K', 'Next, previous message'],
+  ['[ / ]', 'Previous, next turn'],
+  ['/', 'Write'],
+  ['?', 'This list'],
+]
 
 /** All keys. */
 export function KeyHelp({ onClose }: { onClose: () => void }) {

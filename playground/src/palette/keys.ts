@@ -2,26 +2,11 @@ import { signal } from '@preact/signals'
 import type { Desk } from '../state/desk/desk.ts'
 import { showPane } from '../state/layout.ts'
 import { type InspectorTab, inspectorTabs } from '../state/selection.ts'
-import { commandKey, isCommandKey } from './command-key.ts'
+import { isCommandKey } from './command-key.ts'
 import { isComposing } from './composing.ts'
 
 /** Keys of one letter can be switched off: speech input types them by accident (WCAG 2.1.4). */
 export const areKeysOn = signal(true)
-
-/** All keys, as the help shows them. */
-export const keyTable: readonly (readonly [keys: string, what: string])[] = [
-  [`${commandKey}K`, 'Commands'],
-  ['Enter', 'Send; while the agent runs: steer it'],
-  ['Alt Enter', 'Ask when it would otherwise end'],
-  ['Esc', 'Stop the run; close what is open'],
-  ['M', 'Messages'],
-  ['T', 'Trace'],
-  ['D', 'Details: the request of the turn'],
-  ['J / K', 'Next, previous message'],
-  ['[ / ]', 'Previous, next turn'],
-  ['/', 'Write'],
-  ['?', 'This list'],
-]
 
 /** The keys of the whole page. Single letters act outside of fields only. */
 export function onKeysOf(desk: Desk, open: (dialog: 'palette' | 'keys') => void): (event: KeyboardEvent) => void {

@@ -1,11 +1,20 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { Dialog } from '../parts/dialog.tsx'
-import type { Command } from './commands.ts'
+import type { Desk } from '../state/desk/desk.ts'
+import type { DialogName } from '../state/layout.ts'
+import { type Command, commandsOf } from './commands.ts'
 import { isComposing } from './composing.ts'
 
+interface PaletteProps {
+  desk: Desk
+  open: (dialog: DialogName) => void
+  onClose: () => void
+}
+
 /** Commands by name: type a few letters of it. A combobox with a listbox, as APG has it. */
-export function Palette({ commands, onClose }: { commands: readonly Command[]; onClose: () => void }) {
+export function Palette({ desk, open, onClose }: PaletteProps) {
+  const commands = commandsOf(desk, open)
   const query = useSignal('')
   const chosen = useSignal(0)
   const found = useMemo(() => commands.filter((command) => matches(command, query.value)), [query.value])

@@ -69,7 +69,7 @@ export function SessionsPane({ desk, onStorage }: { desk: Desk; onStorage: () =>
       </header>
       <SessionSearch desk={desk} hits={hits} />
       <ul>
-        {shown.length + unsent.length === 0 && (
+        {shown.length + unsent.length === 0 && stored.isRead.value && (
           <li class="nothing">{hits.value === undefined ? 'Nothing is stored yet.' : 'Nothing was found.'}</li>
         )}
         {unsent.map(draftRow)}

@@ -2,7 +2,7 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { demoSetup } from '../demo/agent.ts'
 import { endpoint } from '../remote/endpoint.ts'
 import type { Backend, ChatPort, ExportFormat, SessionFile, SettableBackend, StoredSession } from '../state/backend/chat-port.ts'
-import { type AgentSetup, openLocalBackend } from '../state/backend/local-backend.ts'
+import { type AgentSetup, type LocalBackend, localBackend } from '../state/backend/local-backend.ts'
 import { defaultSettings, keepSettings, keptSettings, type Settings } from './settings.ts'
 
 /** Hears of a conversation that another tab has begun, opened, closed or deleted. */
@@ -31,8 +31,8 @@ async function chosenSettings(): Promise<Settings> {
 /** Where conversations can be; what a place needs is loaded when it is first chosen. */
 class Places {
   readonly #onOtherTab: OnOtherTab
-  #setUp: (() => AgentSetup) | undefined
-  #local: Promise<Backend> | undefined
+  #setUp: () => AgentSetup = demoSetup
+  #local: LocalBackend | undefined
 
   constructor(onOtherTab: OnOtherTab) {
     this.#onOtherTab = onOtherTab
@@ -40,9 +40,10 @@ class Places {
 
   async of(settings: Settings): Promise<Backend> {
     if (settings.place === 'server') return (await import('../remote/remote-backend.ts')).openRemoteBackend(settings)
-    const setUp = await setUpFor(settings)
-    this.#setUp = setUp
-    this.#local ??= openLocalBackend(() => (this.#setUp ?? setUp)(), this.#onOtherTab)
+    this.#local ??= localBackend(() => this.#setUp(), this.#onOtherTab)
+    // Both come at once. Who needs what keeps conversations hears where it does not come.
+    this.#local.opened().catch(() => undefined)
+    this.#setUp = await setUpFor(settings)
     return this.#local
   }
 }
@@ -80,13 +81,19 @@ export class PlacedBackend implements SettableBackend {
     return this.#keepsSettings
   }
 
+  async opened(): Promise<void> {
+    await this.#backend.opened?.()
+  }
+
   get settings(): ReadonlySignal<Settings> {
     return this.#settings
   }
 
   /** Conversations that are begun or opened from now on are as `settings` say. Close the one that is open first. */
   async use(settings: Settings): Promise<void> {
-    this.#backend = await this.#places.of(settings)
+    const backend = await this.#places.of(settings)
+    await backend.opened?.()
+    this.#backend = backend
     this.#warning = undefined
     this.#settings.value = settings
     // The next server on this port is another one.

@@ -22,6 +22,7 @@ export const firstScenarios: readonly Scenario[] = [
     name: 'Text',
     prompt: 'Tell me about the ship Fram.',
     shows: 'Markdown while it streams',
+    isWords: true,
     answer: inTurn(() => ({ text: fram })),
   },
   {

@@ -32,6 +32,8 @@ export interface ChatPort {
   readonly shared?: SharedState | undefined
   /** What waited to be said before the page was here. Absent where nothing can. */
   readonly queued?: readonly QueuedInput[]
+  /** Resolves when what is said can be kept, and answered with all tools. Absent where that is so from the beginning. */
+  ready?(): Promise<void>
   /** Has what was heard so far written down at once: the page is about to end. Absent where that is done elsewhere. */
   flush?(): void
   /** Lets others write to the conversation. What runs in this tab is stopped; elsewhere it goes on. */
@@ -83,10 +85,12 @@ export interface SettableBackend extends Backend {
 
 /** Where conversations are kept and their agents run. */
 export interface Backend {
-  /** Whether conversations outlive the page. */
+  /** Whether conversations outlive the page, as far as that is known. */
   readonly isKept: boolean
   /** What is not as it was chosen, and why. Absent where all of it is. */
   readonly warning?: string | undefined
+  /** Resolves when it is there where they are kept. Absent where it is there from the beginning. */
+  opened?(): Promise<void>
   /** A conversation that has said nothing yet. */
   begin(sessionId?: string): ChatPort
   /** Goes on with a stored conversation, from its newest loop or from `loopId`. Rejects with `SessionError`. */

@@ -1,11 +1,14 @@
-import { indexedDbSessionStore } from '../../../../adapters/browser/index.ts'
-import { Agent, type AgentOptions, memorySessionStore, resumeAgent, type SessionStore } from '../../../../src/index.ts'
-import { type EventStore, type SessionSummary, withEvents } from '../../../../src/session/index.ts'
-import { wordsOf } from '../notices/words.ts'
+import { Agent, type AgentOptions, type AgentTool } from '../../../../src/index.ts'
+import type { SessionSummary } from '../../../../src/session/index.ts'
+import { keptHere } from '../../late/answer-parts.ts'
+import { areWordsAlone } from '../../late/first-words.ts'
+import { type LatePart, latePart } from '../../late/late-part.ts'
 import type { Contest } from '../race/local-race.ts'
 import type { RunRace } from '../race/race.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
+import type { Kept } from './kept-here.ts'
 import { feedbackRules } from './marks.ts'
+import { storeToCome } from './store-to-come.ts'
 import { undefinedWhereUnknown } from './unknown-session.ts'
 
 /** How agents of this tab are made. */
@@ -16,6 +19,8 @@ export interface AgentSetup {
   warning?: string
   /** Who answers when several are asked at once, and who chooses. */
   race?: () => Promise<Contest>
+  /** What it can do besides, where that is still on its way. */
+  tools?: () => Promise<AgentTool[]>
 }
 
 /** What each of them keeps beside what is said. */
@@ -28,62 +33,65 @@ const listLimit = 100
  * Conversations of this browser, or of this page alone where the browser stores nothing. `onOtherTab` hears of each conversation that another
  * tab has begun, opened, closed or deleted.
  */
-export async function openLocalBackend(setUp: () => AgentSetup, onOtherTab: (sessionId: string) => void): Promise<LocalBackend> {
-  const kept = indexedDbSessionStore({ name: 'phi-playground', onTakenOver: onOtherTab, onChange: onOtherTab })
-  try {
-    await kept.listIds()
-    return new LocalBackend(kept, setUp, () => kept.openIds())
-  } catch (error) {
-    const warning = `Conversations end with this page: ${wordsOf(error)}`
-    return new LocalBackend(memorySessionStore(), setUp, async () => [], warning)
-  }
+export function localBackend(setUp: () => AgentSetup, onOtherTab: (sessionId: string) => void): LocalBackend {
+  return new LocalBackend(setUp, async () => (await keptHere.load()).openKept(onOtherTab))
 }
 
-/** Agents in this tab, recorded with all their events, so that every view is there again after a reload. */
+/** Agents in this tab, recorded. The first one begins before it is there where they are kept. */
 export class LocalBackend implements Backend {
-  readonly store: SessionStore & EventStore
   readonly #setUp: () => AgentSetup
-  readonly #openIds: () => Promise<string[]>
-  readonly #warning: string | undefined
+  readonly #kept: LatePart<Kept>
   /** Those of this tab, by session: they hold the right to write. */
   readonly #agents = new Map<string, Agent>()
 
-  constructor(store: SessionStore, setUp: () => AgentSetup, openIds: () => Promise<string[]>, warning?: string) {
-    this.store = withEvents(store, { includeStreamingEvents: true })
+  constructor(setUp: () => AgentSetup, open: () => Promise<Kept>) {
     this.#setUp = setUp
-    this.#openIds = openIds
-    this.#warning = warning
+    this.#kept = latePart(open)
   }
 
   get isKept(): boolean {
-    return this.#warning === undefined
+    return this.#kept.loaded !== undefined && this.#kept.loaded.warning === undefined
   }
 
   get warning(): string | undefined {
-    return [this.#warning, this.#setUp().warning].filter((each) => each !== undefined).join(' ') || undefined
+    return [this.#kept.loaded?.warning, this.#setUp().warning].filter((each) => each !== undefined).join(' ') || undefined
+  }
+
+  async opened(): Promise<void> {
+    await this.#kept.load()
   }
 
   begin(sessionId?: string): ChatPort {
     const { options, ...setup } = this.#setUp()
+    const session = this.#kept.loaded?.store ?? storeToCome(async () => (await this.#kept.load()).store, areWordsAlone)
     // The page itself shows what a logger is told.
-    const agent = new Agent({ ...options, logger: false, ...beside, session: this.store, ...(sessionId !== undefined && { sessionId }) })
+    const agent = new Agent({ ...options, logger: false, ...beside, session, ...(sessionId !== undefined && { sessionId }) })
     return this.#port(agent, setup)
   }
 
   async open(sessionId: string, loopId?: string): Promise<ChatPort> {
-    const { options, ...setup } = this.#setUp()
-    return this.#port(await resumeAgent(this.store, sessionId, { ...options, ...beside, ...(loopId !== undefined && { loopId }) }), setup)
+    const { options, tools, ...setup } = this.#setUp()
+    // A call that waits in it may be decided at once.
+    const [{ store, resume }, late] = await Promise.all([this.#kept.load(), tools?.()])
+    const whole = { ...options, ...beside, ...(late !== undefined && { tools: late }), ...(loopId !== undefined && { loopId }) }
+    return this.#port(await resume(store, sessionId, whole), setup)
   }
 
-  #port(agent: Agent, { model, race }: Pick<AgentSetup, 'model' | 'race'>): ChatPort {
+  #port(agent: Agent, { model, race, tools }: Omit<AgentSetup, 'options'>): ChatPort {
     const { sessionId } = agent
     const agents = this.#agents.set(sessionId, agent)
+    const equipped = tools && latePart(async () => agent.setTools(await tools()))
+    // Who says something hears where they do not come.
+    equipped?.load().catch(() => undefined)
     return {
       agent,
       model,
+      ready: async () => {
+        if (!areWordsAlone()) await Promise.all([this.#kept.load(), equipped?.load()])
+      },
       shared: agent.sharedState,
       recorded: () => this.read(agent.sessionId).catch(undefinedWhereUnknown),
-      flush: () => void this.store.flushEvents(),
+      flush: () => void this.#kept.loaded?.store.flushEvents(),
       async close() {
         const run = agent.currentRun
         agent.abort('the conversation was closed')
@@ -99,13 +107,14 @@ export class LocalBackend implements Backend {
   /** Only who wants one loads it. */
   #race(agent: Agent, contest: () => Promise<Contest>): RunRace {
     return async (prompt, emit, signal) => {
-      const { localRace } = await import('../race/local-race.ts')
-      return localRace(agent, this.store, contest)(prompt, emit, signal)
+      const [{ localRace }, { store }] = await Promise.all([import('../race/local-race.ts'), this.#kept.load()])
+      return localRace(agent, store, contest)(prompt, emit, signal)
     }
   }
 
   async list(most: number): Promise<StoredSession[]> {
-    const [summaries, open] = await Promise.all([this.#summaries(most), this.#openIds()])
+    const { store, openIds } = await this.#kept.load()
+    const [summaries, open] = await Promise.all([summariesIn(store, most), openIds()])
     return summaries.map(({ sessionId, title = '', createdAt, lastActiveAt, loops, status, error }) => ({
       ...{ sessionId, lastActiveAt, loops },
       title: error === undefined ? title : 'This conversation cannot be read.',
@@ -115,33 +124,23 @@ export class LocalBackend implements Backend {
     }))
   }
 
-  async #summaries(most: number): Promise<SessionSummary[]> {
-    const found: SessionSummary[] = []
-    let cursor: string | undefined
-    do {
-      const limit = Math.min(listLimit, most - found.length)
-      const page = await this.store.list({ limit, ...(cursor !== undefined && { cursor }) })
-      found.push(...page.sessions)
-      cursor = page.nextCursor
-    } while (cursor !== undefined && found.length < most)
-    return found
-  }
-
-  read(sessionId: string) {
-    return this.store.load(sessionId)
+  async read(sessionId: string) {
+    return (await this.#kept.load()).store.load(sessionId)
   }
 
   async isOpen(sessionId: string): Promise<boolean> {
-    return (await this.#openIds()).includes(sessionId)
+    const { openIds } = await this.#kept.load()
+    return (await openIds()).includes(sessionId)
   }
 
   async takeOver(sessionId: string): Promise<void> {
-    const { agentId } = await this.read(sessionId)
-    await (await this.store.open(sessionId, { agentId })).close()
+    const { store } = await this.#kept.load()
+    const { agentId } = await store.load(sessionId)
+    await (await store.open(sessionId, { agentId })).close()
   }
 
   async remove(sessionId: string): Promise<void> {
-    await this.store.delete(sessionId)
+    await (await this.#kept.load()).store.delete(sessionId)
   }
 
   /** By its agent where that is here, also while it runs: whoever else writes takes the conversation over. */
@@ -149,16 +148,28 @@ export class LocalBackend implements Backend {
     const agent = this.#agents.get(sessionId)
     if (agent !== undefined) await agent.rename(title)
     else if (await this.isOpen(sessionId)) throw new Error('Another tab writes to this conversation. Name it there.')
-    else await this.store.rename(sessionId, title)
+    else await (await this.#kept.load()).store.rename(sessionId, title)
   }
 
   async exportAs(sessionId: string, format: ExportFormat): Promise<SessionFile> {
-    const { fileOf } = await import('./local-files.ts')
-    return fileOf(this.store, sessionId, format)
+    const [{ fileOf }, { store }] = await Promise.all([import('./local-files.ts'), this.#kept.load()])
+    return fileOf(store, sessionId, format)
   }
 
   async importFrom(text: string, options?: { replace?: boolean }): Promise<string> {
-    const { importInto } = await import('./local-files.ts')
-    return importInto(this.store, text, options)
+    const [{ importInto }, { store }] = await Promise.all([import('./local-files.ts'), this.#kept.load()])
+    return importInto(store, text, options)
   }
+}
+
+async function summariesIn(store: Kept['store'], most: number): Promise<SessionSummary[]> {
+  const found: SessionSummary[] = []
+  let cursor: string | undefined
+  do {
+    const limit = Math.min(listLimit, most - found.length)
+    const page = await store.list({ limit, ...(cursor !== undefined && { cursor }) })
+    found.push(...page.sessions)
+    cursor = page.nextCursor
+  } while (cursor !== undefined && found.length < most)
+  return found
 }

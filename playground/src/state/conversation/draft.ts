@@ -1,6 +1,7 @@
 import { type Signal, signal } from '@preact/signals'
 import type { Attachment } from './attachments.ts'
-import { keepFiles, keepWords, keptFiles, keptWords } from './kept-words.ts'
+import { keepFiles, keptFiles } from './kept-files.ts'
+import { keepWords, keptWords } from './kept-words.ts'
 
 /** What is not said yet. */
 export interface Draft {

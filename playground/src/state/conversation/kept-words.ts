@@ -1,5 +1,4 @@
-import { type IDBPDatabase, openDB } from 'idb'
-import type { Attachment } from './attachments.ts'
+import { sessionsWithFiles } from './kept-files.ts'
 
 /** What a person wrote and has not said yet, without its pictures and files. */
 export interface Words {
@@ -81,42 +80,5 @@ function tried<Value>(act: () => Value): Value | undefined {
     return act()
   } catch {
     return undefined
-  }
-}
-
-let opening: Promise<IDBPDatabase> | undefined
-
-/** Beside the conversations: a draft belongs to none of them yet. */
-function files(): Promise<IDBPDatabase> {
-  opening ??= openDB('phi-playground-drafts', 1, { upgrade: (db) => void db.createObjectStore('files') })
-  return opening
-}
-
-/** The pictures and files of a draft; none where the browser keeps nothing. */
-export async function keptFiles(sessionId: string): Promise<readonly Attachment[]> {
-  try {
-    return (await (await files()).get('files', sessionId)) ?? []
-  } catch {
-    return []
-  }
-}
-
-/** Never rejects: what cannot be kept lives as long as the page. */
-export async function keepFiles(sessionId: string, attached: readonly Attachment[]): Promise<void> {
-  try {
-    const db = await files()
-    if (attached.length === 0) await db.delete('files', sessionId)
-    else await db.put('files', [...attached], sessionId)
-  } catch {
-    // Full, or forbidden.
-  }
-}
-
-/** The conversations whose draft has files. */
-async function sessionsWithFiles(): Promise<string[]> {
-  try {
-    return (await (await files()).getAllKeys('files')).map(String)
-  } catch {
-    return []
   }
 }

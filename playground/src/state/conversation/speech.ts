@@ -25,14 +25,16 @@ export interface Speech {
   isUnheard(): boolean
 }
 
-export function createSpeech({ agent, queued }: ChatPort, attempt: Attempts): Speech {
+export function createSpeech(chat: ChatPort, attempt: Attempts): Speech {
+  const { agent, queued } = chat
   const draft = draftOf(agent.sessionId)
   const queue = createQueue(draft, { endsWithPage: queued === undefined })
   const isSending = signal(false)
   let wasUnheard = false
 
   async function deliver(kind: QueuedMessage['kind'], text: string, media: readonly Attachment[]): Promise<boolean> {
-    const isHeard = await attempt('send', 'Not sent', () => {
+    const isHeard = await attempt('send', 'Not sent', async () => {
+      await chat.ready?.()
       if (agent.currentRun === undefined) return taken(agent.send(said(text, media)))
       queue.add({ kind, text, media, receipt: agent[kind](said(text, media)) })
       return true
@@ -63,7 +65,11 @@ export function createSpeech({ agent, queued }: ChatPort, attempt: Attempts): Sp
   async function editAndResend(messageId: string, text: string): Promise<boolean> {
     const message = agent.messages.find(({ id }) => id === messageId)
     const media = message?.role === 'user' ? mediaOf(message.content) : []
-    return (await attempt('send', 'Not sent', () => taken(agent.editAndResend(messageId, said(text, media))))) ?? false
+    const isHeard = await attempt('send', 'Not sent', async () => {
+      await chat.ready?.()
+      return taken(agent.editAndResend(messageId, said(text, media)))
+    })
+    return isHeard ?? false
   }
 
   for (const receipt of queued ?? []) {

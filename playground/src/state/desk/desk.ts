@@ -41,13 +41,14 @@ export interface Desk extends SelectionState, Pick<View, 'current' | 'activity'>
   race(prompt: string, run?: RunRace): void
   /** Shows the conversation again as it came, without sending anything. */
   replay(): Promise<void>
+  /** Lists what is stored, and says where nothing is: to be called once, before or behind the first words of an answer. */
+  settle(): Promise<void>
 }
 
 /** Opens the conversation that the address names, so that a reload and a link lead to it; otherwise a new one. */
 export async function createDesk(backendFor: (onOtherTab: (sessionId: string) => void) => Promise<SettableBackend>): Promise<Desk> {
   const notices = createNotices()
   const backend = await backendFor((sessionId) => void watch.heard(sessionId))
-  tellOfPlace(backend, notices)
   const selection = createSelection((sessionId) => void open(sessionId))
   const stored = createStoredList(backend, notices)
   const drafts = createDrafts(stored)
@@ -168,16 +169,26 @@ export async function createDesk(backendFor: (onOtherTab: (sessionId: string) =>
     played.replay.play()
   }
 
+  async function settle(): Promise<void> {
+    const failure = 'Conversations cannot be opened'
+    const isOpen = await notices.attempt({ topic: 'place', failure, remedies: ['reload'] }, async () => {
+      await backend.opened?.()
+      return true
+    })
+    if (isOpen !== true) return
+    tellOfPlace(backend, notices)
+    await stored.refresh()
+    void drafts.refresh().then(() => named === undefined && tellOfDraft(drafts, current.value.sessionId, notices))
+    void watch.look(current.value)
+  }
+
   flushAtTheEnd(view)
   selection.moveTo(current.value.sessionId)
-  await stored.refresh()
-  void drafts.refresh().then(() => named === undefined && tellOfDraft(drafts, current.value.sessionId, notices))
-  void watch.look(current.value)
   return {
     ...selection,
     ...{ backend, notices, stored, drafts, current, activity: view.activity, interference: watch.interference },
     ...{ isMoving: places.isMoving, configure: places.configure, handOver: places.handOver },
-    ...{ open, takeOver, create, remove, importFrom, replay },
+    ...{ open, takeOver, create, remove, importFrom, replay, settle },
     race: (prompt, run) => void race(prompt, run),
   }
 }

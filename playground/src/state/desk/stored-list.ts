@@ -8,6 +8,8 @@ const shownAtOnce = 100
 /** What is stored, the most recently active first. */
 export interface StoredList {
   sessions: ReadonlySignal<readonly StoredSession[]>
+  /** Whether it was read: before, nobody knows what is stored. */
+  isRead: ReadonlySignal<boolean>
   /** Whether there are more than are listed. */
   hasMore: ReadonlySignal<boolean>
   has(sessionId: string): boolean
@@ -18,6 +20,7 @@ export interface StoredList {
 
 export function createStoredList(backend: Backend, notices: Notices): StoredList {
   const sessions = signal<readonly StoredSession[]>([])
+  const isRead = signal(false)
   const hasMore = signal(false)
   let wanted = shownAtOnce
 
@@ -26,11 +29,13 @@ export function createStoredList(backend: Backend, notices: Notices): StoredList
       const page = await backend.list(wanted + 1)
       hasMore.value = page.length > wanted
       sessions.value = page.slice(0, wanted)
+      isRead.value = true
     })
   }
 
   return {
     sessions,
+    isRead,
     hasMore,
     has: (sessionId) => sessions.value.some((session) => session.sessionId === sessionId),
     refresh,

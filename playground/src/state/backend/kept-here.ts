@@ -1,0 +1,33 @@
+// Where conversations of this browser are kept. It comes behind the first words of an answer.
+
+import { indexedDbSessionStore } from '../../../../adapters/browser/index.ts'
+import { memorySessionStore, resumeAgent, type SessionStore } from '../../../../src/index.ts'
+import { type EventStore, withEvents } from '../../../../src/session/index.ts'
+import { wordsOf } from '../notices/words.ts'
+
+/** Conversations that are kept: in this browser, or as long as this page where the browser stores nothing. */
+export interface Kept {
+  /** With all their events, so that every view is there again after a reload. */
+  store: SessionStore & EventStore
+  /** Those that somebody writes to. */
+  openIds(): Promise<string[]>
+  resume: typeof resumeAgent
+  /** Why they end with the page. */
+  warning?: string
+}
+
+/** `onOtherTab` hears of each conversation that another tab has begun, opened, closed or deleted. */
+export async function openKept(onOtherTab: (sessionId: string) => void): Promise<Kept> {
+  const store = indexedDbSessionStore({ name: 'phi-playground', onTakenOver: onOtherTab, onChange: onOtherTab })
+  try {
+    await store.listIds()
+    return keptIn(store, () => store.openIds())
+  } catch (error) {
+    return { ...keptIn(memorySessionStore()), warning: `Conversations end with this page: ${wordsOf(error)}` }
+  }
+}
+
+/** Conversations in a store. */
+export function keptIn(store: SessionStore, openIds: () => Promise<string[]> = async () => []): Kept {
+  return { store: withEvents(store, { includeStreamingEvents: true }), openIds, resume: resumeAgent }
+}

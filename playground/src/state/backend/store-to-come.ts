@@ -1,0 +1,170 @@
+import type { AgentEvent, AgentMessage, SessionStore } from '../../../../src/index.ts'
+import type { JournaledConversation, JournalRecord, LoopPlace, SessionJournal } from '../../../../src/session/index.ts'
+
+/**
+ * A store that is still on its way, for a conversation that begins meanwhile.
+ *
+ * **Contract**
+ * - While `isAhead`, what is asked does not wait for it, so that the first words of an answer come. The answer does: it is finished once all of it is
+ *   durable, and fails where the store refuses anything, or cannot be had.
+ * - What was said before it is there reaches it in the order and as it was then, also where it came at the second try.
+ */
+export function storeToCome(coming: () => Promise<SessionStore>, isAhead: () => boolean): SessionStore {
+  return {
+    promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'nothing' },
+    journal: (options) => new JournalToCome(async () => (await coming()).journal(options), isAhead),
+    open: async (...asked) => (await coming()).open(...asked),
+    tail: async (...asked) => (await coming()).tail(...asked),
+    blob: async (...asked) => (await coming()).blob(...asked),
+    load: async (...asked) => (await coming()).load(...asked),
+    salvage: async (...asked) => (await coming()).salvage(...asked),
+    save: async (...asked) => (await coming()).save(...asked),
+    rename: async (...asked) => (await coming()).rename(...asked),
+    list: async (...asked) => (await coming()).list(...asked),
+    listIds: async () => (await coming()).listIds(),
+    listForAgent: async (...asked) => (await coming()).listForAgent(...asked),
+    delete: async (...asked) => (await coming()).delete(...asked),
+  }
+}
+
+/** What comes before the first answer of a conversation. */
+const beforeAnswer: readonly string[] = [
+  'sharedState',
+  'loopStart',
+  'turnStart',
+  'input',
+  'turnRequest',
+] satisfies JournalRecord['entry']['type'][]
+
+class JournalToCome implements SessionJournal {
+  readonly #coming: () => Promise<SessionJournal>
+  readonly #isAhead: () => boolean
+  readonly #seen = new WeakMap<JournaledConversation, SeenConversation>()
+  /** What was said before the store was there. */
+  #waiting: ((journal: SessionJournal) => unknown)[] = []
+  #arriving: Promise<SessionJournal> | undefined
+  #journal: SessionJournal | undefined
+  #hasAnswered = false
+
+  constructor(coming: () => Promise<SessionJournal>, isAhead: () => boolean) {
+    this.#coming = coming
+    this.#isAhead = isAhead
+  }
+
+  async open(place: LoopPlace, conversation: JournaledConversation) {
+    if (this.#journal !== undefined) return this.#journal.open(place, this.#seenOf(conversation))
+    // Nobody else has written to what has just begun.
+    this.#pass(conversation, (journal, seen) => journal.open(place, seen)).catch(() => undefined)
+    return undefined
+  }
+
+  append(record: JournalRecord, conversation: JournaledConversation): Promise<void> {
+    if (this.#journal !== undefined) return this.#journal.append(record, this.#seenOf(conversation))
+    const written = this.#pass(conversation, (journal, seen) => ({ written: journal.append(record, seen) })).then(({ written }) => written)
+    this.#hasAnswered ||= !beforeAnswer.includes(record.entry.type)
+    if (this.#hasAnswered || !this.#isAhead()) return written
+    // What comes after it hears of it.
+    written.catch(() => undefined)
+    return Promise.resolve()
+  }
+
+  event(event: AgentEvent): void {
+    this.#journal?.event?.(event)
+    if (this.#journal !== undefined) return
+    // The message of an answer that begins grows.
+    const told = event.type === 'messageStart' ? structuredClone(event) : event
+    this.#waiting.push((journal) => journal.event?.(told))
+  }
+
+  async media(...asked: Parameters<SessionJournal['media']>) {
+    return (await this.#arrive()).media(...asked)
+  }
+
+  async close(): Promise<void> {
+    if (this.#journal ?? this.#arriving) await (await this.#arrive()).close()
+  }
+
+  /** Does `act` in its turn, with the conversation as it is now. */
+  #pass<Result>(
+    conversation: JournaledConversation,
+    act: (journal: SessionJournal, seen: JournaledConversation) => Result | Promise<Result>,
+  ): Promise<Result> {
+    const seen = this.#seenOf(conversation)
+    const { messages, state, formation } = conversation
+    const now: Moment = { messages, length: messages.length, state, formation }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push(async (journal) => {
+        seen.moment = now
+        try {
+          resolve(await act(journal, seen))
+        } catch (error) {
+          reject(error)
+        }
+        seen.moment = undefined
+      })
+      this.#arrive().catch(reject)
+    })
+  }
+
+  #arrive(): Promise<SessionJournal> {
+    this.#arriving ??= this.#arrived()
+    return this.#arriving
+  }
+
+  async #arrived(): Promise<SessionJournal> {
+    try {
+      const journal = await this.#coming()
+      // The list may grow meanwhile.
+      for (const act of this.#waiting) await act(journal)
+      this.#waiting = []
+      this.#journal = journal
+      return journal
+    } catch (error) {
+      // What waits is told when it is tried again.
+      this.#arriving = undefined
+      throw error
+    }
+  }
+
+  /** Always the same one: a store knows conversations by their identity. */
+  #seenOf(conversation: JournaledConversation): JournaledConversation & SeenConversation {
+    const known = this.#seen.get(conversation) ?? new SeenConversation(conversation)
+    this.#seen.set(conversation, known)
+    return known
+  }
+}
+
+/** A conversation as it was: its list may have grown since. */
+interface Moment extends JournaledConversation {
+  length: number
+}
+
+/** A conversation as it was at the moment that is told of, or as it is. */
+class SeenConversation implements JournaledConversation {
+  /** Absent: now. */
+  moment: Moment | undefined
+  readonly #now: JournaledConversation
+  /** The first of the messages of `#of`. A store knows a list that has grown by its identity, too. */
+  #messages: AgentMessage[] = []
+  #of: readonly AgentMessage[] | undefined
+
+  constructor(conversation: JournaledConversation) {
+    this.#now = conversation
+  }
+
+  get messages(): readonly AgentMessage[] {
+    const { messages } = this.moment ?? this.#now
+    if (messages !== this.#of) this.#messages = []
+    this.#of = messages
+    for (const message of messages.slice(this.#messages.length, this.moment?.length)) this.#messages.push(message)
+    return this.#messages
+  }
+
+  get state() {
+    return (this.moment ?? this.#now).state
+  }
+
+  get formation() {
+    return (this.moment ?? this.#now).formation
+  }
+}
