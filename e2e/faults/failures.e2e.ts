@@ -1,5 +1,6 @@
-import { expect, type Page, test } from 'playwright/test'
+import type { Page } from 'playwright/test'
 import { openai } from '../../test/harness/server/openai.ts'
+import { everywhere, expect, test } from '../page/browser.ts'
 import { piece, streamed } from '../page/chunks.ts'
 import { anyPage, type ModelServer, serveModel } from '../page/model-server.ts'
 import { chooseLocalServer, quickPage, say, status } from '../page/playground-page.ts'
@@ -130,7 +131,7 @@ test('a stream that is cut is one notice, with its tries', async ({ page }) => {
   await expect(page.getByText('Half an ans').last()).toBeVisible()
 })
 
-test('what tools have done is not done again: the next try goes on from their results', async ({ page }) => {
+test('what tools have done is not done again: the next try goes on from their results', everywhere, async ({ page }) => {
   let isWell = false
   await using service = await serveModel(openai, ({ toolResults }) => {
     if (toolResults.length === 0)
@@ -175,7 +176,7 @@ const endings: Record<string, { frames: string; word: string; says: RegExp; offe
 }
 
 for (const [name, { frames, word, says, offers }] of Object.entries(endings)) {
-  test(`an answer that ended ${name} is not done: the page, its footer and the trace say so`, async ({ page }) => {
+  test(`an answer that ended ${name} is not done: the page, its footer and the trace say so`, everywhere, async ({ page }) => {
     await using service = await serveModel(openai, () =>
       service.requests.length > 1 && offers.includes('Continue') ? { text: ['And the rest.'] } : streamed(frames),
     )

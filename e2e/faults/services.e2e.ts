@@ -1,5 +1,5 @@
-import { expect, test } from 'playwright/test'
 import { openai } from '../../test/harness/server/openai.ts'
+import { everywhere, expect, test } from '../page/browser.ts'
 import { piece, streamed } from '../page/chunks.ts'
 import { anyPage, serveModel } from '../page/model-server.ts'
 import { chooseLocalServer, quickPage, say, status } from '../page/playground-page.ts'
@@ -85,7 +85,7 @@ const breaks: Record<string, { answer: () => Response; keeps?: string }> = {
   },
 }
 
-test('a stream that breaks is asked for again, and says so; what was seen of it stays', async ({ page }) => {
+test('a stream that breaks is asked for again, and says so; what was seen of it stays', everywhere, async ({ page }) => {
   let breaking: (() => Response) | undefined
   await using service = await serveModel(openai, () => {
     const answer = breaking

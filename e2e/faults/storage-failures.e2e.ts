@@ -1,10 +1,11 @@
-import { expect, type Page, test } from 'playwright/test'
+import type { Page } from 'playwright/test'
+import { everywhere, expect, test } from '../page/browser.ts'
 import { composer, quickPage, repeat, say, status } from '../page/playground-page.ts'
 
 const words = 'These words must not be lost.'
 const notices = (page: Page) => page.getByRole('alert')
 
-test('a full disk: the words stay in the composer, and are sent once there is room', async ({ page }) => {
+test('a full disk: the words stay in the composer, and are sent once there is room', everywhere, async ({ page }) => {
   await page.goto(quickPage)
   await repeat(page, 'Before.')
   // As a browser refuses it; `session-store.e2e.ts` fills a real one.

@@ -22,7 +22,7 @@ export function expectSeen(locator: WebDriverLocator, isNot = false) {
     toBeFocused: () => poll((seen) => seen.isFocused).toBe(true),
     toHaveValue: (value: string) => poll((seen) => seen.value).toBe(value),
     toHaveCount: (count: number) => poll((seen) => seen.texts.length).toBe(count),
-    toContainText: (text: string) => poll(one).toContain(text),
+    toContainText: (text: string | RegExp) => (typeof text === 'string' ? poll(one).toContain(text) : poll(one).toMatch(text)),
     toHaveText(expected: string | RegExp | readonly RegExp[]) {
       if (typeof expected === 'string') return poll(one).toBe(expected)
       if (expected instanceof RegExp) return poll(one).toMatch(expected)
