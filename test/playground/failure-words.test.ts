@@ -24,16 +24,27 @@ const none = () => {
 const noKey = () => {
   throw new Error('There is no key in this page: enter one in the settings.')
 }
+const busy = () => Response.json({ error: { message: 'Slow down.' } }, { status: 429, headers: { 'retry-after': '1500' } })
 const quota = () => Response.json({ error: { message: 'Used up.', code: 'insufficient_quota' } }, { status: 429 })
 
 describe('what a service refuses is said to a visitor, who has no options to set', () => {
   const options = /baseUrl|apiKey|finish_reason|credentials failed/
+
+  it('an agent on a server that is gone is said to be gone, and how often it was tried', () => {
+    const last = 'The server could not be reached: Failed to fetch. Is it running, and does it list the origin of this page in cors?'
+    const lost = `The session could not be reached, 11 times in a row; the last time: ${last}. Call load() to try again.`
+    expect(wordsOfService(lost)).toBe(
+      'The server could not be reached: Failed to fetch. Is it running, and does it let this page in (CORS)? It was tried 11 times.',
+    )
+    expect(topicOf({ code: 'connectionLost', message: lost })).toBe('No answer')
+  })
 
   it.each([
     ['a web page', () => failureOf(html), 'No answer', /web page \(text\/html\).*the address in the settings/],
     ['half an answer', () => failureOf(cut), 'Broken off', /broke off before its end/],
     ['nothing', () => failureOf(none), 'No answer', /could not be reached at http:\/\/127\.0\.0\.1:9: Failed to fetch\.$/],
     ['a key that is missing', () => failureOf(cut, noKey), 'Failed', /^There is no key in this page: enter one in the settings\.$/],
+    ['a time to wait', () => failureOf(busy), 'Too many requests', /Slow down\. (?!.*runs wait)/],
     ['a quota that is used up', () => failureOf(quota), 'Quota used up', /Used up\./],
   ])('%s', async (_name, failing, topic, says) => {
     const failure = await failing()

@@ -16,6 +16,14 @@ const visitors: readonly (readonly [RegExp, string])[] = [
   // The page finds out by itself why nothing came back, and says it below.
   [/ Check the network and baseUrl.*$/, ''],
   [/^credentials failed: (.*?) The run stopped\.$/, '$1'],
+  // Of an agent on a server.
+  [
+    /^The session could not be reached, (\d+) times in a row; the last time: (.*?)[.?]* Call load\(\) to try again\.$/,
+    '$2. It was tried $1 times.',
+  ],
+  [/\. Is it running, and does it list the origin of this page in cors\??\.?/, '. Is it running, and does it let this page in (CORS)?'],
+  // The page counts the time down.
+  [/ It asks to wait [\d.]+ s[^;]*; runs wait .*$/, ''],
   [/ ended without \w+/, ' broke off before its end'],
   [/\bbaseUrl\b/g, 'the address in the settings'],
 ]
@@ -28,6 +36,7 @@ export function wordsOfService(message: string): string {
 /** What a failure of a run is about, by its code. */
 const topics: Readonly<Record<string, string>> = {
   network: 'No answer',
+  connectionLost: 'No answer',
   rateLimited: 'Too many requests',
   overloaded: 'Overloaded',
   api: 'Refused by the service',
