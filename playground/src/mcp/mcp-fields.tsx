@@ -4,6 +4,7 @@ import { IconButton } from '../parts/icon-button.tsx'
 import { Check, Field } from '../settings/fields.tsx'
 import { type McpServerChoice, mostServers } from '../settings/settings.ts'
 import { addressRefusal } from './mcp-address.ts'
+import { McpLogin } from './mcp-login.tsx'
 import type { McpOffer } from './mcp-servers.ts'
 
 interface McpFieldsProps {
@@ -75,6 +76,7 @@ export function McpFields({ servers, onChange }: McpFieldsProps) {
             <p class="field-hint" role="status">
               {said(offers.value[server.address])}
             </p>
+            {wantsLogin(offers.value[server.address]) && <McpLogin address={server.address} onDone={() => void ask(server.address)} />}
           </li>
         ))}
       </ul>
@@ -86,6 +88,9 @@ function doubt(address: string, servers: readonly McpServerChoice[]): string {
   if (servers.some((server) => server.address === address)) return 'This server is in the list.'
   return servers.length >= mostServers ? `The list has room for ${mostServers} servers. Remove one first.` : ''
 }
+
+const wantsLogin = (offer: McpOffer | 'asking' | undefined) =>
+  offer !== undefined && offer !== 'asking' && !offer.isThere && offer.wantsLogin
 
 function said(offer: McpOffer | 'asking' | undefined): string {
   if (offer === undefined) return ''

@@ -1,0 +1,58 @@
+import { connectMcp } from '../../../adapters/mcp/index.ts'
+import { McpError } from '../../../src/mcp/index.ts'
+import { introduction, LoginProvider } from './login-provider.ts'
+
+/** What came back with a person who was sent to log in. */
+interface CameBack {
+  state?: string
+  code?: string
+  error?: string
+  error_description?: string
+}
+
+/**
+ * Logs a person in at the server at `address`: its page is shown in `popup`, which was opened by their click, and `mcp-login.html` tells what came back.
+ * Rejects where the server offers no login, where it says no, and with the reason of `signal`.
+ */
+export async function logIn(address: string, popup: Window, signal: AbortSignal): Promise<void> {
+  const back = new BroadcastChannel('phi-playground-mcp-login')
+  try {
+    let wasShown = false
+    const authProvider = new LoginProvider(address, (page) => {
+      wasShown = true
+      // What is shown there must not lead this page elsewhere.
+      popup.opener = null
+      popup.location.href = page.href
+    })
+    const came = cameBack(back, authProvider.state(), signal)
+    came.catch(() => undefined) // it is awaited below, if at all
+    const options = { ...introduction, url: address, authProvider }
+    const refused = await connectMcp(options).then(
+      (client) => client.close(),
+      (error: unknown) => error,
+    )
+    if (refused === undefined) return
+    if (!wasShown) throw noLogin(refused)
+    const { code, error, error_description: description } = await came
+    if (code === undefined) throw new Error(`The server did not let you in: ${description ?? error ?? 'it did not say why.'}`)
+    await (await connectMcp({ ...options, authorizationCode: code })).close()
+  } finally {
+    back.close()
+    popup.close()
+  }
+}
+
+/** Another window may log in elsewhere at the same time: each knows its own by its state. */
+function cameBack(back: BroadcastChannel, state: string, signal: AbortSignal): Promise<CameBack> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    back.onmessage = ({ data }: MessageEvent<CameBack>) => {
+      if (data.state === state) resolve(data)
+    }
+  })
+}
+
+function noLogin(refused: unknown): Error {
+  const why = McpError.isInstance(refused) || refused instanceof Error ? refused.message : String(refused)
+  return new Error(`The server offers no login that a page can use. Enter a token that it knows. ${why}`)
+}

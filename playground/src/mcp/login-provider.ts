@@ -1,0 +1,93 @@
+import type { McpHttpOptions } from '../../../adapters/mcp/index.ts'
+import { keyOf, setKey } from '../models/key-vault.ts'
+
+type OAuthProvider = NonNullable<McpHttpOptions['authProvider']>
+type Tokens = NonNullable<Awaited<ReturnType<OAuthProvider['tokens']>>>
+type Client = NonNullable<Awaited<ReturnType<OAuthProvider['clientInformation']>>>
+
+/** Whose secret a token is that a visitor has entered for the server at `address`. */
+export const tokenOwner = (address: string) => `mcp ${address}`
+/** Whose secret it is that somebody has logged in there. */
+const loginOwner = (address: string) => `mcp login ${address}`
+
+/** How the page introduces itself, and how long it waits for a server to do so. */
+export const introduction = { clientInfo: { name: 'phi-playground', version: '1' }, connectTimeoutMs: 8000 }
+
+/** What goes with each request to the server at `address`, and to no other origin: a token, or a login. */
+export function credentialsOf(address: string): Pick<McpHttpOptions, 'headers' | 'authProvider'> {
+  const token = keyOf(tokenOwner(address))
+  if (token !== undefined) return { headers: { authorization: `Bearer ${token}` } }
+  return keyOf(loginOwner(address)) === undefined ? {} : { authProvider: new LoginProvider(address) }
+}
+
+/** What is known of the caller of a server, for comparing; a token that is renewed changes nothing. */
+export function identityOf(address: string): string {
+  return keyOf(tokenOwner(address)) ?? (keyOf(loginOwner(address)) === undefined ? '' : 'login')
+}
+
+/** Logins of the page at one server. Its tokens are kept as keys are. */
+export class LoginProvider implements OAuthProvider {
+  readonly redirectUrl = new URL('mcp-login.html', document.baseURI).href
+  readonly clientMetadata = {
+    client_name: 'phi playground',
+    redirect_uris: [this.redirectUrl],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  }
+  readonly #owner: string
+  readonly #show: ((page: URL) => void) | undefined
+  readonly #state: string = crypto.randomUUID()
+  #client: Client | undefined
+  #verifier = ''
+
+  /** `show` opens the page where a person logs in; absent, nobody is asked. */
+  constructor(address: string, show?: (page: URL) => void) {
+    this.#owner = loginOwner(address)
+    this.#show = show
+    this.#client = this.#kept()?.client
+  }
+
+  state(): string {
+    return this.#state
+  }
+
+  clientInformation(): Client | undefined {
+    return this.#client
+  }
+
+  saveClientInformation(client: Client): void {
+    this.#client = client
+  }
+
+  tokens(): Tokens | undefined {
+    return this.#kept()?.tokens
+  }
+
+  saveTokens(tokens: Tokens): void {
+    setKey(this.#owner, JSON.stringify({ client: this.#client, tokens }))
+  }
+
+  invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
+    if (scope === 'all' || scope === 'client') this.#client = undefined
+    if (scope === 'all' || scope === 'tokens') setKey(this.#owner, '')
+  }
+
+  redirectToAuthorization(page: URL): void {
+    this.#show?.(page)
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier
+  }
+
+  codeVerifier(): string {
+    return this.#verifier
+  }
+
+  /** As this class has kept it. */
+  #kept(): { client: Client; tokens: Tokens } | undefined {
+    const kept = keyOf(this.#owner)
+    return kept === undefined ? undefined : JSON.parse(kept)
+  }
+}

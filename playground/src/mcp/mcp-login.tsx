@@ -1,0 +1,65 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { escapeControls } from '../../../src/store/index.ts'
+import { KeyField } from '../models/key-field.tsx'
+import { tokenOwner } from './login-provider.ts'
+
+interface McpLoginProps {
+  address: string
+  /** Somebody is known there now, or may be. */
+  onDone: () => void
+}
+
+/** A server that lets nobody in without a login: a person logs in in a window of its own, or enters a token. */
+export function McpLogin({ address, onDone }: McpLoginProps) {
+  const fault = useSignal('')
+  const waiting = useSignal<AbortController | undefined>(undefined)
+  const last = useRef(waiting)
+  useEffect(() => () => last.current.value?.abort(new Error('The settings were closed.')), [])
+
+  async function begin(): Promise<void> {
+    fault.value = ''
+    // At once: browsers open a window for a click only.
+    const popup = window.open('about:blank', '_blank', 'popup,width=520,height=680')
+    if (popup === null) {
+      fault.value = 'The browser has opened no window. Let this page open windows, and try again.'
+      return
+    }
+    const stop = new AbortController()
+    waiting.value = stop
+    try {
+      const { logIn } = await import('./log-in.ts')
+      await logIn(address, popup, stop.signal)
+      onDone()
+    } catch (error) {
+      fault.value = error instanceof Error ? error.message : String(error)
+    }
+    waiting.value = undefined
+  }
+
+  return (
+    <div class="mcp-login" data-testid="mcp-login">
+      {waiting.value === undefined ? (
+        <button type="button" class="small" onClick={() => void begin()}>
+          Log in
+        </button>
+      ) : (
+        <p role="status">
+          Log in in the window that was opened.{' '}
+          <button type="button" class="small" onClick={() => waiting.value?.abort(new Error('You did not log in.'))}>
+            Cancel
+          </button>
+        </p>
+      )}
+      {fault.value !== '' && (
+        <p class="risk" role="alert">
+          {escapeControls(fault.value)}
+        </p>
+      )}
+      <KeyField owner={tokenOwner(address)} label="Token" hint="Or a token that the server knows. It is sent there, and nowhere else." />
+      <button type="button" class="small" onClick={onDone}>
+        Use the token
+      </button>
+    </div>
+  )
+}
