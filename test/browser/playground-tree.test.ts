@@ -24,9 +24,9 @@ it('of a long tree the newest loops are in the page, earlier ones on demand or w
   const more = () => place.querySelector<HTMLButtonElement>('button.earlier')
 
   show()
-  expect([shown().length, shown().at(-1), more()?.textContent]).toEqual([40, 'Question 450', '410 earlier loops'])
+  expect([shown().length, shown().at(-1), more()?.textContent]).toEqual([40, 'Question 450', '410 earlier runs'])
   more()?.click()
-  await vi.waitFor(() => expect([shown().length, more()?.textContent]).toEqual([240, '210 earlier loops']), patient)
+  await vi.waitFor(() => expect([shown().length, more()?.textContent]).toEqual([240, '210 earlier runs']), patient)
   show(record.loops[9]?.loopId)
   expect([shown()[0], shown().at(-1)]).toEqual(['Question 10', 'Question 450'])
 })
