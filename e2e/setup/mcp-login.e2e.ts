@@ -5,20 +5,11 @@ import express, { type Response as ExpressResponse } from 'express'
 import type { Page } from 'playwright/test'
 import { callerToken } from '../../adapters/http/index.ts'
 import { serveMcp } from '../../adapters/mcp/server/index.ts'
-import type { AgentTool } from '../../src/index.ts'
 import { serve } from '../../test/harness/serve.ts'
-import { openai } from '../../test/harness/server/openai.ts'
 import { expect, test } from '../page/browser.ts'
-import { anyPage, serveModel } from '../page/model-server.ts'
+import { greet, serveGreeter } from '../page/greeter.ts'
+import { anyPage } from '../page/model-server.ts'
 import { card, chooseLocalServer, exported, quickPage, say, status } from '../page/playground-page.ts'
-
-const greet: AgentTool = {
-  name: 'greet',
-  label: 'Greet',
-  description: 'Greets somebody.',
-  parameters: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
-  execute: ({ name }) => ({ content: [{ type: 'text', text: `Ahoy, ${String(name)}!` }] }),
-}
 
 /** The authorization server of the MCP SDK, where a person is asked first. */
 class AskingProvider extends DemoInMemoryAuthProvider {
@@ -85,13 +76,6 @@ async function serveGuarded({ isKnown, login, origin }: Guarded) {
   }
 }
 
-const greeter = () =>
-  serveModel(openai, ({ body, toolResults }) => {
-    if (toolResults.length > 0) return { text: [`The tool said: ${toolResults.join(' ')}`] }
-    const name = /"(at-127-0-0-1-\d+__greet)"/.exec(JSON.stringify(body))?.[1]
-    return name === undefined ? { text: ['I have no such tool.'] } : { text: [], calls: [{ id: 'c', name, arguments: { name: 'Ada' } }] }
-  })
-
 async function add(page: Page, modelUrl: string, address: string): Promise<void> {
   await page.goto(quickPage)
   await chooseLocalServer(page, { address: `${modelUrl}/v1`, model: 'greeter' })
@@ -131,7 +115,7 @@ test('an MCP server that wants a login: a person logs in in a window, and the ag
       () => false,
     )
   await using guarded = await serveGuarded({ isKnown, login: login.url, origin: new URL(String(baseURL)).origin })
-  await using model = await greeter()
+  await using model = await serveGreeter()
   await add(page, model.url, guarded.url)
   // Who changes their mind is asked again.
   const first = page.waitForEvent('popup')
@@ -164,7 +148,7 @@ test('an MCP server that wants a token: it is entered, sent to that server alone
   const token = 'a-token-of-mine'
   const isKnown = async (given: string) => given === token
   await using guarded = await serveGuarded({ isKnown, origin: new URL(String(baseURL)).origin })
-  await using model = await greeter()
+  await using model = await serveGreeter()
   await add(page, model.url, guarded.url)
   await server(page).getByRole('button', { name: 'Log in' }).click()
   await expect(server(page).getByRole('alert')).toContainText('no login that a page can use')

@@ -1,18 +1,9 @@
 import { serveMcp } from '../../adapters/mcp/server/index.ts'
-import type { AgentTool } from '../../src/index.ts'
 import { serve } from '../../test/harness/serve.ts'
-import { openai } from '../../test/harness/server/openai.ts'
 import { expect, test } from '../page/browser.ts'
-import { anyPage, serveModel } from '../page/model-server.ts'
+import { greet, serveGreeter } from '../page/greeter.ts'
+import { anyPage } from '../page/model-server.ts'
 import { card, chooseLocalServer, say, status } from '../page/playground-page.ts'
-
-const greet: AgentTool = {
-  name: 'greet',
-  label: 'Greet',
-  description: 'Greets somebody.',
-  parameters: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
-  execute: ({ name }) => ({ content: [{ type: 'text', text: `Ahoy, ${String(name)}!` }] }),
-}
 
 test('an MCP server on this machine gives the agent its tools; one that cannot be used is said, and nothing is lost', async ({
   page,
@@ -21,13 +12,7 @@ test('an MCP server on this machine gives the agent its tools; one that cannot b
   const app = serveMcp({ tools: [greet], authorize: 'loopbackOnly', cors: [new URL(String(baseURL)).origin] })
   await using good = await serve((request) => app.fetch(request))
   await using closed = await serve(({ method }) => new Response(null, { status: method === 'OPTIONS' ? 204 : 401, headers: anyPage }))
-  await using model = await serveModel(openai, ({ body, toolResults }) => {
-    if (toolResults.length > 0) return { text: [`The tool said: ${toolResults.join(' ')}`] }
-    const name = /"(at-127-0-0-1-\d+__greet)"/.exec(JSON.stringify(body))?.[1]
-    return name === undefined
-      ? { text: ['I have no such tool.'] }
-      : { text: ['I greet.'], calls: [{ id: 'call_1', name, arguments: { name: 'Ada' } }] }
-  })
+  await using model = await serveGreeter()
   await page.goto('/')
   await chooseLocalServer(page, { address: `${model.url}/v1`, model: 'greeter' })
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Greet Ada.')
