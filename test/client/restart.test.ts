@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { remoteSession } from '../../src/client/index.ts'
-import { type AgentEvent, defineTool, type Model, memorySessionStore, type SessionStore } from '../../src/index.ts'
+import { type AgentEvent, type AgentRun, defineTool, type Model, memorySessionStore, type SessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { sessionJournal } from '../../src/session/index.ts'
+import { type JournalEntry, sessionJournal } from '../../src/session/index.ts'
 import { allMessages, initialState, reduce, restoredState } from '../../src/store/index.ts'
 import { toAgUiMessages } from '../../src/ui/ag-ui/index.ts'
 import { toUiMessages } from '../../src/ui/ai-sdk/index.ts'
@@ -19,8 +19,8 @@ function killableHost(model: Model, store: SessionStore = memorySessionStore()) 
     execute: () => 'found',
   })
   const pay = defineTool({ name: 'pay', description: 'Pays.', parameters: { type: 'object', properties: {} }, execute: () => never })
-  const start = (its: Model) => {
-    const sessions = memoryLiveSessions({ store, agent: () => ({ model: its, tools: [lookUp, pay] }) })
+  const start = (its: Model, kept = store) => {
+    const sessions = memoryLiveSessions({ store: kept, agent: () => ({ model: its, tools: [lookUp, pay] }) })
     return { sessions, app: createAgentApp({ sessions, authorize: () => true }) }
   }
   let host = start(model)
@@ -34,14 +34,32 @@ function killableHost(model: Model, store: SessionStore = memorySessionStore()) 
       return new Response(body ?? null, response)
     },
     /** The old process says nothing more; that of `model` begins. */
-    restart(its: Model, { recover = true } = {}) {
-      host = start(its)
+    restart(its: Model, { recover = true, store: other = store } = {}) {
+      host = start(its, other)
       if (recover) void host.sessions.recover()
       cut.abort(new Error('killed'))
       cut = new AbortController()
     },
     close: () => host.sessions.close(),
   }
+}
+
+/** `store`, where entries of `type` are not stored before `until`. */
+function heldUp(store: SessionStore, type: JournalEntry['type'], until: Promise<unknown>): SessionStore {
+  const slow: SessionStore = {
+    ...store,
+    journal: (options) => sessionJournal(slow, options),
+    open: async (id, options) => {
+      const writer = await store.open(id, options)
+      const append: typeof writer.append = async (records) => {
+        if (records.some(({ entry }) => entry.type === type)) await until
+        await writer.append(records)
+      }
+      const { sessionId, epoch, records } = writer
+      return { sessionId, epoch, records, append, replace: (all) => writer.replace(all), close: () => writer.close() }
+    },
+  }
+  return slow
 }
 
 const never = new Promise<string>(() => undefined)
@@ -53,6 +71,13 @@ const hanging = (script: Parameters<typeof scripted>[0], saidFirst: number): Mod
 
 async function untilText(run: AsyncIterable<AgentEvent>): Promise<void> {
   for await (const event of run) if (event.type === 'messageUpdate' && event.delta.type === 'text') return
+}
+
+/** How a run has ended, and the texts that it returned. */
+async function returnedBy(run: AgentRun) {
+  const { status, error, returned } = await run.result
+  const blocks = returned.flatMap(({ content }) => content)
+  return [status, error?.code, ...blocks.map((block) => block.type === 'text' && block.text)]
 }
 
 /** A promise, and what settles it. */
@@ -176,20 +201,7 @@ describe('a run whose server is restarted', () => {
   it('is told what was made up for a call, also where it comes before that is stored', async () => {
     const store = memorySessionStore()
     const [isRead, read] = gate()
-    const slow: SessionStore = {
-      ...store,
-      journal: (options) => sessionJournal(slow, options),
-      open: async (id, options) => {
-        const writer = await store.open(id, options)
-        const append: typeof writer.append = async (records) => {
-          if (records.some(({ entry }) => entry.type === 'recovered')) await isRead
-          await writer.append(records)
-        }
-        const { sessionId, epoch, records } = writer
-        return { sessionId, epoch, records, append, replace: (all) => writer.replace(all), close: () => writer.close() }
-      },
-    }
-    const host = killableHost(scripted([{ toolCalls: [{ id: 'c1', name: 'pay', arguments: {} }] }]), slow)
+    const host = killableHost(scripted([{ toolCalls: [{ id: 'c1', name: 'pay', arguments: {} }] }]), heldUp(store, 'recovered', isRead))
     const session = open(async (request) => {
       const response = await host.fetch(request)
       if (request.url.endsWith('?events=false')) read()
@@ -240,6 +252,29 @@ describe('a run whose server is restarted', () => {
     const result = await run.result
     expect([result.status, result.text]).toEqual(['completed', 'one two'])
     expect([starts(types), types.filter((type) => type === 'agentEnd').length]).toEqual([[], 1])
+    session.close()
+    await host.close()
+  })
+
+  it('returns what was said where the server has lost it, whatever was seen of the run', async () => {
+    const host = killableHost(hanging([{ text: ['one ', 'two'] }], 1))
+    const session = open(host.fetch)
+    const run = session.prompt('Count.')
+    await untilText(run)
+    host.restart(scripted([]), { store: memorySessionStore() })
+    expect(await returnedBy(run)).toEqual(['error', 'interrupted', 'Count.'])
+    session.close()
+    await host.close()
+  })
+
+  it('returns what was said where its process ended before that was stored', async () => {
+    const store = memorySessionStore()
+    const host = killableHost(scripted([]), heldUp(store, 'input', never))
+    const session = open(host.fetch)
+    const run = session.prompt('Count.')
+    for await (const event of run) if (event.type === 'agentStart') break
+    host.restart(scripted([]), { store })
+    expect(await returnedBy(run)).toEqual(['error', 'interrupted', 'Count.'])
     session.close()
     await host.close()
   })

@@ -361,6 +361,22 @@ describe('a session on a server', () => {
     }
   })
 
+  it('asks again where the store of the server does not answer for a while', async () => {
+    let refusals = 0
+    const detail = 'The database does not answer. Ask again.'
+    const session = open('talk', {
+      fetch: (request) =>
+        refusals++ < 2
+          ? Response.json(
+              { status: 503, code: 'storeFailed', detail },
+              { status: 503, headers: { 'content-type': 'application/problem+json' } },
+            )
+          : app.fetch(request),
+    })
+    expect(await session.prompt('First.').text()).toBe('one two three four')
+    expect(refusals).toBeGreaterThan(2)
+  })
+
   it('waits as long as it is asked to', async () => {
     let isFirst = true
     const waits: unknown[] = []

@@ -210,9 +210,12 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     const pendingApprovals = waitingApprovals(messages)
     const pendingClientCalls = waitingClientCalls(messages)
     this.#emit(this.#progress.cutOff())
+    const status = endOf(record) ?? 'error'
+    const returned = status === 'error' ? this.#saidBeside([...this.#earlier.messages, ...messages]) : []
     const end: AgentEndEvent = {
       ...this.#base(),
-      ...{ type: 'agentEnd', status: endOf(record) ?? 'error', messages, usage },
+      ...{ type: 'agentEnd', status, messages, usage },
+      ...(returned.length > 0 && { returned }),
       ...(error !== undefined && { error }),
       ...(rejection !== undefined && { rejection }),
       ...(pendingApprovals.length > 0 && { pendingApprovals }),
@@ -221,12 +224,18 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     this.#end(this.#whole(end))
   }
 
-  /** It never was: what it was given is returned. */
+  /** It never was, or nothing is left of it: what it was given is returned. */
   refuse(error: RunFailure | undefined): void {
     this.id ||= newId()
     this.loopId ||= this.id
-    const end = { ...this.#base(), messages: [], usage: emptyUsage(), returned: this.#seq === 0 ? [...this.#said] : [] }
+    const end = { ...this.#base(), messages: [], usage: emptyUsage(), returned: this.#saidBeside([]) }
     this.#end(error === undefined ? { ...end, type: 'agentEnd', status: 'aborted' } : { ...end, type: 'agentEnd', status: 'error', error })
+  }
+
+  /** What it was given, where that is not among the messages that were stored. */
+  #saidBeside(stored: readonly AgentMessage[]): AgentMessage[] {
+    const last = this.#said.at(-1)
+    return stored.some(({ id }) => id === last?.id) ? [] : [...this.#said]
   }
 
   /** Nothing more will be heard of it, whatever becomes of it. */

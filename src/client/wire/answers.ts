@@ -5,8 +5,8 @@ import { RemoteError, type RemoteErrorOptions } from '../remote-error.ts'
 
 /** Statuses of proxies and of servers that are busy or come up: the next attempt may find them well. */
 const passing = new Set([408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524])
-/** Problems of the server that pass by themselves. */
-const passingProblems = new Set(['unavailable', 'deadlineExceeded', 'bodyTooSlow', 'tooManyStreams', 'tooManySessions'])
+/** Problems of the server that pass by themselves, as all do that it refuses with 503: what is asked twice is done once. */
+const passingProblems = new Set(['deadlineExceeded', 'bodyTooSlow', 'tooManyStreams', 'tooManySessions'])
 
 /** Bytes of a refusal that are read: more than any of ours has. */
 const maxRefusal = 64 * 1024
@@ -19,8 +19,8 @@ export async function refusalOf(response: Response, method: string, signal: Abor
     return unexpectedAnswer(response, 'an answer of this server')
   const { code, detail, loopId, continuedBy } = await problemIn(response, signal)
   if (code === undefined) return unexpectedAnswer(response, 'a problem')
-  // What began nothing may be asked again; a run that the server cannot begin is better told at once.
-  const isRetryable = passingProblems.has(code) || ((status === 500 || status === 503) && method === 'GET')
+  // A run that the server cannot begin, however often it is asked, is told at once.
+  const isRetryable = status === 503 || passingProblems.has(code) || (status === 500 && method === 'GET')
   return new RemoteError(code, detail ?? `The server refused with ${status} ${code}.`, {
     ...known(response),
     isRetryable,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { patient } from '../../support/patience.ts'
 import { runs } from '../../support/runs.ts'
-import { expectWhole, killedClusters, shown } from './killed-cluster.ts'
+import { expectCompleted, expectWhole, killedClusters, shown } from './killed-cluster.ts'
 import { onPostgres } from './on-postgres.ts'
 
 /** Only ends what hangs, on a machine that does ten other things. */
@@ -15,7 +15,8 @@ onPostgres('processes over PostgreSQL that are killed', (database) => {
   it('restarts three of them one after the other under a load of 50 runs: none is lost, and nothing is paid twice', {
     timeout,
   }, async () => {
-    const three = await cluster(3)
+    // None of them is killed: where a busy machine lets one stand still, it loses nothing.
+    const three = await cluster(3, { LEASE_MS: '30000' })
     const begun = Array.from({ length: 20 }, (_, number) => three.begin(number))
     for (const at of [0, 1, 2]) {
       const more = Array.from({ length: 10 }, (_, number) => three.begin(20 + 10 * at + number))
@@ -59,8 +60,9 @@ onPostgres('processes over PostgreSQL that are killed', (database) => {
         fresh = round + 1 < rounds ? five.hosts.map(() => five.start()) : []
         const results = await Promise.all(begun.map(({ result }) => result))
         expect(results.map(shown)).toEqual(Array(size).fill('completed all done'))
-        for (const { sessionId, seen } of begun) {
-          await expect.poll(() => endsOf(sessionId)).toEqual(['completed'])
+        for (const { sessionId, seen, said } of begun) {
+          await expect.poll(async () => (await endsOf(sessionId)).at(-1)).toBe('completed')
+          expectCompleted(await endsOf(sessionId), said)
           expectWhole(seen, await five.history(sessionId))
         }
       }

@@ -12,7 +12,7 @@ import { listenWith, postgresLiveSessions } from '../../../adapters/postgres/liv
 import { defineTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 
-const { DATABASE_URL, PAID = '', LISTEN, PEERS, DELAY_MS = '5', CLOCK_MS = '0', TURNS = '6' } = process.env
+const { DATABASE_URL, PAID = '', LISTEN, PEERS, DELAY_MS = '5', CLOCK_MS = '0', TURNS = '6', LEASE_MS = '1000' } = process.env
 const turns = Number(TURNS)
 
 // A machine whose clock goes wrong by so much.
@@ -54,7 +54,7 @@ pool.on('error', () => undefined)
 const sessions = postgresLiveSessions({
   pool,
   agent: ({ sessionId }) => ({ model, tools: [payFor(sessionId)] }),
-  leaseMs: 1000,
+  leaseMs: Number(LEASE_MS),
   logger: process.env.LOG ? { warn: (code, details) => console.error(process.pid, code, JSON.stringify(details)) } : false,
   ...(PEERS === 'yes' && { peers: { url: inside.url, key: 'a key of processes that are tested' } }),
   ...(LISTEN === 'no' ? { pollMs: 50 } : { listen: listenWith(pool) }),
