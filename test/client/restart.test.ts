@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { remoteSession } from '../../src/client/index.ts'
-import { type AgentEvent, type AgentRun, defineTool, type Model, memorySessionStore, type SessionStore } from '../../src/index.ts'
+import { type AgentEvent, type AgentRun, defineTool, type Model, memorySessionStore, type SessionStore, textOf } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { type JournalEntry, sessionJournal } from '../../src/session/index.ts'
+import { type SessionEntry, sessionJournal } from '../../src/session/index.ts'
 import { allMessages, initialState, reduce, restoredState } from '../../src/store/index.ts'
 import { toAgUiMessages } from '../../src/ui/ag-ui/index.ts'
 import { toUiMessages } from '../../src/ui/ai-sdk/index.ts'
@@ -45,7 +45,7 @@ function killableHost(model: Model, store: SessionStore = memorySessionStore()) 
 }
 
 /** `store`, where entries of `type` are not stored before `until`. */
-function heldUp(store: SessionStore, type: JournalEntry['type'], until: Promise<unknown>): SessionStore {
+function heldUp(store: SessionStore, type: SessionEntry['type'], until: Promise<unknown>): SessionStore {
   const slow: SessionStore = {
     ...store,
     journal: (options) => sessionJournal(slow, options),
@@ -76,8 +76,7 @@ async function untilText(run: AsyncIterable<AgentEvent>): Promise<void> {
 /** How a run has ended, and the texts that it returned. */
 async function returnedBy(run: AgentRun) {
   const { status, error, returned } = await run.result
-  const blocks = returned.flatMap(({ content }) => content)
-  return [status, error?.code, ...blocks.map((block) => block.type === 'text' && block.text)]
+  return [status, error?.code, ...returned.map((message) => message.role === 'user' && textOf(message.content))]
 }
 
 /** A promise, and what settles it. */
