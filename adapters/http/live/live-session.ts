@@ -42,6 +42,7 @@ export class LiveSession {
   readonly queued = new QueuedInputs()
   /** What changes the agent is done one after the other: two who begin at once must not make two of it. */
   readonly #turns = new OneByOne()
+  #claim: Promise<void> | undefined
   #hasLeft = false
   #heardAt = 0
   readonly #followers = new RunFollowers()
@@ -127,12 +128,22 @@ export class LiveSession {
     return isLeft && (await this.continuedRun()) !== undefined
   }
 
+  /** Nobody who had it writes anything more in it: what is read from now on is all that there is. */
+  claim(): Promise<void> {
+    this.#claim ??= this.recorded.claim().catch((error: unknown) => {
+      this.#claim = undefined
+      throw error
+    })
+    return this.#claim
+  }
+
   /**
    * As `recover`. Rejects where no agent can be made: for a host that tries again. Where sessions move, the process that had this one may not know yet that it is another's:
-   * what it writes from now on is refused, and nothing of it is overlooked here.
+   * it is claimed first.
    */
   async takeUp(): Promise<boolean> {
-    const isLeft = this.#agent.isMade || isCutOff(await (this.#host.moves === true ? this.recorded.claimed() : this.recorded.records()))
+    if (this.#host.moves === true && !this.#agent.isMade) await this.claim()
+    const isLeft = this.#agent.isMade || isCutOff(await this.recorded.records())
     return isLeft && (await this.agent()).currentRun !== undefined
   }
 

@@ -73,6 +73,8 @@ export class SharedSessions implements PostgresLiveSessions {
   #certainUntil: number | undefined
   /** What ended here, or could not be taken up, because the database failed, and is to go on. */
   readonly #cutOff = new Map<string, SessionAddress>()
+  /** What was taken of those that are gone, and has not come into memory yet. */
+  readonly #taken = new Set<string>()
   /** The database did not answer the last time it was asked. */
   #isSilent = false
   #isLeaving = false
@@ -294,6 +296,7 @@ export class SharedSessions implements PostgresLiveSessions {
     let begun = 0
     for (let isMore = true; isMore && !this.#isLeaving && this.#isCertain; ) {
       const left = await this.#leases.takeLeft()
+      for (const key of left) this.#taken.add(textOf(key))
       begun += await takeUpAll(
         left.map(addressOf),
         (address) => this.#here.takeUp(address),
@@ -302,21 +305,25 @@ export class SharedSessions implements PostgresLiveSessions {
       const isHere = new Set(this.#here.addresses.map((address) => textOf(keyOf(address))))
       const refused = left.filter((key) => !isHere.has(textOf(key)))
       // Without a word: who is told takes them again, and cannot either. The others look soon.
-      for (const key of refused) await this.#leases.leave(key, { isTold: false })
+      for (const key of refused) {
+        this.#taken.delete(textOf(key))
+        await this.#leases.leave(key, { isTold: false })
+      }
       isMore = refused.length < left.length
     }
     return begun
   }
 
-  /** A session comes into memory: if nobody else has it. */
-  async #enter(address: SessionAddress): Promise<void> {
+  /** A session comes into memory: if nobody else has it. Resolves with whether somebody who is gone had it. */
+  async #enter(address: SessionAddress): Promise<{ wasLeft: boolean }> {
     const key = keyOf(address)
     // Who leaves takes nothing any more; what nobody has can still be read.
     const { wasLeft, ...holder } = this.#isLeaving
       ? { processId: this.#processId, ...(await this.#leases.holder(key)), wasLeft: false }
       : await this.#leases.take(key)
     if (holder.processId !== this.#processId) throw new HeldElsewhereError(holder)
-    if (wasLeft) void this.#here.takeUp(address)
+    const wasTaken = this.#taken.delete(textOf(key))
+    return { wasLeft: wasLeft || wasTaken }
   }
 
   /** A run that may be left is found by others in the row: without it, nobody would know who takes the session next that there is one. */

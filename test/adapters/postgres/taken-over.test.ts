@@ -5,15 +5,20 @@ import { type PostgresLiveSessionsOptions, postgresLiveSessions } from '../../..
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { onPostgres } from './on-postgres.ts'
 
-type Options = Pick<PostgresLiveSessionsOptions, 'leaseMs'> & { gate?: () => Promise<void>; after?: (statement: string) => Promise<void> }
+interface Options extends Pick<PostgresLiveSessionsOptions, 'leaseMs'> {
+  gate?: () => Promise<void>
+  before?: (statement: string, values: unknown[] | undefined) => Promise<void>
+  after?: (statement: string, values: unknown[] | undefined) => Promise<void>
+}
 
 onPostgres('a session that goes from one process to another while both live', (database) => {
-  /** One process. `after` is awaited behind each of its statements. */
-  function make(tenant: string, { gate, after, ...more }: Options = {}) {
+  /** One process. `before` is awaited before each of its statements, `after` behind it. */
+  function make(tenant: string, { gate, before, after, ...more }: Options = {}) {
     const pool: PostgresLiveSessionsOptions['pool'] = {
       query: async (text, values) => {
+        await before?.(text, values)
         const done = await database.pool.query(text, values)
-        await after?.(text)
+        await after?.(text, values)
         return done
       },
     }
@@ -78,5 +83,41 @@ onPostgres('a session that goes from one process to another while both live', (d
     await running.text().catch(() => undefined)
     await expect.poll(async () => (await loopsOf(tenant)).at(-1)).toBe('completed')
     expect(isGiven).toBe(true)
+  })
+
+  it('is read by the next one when the one before can write no more: a run that has begun is not said to be unknown', async () => {
+    const tenant = 'unread'
+    let [write, written] = [() => undefined as void, () => undefined as void]
+    const mayWrite = new Promise<void>((resolve) => {
+      write = resolve
+    })
+    const isWritten = new Promise<void>((resolve) => {
+      written = resolve
+    })
+    const isBeginning = (statement: string, values?: unknown[]) =>
+      statement.includes('INSERT INTO phi.records') && JSON.stringify(values).includes('loopStart')
+    const one = make(tenant, {
+      leaseMs: 600_000,
+      before: async (statement, values) => {
+        if (isBeginning(statement, values)) await mayWrite
+      },
+      after: async (statement, values) => {
+        if (isBeginning(statement, values)) written()
+      },
+    })
+    const reader = (await one('/runs', { prompt: 'Go.' })).body?.getReader()
+    const loopId = /"loopId":"([^"]+)"/.exec(new TextDecoder().decode((await reader?.read())?.value))?.[1]
+    await database.pool.query('UPDATE phi.processes SET until = 0 WHERE tenant = $1', [tenant])
+    const two = make(tenant, {
+      before: async (statement) => {
+        if (!statement.includes('SET epoch = nextval')) return
+        write()
+        await isWritten
+      },
+    })
+    const answer = await two(`/runs/${loopId}/events`)
+    expect([answer.status, (await answer.json()).code]).toEqual([410, 'gone'])
+    // Whether what was said was stored as well, it has an end: else who said it is told to say it again.
+    await expect.poll(async () => (await loopsOf(tenant)).at(-1)).not.toBe('running')
   })
 })

@@ -54,8 +54,11 @@ export function memoryLiveSessions(options: MemoryLiveSessionsOptions): MemoryLi
 
 /** What a host is told of the sessions in its memory. */
 interface SessionsHereHooks {
-  /** One is about to come into memory. Where this rejects it does not, and the request fails with that. */
-  onEnter?(address: SessionAddress): Promise<void>
+  /**
+   * One is about to come into memory. Where this rejects it does not, and the request fails with that. Resolves with whether another process had it that is thought to be gone:
+   * what that has left is then taken up.
+   */
+  onEnter?(address: SessionAddress): Promise<{ wasLeft: boolean }>
   /** A run of one has ended because it could not be recorded any more, or could not be taken up because its store failed. */
   onCutOff?(address: SessionAddress): void
   /** Says something that is due, wherever the session is. Default: here. */
@@ -253,13 +256,26 @@ export class SessionsHere implements MemoryLiveSessions {
 
   #resident(given: SessionAddress): Resident {
     const address = { ...callerIn(given), sessionId: given.sessionId }
-    const ready = this.#hooks.onEnter?.(address) ?? Promise.resolve()
-    const resident = { address, owner: ownerOf(address), live: this.#host(address), ready, asking: 0, usedAt: 0 }
+    const live = this.#host(address)
+    const ready = this.#comeIn(address, live)
+    const resident = { address, owner: ownerOf(address), live, ready, asking: 0, usedAt: 0 }
     const key = keyOf(address)
     ready.catch(() => {
       if (this.#residents.get(key) === resident) this.#residents.delete(key)
     })
     return resident
+  }
+
+  /** Whoever had it before writes nothing more in it when the first one reads here what was left. */
+  async #comeIn(address: SessionAddress, live: LiveSession): Promise<void> {
+    if ((await this.#hooks.onEnter?.(address))?.wasLeft !== true) return
+    try {
+      await live.claim()
+    } catch (error) {
+      await this.#hooks.onLeft?.(address, { isAtRest: false })
+      throw error
+    }
+    void this.takeUp(address)
   }
 
   #host(address: SessionAddress): LiveSession {

@@ -50,11 +50,10 @@ export class RecordedSession {
     }
   }
 
-  /** Its records, once nobody who had the right to write has it any more. */
-  async claimed(): Promise<readonly SessionRecord[]> {
+  /** Resolves when nobody who had the right to write has it any more. */
+  async claim(): Promise<void> {
     const writer = await this.#store.open(this.#sessionId, { agentId: agentIdOf(await this.records()) })
     await writer.close()
-    return writer.records
   }
 
   /** Whether anything was ever said. */
