@@ -30,7 +30,7 @@ const envOptions = optionsOf<EnvOptions>({ env: anything })
  * - `name` is `provider/model`, or a provider alone, which stands for a current model of it. Default: what `PHI_MODEL` names, else a model of
  *   the first of `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` that is set.
  * - `<PROVIDER>_BASE_URL` is another address of the service. Context window and prices come from the catalogue, where it knows the model.
- * - Loads the provider of this model only. Nothing is sent.
+ * - Loads the provider of this model only, and sends no request.
  * - Rejects with `ConfigError`: `missingEnvVar` where no key is set, with the variable to set; `invalidOption` for a name that names nothing.
  *
  * Source: docs/concepts/env.md

@@ -18,7 +18,7 @@ export interface FetchMediaOptions {
    * this machine, must be named itself; over http only this machine is asked.
    */
   hosts: readonly string[]
-  /** More is refused. Default 20 MiB. */
+  /** The most bytes that are taken. Default 20 MiB. */
   maxBytes?: number
   /** Milliseconds for all of it, redirects included. Default 30,000. */
   timeoutMs?: number

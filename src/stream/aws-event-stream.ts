@@ -32,7 +32,7 @@ const utf8 = new TextDecoder()
  * - `onMessage` is called synchronously, once per message, with its text headers (others are passed over) and its payload. The payload is
  *   a view of memory that is used again: read it at once.
  * - Both checksums are verified before anything is reported. A message that is damaged, longer than 24 MiB or no message at all throws
- *   `ProviderError` `network`. What `onMessage` throws leaves `feed`. After either the decoder must not be used again.
+ *   `ProviderError` `network`. An error of `onMessage` is thrown by `feed`. After either the decoder must not be used again.
  * - The messages do not depend on where the bytes were cut; whole ones are read in place, others are copied once.
  *
  * Source: docs/providers/bedrock.md

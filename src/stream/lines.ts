@@ -15,7 +15,7 @@ export interface LineDecoder {
  * **Contract**
  * - `onLine` is called synchronously, once per line that is not blank, without its end (LF or CRLF); a leading BOM is skipped.
  * - The lines do not depend on where the bytes were cut, and time is linear in the bytes.
- * - An unfinished line of more than `maxBufferChars` (default 16 Mi) throws `ProviderError` `network`, which is not retryable. What `onLine` throws leaves `feed`. After either
+ * - An unfinished line of more than `maxBufferChars` (default 16 Mi) throws `ProviderError` `network`, which is not retryable. An error of `onLine` is thrown by `feed`. After either
  *   the decoder must not be used again.
  */
 export function createLineDecoder(onLine: (line: string) => void, options: SseDecoderOptions = {}): LineDecoder {

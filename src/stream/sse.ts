@@ -25,7 +25,7 @@ export interface SseDecoder {
  *   absent or empty, and the `id` of the frame where it has one. Comments, `retry` and unknown fields are skipped.
  * - Lines end with LF, CR or CRLF; one leading BOM is skipped; bytes that are not UTF-8 become U+FFFD. The frames do not depend on where
  *   the bytes were cut, and time is linear in the bytes.
- * - An unfinished frame of more than `maxBufferChars` throws `ProviderError` `network`, which is not retryable: the next answer would be as long. What `onData` throws leaves `feed`. After either
+ * - An unfinished frame of more than `maxBufferChars` throws `ProviderError` `network`, which is not retryable: the next answer would be as long. An error of `onData` is thrown by `feed`. After either
  *   the decoder must not be used again.
  * - `end` is for a stream that ended; a frame cut off by a failure is dropped by not calling it.
  */

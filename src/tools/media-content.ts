@@ -12,7 +12,7 @@ export interface MediaOptions {
   name?: string | undefined
   /** Default: what the blob says, else the bytes, else the name. */
   mimeType?: string | undefined
-  /** More is refused. Default 20 MiB. */
+  /** The most bytes that are taken. Default 20 MiB. */
   maxBytes?: number | undefined
 }
 

@@ -54,7 +54,7 @@ const keptHeaders = ['content-type', 'retry-after']
  *   a key, it is replaced. The words of people and models are recorded.
  * - Calls stand in the order in which they began. An answer that breaks off, or is not read to its end, is recorded as far as it came; a call without an
  *   answer is not.
- * - What `write` throws is thrown where the answer ends.
+ * - An error of `write` is thrown where the answer ends.
  *
  * Source: docs/concepts/models-of-models.md
  */

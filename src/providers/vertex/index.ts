@@ -48,7 +48,7 @@ const apiVersion = '/v1'
  * **Contract**
  * - `apiKey` is an OAuth access token, as text or from a `CredentialProvider` that renews it; or an express key where no `project` is given.
  * - `config.baseUrl` is the address that ends with `/models`; as `baseUrl` it is taken as it is, of another the path is completed.
- * - Nothing is sent. Throws `ConfigError` `invalidOption` for a location that is none, and for a wrong option. Without a key, a `baseUrl`, a `fetch`
+ * - Makes the model, and sends no request. Throws `ConfigError` `invalidOption` for a location that is none, and for a wrong option. Without a key, a `baseUrl`, a `fetch`
  *   or a header that brings one, `new Agent` throws. Any model id is accepted, unknown ones count as the newest.
  * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), answers as long as the model can make them. Prices are unknown unless `cost` says them.
  *
