@@ -54,13 +54,18 @@ test('a very long text that is pasted goes along as a file, and is there after a
   await expect(page.getByTestId('message-user').getByTestId('media')).toContainText('pasted.txt')
 })
 
-test('settings that the browser does not keep are said to end with the page', async ({ page }) => {
+test('what the browser does not keep is said to end with the page: words and settings', async ({ page }) => {
   await page.addInitScript(() => {
     Storage.prototype.setItem = () => {
       throw new DOMException('The quota has been exceeded.', 'QuotaExceededError')
     }
   })
   await page.goto(quickPage)
+  const field = page.getByRole('textbox', { name: 'Message' })
+  await field.fill('What is this?')
+  await expect(page.locator('.composer')).toContainText('What you write here ends with this page')
+  await field.fill('')
+  await expect(page.locator('.composer')).not.toContainText('ends with this page')
   await chooseLocalServer(page, { address: 'http://127.0.0.1:9/v1', model: 'test-model' })
   await expect(page.getByTestId('notice')).toContainText('These settings hold until this page ends')
   expect(await violations(page)).toEqual([])

@@ -34,7 +34,6 @@ export class LiveRemoteSession implements ChatAgent {
   readonly #listeners = new Set<(event: AgentEvent) => void>()
   /** Loops of which nothing more can come. */
   readonly #ended = new Set<string>()
-  readonly #stopped = new WeakSet<RemoteRun>()
   #run: RemoteRun | undefined
   /** Settles when the server has the run that begins, or has refused it. */
   #starting: Promise<void> | undefined
@@ -231,7 +230,6 @@ export class LiveRemoteSession implements ChatAgent {
     const body = bodyOf(beginning, options, { place: this.#conversation.place, clientTools: this.#pageTools.offered })
     const starting = startRun({
       ...{ run, path, body, key: said?.key ?? newId(), wire: this.#wire, feed: this.#feed },
-      isStopped: () => this.#stopped.has(run),
       adopted: (loopId) => this.#conversation.endsWith(loopId),
     }).then(() => {
       if (this.#starting === starting) this.#starting = undefined
@@ -273,8 +271,6 @@ export class LiveRemoteSession implements ChatAgent {
   }
 
   async #stop(run: RemoteRun): Promise<void> {
-    if (this.#stopped.has(run)) return
-    this.#stopped.add(run)
     await this.#starting
     if (run.hasEnded) return
     await this.#wire.json({ method: 'POST', path: '/stop' }).catch((error: unknown) => this.#warn('stopFailed', error))

@@ -51,6 +51,16 @@ describe('a wait for the next attempt', () => {
     ).toBe('Hello.')
   })
 
+  it('ends when the run is stopped, which nobody has heard of: what was said is returned', async () => {
+    const { navigator } = platform()
+    navigator.onLine = false
+    const talk = session(1, 3_600_000, () => run.abort())
+    const run = talk.prompt('Hi.')
+    const { status, returned } = await run.result
+    expect([status, returned.length, talk.isStreaming]).toEqual(['aborted', 1, false])
+    expect(await talk.prompt('Hi again.').text()).toBe('Hello.')
+  })
+
   it('lasts while the platform is offline, and makes no attempt', async () => {
     const { scope, navigator } = platform()
     navigator.onLine = false

@@ -54,6 +54,11 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
         }
       />
       <AttachedFiles draft={draft} />
+      {!draft.isKept.value && (
+        <p class="warning" role="status">
+          What you write here ends with this page: the browser has no room for it, or does not let the page keep anything.
+        </p>
+      )}
       <div class="composer-box">
         <textarea
           rows={2}

@@ -56,6 +56,7 @@ export class RemoteRun extends LoggedRun implements AgentRun {
   readonly result: Promise<RunResult>
   readonly #host: RunHost
   readonly #said: readonly AgentMessage[]
+  readonly #stop = new AbortController()
   readonly #progress = new RunProgress()
   #open = nothingAsked
   readonly #receipts = new Map<string, RemoteReceipt>()
@@ -81,6 +82,11 @@ export class RemoteRun extends LoggedRun implements AgentRun {
 
   get sessionId(): string {
     return this.#host.sessionId
+  }
+
+  /** Aborts when this side stops it. */
+  get stopped(): AbortSignal {
+    return this.#stop.signal
   }
 
   get hasEnded(): boolean {
@@ -147,7 +153,9 @@ export class RemoteRun extends LoggedRun implements AgentRun {
   }
 
   abort(): void {
-    if (!this.#hasEnded) this.#host.stop(this)
+    if (this.#hasEnded || this.stopped.aborted) return
+    this.#stop.abort()
+    this.#host.stop(this)
   }
 
   // What its session tells it

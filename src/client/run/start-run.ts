@@ -42,24 +42,24 @@ export interface Start {
   key: string
   wire: Wire
   feed: SessionFeed
-  /** Whether its caller has stopped it already. */
-  isStopped(): boolean
   /** It is this loop, which an earlier attempt has begun. */
   adopted(loopId: string): void
 }
 
-/** Sends what begins the run until the server has said what came of it: its first events, or the loop that it is; else the run is refused. */
+/** Sends what begins the run until the server has said what came of it: its first events, or the loop that it is; else, or when it is stopped between two attempts, the run is refused. */
 export async function startRun(start: Start): Promise<void> {
   const { run, wire, feed } = start
   // Whoever begins it may subscribe, and stop it, first.
   await undefined
-  if (start.isStopped()) return run.refuse(undefined)
+  if (run.stopped.aborted) return run.refuse(undefined)
   const since = feed.connection
   for (let failures = 1; !run.hasEnded; failures++) {
     try {
       return await startOnce(start, since)
     } catch (error) {
-      await wire.pause(failures, error).catch((final: unknown) => run.refuse({ code: codeOf(final), message: errorText(final) }))
+      await wire.pause(failures, error, run.stopped).catch((final: unknown) => run.refuse({ code: codeOf(final), message: errorText(final) }))
+      // Nothing of it was heard. Where an attempt has begun it all the same, that is told as a run of somebody else.
+      if (run.stopped.aborted && !run.hasEnded) run.refuse(undefined)
     }
   }
 }

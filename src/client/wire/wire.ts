@@ -149,14 +149,16 @@ export class Wire {
     }
   }
 
-  /** Waits before the next attempt after so many failures in a row. Rejects with the error that says why there is none. */
-  async pause(failures: number, error: unknown): Promise<void> {
+  /** Waits before the next attempt after so many failures in a row, until `stopped` aborts. Rejects with the error that says why there is none. */
+  async pause(failures: number, error: unknown, stopped?: AbortSignal): Promise<void> {
     if (!RemoteError.isInstance(error) || !error.isRetryable) throw error
     if (this.isClosed) throw this.#closed.signal.reason
     if (failures > this.patience.maxRetries) throw gaveUp(failures, error)
+    if (stopped?.aborted === true) return
     const delayMs = retryDelayMs(failures, this.patience, error.retryAfterMs)
     logWarning(this.logger, 'connectionRetry', { code: error.code, message: error.message, attempt: failures, delayMs })
-    await waitForWay(delayMs, this.#closed.signal)
+    const { signal } = this.#closed
+    await waitForWay(delayMs, stopped === undefined ? signal : AbortSignal.any([signal, stopped]))
     if (this.isClosed) throw this.#closed.signal.reason
   }
 

@@ -7,6 +7,8 @@ import { keepWords, keptWords } from './kept-words.ts'
 export interface Draft {
   text: Signal<string>
   attached: Signal<readonly Attachment[]>
+  /** Whether its words are there again after a reload. */
+  isKept: Signal<boolean>
   /** Why other files do not go with it. */
   refused: Signal<readonly string[]>
   /** What waits in the queue of a run of this page: it is said by the run, or it is in the draft again when the page ends before. */
@@ -38,7 +40,7 @@ export function draftOf(sessionId: string): Draft {
   function keep(): void {
     if (drafts.get(sessionId) !== draft) return
     const changed = [...edits].flatMap(([id, { value }]) => (value === undefined ? [] : [[id, value] as const]))
-    keepWords(sessionId, {
+    draft.isKept.value = keepWords(sessionId, {
       text: joined([...waiting.value.map((said) => said.text), text.value]),
       edits: Object.fromEntries(changed),
     })
@@ -60,6 +62,7 @@ export function draftOf(sessionId: string): Draft {
   const draft: Draft = {
     text,
     attached,
+    isKept: signal(true),
     refused: signal<readonly string[]>([]),
     waiting,
     edited,

@@ -23,16 +23,18 @@ export function keptWords(sessionId: string): Words {
   return { text: '', edits: {} }
 }
 
-/** Keeps them at once: the page may end before anything that takes time. */
-export function keepWords(sessionId: string, { text, edits }: Words): void {
+/** Keeps them at once: the page may end before anything that takes time. Whether they are there again after a reload. */
+export function keepWords(sessionId: string, { text, edits }: Words): boolean {
   const isEmpty = text === '' && Object.keys(edits).length === 0
-  for (const storage of ['sessionStorage', 'localStorage'] as const) {
+  const kept = (['sessionStorage', 'localStorage'] as const).map((storage) =>
     tried(() => {
       if (isEmpty) globalThis[storage].removeItem(place(sessionId))
       else globalThis[storage].setItem(place(sessionId), JSON.stringify({ text, edits, at: Date.now() }))
-    })
-  }
+      return true
+    }),
+  )
   if (!isEmpty) tried(() => forgetOldest(localStorage))
+  return isEmpty || kept.includes(true)
 }
 
 /** A draft of one conversation, as the list of drafts shows it. */
