@@ -80,7 +80,7 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
           <p class="keys">
             {isSending.value ? (
               <>
-                Sending… <kbd>Esc</kbd> takes it back
+                Sending…{navigator.onLine ? '' : ' This device is offline.'} <kbd>Esc</kbd> takes it back
               </>
             ) : isRunning && !isDisabled ? (
               <>
@@ -111,6 +111,11 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
                 Stop
               </button>
             </>
+          )}
+          {isSending.value && !isRunning && (
+            <button type="button" class="small take-back" onClick={() => conversation.abort()}>
+              Take it back
+            </button>
           )}
           <button type="submit" class="small primary" disabled={isDisabled || isSending.value}>
             <Icon name="send" />
