@@ -1,12 +1,17 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { demoSetup } from '../demo/agent.ts'
 import { endpoint } from '../remote/endpoint.ts'
-import type { Backend, ChatPort, ExportFormat, SessionFile, SettableBackend, StoredSession } from '../state/backend/chat-port.ts'
+import type {
+  Backend,
+  ChatPort,
+  ExportFormat,
+  OnOtherTab,
+  SessionFile,
+  SettableBackend,
+  StoredSession,
+} from '../state/backend/chat-port.ts'
 import { type AgentSetup, type LocalBackend, localBackend } from '../state/backend/local-backend.ts'
 import { defaultSettings, keepSettings, keptSettings, type Settings } from './settings.ts'
-
-/** Hears of a conversation that another tab has begun, opened, closed or deleted. */
-type OnOtherTab = (sessionId: string) => void
 
 /** Opens what was chosen when the page was here last. */
 export async function openBackend(onOtherTab: OnOtherTab): Promise<PlacedBackend> {

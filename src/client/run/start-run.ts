@@ -57,7 +57,9 @@ export async function startRun(start: Start): Promise<void> {
     try {
       return await startOnce(start, since)
     } catch (error) {
-      await wire.pause(failures, error, run.stopped).catch((final: unknown) => run.refuse({ code: codeOf(final), message: errorText(final) }))
+      await wire
+        .pause(failures, error, run.stopped)
+        .catch((final: unknown) => run.refuse({ code: codeOf(final), message: errorText(final) }))
       // Nothing of it was heard. Where an attempt has begun it all the same, that is told as a run of somebody else.
       if (run.stopped.aborted && !run.hasEnded) run.refuse(undefined)
     }

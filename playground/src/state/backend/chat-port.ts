@@ -83,6 +83,12 @@ export interface SettableBackend extends Backend {
   use(settings: Settings): Promise<void>
 }
 
+/** What another tab did: took a conversation from this one, or began, opened, closed or deleted one that this tab does not write to. */
+export type TabNews = 'takenOver' | 'changed'
+
+/** Hears of a conversation in another tab. */
+export type OnOtherTab = (sessionId: string, what: TabNews) => void
+
 /** Where conversations are kept and their agents run. */
 export interface Backend {
   /** Whether conversations outlive the page, as far as that is known. */

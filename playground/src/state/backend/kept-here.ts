@@ -4,6 +4,7 @@ import { indexedDbSessionStore } from '../../../../adapters/browser/index.ts'
 import { memorySessionStore, resumeAgent, type SessionStore } from '../../../../src/index.ts'
 import { type EventStore, withEvents } from '../../../../src/session/index.ts'
 import { wordsOf } from '../notices/words.ts'
+import type { OnOtherTab } from './chat-port.ts'
 
 /** Conversations that are kept: in this browser, or as long as this page where the browser stores nothing. */
 export interface Kept {
@@ -16,9 +17,12 @@ export interface Kept {
   warning?: string
 }
 
-/** `onOtherTab` hears of each conversation that another tab has begun, opened, closed or deleted. */
-export async function openKept(onOtherTab: (sessionId: string) => void): Promise<Kept> {
-  const store = indexedDbSessionStore({ name: 'phi-playground', onTakenOver: onOtherTab, onChange: onOtherTab })
+export async function openKept(onOtherTab: OnOtherTab): Promise<Kept> {
+  const store = indexedDbSessionStore({
+    name: 'phi-playground',
+    onTakenOver: (sessionId) => onOtherTab(sessionId, 'takenOver'),
+    onChange: (sessionId) => onOtherTab(sessionId, 'changed'),
+  })
   try {
     await store.listIds()
     return keptIn(store, () => store.openIds())

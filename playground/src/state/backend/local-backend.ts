@@ -5,7 +5,7 @@ import { areWordsAlone } from '../../late/first-words.ts'
 import { type LatePart, latePart } from '../../late/late-part.ts'
 import type { Contest } from '../race/local-race.ts'
 import type { RunRace } from '../race/race.ts'
-import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from './chat-port.ts'
+import type { Backend, ChatPort, ExportFormat, ModelFacts, OnOtherTab, SessionFile, StoredSession } from './chat-port.ts'
 import type { Kept } from './kept-here.ts'
 import { feedbackRules } from './marks.ts'
 import { storeToCome } from './store-to-come.ts'
@@ -29,11 +29,8 @@ const beside = { sharedState: feedbackRules }
 /** Conversations that are asked for at once. */
 const listLimit = 100
 
-/**
- * Conversations of this browser, or of this page alone where the browser stores nothing. `onOtherTab` hears of each conversation that another
- * tab has begun, opened, closed or deleted.
- */
-export function localBackend(setUp: () => AgentSetup, onOtherTab: (sessionId: string) => void): LocalBackend {
+/** Conversations of this browser, or of this page alone where the browser stores nothing. */
+export function localBackend(setUp: () => AgentSetup, onOtherTab: OnOtherTab): LocalBackend {
   return new LocalBackend(setUp, async () => (await keptHere.load()).openKept(onOtherTab))
 }
 

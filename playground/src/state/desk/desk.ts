@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { RunStatus } from '../../../../src/index.ts'
 import { sessionIn } from '../../tree/shared-page.ts'
-import type { SettableBackend } from '../backend/chat-port.ts'
+import type { OnOtherTab, SettableBackend } from '../backend/chat-port.ts'
 import type { Conversation } from '../conversation/conversation.ts'
 import { dropDraft, moveDraft } from '../conversation/draft.ts'
 import { createNotices, type Notices } from '../notices/notices.ts'
@@ -46,9 +46,9 @@ export interface Desk extends SelectionState, Pick<View, 'current' | 'activity'>
 }
 
 /** Opens the conversation that the address names, so that a reload and a link lead to it; otherwise a new one. */
-export async function createDesk(backendFor: (onOtherTab: (sessionId: string) => void) => Promise<SettableBackend>): Promise<Desk> {
+export async function createDesk(backendFor: (onOtherTab: OnOtherTab) => Promise<SettableBackend>): Promise<Desk> {
   const notices = createNotices()
-  const backend = await backendFor((sessionId) => void watch.heard(sessionId))
+  const backend = await backendFor((...news) => void watch.heard(...news))
   const selection = createSelection((sessionId) => void open(sessionId))
   const stored = createStoredList(backend, notices)
   const drafts = createDrafts(stored)

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { Backend } from '../backend/chat-port.ts'
+import type { Backend, OnOtherTab, TabNews } from '../backend/chat-port.ts'
 import type { Conversation } from '../conversation/conversation.ts'
 import type { Notices } from '../notices/notices.ts'
 import { isBusy } from './open-conversations.ts'
@@ -14,7 +14,7 @@ export interface TabWatch {
   /** Set while what is shown is not what is stored. */
   interference: ReadonlySignal<Interference | undefined>
   /** Another tab is at work on this conversation. */
-  heard(sessionId: string): Promise<void>
+  heard(...news: Parameters<OnOtherTab>): Promise<void>
   /** Finds out whether another tab writes to it. */
   look(conversation: Conversation): Promise<void>
   clear(): void
@@ -44,7 +44,9 @@ export function createTabWatch({ backend, notices, stored, view: { current, hidd
     return (await notices.attempt(attempt, () => backend.isOpen(sessionId))) ?? false
   }
 
-  async function heard(sessionId: string): Promise<void> {
+  async function heard(sessionId: string, what: TabNews): Promise<void> {
+    // What is said here is about to take the conversation: then the other tab is the one that is told.
+    const isNext = what === 'changed' && current.value.sessionId === sessionId && isBusy(current.value)
     const conversation = hidden(sessionId)?.conversation
     if (conversation !== undefined) {
       conversation.abort()
@@ -53,8 +55,9 @@ export function createTabWatch({ backend, notices, stored, view: { current, hidd
     }
     await stored.refresh()
     if (current.value.sessionId !== sessionId) return
-    current.value.abort()
     const isThere = stored.has(sessionId) || (await isOpen(sessionId))
+    if (isNext && isThere) return
+    current.value.abort()
     interference.value = isThere ? 'continued' : 'deleted'
   }
 
