@@ -65,6 +65,8 @@ test('what was read of an answer a second ago survives the crash of its tab', ev
 
 test('all that was read of an answer is there after a reload in its first second', everywhere, async ({ page }) => {
   await page.goto('/?pace=4')
+  // The very first answer of a page may come before the store does.
+  await expect(page.getByText('Nothing is stored yet.')).toBeVisible()
   await page.evaluate(() =>
     addEventListener('beforeunload', () => {
       const read = document.querySelector<HTMLElement>('[data-testid=message-assistant] .text')?.innerText ?? ''
