@@ -87,10 +87,13 @@ const breaks: Record<string, { answer: () => Response; keeps?: string }> = {
 
 test('a stream that breaks is asked for again, and says so; what was seen of it stays', everywhere, async ({ page }) => {
   let breaking: (() => Response) | undefined
-  await using service = await serveModel(openai, () => {
+  let isSeen = Promise.resolve()
+  await using service = await serveModel(openai, async () => {
     const answer = breaking
     breaking = undefined
-    return answer?.() ?? { text: ['Well again.'] }
+    if (answer !== undefined) return answer()
+    await isSeen
+    return { text: ['Well again.'] }
   })
   await page.goto(quickPage)
   await chooseLocalServer(page, { address: `${service.url}/v1`, model: 'test-model' })
@@ -98,8 +101,13 @@ test('a stream that breaks is asked for again, and says so; what was seen of it 
     await test.step(name, async () => {
       await page.getByRole('button', { name: 'New', exact: true }).click()
       breaking = answer
+      let see = () => {}
+      isSeen = new Promise((resolve) => {
+        see = resolve
+      })
       await say(page, name)
       await expect(page.getByTestId('retry')).toContainText('Retry 1 of 3')
+      see()
       await expect(page.getByText('Well again.')).toBeVisible()
       await expect(status(page)).toHaveAttribute('data-status', 'completed')
       if (keeps !== undefined) await expect(page.getByText(keeps).first()).toBeVisible()

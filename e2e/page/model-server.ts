@@ -16,15 +16,17 @@ export interface ModelServer extends AsyncDisposable {
   requests: readonly ModelRequest[]
 }
 
+type Answer = Turn | Response
+
 /** Speaks `protocol` on loopback, and lets pages of every origin call, as Ollama does where it is told to. A `Response` is sent as it is. */
-export async function serveModel(protocol: Protocol, answer: (request: ModelRequest) => Turn | Response): Promise<ModelServer> {
+export async function serveModel(protocol: Protocol, answer: (request: ModelRequest) => Answer | Promise<Answer>): Promise<ModelServer> {
   const requests: ModelRequest[] = []
   const service = await serve(async (request) => {
     if (request.method === 'OPTIONS') return new Response(null, { headers: anyPage })
     const body: unknown = await request.json()
     const call = { path: new URL(request.url).pathname, headers: request.headers, toolResults: protocol.toolResults(body), body }
     requests.push(call)
-    const turn = answer(call)
+    const turn = await answer(call)
     if (turn instanceof Response) return turn
     const frames = protocol.frames(turn).map(String).join('')
     return new Response(frames, { headers: { ...anyPage, 'content-type': 'text/event-stream' } })

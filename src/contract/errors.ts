@@ -248,7 +248,15 @@ export class JournalError extends PhiError {
       cause,
     })
   }
+
+  /** Whether it has certainly stored nothing of what it refused. Else nobody knows: it may be there all the same. */
+  get hasStoredNothing(): boolean {
+    return SessionError.isInstance(this.cause) && unwritten.has(this.cause.code)
+  }
 }
+
+/** No room, another writer, a store that did not open: nothing of a write is there after them. */
+const unwritten: ReadonlySet<SessionErrorCode> = new Set(['quota', 'conflict', 'blocked'])
 
 /**
  * A part of this package that is loaded late could not be had: the page was deployed anew, went offline, or the files on disk are gone. Nothing

@@ -1,5 +1,5 @@
 import type { AbortScope } from '../base/abort.ts'
-import { ConfigError, callbackFailed, errorText, type PhiError } from '../contract/errors.ts'
+import { ConfigError, callbackFailed, errorText, JournalError, type PhiError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { toHistory } from '../contract/message/history.ts'
 import { type AgentMessage, isLlmMessage, type PromptInput, text, textOf } from '../contract/message/message.ts'
@@ -174,7 +174,7 @@ export class InputGate {
     return added === undefined ? this.#acceptSteering() : added.then(() => this.#acceptSteering())
   }
 
-  /** A prompt that the journal refuses was not said: it is no part of the history, and is returned. */
+  /** A prompt of which the journal has stored nothing was not said: it is no part of the history, and is returned. */
   #unsay(unrecorded: readonly AgentMessage[]): void {
     for (const message of unrecorded) {
       const said = this.#prompted.find(({ id }) => id === message.id)
@@ -325,8 +325,8 @@ type OnRefused = (unrecorded: readonly AgentMessage[]) => void
 
 async function reportInput(loop: InputLoop, messages: readonly AgentMessage[], onRefused: OnRefused): Promise<void> {
   for (const [at, message] of messages.entries()) {
-    const recorded = loop.record({ type: 'input', message })?.catch((error) => {
-      onRefused(messages.slice(at))
+    const recorded = loop.record({ type: 'input', message })?.catch((error: unknown) => {
+      if (error instanceof JournalError && error.hasStoredNothing) onRefused(messages.slice(at))
       throw error
     })
     if (recorded !== undefined) await recorded

@@ -18,7 +18,8 @@ function failingStore({ isWritten = false } = {}) {
       state.writes += 1
       const fails = state.writes >= state.failsAt
       if (!fails || isWritten) await driver.append(claim, lines)
-      if (fails) throw quota()
+      // A store that has no room has written nothing; of others nobody knows.
+      if (fails) throw isWritten ? new SessionError('io', 'No answer.') : quota()
       state.chars += lines.reduce((total, { text }) => total + text.length, 0)
     },
   })

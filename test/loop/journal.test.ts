@@ -1,19 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentEvent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import type { Journal, JournalRecord } from '../../src/session/index.ts'
+import { type Journal, type JournalRecord, SessionError } from '../../src/session/index.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { add, fastRetry, gate, play, tool } from '../support/play.ts'
 
 const script = [{ toolCalls: [{ id: 'c1', name: 'add', arguments: { a: 1, b: 2 } }] }, { text: 'three' }]
 
 /** A journal that remembers, and refuses the record number `refuseAt`. */
-function memoryJournal(refuseAt = Number.POSITIVE_INFINITY): Journal & { records: JournalRecord[] } {
+function memoryJournal(
+  refuseAt = Number.POSITIVE_INFINITY,
+  refusal: Error = new Error('disk full'),
+): Journal & { records: JournalRecord[] } {
   const records: JournalRecord[] = []
   return {
     records,
     append: async (record) => {
-      if (records.length >= refuseAt) throw new Error('disk full')
+      if (records.length >= refuseAt) throw refusal
       records.push(record)
     },
   }
@@ -120,10 +123,11 @@ describe('journal', () => {
     }
   })
 
-  it('refusing a prompt gives it back: it is no part of the history, and can be said again', async () => {
+  it('without room for a prompt gives it back: it is no part of the history, and can be said again', async () => {
     const model = scripted([{ text: 'fine' }])
+    const full = new SessionError('quota', 'No room.')
     for (const refuseAt of [0, 1, 2, 3]) {
-      const agent = new Agent({ model, journal: memoryJournal(refuseAt) })
+      const agent = new Agent({ model, journal: memoryJournal(refuseAt, full) })
       const events: AgentEvent[] = []
       agent.subscribe((event) => events.push(event))
       const { status, returned } = await agent.prompt('go').result
@@ -133,6 +137,12 @@ describe('journal', () => {
       expect(returned.length === 1).toBe(refuseAt < 3)
       expect(grammarFaults(events)).toEqual([])
     }
+  })
+
+  it('that does not say whether it has stored a prompt keeps it in the history', async () => {
+    const agent = new Agent({ model: scripted([]), journal: memoryJournal(2) })
+    const { status, returned } = await agent.prompt('go').result
+    expect([status, returned, agent.messages.map(({ role }) => role)]).toEqual(['error', [], ['user', 'assistant']])
   })
 
   it('that never answers does not keep an aborted run alive', async () => {

@@ -64,12 +64,15 @@ it('a run that reached a limit, or was refused, is called the same everywhere', 
 it('nothing that is sent in a scenario, or when one goes on, is of nobody: each block says where it came from', async () => {
   // The demo reads its pace from the address of its page.
   vi.stubGlobal('location', { search: '?pace=0' })
+  // The page hears of parts that cannot be loaded.
+  vi.stubGlobal('addEventListener', () => undefined)
   const [{ demoSetup }, { scenarios }] = await Promise.all([
     import('../../playground/src/demo/agent.ts'),
     import('../../playground/src/demo/scenarios/index.ts'),
   ])
   const origins = new Set<string>()
-  const agent = new Agent({ ...demoSetup().options, logger: false })
+  const { options, tools } = demoSetup()
+  const agent = new Agent({ ...options, tools: (await tools?.()) ?? [], logger: false })
   agent.subscribe((event) => {
     if (event.type === 'approvalRequested') agent.currentRun?.approve(event)
     if (event.type !== 'turnRequest') return
