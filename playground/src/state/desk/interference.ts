@@ -45,8 +45,9 @@ export function createTabWatch({ backend, notices, stored, view: { current, hidd
   }
 
   async function heard(sessionId: string, what: TabNews): Promise<void> {
-    // What is said here is about to take the conversation: then the other tab is the one that is told.
-    const isNext = what === 'changed' && current.value.sessionId === sessionId && isBusy(current.value)
+    const shown = current.value
+    const { runId } = shown.state.value
+    const wasBusy = isBusy(shown)
     const conversation = hidden(sessionId)?.conversation
     if (conversation !== undefined) {
       conversation.abort()
@@ -56,7 +57,9 @@ export function createTabWatch({ backend, notices, stored, view: { current, hidd
     await stored.refresh()
     if (current.value.sessionId !== sessionId) return
     const isThere = stored.has(sessionId) || (await isOpen(sessionId))
-    if (isNext && isThere) return
+    // What is said here has taken the conversation, or is about to: then the other tab is the one that is told.
+    const isNext = shown === current.value && (wasBusy || isBusy(shown) || shown.state.value.runId !== runId)
+    if (what === 'changed' && isNext && isThere) return
     current.value.abort()
     interference.value = isThere ? 'continued' : 'deleted'
   }
