@@ -57,8 +57,8 @@ export interface RunResult<Output = unknown> {
    */
   costUsd?: number
   /**
-   * Messages the run was given and did not take in, in order: a prompt that a limit, an abort, a filter or a hook came before, steering and
-   * follow-ups that came too late. They are nowhere else; pass them to the next prompt, or drop them.
+   * Messages the run was given and did not take in, in order: a prompt that a limit, an abort, a filter or a hook came before, or of which a store
+   * has certainly kept nothing; steering and follow-ups that came too late. They are nowhere else; pass them to the next prompt, or drop them.
    */
   returned: AgentMessage[]
   /** Present when `status` is `error`. */
