@@ -9,6 +9,7 @@ import type { ApprovalRef, InputAnswer, InputRef } from '../types/run/question.t
 import { openCallsOf, shownApprovalsOf, shownClientCallsOf } from '../types/tool/open-calls.ts'
 import { argumentsHash } from './json/arguments-hash.ts'
 import { copyJson } from './json/copy-json.ts'
+import { shortened } from './text/whole-characters.ts'
 
 /** What a run asks somebody outside of it and has no answer to, in the order in which it was asked. */
 export interface OpenQuestions {
@@ -139,7 +140,7 @@ export function requestFor<Request extends PendingApproval & Partial<ApprovalRef
 
 /** Whoever decides may have sent anything. */
 function shown(text: string | undefined): string {
-  return String(text).slice(0, 100)
+  return shortened(String(text), 100)
 }
 
 function isOrUnknown<T>(asked: T | undefined, known: T | undefined): boolean {

@@ -9,7 +9,7 @@ const says = (...texts: string[]) => scripted(texts.map((text) => ({ text })))
 const quota = () => new SessionError('quota', 'No room.')
 
 /** A store of which the `failing`th write fails, counted from `from`, and all after it until `heal`; `isWritten`: it is there all the same. */
-function failingStore({ isWritten = false } = {}) {
+function failingStore({ isWritten = false, refusal = quota() } = {}) {
   const driver = memoryDriver()
   const state = { failsAt: Number.POSITIVE_INFINITY, writes: 0, chars: 0 }
   const store = logSessionStore({
@@ -18,8 +18,7 @@ function failingStore({ isWritten = false } = {}) {
       state.writes += 1
       const fails = state.writes >= state.failsAt
       if (!fails || isWritten) await driver.append(claim, lines)
-      // A store that has no room has written nothing; of others nobody knows.
-      if (fails) throw isWritten ? new SessionError('io', 'No answer.') : quota()
+      if (fails) throw refusal
       state.chars += lines.reduce((total, { text }) => total + text.length, 0)
     },
   })
@@ -37,9 +36,14 @@ async function storedOf(store: SessionStore, id: string) {
 }
 
 describe('after an append was refused', () => {
-  it.each([false, true])('only what is missing is written, whichever write failed (written all the same: %s)', async (isWritten) => {
+  // A store that has no room has written nothing; of others nobody knows.
+  it.each([
+    ['no room', quota(), false],
+    ['no answer, not written', new SessionError('io', 'No answer.'), false],
+    ['no answer, written all the same', new SessionError('io', 'No answer.'), true],
+  ])('only what is missing is written, whichever write failed (%s)', async (_, refusal, isWritten) => {
     for (let failing = 1; failing <= 7; failing += 1) {
-      const { store, state, heal } = failingStore({ isWritten })
+      const { store, state, heal } = failingStore({ isWritten, refusal })
       const work = tool('work', () => 'done')
       const agent = new Agent({
         model: scripted([{ text: 'a' }, call('c1'), { text: 'b' }, { text: 'c' }, { text: 'd' }]),

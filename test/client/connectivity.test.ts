@@ -61,6 +61,32 @@ describe('a wait for the next attempt', () => {
     expect(await talk.prompt('Hi again.').text()).toBe('Hello.')
   })
 
+  it('is over where the run is stopped; what the server has begun all the same is heard as a run of somebody else', async () => {
+    const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: scripted(() => ({ text: ['Hello.'] })) }) })
+    const app = createAgentApp({ sessions, authorize: () => true })
+    let isLost = true
+    const talk = remoteSession({
+      url: 'http://localhost',
+      sessionId: 's',
+      fetch: async (request) => {
+        const answer = await app.fetch(request)
+        if (!isLost || request.method === 'GET') return answer
+        isLost = false
+        await answer.body?.cancel()
+        throw new TypeError('the answer was lost')
+      },
+      reconnect: { initialDelayMs: 3_600_000, maxDelayMs: 3_600_000 },
+      logger: { warn: () => queueMicrotask(() => run.abort()) },
+    })
+    const heard: string[] = []
+    talk.subscribe((event) => event.type === 'agentEnd' && heard.push(`${event.runId === run.id ? 'mine' : 'another'} ${event.status}`))
+    const run = talk.prompt('Hi.')
+    expect(await run.result).toMatchObject({ status: 'aborted', returned: [{ role: 'user' }] })
+    await expect.poll(() => heard).toEqual(['mine aborted', 'another completed'])
+    talk.close()
+    await sessions.close()
+  })
+
   it('lasts while the platform is offline, and makes no attempt', async () => {
     const { scope, navigator } = platform()
     navigator.onLine = false

@@ -7,6 +7,7 @@ import { type SessionEntry, sessionJournal } from '../../src/session/index.ts'
 import { allMessages, initialState, reduce, restoredState } from '../../src/store/index.ts'
 import { toAgUiMessages } from '../../src/ui/ag-ui/index.ts'
 import { toUiMessages } from '../../src/ui/ai-sdk/index.ts'
+import { gate } from '../support/play.ts'
 
 /** A host that can be killed in the middle of a run, and started again with another model over the same store. */
 function killableHost(model: Model, store: SessionStore = memorySessionStore()) {
@@ -77,15 +78,6 @@ async function untilText(run: AsyncIterable<AgentEvent>): Promise<void> {
 async function returnedBy(run: AgentRun) {
   const { status, error, returned } = await run.result
   return [status, error?.code, ...returned.map((message) => message.role === 'user' && textOf(message.content))]
-}
-
-/** A promise, and what settles it. */
-function gate(): [Promise<void>, () => void] {
-  let open = (): void => undefined
-  const isOpen = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return [isOpen, open]
 }
 
 const open = (fetch: (request: Request) => Promise<Response>) =>
@@ -175,7 +167,7 @@ describe('a run whose server is restarted', () => {
 
   it('is told once of what the next process has done before its client comes back', async () => {
     const host = killableHost(hanging([{ text: ['one ', 'two'] }], 1))
-    const [mayCome, come] = gate()
+    const { opened: mayCome, open: come } = gate()
     let isKilled = false
     const session = open(async (request) => {
       if (isKilled) await mayCome
@@ -199,7 +191,7 @@ describe('a run whose server is restarted', () => {
 
   it('is told what was made up for a call, also where it comes before that is stored', async () => {
     const store = memorySessionStore()
-    const [isRead, read] = gate()
+    const { opened: isRead, open: read } = gate()
     const host = killableHost(scripted([{ toolCalls: [{ id: 'c1', name: 'pay', arguments: {} }] }]), heldUp(store, 'recovered', isRead))
     const session = open(async (request) => {
       const response = await host.fetch(request)

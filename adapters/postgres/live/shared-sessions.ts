@@ -280,7 +280,10 @@ export class SharedSessions implements PostgresLiveSessions {
   /** Takes up again what has ended here, unless another process has it. */
   async #goOn(address: SessionAddress): Promise<void> {
     await this.#here.abandonIfMoved(address)
-    if (this.#isLeaving || (await this.#leases.take(keyOf(address))).processId !== this.#processId) return
+    if (this.#isLeaving) return
+    const { processId, wasLeft } = await this.#leases.take(keyOf(address))
+    if (processId !== this.#processId) return
+    if (wasLeft) this.#taken.add(textOf(keyOf(address)))
     void this.#here.takeUp(address)
   }
 
@@ -302,13 +305,11 @@ export class SharedSessions implements PostgresLiveSessions {
         (address) => this.#here.takeUp(address),
         () => this.#isLeaving,
       )
+      for (const key of left) this.#taken.delete(textOf(key))
       const isHere = new Set(this.#here.addresses.map((address) => textOf(keyOf(address))))
       const refused = left.filter((key) => !isHere.has(textOf(key)))
       // Without a word: who is told takes them again, and cannot either. The others look soon.
-      for (const key of refused) {
-        this.#taken.delete(textOf(key))
-        await this.#leases.leave(key, { isTold: false })
-      }
+      for (const key of refused) await this.#leases.leave(key, { isTold: false })
       isMore = refused.length < left.length
     }
     return begun

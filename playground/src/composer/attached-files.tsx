@@ -38,14 +38,7 @@ function Refused({ reasons, onDismiss }: { reasons: readonly string[]; onDismiss
           <li key={at}>{escapeControls(reason)}</li>
         ))}
       </ul>
-      <IconButton
-        icon="close"
-        label="Dismiss"
-        onClick={(event) => {
-          keepPlace(event)
-          onDismiss()
-        }}
-      />
+      <IconButton icon="close" label="Dismiss" onClick={keepPlace(onDismiss)} />
     </div>
   )
 }

@@ -99,14 +99,7 @@ export function Composer({ conversation, isRunning, isDisabled }: ComposerProps)
                   Follow up
                 </button>
               )}
-              <button
-                type="button"
-                class="small"
-                onClick={(event) => {
-                  keepPlace(event)
-                  conversation.abort()
-                }}
-              >
+              <button type="button" class="small" onClick={keepPlace(() => conversation.abort())}>
                 <Icon name="stop" />
                 Stop
               </button>

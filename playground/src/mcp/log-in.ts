@@ -1,5 +1,5 @@
 import { connectMcp } from '../../../adapters/mcp/index.ts'
-import { McpError } from '../../../src/mcp/index.ts'
+import { errorText } from '../parts/error-text.ts'
 import { introduction, LoginProvider } from './login-provider.ts'
 
 /** What came back with a person who was sent to log in. */
@@ -53,6 +53,6 @@ function cameBack(back: BroadcastChannel, state: string, signal: AbortSignal): P
 }
 
 function noLogin(refused: unknown): Error {
-  const why = McpError.isInstance(refused) || refused instanceof Error ? refused.message : String(refused)
+  const why = errorText(refused)
   return new Error(`The server offers no login that a page can use. Enter a token that it knows. ${why}`)
 }

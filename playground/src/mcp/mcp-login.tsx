@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { escapeControls } from '../../../src/store/index.ts'
 import { KeyField } from '../models/key-field.tsx'
+import { errorText } from '../parts/error-text.ts'
 import { tokenOwner } from './login-provider.ts'
 
 interface McpLoginProps {
@@ -32,7 +33,7 @@ export function McpLogin({ address, onDone }: McpLoginProps) {
       await logIn(address, popup, stop.signal)
       onDone()
     } catch (error) {
-      fault.value = error instanceof Error ? error.message : String(error)
+      fault.value = errorText(error)
     }
     waiting.value = undefined
   }

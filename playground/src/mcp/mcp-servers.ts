@@ -3,6 +3,7 @@ import type { AgentTool } from '../../../src/index.ts'
 import { McpError, type McpToolSet, mcpTools } from '../../../src/mcp/index.ts'
 import { networkCause, networkCauses } from '../conversation/ending/network-cause.ts'
 import { keyOwners } from '../models/key-vault.ts'
+import { errorText } from '../parts/error-text.ts'
 import type { Settings } from '../settings/settings.ts'
 import { credentialsOf, identityOf, introduction } from './login-provider.ts'
 import { addressRefusal, serverPrefixes } from './mcp-address.ts'
@@ -101,7 +102,7 @@ export async function mcpOffer(address: string): Promise<McpOffer> {
 }
 
 async function whyNot(address: string, error: unknown): Promise<string> {
-  if (addressRefusal(address) !== undefined || !McpError.isInstance(error)) return error instanceof Error ? error.message : String(error)
+  if (addressRefusal(address) !== undefined || !McpError.isInstance(error)) return errorText(error)
   if (error.code === 'unauthorized') {
     const isKnown = identityOf(address) !== ''
     return isKnown

@@ -1,3 +1,4 @@
+import { errorText } from '../parts/error-text.ts'
 import type { ModelChoice } from '../settings/settings.ts'
 import { type FactoryCall, factoryCall, keyOwnerOf } from './factory-call.ts'
 import { keyOf } from './key-vault.ts'
@@ -45,7 +46,7 @@ export async function listModels(choice: ModelChoice): Promise<ModelList> {
   } catch (error) {
     return {
       isThere: false,
-      why: `No answer: ${error instanceof Error ? error.message : String(error)}. The server may not let pages ask.`,
+      why: `No answer: ${errorText(error)}. The server may not let pages ask.`,
     }
   }
 }

@@ -30,14 +30,7 @@ export function NoticeList({ desk, act }: { desk: Desk; act: (remedy: Remedy, se
                   }}
                 />
               ))}
-              <IconButton
-                icon="close"
-                label="Dismiss"
-                onClick={(event) => {
-                  keepPlace(event)
-                  dismiss()
-                }}
-              />
+              <IconButton icon="close" label="Dismiss" onClick={keepPlace(dismiss)} />
             </span>
           </li>
         )

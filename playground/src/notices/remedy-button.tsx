@@ -17,14 +17,7 @@ const labels: Record<Remedy, string> = {
 /** What a person can do about a failure. */
 export function RemedyButton({ remedy, onClick }: { remedy: Remedy; onClick: () => void }) {
   return (
-    <button
-      type="button"
-      class="small"
-      onClick={(event) => {
-        keepPlace(event)
-        onClick()
-      }}
-    >
+    <button type="button" class="small" onClick={keepPlace(onClick)}>
       {labels[remedy]}
     </button>
   )

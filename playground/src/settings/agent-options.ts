@@ -1,4 +1,5 @@
 import type { AgentOptions, JsonObject } from '../../../src/index.ts'
+import { errorText } from '../parts/error-text.ts'
 import type { RequestChoice, Settings } from './settings.ts'
 
 /** What `new Agent` takes besides model and tools: plain data, the same in the page and in the program that "view code" gives. */
@@ -35,7 +36,7 @@ function schemaFrom(text: string): JsonObject {
   try {
     schema = JSON.parse(text)
   } catch (error) {
-    throw new Error(`The schema of the answer is no JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw new Error(`The schema of the answer is no JSON: ${errorText(error)}`)
   }
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     throw new Error('The schema of the answer must be a JSON object.')

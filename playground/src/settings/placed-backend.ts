@@ -1,5 +1,6 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { demoSetup } from '../demo/agent.ts'
+import { errorText } from '../parts/error-text.ts'
 import { endpoint } from '../remote/endpoint.ts'
 import type {
   Backend,
@@ -22,7 +23,7 @@ export async function openBackend(onOtherTab: OnOtherTab): Promise<PlacedBackend
   } catch (error) {
     // What was chosen stays chosen: the server may be there after a reload.
     const here: Settings = { ...settings, place: 'tab', model: { ...settings.model, source: 'scripted' } }
-    const warning = `${error instanceof Error ? error.message : String(error)} The scripted model answers in this tab instead.`
+    const warning = `${errorText(error)} The scripted model answers in this tab instead.`
     return new PlacedBackend(await places.of(here), here, places, warning)
   }
 }

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { Dialog } from '../parts/dialog.tsx'
+import { errorText } from '../parts/error-text.ts'
 import type { Desk } from '../state/desk/desk.ts'
 import { ownTools } from '../tools/own/own-tool.ts'
 import { OwnToolsTab } from '../tools/own/own-tools-tab.tsx'
@@ -33,7 +34,7 @@ export function SettingsDialog({ desk, tab: first, onClose }: { desk: Desk; tab:
     try {
       ownTools(written)
     } catch (error) {
-      fault.value = error instanceof Error ? error.message : String(error)
+      fault.value = errorText(error)
       tab.value = 'tools'
       return
     }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { InputAnswer, PendingInput } from '../../../src/index.ts'
 import { escapeControls } from '../../../src/store/index.ts'
+import { errorText } from '../parts/error-text.ts'
 import type { Decisions } from './decisions.ts'
 import { contentOf, fieldsOf, type QuestionField } from './question-fields.ts'
 import '../styles/fields.css'
@@ -24,7 +25,7 @@ export function QuestionCard({ question, decisions }: { question: PendingInput; 
       if (url !== undefined) open(url, '_blank', 'noopener,noreferrer')
       answer(event.currentTarget, url === undefined && fields.length > 0 ? { action: 'accept', content } : { action: 'accept' })
     } catch (error) {
-      fault.value = `This is asked for as JSON: ${error instanceof Error ? error.message : String(error)}`
+      fault.value = `This is asked for as JSON: ${errorText(error)}`
     }
   }
 

@@ -8,6 +8,15 @@ const words = 'Write down what the ice did today, with the bearings of noon and 
 const message = (page: Page) => page.getByRole('textbox', { name: 'Message', exact: true })
 const helpful = () => ({ model: scripted(() => ({ text: 'It drifts south, four miles a day.' })) })
 
+/** A server answers one question. Resolves with what ends it. */
+async function answeredByServer(...[page, made]: Parameters<View['make']>): Promise<() => Promise<void>> {
+  const end = await useAgentServer(page, made, helpful)
+  await say(page, 'How does the ice drift?')
+  await until(page, '.message.assistant')
+  await settle(page)
+  return end
+}
+
 /** As a browser refuses what is to be stored when the disk is full. */
 async function fillTheDisk(page: Page): Promise<void> {
   await page.evaluate(() => {
@@ -33,10 +42,7 @@ export const sending: readonly View[] = [
   {
     name: 'server-gone',
     async make(page, made) {
-      const end = await useAgentServer(page, made, helpful)
-      await say(page, 'How does the ice drift?')
-      await until(page, '.message.assistant')
-      await settle(page)
+      const end = await answeredByServer(page, made)
       await end()
       await say(page, words)
       await until(page, '[data-testid=notice], [data-testid=ending]', 500)
@@ -46,10 +52,7 @@ export const sending: readonly View[] = [
   {
     name: 'server-and-offline',
     async make(page, made) {
-      await useAgentServer(page, made, helpful)
-      await say(page, 'How does the ice drift?')
-      await until(page, '.message.assistant')
-      await settle(page)
+      await answeredByServer(page, made)
       await page.context().setOffline(true)
       await say(page, words)
       await page.clock.runFor(30_000)
@@ -59,10 +62,7 @@ export const sending: readonly View[] = [
   {
     name: 'on-server',
     async make(page, made) {
-      await useAgentServer(page, made, helpful)
-      await say(page, 'How does the ice drift?')
-      await until(page, '.message.assistant')
-      await settle(page)
+      await answeredByServer(page, made)
     },
   },
   {

@@ -219,7 +219,8 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     const pendingClientCalls = waitingClientCalls(messages)
     this.#emit(this.#progress.cutOff())
     const status = endOf(record) ?? 'error'
-    const returned = status === 'error' ? this.#saidBeside([...this.#earlier.messages, ...messages]) : []
+    const isKept = [...this.#earlier.messages, ...messages].some(({ id }) => id === this.#said.at(-1)?.id)
+    const returned = status === 'error' && !isKept ? [...this.#said] : []
     const end: AgentEndEvent = {
       ...this.#base(),
       ...{ type: 'agentEnd', status, messages, usage },
@@ -236,14 +237,8 @@ export class RemoteRun extends LoggedRun implements AgentRun {
   refuse(error: RunFailure | undefined): void {
     this.id ||= newId()
     this.loopId ||= this.id
-    const end = { ...this.#base(), messages: [], usage: emptyUsage(), returned: this.#saidBeside([]) }
+    const end = { ...this.#base(), messages: [], usage: emptyUsage(), returned: [...this.#said] }
     this.#end(error === undefined ? { ...end, type: 'agentEnd', status: 'aborted' } : { ...end, type: 'agentEnd', status: 'error', error })
-  }
-
-  /** What it was given, where that is not among the messages that were stored. */
-  #saidBeside(stored: readonly AgentMessage[]): AgentMessage[] {
-    const last = this.#said.at(-1)
-    return stored.some(({ id }) => id === last?.id) ? [] : [...this.#said]
   }
 
   /** Nothing more will be heard of it, whatever becomes of it. */

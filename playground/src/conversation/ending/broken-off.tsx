@@ -8,14 +8,7 @@ export function BrokenOff({ state, onGoOn }: { state: RunState; onGoOn: (() => v
     <div class="notice broken-off" data-testid="broken-off">
       <p>The page ended before the answer did. What you see was kept.</p>
       {onGoOn !== undefined && (
-        <button
-          type="button"
-          class="small"
-          onClick={(event) => {
-            keepPlace(event)
-            onGoOn()
-          }}
-        >
+        <button type="button" class="small" onClick={keepPlace(onGoOn)}>
           Go on
         </button>
       )}

@@ -17,6 +17,7 @@ export interface Kept {
   warning?: string
 }
 
+/** `onOtherTab` hears of what other tabs do. Never rejects: where the browser stores nothing, they end with the page. */
 export async function openKept(onOtherTab: OnOtherTab): Promise<Kept> {
   const store = indexedDbSessionStore({
     name: 'phi-playground',

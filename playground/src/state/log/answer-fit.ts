@@ -1,6 +1,7 @@
 import type { AnnotatedRequest } from '../../../../src/context/index.ts'
 import { type AgentMessage, type AssistantMessage, ProviderError, parseOutput } from '../../../../src/index.ts'
 import type { LoopRecord } from '../../../../src/session/index.ts'
+import { errorText } from '../../parts/error-text.ts'
 
 /** What is wrong with an answer whose form was asked for. */
 export interface Misfit {
@@ -26,7 +27,7 @@ export async function misfitOf(message: AgentMessage, form: Form): Promise<Misfi
     await parseOutput(message, schema)
     return undefined
   } catch (error) {
-    const [text, turn] = [error instanceof Error ? error.message : String(error), message.turnId]
+    const [text, turn] = [errorText(error), message.turnId]
     if (ProviderError.isInstance(error)) return { word: 'Schema not met', text, turn }
     return { word: 'Schema not checked', turn, text: `Nobody has compared the answer with its schema: ${text}` }
   }

@@ -1,4 +1,5 @@
 import { type AgentTool, defineTool, type JsonObject } from '../../../../src/index.ts'
+import { errorText } from '../../parts/error-text.ts'
 import { runInFrame } from './run-in-frame.ts'
 import type { ToolSnippet } from './snippets.ts'
 
@@ -26,6 +27,6 @@ function schemaFrom(name: string, text: string): JsonObject {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Error(`The schema of ${name} is no JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw new Error(`The schema of ${name} is no JSON: ${errorText(error)}`)
   }
 }
