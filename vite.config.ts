@@ -22,6 +22,14 @@ const all = {
 /** The package's own name leads to its source, as tsconfig.json says: tests of examples and of the code share one copy. */
 const resolve = { tsconfigPaths: true }
 
+/** What packs the package, bundles it, installs from the registry, or runs the suites of others: `npm run test:all` only. */
+const ofPackage = [
+  'test/package*.test.ts',
+  'test/registry/**/*.test.ts',
+  'test/adapters/mcp/conformance.test.ts',
+  'test/adapters/mcp/server/conformance.test.ts',
+]
+
 const node = {
   resolve,
   test: {
@@ -29,7 +37,7 @@ const node = {
     name: 'node',
     environment: 'node',
     include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**', 'test/harness/workerd.test.ts'],
+    exclude: ['test/browser/**', 'test/harness/workerd.test.ts', ...ofPackage],
     // Files share a process, and what they import is compiled once in it: a test puts back what it changes of the process.
     isolate: false,
     // Vitest leaves one core free, and of two that is half: many files wait for processes that they have started.
@@ -37,6 +45,8 @@ const node = {
     sequence: { groupOrder: 1 }, // vitest refuses to run projects of different numbers of workers together: this one comes after the others
   },
 }
+
+const packed = { ...node, test: { ...node.test, name: 'package', include: ofPackage, exclude: [], sequence: { groupOrder: 2 } } }
 
 /** The shared suite inside the bare workerd binary; this project only reports what happens there. */
 const workerd = { test: { ...all, name: 'workerd', environment: 'node', include: ['test/harness/workerd.test.ts'] } }
@@ -138,6 +148,9 @@ export default defineConfig(async () => ({
   preview: { host: '127.0.0.1', port: 4173, strictPort: true },
   // The warnings of tests that let something fail are theirs, not news.
   test: process.env.VITEST
-    ? { onConsoleLog: (log: string) => !log.startsWith('phi-core: '), projects: [node, workerd, ...(await chromium()), ...otherBrowsers()] }
+    ? {
+        onConsoleLog: (log: string) => !log.startsWith('phi-core: '),
+        projects: [node, packed, workerd, ...(await chromium()), ...otherBrowsers()],
+      }
     : {},
 }))

@@ -1,5 +1,5 @@
 /**
- * `npm run test:frameworks`: `runResponse` as a route handler in production builds of Next.js, SvelteKit and React Router, with the package as it
+ * `npm run test:all -- --only frameworks`: `runResponse` as a route handler in production builds of Next.js, SvelteKit and React Router, with the package as it
  * is published, and the starter of Next.js with its page in Chromium. Each has a package file of its own under test/frameworks. Not part of
  * `npm test`: what it installs is as much as everything else.
  */

@@ -1,5 +1,5 @@
 /**
- * `npm run recording`: runs the demo of `phi` in a pseudo-terminal and writes what it shows, screen by screen, as an SVG that plays by itself:
+ * `npm exec -- node scripts/recording.ts`: runs the demo of `phi` in a pseudo-terminal and writes what it shows, screen by screen, as an SVG that plays by itself:
  * `docs/phi.svg`. It has no script and no font of its own; what plays no animations shows the last screen.
  */
 import { writeFileSync } from 'node:fs'

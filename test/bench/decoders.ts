@@ -1,4 +1,4 @@
-// npm run bench:decoders [-- filter]: CPU time of each protocol's decoder as a ratio to the bare parse of the same bytes, in the same run.
+// npm run bench decoders [-- filter]: CPU time of each protocol's decoder as a ratio to the bare parse of the same bytes, in the same run.
 
 import { AnthropicDecoder } from '../../src/providers/anthropic/decode.ts'
 import { anthropic as anthropicModel } from '../../src/providers/anthropic/index.ts'

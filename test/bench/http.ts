@@ -1,4 +1,4 @@
-// npm run bench:http: what the SSE path costs per event as a ratio to writing the same bytes bare, and the memory of open streams and idle sessions.
+// npm run bench http: what the SSE path costs per event as a ratio to writing the same bytes bare, and the memory of open streams and idle sessions.
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'

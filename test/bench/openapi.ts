@@ -1,5 +1,5 @@
 /**
- * `npm run bench:openapi`: what a document of 12 MB with 1,000 operations costs, beside `JSON.parse` of the same text; and the same as YAML.
+ * `npm run bench openapi`: what a document of 12 MB with 1,000 operations costs, beside `JSON.parse` of the same text; and the same as YAML.
  * Schemas are written when they are first asked for: "one tool" is what a call of an agent with one of them pays.
  */
 import { stringify } from 'yaml'
@@ -52,7 +52,7 @@ async function median(runs: number, work: () => unknown): Promise<number> {
 /** MB of heap that `hold` keeps. */
 async function held(hold: () => unknown): Promise<number> {
   const collect = globalThis.gc
-  if (collect === undefined) throw new Error('Run this with --expose-gc, as npm run bench:openapi does.')
+  if (collect === undefined) throw new Error('Run this with --expose-gc, as npm run bench openapi does.')
   collect()
   const before = process.memoryUsage().heapUsed
   const kept = await hold()

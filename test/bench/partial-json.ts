@@ -1,5 +1,5 @@
 /**
- * `npm run bench:partial-json`: a megabyte of JSON in 100,000 pieces, read once at the end, beside joining the pieces and one `JSON.parse`; and read after
+ * `npm run bench partial-json`: a megabyte of JSON in 100,000 pieces, read once at the end, beside joining the pieces and one `JSON.parse`; and read after
  * each piece, of one megabyte and of two: twice the text, twice the time.
  */
 import { PartialJson } from '../../src/context/index.ts'

@@ -1,4 +1,4 @@
-// npm run bench:peers [-- run | steady [options]]: this package beside other libraries, where the benchmark of `../shared/bench` is there. Works on
+// npm run bench peers [-- run | steady [options]]: this package beside other libraries, where the benchmark of `../shared/bench` is there. Works on
 // a copy of it, with this package packed and installed as anybody would; `run` measures the first second, sizes and starts, `steady` a server.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'

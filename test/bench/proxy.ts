@@ -1,4 +1,4 @@
-// npm run bench:proxy: bytes per second through the model proxy as a ratio to a bare pipe on the same server, in the same run.
+// npm run bench proxy: bytes per second through the model proxy as a ratio to a bare pipe on the same server, in the same run.
 
 import { createServer } from 'node:http'
 import { createModelProxy } from '../../adapters/http/index.ts'

@@ -1,4 +1,4 @@
-// npm run bench:start: what a program pays before its first answer. Importing the package, and running README's kind of program up to its
+// npm run bench start: what a program pays before its first answer. Importing the package, and running README's kind of program up to its
 // first request, in a fresh Node over a Node that does nothing; starting a Worker with it in workerd over starting an empty one.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// npm run bench:turns: what a turn costs as a conversation grows, and what it costs to record it; in this process, warmed up.
+// npm run bench turns: what a turn costs as a conversation grows, and what it costs to record it; in this process, warmed up.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// npm run bench:ui [-- filter]: CPU time of each encoder for the events of one run, as a ratio to `JSON.stringify` of what it writes, in the same run.
+// npm run bench ui [-- filter]: CPU time of each encoder for the events of one run, as a ratio to `JSON.stringify` of what it writes, in the same run.
 
 import { emptyUsage } from '../../src/context/index.ts'
 import type { AgentEvent, AgentMessage, Content } from '../../src/index.ts'

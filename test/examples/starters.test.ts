@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { publicEntries } from '../harness/public-entries.ts'
 
-// `npm run test:frameworks` builds them and drives them in Chromium.
+// `npm run test:all` builds them and drives them in Chromium.
 const programs = [
   'examples/starters/next/app/api/agent/[[...path]]/route.js',
   'examples/starters/next/proxy.js',

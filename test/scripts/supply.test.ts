@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { importedPackages, isAllowed, licenceFaults, publishedPackages, readAudit } from '../../scripts/supply.ts'
+import { importedPackages, isAllowed, licenceFaults, publishedPackages, readAudit } from '../../scripts/check/supply-rules.ts'
 
 const locked = {
   'node_modules/a': { version: '1.0.0', license: 'MIT', dependencies: { b: '1' }, optionalDependencies: { none: '1' } },

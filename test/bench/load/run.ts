@@ -1,4 +1,4 @@
-// npm run load: what one process, one database and one machine carry, as ratios to the bare thing in the same run where there is one. On loopback alone, and
+// npm run bench load: what one process, one database and one machine carry, as ratios to the bare thing in the same run where there is one. On loopback alone, and
 // bounded: some two minutes. docs/scaling.md says what comes of the figures.
 
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// npm run bench:memory [-- protocol]: the most memory that a run with a PDF of 20 MB takes, by protocol: each in a process of its own, with a server here
+// npm run bench memory [-- protocol]: the most memory that a run with a PDF of 20 MB takes, by protocol: each in a process of its own, with a server here
 // that reads the request and refuses it.
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'

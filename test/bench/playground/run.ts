@@ -1,4 +1,4 @@
-// npm run bench:playground: what the playground costs a visitor, in a real Chromium. What is sent until something is seen, how long frames
+// npm run bench playground: what the playground costs a visitor, in a real Chromium. What is sent until something is seen, how long frames
 // take while 500 pieces of text a second come in, and what a run of 500 turns holds. Prints Markdown.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// npm run bench:sessions: what it takes to store one more turn of a long session, as a ratio to the same turn of a short one.
+// npm run bench sessions: what it takes to store one more turn of a long session, as a ratio to the same turn of a short one.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

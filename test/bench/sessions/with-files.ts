@@ -1,4 +1,4 @@
-// npm run bench:sessions: how long a session with ten files of 5 MB takes to open, as a ratio to the same session without: by turns, each with a store
+// npm run bench sessions: how long a session with ten files of 5 MB takes to open, as a ratio to the same session without: by turns, each with a store
 // that has opened nothing before.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,11 +1,11 @@
 /**
- * `npm run check:supply`: fails for a package with a known vulnerability, or with a licence that is not on our list, among those that end in what is
+ * `npm run check supply`: fails for a package with a known vulnerability, or with a licence that is not on our list, among those that end in what is
  * published: the dependencies of the package, and what is bundled into the playground and the command. Where the registry does not answer, it says `NOT REACHABLE`, and
  * licences are checked all the same: they stand in the lock file.
  */
 import { spawnSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
-import { importedPackages, type LockedPackages, licenceFaults, publishedPackages, readAudit } from './supply.ts'
+import { importedPackages, type LockedPackages, licenceFaults, publishedPackages, readAudit } from './supply-rules.ts'
 
 const { packages }: { packages: LockedPackages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
 const own = Object.keys(packages['']?.dependencies ?? {})

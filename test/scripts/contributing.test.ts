@@ -1,0 +1,43 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { fragmentFault, withFragments } from '../../scripts/changelog/fragments.ts'
+import { subjectFault } from '../../scripts/check/commit-subject.ts'
+
+describe('commit subjects', () => {
+  it.each(['fix(http): answer a late tool result', 'docs: name the three rings', 'feat(loop)!: drop `desk`', 'test(a-b,c): try one'])(
+    'accepts %s',
+    (subject) => expect(subjectFault(subject)).toBeUndefined(),
+  )
+
+  it.each([
+    ['A tab that has spoken since is not told off', /type\(scope\)/],
+    ['Fix(http): answer', /type\(scope\)/],
+    ['fix(http):answer', /type\(scope\)/],
+    ['fix(http): answer a late result.', /full stop/],
+    [`fix(http): ${'a'.repeat(62)}`, /72 is the most/],
+    ['fixup! fix(http): answer', /squash/],
+  ])('refuses %s', (subject, reason) => expect(subjectFault(subject)).toMatch(reason))
+})
+
+describe('change fragments', () => {
+  it('finds no fault in those of this checkout', () => {
+    const paths = globSync('changes/*.md').filter((path) => !path.endsWith('README.md'))
+    expect(paths.flatMap((path) => fragmentFault(path, readFileSync(path, 'utf8')) ?? [])).toEqual([])
+  })
+
+  it.each([
+    ['changes/Late Result.fixed.md', 'One line.', /kebab-case/],
+    ['changes/late.mended.md', 'One line.', /must be one of added/],
+    ['changes/late.fixed.md', 'One line.\nAnother.', /one line/],
+    ['changes/late.fixed.md', '- A bullet.', /without a bullet/],
+    ['changes/late.fixed.md', '', /one line/],
+  ])('refuses %s', (path, text, reason) => expect(fragmentFault(path, text)).toMatch(reason))
+
+  it('puts lines under their headings in the newest section only', () => {
+    const changelog = '# Changelog\n\n## 0.2.0 (unreleased)\n\n### Fixed\n\n- Old.\n\n## 0.1.0\n\n### Fixed\n\n- First.\n'
+    const fragments = [{ kind: 'fixed', line: 'New.' } as const, { kind: 'security', line: 'Safe.' } as const]
+    expect(withFragments(changelog, fragments)).toBe(
+      '# Changelog\n\n## 0.2.0 (unreleased)\n\n### Fixed\n\n- Old.\n- New.\n\n### Security\n\n- Safe.\n\n## 0.1.0\n\n### Fixed\n\n- First.\n',
+    )
+  })
+})
