@@ -1,16 +1,14 @@
-/** Entry of `deno test`: imports every shared test file, and those for runtimes with files, and hands the collected cases to Deno's own runner. */
+/** Entry of `deno test`: imports the shared test files, and those for runtimes with files, and hands the collected cases to Deno's own runner. */
 import { cases, finals } from './mini-vitest.ts'
+import { isSmoke, sharedFiles } from './shared-files.ts'
 
 declare const Deno: {
   test: (name: string, run: () => Promise<void>) => void
-  readDirSync: (folder: URL) => Iterable<{ name: string }>
 }
 
-const folder = new URL('../shared/', import.meta.url)
-const files = [...Deno.readDirSync(folder)].map((entry) => entry.name).filter((name) => name.endsWith('.test.ts'))
-for (const file of files.toSorted()) await import(new URL(file, folder).href)
+for (const path of sharedFiles()) await import(new URL(`../../${path}`, import.meta.url).href)
 // What needs files runs where Node's modules are, so not in the shared suite.
-await import('../adapters/node/session/file-session-store.test.ts')
+if (!isSmoke) await import('../adapters/node/session/file-session-store.test.ts')
 for (const { name, run } of cases) Deno.test(name, () => within(run))
 Deno.test('after all', async () => {
   for (const step of finals) await step()

@@ -1,8 +1,7 @@
 /**
- * The Worker that carries the shared suite: `/list` names the cases, `/run/<index>` runs one. One request per case, because workerd ties
- * every socket to the request that opened it.
+ * The Worker that carries the shared suite, whose files workerd.test.ts bundles with it: `/list` names the cases, `/run/<index>` runs one. One
+ * request per case, because workerd ties every socket to the request that opened it.
  */
-import '../shared/all.ts'
 import { cases } from './mini-vitest.ts'
 
 async function runCase(index: number): Promise<Response> {
