@@ -27,10 +27,9 @@ interface Tries {
   paused?: PausedAnswer | undefined
 }
 
-/** Half an answer: what of its usage was charged, and how often it was continued. */
+/** Half a response, whose usage is charged already, and how often it was continued. Nothing changes the message any more. */
 interface PausedAnswer {
   message: AssistantMessage
-  charged: Usage
   times: number
 }
 
@@ -88,7 +87,7 @@ async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
       if (thrown instanceof JournalError && thrown !== loop.stop.reason) throw thrown
       const error = withinPatience(thrown)
       const next = request === undefined || loop.stop.aborted ? 'close' : await afterFailure(loop, stream, asProviderError(error), tries)
-      if (next === 'close') return { ...closedWithError(loop, stream, error), charged: tries.paused?.charged }
+      if (next === 'close') return { ...closedWithError(loop, stream, error), charged: tries.paused?.message.usage }
       if (next === 'shorten') request = undefined
     }
   }
@@ -122,7 +121,7 @@ async function streamAnswer(loop: LoopState, request: StreamRequest, stream: Ass
   }
   if (!stream.hasWords && isEmptyAnswer(answered)) countEmpty(loop, stream, answered, tries)
   const message = stream.finish(answered)
-  const charged = tries.paused?.charged
+  const charged = tries.paused?.message.usage
   if (message.stopReason !== 'error') return { message, charged }
   return { message, charged, failure: { code: 'api', message: message.errorMessage ?? 'The model stopped with an error.' } }
 }
@@ -144,25 +143,22 @@ function streamOnce(loop: LoopState, request: StreamRequest, stream: AssistantSt
   return typeof key === 'string' ? withKey(key) : key.then(withKey)
 }
 
-/** The same request, for the rest of an answer. */
+/** Makes the request for the rest of a response. Each try gets a copy that the codec may change, so a failed one leaves the paused response whole. */
 function continuation(request: StreamRequest, answered: AssistantMessage): StreamRequest {
-  // What codecs remember of a message holds for one that never changes: this one goes on growing.
-  const soFar = { ...answered, content: [...answered.content] }
-  return { ...request, messages: [...request.messages, soFar], continues: answered }
+  return { ...request, messages: [...request.messages, answered], continues: structuredClone(answered) }
 }
 
 /** Charges what the paused answer has used. Whether it is continued: a limit may be reached by now. */
 function mayContinue(loop: LoopState, message: AssistantMessage, tries: Tries): boolean {
   const times = tries.paused?.times ?? 0
   charge(loop, message, tries)
-  tries.paused = { message, charged: message.usage, times: times + 1 }
+  tries.paused = { message, times: times + 1 }
   return times < continuationsOf(loop) && loop.budget.reached() === undefined
 }
 
-/** Charges what `message` has used since its paused part was charged. A continuation that is made again goes on from it. */
+/** Charges what `message` has used beyond its paused part, which is charged already. */
 function charge(loop: LoopState, message: AssistantMessage | AssistantEntry, { paused }: Tries): void {
-  loop.addUsage(paused === undefined ? message.usage : usageBeyond(message.usage, paused.charged), message)
-  if (paused !== undefined) paused.charged = message.usage
+  loop.addUsage(paused === undefined ? message.usage : usageBeyond(message.usage, paused.message.usage), message)
 }
 
 /** How often a paused answer is continued. */
