@@ -38,7 +38,8 @@ const failures: Record<string, () => Response> = {
   'a key that expired': () => failure(401, 'authentication_error'),
   'an empty body': () => new Response('', { headers: { 'content-type': 'text/event-stream' } }),
   'a cut after message_start': () => stream([started]),
-  'a cut in an unfinished block': () => stream([started, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }]),
+  'a cut in an unfinished block': () =>
+    stream([started, { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }]),
   'an error in the stream': () => stream([started, { type: 'error', error: { type: 'overloaded_error', message: 'no' } }]),
 }
 
@@ -63,7 +64,9 @@ const credentials = { current: () => 'k', invalidate: () => undefined }
 
 describe('a continuation of a paused response', () => {
   // A key is refreshed once.
-  const cases = Object.entries(failures).flatMap(([name, fail]) => (fail().status === 401 ? [1] : [1, 2]).map((count) => ({ name, fail, count })))
+  const cases = Object.entries(failures).flatMap(([name, fail]) =>
+    (fail().status === 401 ? [1] : [1, 2]).map((count) => ({ name, fail, count })),
+  )
 
   it.each(cases)('sends the paused blocks again, unchanged, after $name ($count times)', async ({ fail, count }) => {
     const { sent, fetch } = service(() => stream(paused), ...Array.from({ length: count }, () => fail))
