@@ -79,8 +79,13 @@ function tableOf(parts: readonly string[], isEntry: boolean, lists: Map<string, 
   return path
 }
 
+/** The parts of a dotted key, as far as a document may be deep: each costs all before it, and a file that is deeper is refused anyway. */
 function partsOf(keys: string): string[] {
-  return [...keys.matchAll(keyPart)].map(([, double, single, bare]) => double ?? single ?? bare ?? '')
+  const parts: string[] = []
+  for (const [, double, single, bare] of keys.matchAll(keyPart)) {
+    if (parts.push(double ?? single ?? bare ?? '') === maxDepth) break
+  }
+  return parts
 }
 
 /** The quotes of a text over several lines that is still open after `line`. */
