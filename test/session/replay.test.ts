@@ -5,7 +5,7 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 import { EventRecorder } from '../../src/rust/index.ts'
 import { replayEvents, type Session, scopedSessionStore, withEvents, withTaskHooks } from '../../src/session/index.ts'
 import { temporaryRoot } from '../adapters/node/temporary.ts'
-import { patient } from '../support/patience.ts'
+import { whileClockStands } from '../support/patience.ts'
 
 const add = defineTool<{ a: number; b: number }>({
   name: 'add',
@@ -93,9 +93,9 @@ describe.each(Object.entries(stores))('events that are kept: %s', (_name, make) 
     const written = async () => (await replayed(elsewhere())).filter(({ type }) => type === 'messageUpdate').length
     try {
       await silence
-      await vi.waitUntil(async () => (await written()) === 1, patient)
+      await whileClockStands(async () => (await written()) === 1)
       await vi.advanceTimersByTimeAsync(1000)
-      await vi.waitUntil(async () => (await written()) === 2, patient)
+      await whileClockStands(async () => (await written()) === 2)
     } finally {
       stop.abort()
       await run.result
