@@ -1,10 +1,11 @@
 import { expect, test } from 'playwright/test'
+import { main } from '../page/browser.ts'
 import { finish, pick, quickPage, status, tab } from '../page/playground-page.ts'
 import { violations } from './axe.ts'
 
 test.beforeEach(({ page }) => page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' }))
 
-test('axe finds nothing in the page, in either theme', async ({ page }) => {
+test('axe finds nothing in the page, in either theme', main, async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto(quickPage)
   await expect(page.getByRole('heading', { name: 'See the loop think' })).toBeVisible()
@@ -33,7 +34,7 @@ test('on a phone axe finds nothing in any pane', async ({ page }) => {
   }
 })
 
-test('the page is operated from the keyboard', async ({ page }) => {
+test('the page is operated from the keyboard', main, async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto(quickPage)
   await expect(page.getByRole('heading', { name: 'See the loop think' })).toBeVisible()

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test'
 import { anthropic } from '../../test/harness/server/anthropic.ts'
-import { expect, test } from '../page/browser.ts'
+import { expect, main, test } from '../page/browser.ts'
 import { anyPage, serveModel } from '../page/model-server.ts'
 import { command, composer, exported, say, status, tab } from '../page/playground-page.ts'
 
@@ -57,7 +57,7 @@ async function enterKey(page: Page, address: string): Promise<void> {
   await expect(page.getByTestId('model-button')).toContainText('claude-sonnet')
 }
 
-test('a key of the visitor is used, and is nowhere but in memory; what was forgotten is gone', async ({ page, context }) => {
+test('a key of the visitor is used, and is nowhere but in memory; what was forgotten is gone', main, async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   // The second call is refused by a service that repeats the key.
   await using service = await serveModel(anthropic, () =>

@@ -1,7 +1,8 @@
 import { expect, test } from 'playwright/test'
+import { main } from '../page/browser.ts'
 import { card, pick, quickPage, status } from '../page/playground-page.ts'
 
-test('a call that waited before a reload waits after it, and runs once it is approved', async ({ page }, info) => {
+test('a call that waited before a reload waits after it, and runs once it is approved', main, async ({ page }, info) => {
   await page.goto(quickPage)
   await pick(page, 'Approval')
   await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, type Locator, type Page, test } from 'playwright/test'
 import { violations } from '../accessible/axe.ts'
-import { watched } from '../page/browser.ts'
+import { main, watched } from '../page/browser.ts'
 import { composer, quickPage, say, status } from '../page/playground-page.ts'
 
 let trouble: () => Promise<string[]>
@@ -42,7 +42,7 @@ async function bring(target: Locator, event: 'drop' | 'paste', { name, mimeType,
   )
 }
 
-test('files that are dropped, pasted and picked go with the prompt, and are there after a reload', async ({ page }) => {
+test('files that are dropped, pasted and picked go with the prompt, and are there after a reload', main, async ({ page }) => {
   await bring(page.getByRole('log'), 'drop', pdf)
   await expect(chips(page)).toHaveText([/report\.pdf/])
   await bring(composer(page), 'paste', { name: 'notes.txt', mimeType: 'text/plain', text: 'Wind: east.' })
@@ -64,7 +64,7 @@ test('files that are dropped, pasted and picked go with the prompt, and are ther
   expect(readFileSync(await (await saving).path(), 'latin1')).toBe(pdf.text)
 })
 
-test('a file goes without words', async ({ page }) => {
+test('a file goes without words', main, async ({ page }) => {
   await bring(composer(page), 'drop', pdf)
   await expect(chips(page)).toHaveCount(1)
   await page.getByRole('button', { name: 'Send' }).click()

@@ -3,6 +3,7 @@ import { defineTool } from '../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { violations } from '../accessible/axe.ts'
 import { chooseAgentServer, serveAgent } from '../page/agent-server.ts'
+import { main } from '../page/browser.ts'
 import { card, quickPage, say, status } from '../page/playground-page.ts'
 
 const schema = {
@@ -38,7 +39,7 @@ async function open(page: Page, question: object) {
 
 const answer = (page: Page) => page.getByTestId('message-assistant').last()
 
-test('a tool asks a person by a form, also after a reload, and gets what was filled in', async ({ page }) => {
+test('a tool asks a person by a form, also after a reload, and gets what was filled in', main, async ({ page }) => {
   await using _server = await open(page, { schema })
   const question = page.getByTestId('question')
   await expect(question).toContainText('How many?')

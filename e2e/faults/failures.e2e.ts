@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test'
 import { openai } from '../../test/harness/server/openai.ts'
-import { everywhere, expect, test } from '../page/browser.ts'
+import { everywhere, expect, main, mainEverywhere, test } from '../page/browser.ts'
 import { piece, streamed } from '../page/chunks.ts'
 import { anyPage, type ModelServer, serveModel } from '../page/model-server.ts'
 import { chooseLocalServer, quickPage, say, status } from '../page/playground-page.ts'
@@ -118,7 +118,7 @@ test('a service that asks to wait for long is asked again when a person says so:
   await expect(page.getByText('Well again.')).toBeVisible()
 })
 
-test('a stream that is cut is one notice, with its tries', async ({ page }) => {
+test('a stream that is cut is one notice, with its tries', main, async ({ page }) => {
   await using service = await serveModel(openai, () => streamed(piece({ role: 'assistant', content: 'Half an ans' })))
   await page.clock.install()
   await ask(page, service)
@@ -131,7 +131,7 @@ test('a stream that is cut is one notice, with its tries', async ({ page }) => {
   await expect(page.getByText('Half an ans').last()).toBeVisible()
 })
 
-test('what tools have done is not done again: the next try goes on from their results', everywhere, async ({ page }) => {
+test('what tools have done is not done again: the next try goes on from their results', mainEverywhere, async ({ page }) => {
   let isWell = false
   await using service = await serveModel(openai, ({ toolResults }) => {
     if (toolResults.length === 0)
@@ -247,35 +247,37 @@ for (const [name, { address, says }] of Object.entries(silences)) {
   })
 }
 
-test('an answer that does not fit its schema is not done: the place that does not fit is named, and one asks again or edits the schema', async ({
-  page,
-}) => {
-  const answers = ['{"city":7}', '{"city":"Oslo"}']
-  await using service = await serveModel(openai, () => ({ text: [answers[service.requests.length - 1] ?? ''] }))
-  await page.goto(quickPage)
-  await page.getByTestId('model-button').click()
-  await page.getByText('Local server').click()
-  await page.getByRole('combobox', { name: 'Model' }).fill('test-model')
-  await page.getByRole('textbox', { name: 'Address' }).fill(`${service.url}/v1`)
-  await page.getByRole('tab', { name: 'Agent', exact: true }).click()
-  await page
-    .getByRole('textbox', { name: 'Schema of the answer' })
-    .fill('{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}')
-  await page.getByRole('button', { name: 'Apply' }).click()
-  await expect(page.getByRole('dialog')).toHaveCount(0)
-  await say(page, words)
-  await expect(status(page)).toHaveText('Schema not met')
-  await expect(ending(page)).toContainText('city: expected string, got number')
-  await expect(page.getByTestId('stop-reason')).toHaveText('Schema not met')
-  await expect(page.getByTestId('span').filter({ hasText: 'Schema not met' })).toHaveCount(1)
-  await expect(page.getByTestId('announcer')).toContainText('Schema not met')
-  await page.reload()
-  await expect(status(page)).toHaveText('Schema not met')
-  await expect(ending(page)).toContainText('city: expected string, got number')
-  await ending(page).getByRole('button', { name: 'Edit the schema' }).click()
-  await expect(page.getByRole('textbox', { name: 'Schema of the answer' })).toHaveValue(/"city"/)
-  await page.keyboard.press('Escape')
-  await ending(page).getByRole('button', { name: 'Try again' }).click()
-  await expect(status(page)).toHaveText('Done')
-  await expect(ending(page)).toHaveCount(0)
-})
+test(
+  'an answer that does not fit its schema is not done: the place that does not fit is named, and one asks again or edits the schema',
+  main,
+  async ({ page }) => {
+    const answers = ['{"city":7}', '{"city":"Oslo"}']
+    await using service = await serveModel(openai, () => ({ text: [answers[service.requests.length - 1] ?? ''] }))
+    await page.goto(quickPage)
+    await page.getByTestId('model-button').click()
+    await page.getByText('Local server').click()
+    await page.getByRole('combobox', { name: 'Model' }).fill('test-model')
+    await page.getByRole('textbox', { name: 'Address' }).fill(`${service.url}/v1`)
+    await page.getByRole('tab', { name: 'Agent', exact: true }).click()
+    await page
+      .getByRole('textbox', { name: 'Schema of the answer' })
+      .fill('{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await expect(page.getByRole('dialog')).toHaveCount(0)
+    await say(page, words)
+    await expect(status(page)).toHaveText('Schema not met')
+    await expect(ending(page)).toContainText('city: expected string, got number')
+    await expect(page.getByTestId('stop-reason')).toHaveText('Schema not met')
+    await expect(page.getByTestId('span').filter({ hasText: 'Schema not met' })).toHaveCount(1)
+    await expect(page.getByTestId('announcer')).toContainText('Schema not met')
+    await page.reload()
+    await expect(status(page)).toHaveText('Schema not met')
+    await expect(ending(page)).toContainText('city: expected string, got number')
+    await ending(page).getByRole('button', { name: 'Edit the schema' }).click()
+    await expect(page.getByRole('textbox', { name: 'Schema of the answer' })).toHaveValue(/"city"/)
+    await page.keyboard.press('Escape')
+    await ending(page).getByRole('button', { name: 'Try again' }).click()
+    await expect(status(page)).toHaveText('Done')
+    await expect(ending(page)).toHaveCount(0)
+  },
+)

@@ -1,4 +1,5 @@
 import { expect, type Page, test } from 'playwright/test'
+import { main } from '../page/browser.ts'
 import { card, composer, finish, quickPage, say, status } from '../page/playground-page.ts'
 
 // What it keeps would answer in place of the server that has the part no more.
@@ -103,12 +104,12 @@ async function pickEarly(page: Page, scenario: string): Promise<void> {
 
 const answer = (page: Page) => page.getByTestId('message-assistant')
 
-test('a scenario that is picked before anything else is there is played, and its cards come', async ({ page }) => {
+test('a scenario that is picked before anything else is there is played, and its cards come', main, async ({ page }) => {
   await pickEarly(page, 'Approval')
   await expect(card(page)).toContainText('needs your approval')
 })
 
-test('words come before what keeps them; the answer is finished, and kept, when that is there', async ({ page }) => {
+test('words come before what keeps them; the answer is finished, and kept, when that is there', main, async ({ page }) => {
   const letGo = await held(page, 'kept')
   await pickEarly(page, 'Text')
   await expect(answer(page)).toContainText('you can walk her deck')

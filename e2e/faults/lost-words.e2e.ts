@@ -1,6 +1,6 @@
 import { expect, type Page, test } from 'playwright/test'
 import { openai } from '../../test/harness/server/openai.ts'
-import { crash } from '../page/browser.ts'
+import { crash, main } from '../page/browser.ts'
 import { piece, streamed } from '../page/chunks.ts'
 import { serveModel } from '../page/model-server.ts'
 import { chooseLocalServer, command, composer, quickPage, repeat, say } from '../page/playground-page.ts'
@@ -13,7 +13,7 @@ async function attach(page: Page, name: string): Promise<void> {
   await expect(attached(page).filter({ hasText: name })).toBeVisible()
 }
 
-test('what is not said yet is there again after a reload: words, files, and what is said instead of a message', async ({ page }) => {
+test('what is not said yet is there again after a reload: words, files, and what is said instead of a message', main, async ({ page }) => {
   await page.goto(quickPage)
   await repeat(page, 'Before.')
   await page.getByTestId('message-user').hover()
@@ -138,7 +138,7 @@ test('an address of a conversation that is not there says so; the page works', a
   await expect(page.getByTestId('notice')).toHaveCount(0)
 })
 
-test('what a filter refuses comes back into the composer, and why stands in sight, also on a phone', async ({ page }) => {
+test('what a filter refuses comes back into the composer, and why stands in sight, also on a phone', main, async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 700 })
   await page.goto(quickPage)
   await say(page, 'Note that the password of the safe is walrus.')
@@ -146,7 +146,7 @@ test('what a filter refuses comes back into the composer, and why stands in sigh
   await expect(composer(page)).toHaveValue('Note that the password of the safe is walrus.')
 })
 
-test('a key that is missing is asked for, with the way to the settings; the words stay', async ({ page }) => {
+test('a key that is missing is asked for, with the way to the settings; the words stay', main, async ({ page }) => {
   await page.goto(quickPage)
   await page.getByTestId('model-button').click()
   await page.getByText('Your own key').click()

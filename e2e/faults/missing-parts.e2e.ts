@@ -1,4 +1,5 @@
 import { expect, type Page, test } from 'playwright/test'
+import { main } from '../page/browser.ts'
 import { composer, exported, quickPage, repeat } from '../page/playground-page.ts'
 
 const words = 'These words must not be lost.'
@@ -12,7 +13,7 @@ async function withoutParts(page: Page): Promise<() => Promise<void>> {
 // A service worker keeps all parts, and answers for the network.
 test.use({ serviceWorkers: 'block' })
 
-test('what needs a part of the page that cannot be loaded says so, in words; what was written stays', async ({ page }) => {
+test('what needs a part of the page that cannot be loaded says so, in words; what was written stays', main, async ({ page }) => {
   await page.goto(quickPage)
   await repeat(page, 'Before.')
   await composer(page).fill(words)

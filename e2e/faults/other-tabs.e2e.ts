@@ -1,6 +1,6 @@
 import type { BrowserContext, Page } from 'playwright/test'
 import { openai } from '../../test/harness/server/openai.ts'
-import { everywhere, expect, test } from '../page/browser.ts'
+import { everywhere, expect, mainEverywhere, test } from '../page/browser.ts'
 import { piece, streamed } from '../page/chunks.ts'
 import { serveModel } from '../page/model-server.ts'
 import { card, chooseLocalServer, composer, pick, quickPage, repeat, say, status } from '../page/playground-page.ts'
@@ -17,7 +17,7 @@ async function tabAt(context: BrowserContext, address: string): Promise<Page> {
 
 test(
   'a call that waits in one tab is shown once in another, which takes it over: the first says that, and only that',
-  everywhere,
+  mainEverywhere,
   async ({ page, context }) => {
     await page.goto(quickPage)
     await pick(page, 'Approval')
@@ -41,7 +41,7 @@ test(
 
 test(
   'two tabs that speak at once: one is heard, the other says so, and the words of both are there',
-  everywhere,
+  mainEverywhere,
   async ({ page, context }) => {
     await page.goto(quickPage)
     await repeat(page, 'Before.')

@@ -1,5 +1,6 @@
 import { expect, type Page, test } from 'playwright/test'
 import { openai } from '../../test/harness/server/openai.ts'
+import { main } from '../page/browser.ts'
 import { serveModel } from '../page/model-server.ts'
 import { chooseLocalServer, quickPage, repeat, say, status } from '../page/playground-page.ts'
 
@@ -82,7 +83,7 @@ test('code that takes a grammar long holds up nothing, and what follows has its 
   expect(await page.evaluate(() => Math.max(0, ...(Reflect.get(window, 'longTasks') as number[])))).toBeLessThan(2000)
 })
 
-test('the page forbids what it does not need, whatever the markdown lets through', async ({ page }) => {
+test('the page forbids what it does not need, whatever the markdown lets through', main, async ({ page }) => {
   await page.goto('/')
   const policy = await page.locator('meta[http-equiv=Content-Security-Policy]').getAttribute('content')
   const rules = (policy ?? '').split('; ').map((rule) => rule.split(' '))
@@ -106,7 +107,7 @@ test('the page forbids what it does not need, whatever the markdown lets through
   expect(refused).toEqual(['connect-src', 'img-src', 'script-src-attr', 'style-src-attr', undefined])
 })
 
-test('a link is followed only after it was shown where it leads', async ({ page, context }) => {
+test('a link is followed only after it was shown where it leads', main, async ({ page, context }) => {
   const seen = outside(page)
   await page.goto(quickPage)
   await repeat(page, '[the weather](https://evil.test/?said=everything)')

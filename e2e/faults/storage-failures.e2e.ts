@@ -1,11 +1,11 @@
 import type { Page } from 'playwright/test'
-import { everywhere, expect, test } from '../page/browser.ts'
+import { expect, main, mainEverywhere, test } from '../page/browser.ts'
 import { composer, quickPage, repeat, say, status } from '../page/playground-page.ts'
 
 const words = 'These words must not be lost.'
 const notices = (page: Page) => page.getByRole('alert')
 
-test('a full disk: the words stay in the composer, and are sent once there is room', everywhere, async ({ page }) => {
+test('a full disk: the words stay in the composer, and are sent once there is room', mainEverywhere, async ({ page }) => {
   await page.goto(quickPage)
   await repeat(page, 'Before.')
   // As a browser refuses it; `session-store.e2e.ts` fills a real one.
@@ -70,7 +70,7 @@ test('a disk that is full at any write of a run: what is not stored is in the co
   await expect(said).toHaveCount(1)
 })
 
-test('a damaged conversation is said to be one; the others, and what was being written, are there', async ({ page }) => {
+test('a damaged conversation is said to be one; the others, and what was being written, are there', main, async ({ page }) => {
   await page.goto(quickPage)
   await repeat(page, 'Whole.')
   const whole = page.url()

@@ -1,22 +1,26 @@
-import { expect, test } from '../page/browser.ts'
+import { expect, main, test } from '../page/browser.ts'
 import { composer, pick, quickPage, say, status } from '../page/playground-page.ts'
 
-test('a run, and what it asks, belong to their conversation: another one is shown meanwhile, and nothing is decided', async ({ page }) => {
-  await page.goto(quickPage)
-  await pick(page, 'Approval')
-  await expect(status(page)).toHaveText('Needs you')
-  await expect(page).toHaveTitle(/needs you/)
-  await page.getByRole('button', { name: 'New', exact: true }).click()
-  await expect(page.getByTestId('away')).toHaveText('1 more needs you')
-  await expect(page.getByTestId('stored-session')).toContainText('needs you')
-  await say(page, 'Something else.')
-  await expect(status(page)).toHaveAttribute('data-status', 'completed')
-  await expect(page).toHaveTitle(/needs you/)
-  await page.getByTestId('stored-session').filter({ hasText: 'Thursday' }).getByRole('button').first().click()
-  await page.getByRole('button', { name: 'Approve' }).click()
-  await expect(page.getByText('The tool answered: Wrote 53 bytes')).toBeVisible()
-  await expect(page).toHaveTitle('phi playground')
-})
+test(
+  'a run, and what it asks, belong to their conversation: another one is shown meanwhile, and nothing is decided',
+  main,
+  async ({ page }) => {
+    await page.goto(quickPage)
+    await pick(page, 'Approval')
+    await expect(status(page)).toHaveText('Needs you')
+    await expect(page).toHaveTitle(/needs you/)
+    await page.getByRole('button', { name: 'New', exact: true }).click()
+    await expect(page.getByTestId('away')).toHaveText('1 more needs you')
+    await expect(page.getByTestId('stored-session')).toContainText('needs you')
+    await say(page, 'Something else.')
+    await expect(status(page)).toHaveAttribute('data-status', 'completed')
+    await expect(page).toHaveTitle(/needs you/)
+    await page.getByTestId('stored-session').filter({ hasText: 'Thursday' }).getByRole('button').first().click()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await expect(page.getByText('The tool answered: Wrote 53 bytes')).toBeVisible()
+    await expect(page).toHaveTitle('phi playground')
+  },
+)
 
 test('what was seen of an answer is there again after its page was closed in the middle of it', async ({ page }) => {
   await page.goto('/?pace=2')
@@ -31,7 +35,7 @@ test('what was seen of an answer is there again after its page was closed in the
   await expect(page.getByText('She stands in Oslo today')).toBeVisible()
 })
 
-test('what is not sent yet is there after a reload, and when one comes back', async ({ page }) => {
+test('what is not sent yet is there after a reload, and when one comes back', main, async ({ page }) => {
   await page.goto(quickPage)
   await say(page, 'Hello.')
   await expect(status(page)).toHaveAttribute('data-status', 'completed')

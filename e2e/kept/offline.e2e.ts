@@ -1,8 +1,9 @@
 import { expect, test } from 'playwright/test'
-import { finish, tab } from '../page/playground-page.ts'
+import { main } from '../page/browser.ts'
+import { finish, quickPage, tab } from '../page/playground-page.ts'
 
-test('after the first load the page needs no network, and neither do its conversations', async ({ page, context }) => {
-  await page.goto('/')
+test('after the first load the page needs no network, and neither do its conversations', main, async ({ page, context }) => {
+  await page.goto(quickPage)
   await page.evaluate(() => navigator.serviceWorker.ready)
   await finish(page, 'Thinking and tools')
   await context.setOffline(true)

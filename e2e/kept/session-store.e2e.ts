@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { type BrowserContext, type BrowserType, chromium, expect, type Page, test } from 'playwright/test'
 import { findChromium } from '../../scripts/browsers/chromium.ts'
+import { main } from '../page/browser.ts'
 import type {} from './session-page.ts'
 
 /** How often a tab, or the whole browser, ends while it writes: twice in each order of ends, unless told. */
@@ -113,7 +114,7 @@ test(`loses nothing that was acknowledged when its tab ends ${crashes} times`, a
   expect(acknowledged.filter((text) => !kept.has(text))).toEqual([])
 })
 
-test('a second tab takes over from one that writes, which is told and refused', async () => {
+test('a second tab takes over from one that writes, which is told and refused', main, async () => {
   const [first, second] = [await newTab(), await newTab()]
   await open(first)
   const writing = write(first, 'first')

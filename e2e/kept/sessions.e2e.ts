@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright/test'
-import { browserName, crash, everywhere, expect, test } from '../page/browser.ts'
+import { browserName, crash, everywhere, expect, mainEverywhere, test } from '../page/browser.ts'
 import { finish, pick, quickPage, repeat, status } from '../page/playground-page.ts'
 
 const messages = (page: Page) => page.getByRole('log', { name: 'Conversation' }).getByRole('article')
@@ -12,7 +12,7 @@ async function newTab(context: BrowserContext, address = '/'): Promise<Page> {
   return page
 }
 
-test('a conversation is there again after a reload, and goes on', everywhere, async ({ page }, info) => {
+test('a conversation is there again after a reload, and goes on', mainEverywhere, async ({ page }, info) => {
   await page.goto(quickPage)
   await finish(page, 'Thinking and tools')
   const before = await messages(page).allInnerTexts()
@@ -103,7 +103,7 @@ test('a conversation survives the crash of its tab', everywhere, async ({ contex
   await expect(next.getByTestId('message-user')).toHaveCount(3)
 })
 
-test('lists conversations newest first, opens, deletes and begins them from the keyboard', everywhere, async ({ page }, info) => {
+test('lists conversations newest first, opens, deletes and begins them from the keyboard', mainEverywhere, async ({ page }, info) => {
   await page.goto(quickPage)
   await finish(page, 'Text')
   await page.getByRole('button', { name: 'New', exact: true }).press('Enter')
@@ -129,7 +129,7 @@ test('lists conversations newest first, opens, deletes and begins them from the 
   await expect(messages(page)).toHaveCount(0)
 })
 
-test('a tab says that another one has gone on with its conversation, and takes it back', everywhere, async ({ context }, info) => {
+test('a tab says that another one has gone on with its conversation, and takes it back', mainEverywhere, async ({ context }, info) => {
   const first = await newTab(context, quickPage)
   await repeat(first, 'Hello?')
   const second = await newTab(context, await addressOf(first))

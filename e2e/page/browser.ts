@@ -13,8 +13,14 @@ function nameFrom(name: string): 'chromium' | BrowserName {
   throw new Error(`PHI_BROWSER=${name} is no browser that the tests know: chromium, firefox, webkit.`)
 }
 
-/** Marks the main scenarios, which run in every browser; the others run in Chromium only. */
+/** Marks the stories that run in every browser; the others run in Chromium only. */
 export const everywhere = { tag: '@everywhere' }
+
+/** Marks the main stories of the page, which `npm test` runs in Chromium; `npm run test:all` runs the others too. */
+export const main = { tag: '@main' }
+
+/** Marks a main story that runs in every browser. */
+export const mainEverywhere = { tag: [main.tag, everywhere.tag] }
 
 const overWebDriver = playwrightTest.extend<{ webDriver: WebDriverContext }, { driven: DrivenBrowser }>({
   driven: [

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright/test'
-import { everywhere, expect, test, watched } from '../page/browser.ts'
+import { expect, mainEverywhere, test, watched } from '../page/browser.ts'
 import { finish, pick, quickPage, repeat, status, tab } from '../page/playground-page.ts'
 
 let trouble: () => Promise<string[]>
@@ -15,7 +15,7 @@ test.afterEach(async () => expect(await trouble()).toEqual([]))
 const spans = (page: Page, kind: string) => page.locator(`[data-testid=span][data-kind=${kind}]`)
 const blocks = (page: Page) => page.getByTestId('request-block')
 
-test('the trace nests turns, models, tools and sub-agents, and selects for all panes', everywhere, async ({ page }) => {
+test('the trace nests turns, models, tools and sub-agents, and selects for all panes', mainEverywhere, async ({ page }) => {
   await finish(page, 'Sub-agent')
   await expect(spans(page, 'loop')).toHaveCount(2)
   await expect(spans(page, 'turn')).toHaveCount(4)
@@ -29,7 +29,7 @@ test('the trace nests turns, models, tools and sub-agents, and selects for all p
   await expect(card.getByTestId('child-run')).toContainText('I search the logbook.')
 })
 
-test('a link leads to the same selection and the same tab', everywhere, async ({ page }) => {
+test('a link leads to the same selection and the same tab', mainEverywhere, async ({ page }) => {
   await finish(page, 'Thinking and tools')
   await spans(page, 'turn').first().locator('.span-label').click()
   await tab(page, 'Request')
@@ -39,7 +39,7 @@ test('a link leads to the same selection and the same tab', everywhere, async ({
   await expect(page.locator('.message[data-selected=true]')).toContainText('I will look into the logbook')
 })
 
-test('shows what a run was made of: requests with their origins, events, usage', everywhere, async ({ page }) => {
+test('shows what a run was made of: requests with their origins, events, usage', mainEverywhere, async ({ page }) => {
   await finish(page, 'Thinking and tools')
   await tab(page, 'Request')
   await expect(blocks(page)).toHaveCount(6)
