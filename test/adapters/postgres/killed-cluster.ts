@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
@@ -58,7 +58,8 @@ class Cluster {
   /** One more, which the balancer does not know yet. */
   start(env: Record<string, string> = {}): ServerProcess {
     const { database, program, env: shared } = this.#options
-    const host = new ServerProcess(program, { ...shared, ...env, DATABASE_URL: database.url, PAID: this.#file })
+    const gate = shared.GATED === 'yes' ? { GATE: this.#gate } : {}
+    const host = new ServerProcess(program, { ...shared, ...env, ...gate, DATABASE_URL: database.url, PAID: this.#file })
     this.#all.push(host)
     return host
   }
@@ -115,10 +116,24 @@ class Cluster {
     return existsSync(this.#file) ? readFileSync(this.#file, 'utf8').trim().split('\n') : []
   }
 
+  /** The process whose model has begun last, with `GATED`: models say one piece, and no more until the gate is open. */
+  get speaker(): ServerProcess | undefined {
+    const pid = Number(readFileSync(`${this.#gate}.pid`, 'utf8'))
+    return this.#all.find((host) => host.pid === pid)
+  }
+
+  openGate(): void {
+    writeFileSync(this.#gate, '')
+  }
+
   /** What the server has of a session. */
   async history(sessionId: string): Promise<{ id: string; role: string }[]> {
     const answer = await this.send(new Request(`http://localhost/sessions/${sessionId}/history`))
     return (await answer.json()).messages
+  }
+
+  get #gate(): string {
+    return join(this.#folder, 'gate')
   }
 
   get #file(): string {

@@ -21,6 +21,10 @@ export class ServerProcess {
     ended.catch(() => undefined)
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
   /** Sends the signal. Resolves with the end of the process, where it is one of those that end it. */
   async signal(signal: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void> {
     const child = this.#child

@@ -1,8 +1,9 @@
 /**
  * One of several processes that share the sessions of a database, to be killed: it says where it listens. Its tool leaves a trace in the file `PAID` of each time
- * it is run. SIGTERM drains it.
+ * it is run. SIGTERM drains it. With `GATE`, its model writes its process id into the file `GATE.pid` when it begins, and says no more than one piece until the
+ * file `GATE` exists.
  */
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { Pool } from 'pg'
 import { createAgentApp } from '../../../adapters/http/index.ts'
@@ -12,7 +13,7 @@ import { listenWith, postgresLiveSessions } from '../../../adapters/postgres/liv
 import { defineTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 
-const { DATABASE_URL, PAID = '', LISTEN, PEERS, DELAY_MS = '5', CLOCK_MS = '0', TURNS = '6', LEASE_MS = '1000' } = process.env
+const { DATABASE_URL, PAID = '', LISTEN, PEERS, DELAY_MS = '5', CLOCK_MS = '0', TURNS = '6', LEASE_MS = '1000', GATE } = process.env
 const turns = Number(TURNS)
 
 // A machine whose clock goes wrong by so much.
@@ -38,13 +39,19 @@ const payFor = (sessionId: string) =>
     },
   })
 
+let pieces = 0
+const passGate = async (path: string): Promise<void> => {
+  if (pieces++ === 0) writeFileSync(`${path}.pid`, String(process.pid))
+  else while (!existsSync(path)) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
 const model = scripted(
   ({ messages }) => {
     const turn = messages.filter(({ role }) => role === 'toolResult').length
     const text = ['turn ', `${turn} `, 'is ', 'on ', 'its ', 'way']
     return turn < turns ? { text, toolCalls: [{ id: `call-${turn}`, name: 'pay', arguments: { turn } }] } : { text: ['all ', 'done'] }
   },
-  { delayMs: Number(DELAY_MS) },
+  { delayMs: Number(DELAY_MS), ...(GATE !== undefined && { gate: () => passGate(GATE) }) },
 )
 
 // First: the others are told its address.
