@@ -47,8 +47,8 @@ export interface DrivenTab {
 /** How long a browser may take until it listens: a busy machine takes a multiple of the usual second. */
 export const startTimeoutMs = 60_000
 
-/** Starts a browser, once more if it does not come up. What a test does is never tried twice. */
-export async function startTwice(start: () => Promise<DrivenBrowser>): Promise<DrivenBrowser> {
+/** Starts a browser or a session of it, once more if it does not come up. What a test does is never tried twice. */
+export async function startTwice<Started>(start: () => Promise<Started>): Promise<Started> {
   try {
     return await start()
   } catch (error) {

@@ -1,6 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type DrivenBrowser, type DrivenContext, type DrivenTab, firstMatch, type Json, Processes, startTimeoutMs } from './driver.ts'
+import {
+  type DrivenBrowser,
+  type DrivenContext,
+  type DrivenTab,
+  firstMatch,
+  type Json,
+  Processes,
+  startTimeoutMs,
+  startTwice,
+} from './driver.ts'
 import { freePort } from './free-port.ts'
 import { clickActions, keyActions } from './input.ts'
 
@@ -79,10 +88,9 @@ async function browserVersion(ask: Ask, programs: WebKitPrograms): Promise<strin
 
 async function newSession(ask: Ask, { miniBrowser }: WebKitPrograms): Promise<{ session: string; version: string }> {
   const options = { 'webkitgtk:browserOptions': { binary: miniBrowser, args: ['--automation'] } }
-  const { sessionId, capabilities } = (await ask('POST', '/session', { capabilities: { alwaysMatch: options } })) as {
-    sessionId: string
-    capabilities: { browserVersion: string }
-  }
+  // Each session starts a browser.
+  const begin = () => ask('POST', '/session', { capabilities: { alwaysMatch: options } })
+  const { sessionId, capabilities } = (await startTwice(begin)) as { sessionId: string; capabilities: { browserVersion: string } }
   return { session: `/session/${sessionId}`, version: `WebKitGTK ${capabilities.browserVersion}` }
 }
 
