@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { fileSessionStore } from '../adapters/node/index.ts'
 import { Agent, defineTool, memorySessionStore, resumeAgent } from '../src/index.ts'
 import { scripted } from '../src/providers/scripted/index.ts'
+import { patient } from './support/patience.ts'
 
 // What a newcomer would not see by himself in the first hour: it is told, once.
 
@@ -22,8 +23,12 @@ describe('what nobody would see is told once on the console', () => {
     const warn = told()
     const failing401 = scripted([{ fail: { code: 'auth', message: 'The key is wrong.' } }])
     for await (const _ of new Agent({ model: failing401 }).prompt('hi')) void _
-    await vi.waitFor(() =>
-      expect(warn.mock.calls.flat().join(' ')).toMatch(/runFailed\. The key is wrong\. Nobody asked how the run ended: await run\.result/),
+    await vi.waitFor(
+      () =>
+        expect(warn.mock.calls.flat().join(' ')).toMatch(
+          /runFailed\. The key is wrong\. Nobody asked how the run ended: await run\.result/,
+        ),
+      patient,
     )
     expect(warn).toHaveBeenCalledTimes(1)
   })

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
 import { Agent, type AgentOptions, defineTool, type Logger, RunError, ToolError } from '../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
+import { patient } from '../support/patience.ts'
 
 let written: MockInstance<typeof console.warn>
 beforeEach(() => {
@@ -27,7 +28,7 @@ describe('a run that fails while nobody looks', () => {
   it('is told of a prompt that nobody kept', async () => {
     const agent = new Agent({ model: failing() })
     agent.prompt('x')
-    await vi.waitFor(() => expect(lines()).toHaveLength(1))
+    await vi.waitFor(() => expect(lines()).toHaveLength(1), patient)
   })
 
   it.each<[string, (agent: Agent) => Promise<unknown>]>([
@@ -182,7 +183,7 @@ describe('a question that nobody can answer', () => {
   ])('waits while somebody %s', async (_, attend) => {
     const run = new Agent({ model: scripted([call, { text: 'Done.' }]), tools: [rm] }).prompt('go')
     attend(run)
-    await vi.waitFor(() => expect(run.pendingApprovals()).toHaveLength(1))
+    await vi.waitFor(() => expect(run.pendingApprovals()).toHaveLength(1), patient)
     for (const pending of run.pendingApprovals()) run.approve(pending)
     expect((await run.result).status).toBe('completed')
   })

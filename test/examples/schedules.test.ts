@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { startServer } from '../../examples/recipes/servers/schedules.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { patient } from '../support/patience.ts'
 
 it('schedules.ts asks once a day, however often it is started', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'phi-schedules-'))
@@ -16,7 +17,7 @@ it('schedules.ts asks once a day, however often it is started', async () => {
     await vi.waitFor(async () => {
       const { messages } = await (await ask(new Request('http://localhost/sessions/report/history'))).json()
       expect(messages.map(({ role }: { role: string }) => role)).toEqual(['user', 'assistant'])
-    })
+    }, patient)
     const { schedules } = await (await ask(new Request('http://localhost/sessions/report/schedules'))).json()
     expect(schedules).toHaveLength(1)
     await end()

@@ -7,6 +7,7 @@ import { Scheduler } from '../../../adapters/http/internal.ts'
 import { fileSchedules } from '../../../adapters/node/index.ts'
 import { memorySessionStore, type SessionStore, textOf } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import { patient } from '../../support/patience.ts'
 
 const start = 1_700_000_000_000
 const minute = 60_000
@@ -34,7 +35,7 @@ async function until(store: SessionStore, count: number): Promise<string[]> {
     const said = await saidIn(store)
     expect(said).toHaveLength(count)
     return said
-  })
+  }, patient)
 }
 
 describe('scheduled prompts', () => {

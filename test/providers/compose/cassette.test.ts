@@ -3,6 +3,7 @@ import { Agent } from '../../../src/index.ts'
 import { type Cassette, recordFetch, replayFetch } from '../../../src/providers/compose/index.ts'
 import { google } from '../../../src/providers/google/index.ts'
 import { openai } from '../../../src/providers/openai/index.ts'
+import { patient } from '../../support/patience.ts'
 
 const body = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Grüße' } }] })}\n\ndata: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`
 const text = (words: string) => new TextEncoder().encode(words)
@@ -112,7 +113,7 @@ describe('a cassette', () => {
     const ask = (of: typeof fetch) => (text: string) =>
       of('https://x.example/', { method: 'POST', body: text }).then((response) => response.text())
     const calls = ['a', 'b', 'c'].map(ask(fetch))
-    await vi.waitFor(() => expect(waiting).toHaveLength(3))
+    await vi.waitFor(() => expect(waiting).toHaveLength(3), patient)
     for (const go of waiting.toReversed()) go()
     await Promise.all(calls)
     expect(kept.calls.map(({ request }) => request)).toEqual(['a', 'b', 'c'])

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Agent, type AgentEvent, type AgentOptions, type Model } from '../../../src/index.ts'
 import { fallback, limited, limiter, route } from '../../../src/providers/compose/index.ts'
+import { patient } from '../../support/patience.ts'
 import { fastRetry, gate, ofType, seen } from '../../support/play.ts'
 import { type WireReply, WireServer } from '../../support/wire-server.ts'
 
@@ -174,7 +175,7 @@ describe('an abort', () => {
       if (event.type === at) controller.abort()
     })
     const run = agent.prompt('go', { signal: controller.signal })
-    if (at === 'sent') await vi.waitFor(() => expect(services[0]?.sent).toHaveLength(1))
+    if (at === 'sent') await vi.waitFor(() => expect(services[0]?.sent).toHaveLength(1), patient)
     if (at === 'sent') controller.abort()
     const result = await run.result
     const sent = services.map((service) => service.sent.length)

@@ -3,6 +3,7 @@ import { Agent } from '../../../src/index.ts'
 import { fallback } from '../../../src/providers/compose/fallback.ts'
 import { type LimiterTurn, limited, limiter } from '../../../src/providers/compose/index.ts'
 import { openai } from '../../../src/providers/openai/index.ts'
+import { patient } from '../../support/patience.ts'
 
 const signal = new AbortController().signal
 const ask = (tokens = 1, model = 'm', fresh = tokens) => ({ key: 'a', tokens, fresh, model, priority: 'person' as const, signal })
@@ -156,7 +157,7 @@ describe('what a service states of its limits', () => {
       sentAt.length = 0
       const results = [1, 2].map(() => new Agent({ model }).prompt('go').result)
       // Loading of the protocol takes real time.
-      await vi.waitFor(() => expect(sentAt.length).toBeGreaterThan(0))
+      await vi.waitFor(() => expect(sentAt.length).toBeGreaterThan(0), patient)
       await vi.advanceTimersByTimeAsync(20_000)
       expect((await Promise.all(results)).map(({ text }) => text)).toEqual(['Hi.', 'Hi.'])
       return (sentAt[1] ?? 0) - (sentAt[0] ?? 0)
