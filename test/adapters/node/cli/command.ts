@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { builtCommand } from '../../../harness/fresh-build.ts'
 
-/** The command, as a file that Node runs. */
-export const program = resolve('adapters/node/cli/bin.ts')
+/** The command as it is published, a file that Node runs. */
+export const program = builtCommand()
 
 /** A directory that is gone when the test is over. */
 export function directory(name = 'phi-cli-'): string {
