@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { expect, it } from 'vitest'
 
-const path = { PATH: process.env.PATH ?? '' }
+const path = { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' }
 
 /** Runs the demo without any key; `onOutput` sees what has been printed so far. */
 function demo(args: string[], preload = '', onOutput: (printed: string, interrupt: () => void) => void = () => undefined) {

@@ -171,7 +171,7 @@ describe('a page of another origin', () => {
 
   it('reads in its own error that cors may be why', async () => {
     const fetch = () => Promise.reject(new TypeError('Failed to fetch'))
-    const session = remoteSession({ url: 'http://api.example', sessionId: 's', fetch, logger: false })
+    const session = remoteSession({ url: 'http://api.example', sessionId: 's', fetch, logger: false, reconnect: { maxRetries: 0 } })
     await expect(session.load()).rejects.toThrow('in cors?')
     session.close()
   })

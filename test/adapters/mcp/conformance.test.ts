@@ -2,17 +2,19 @@ import { execFile, execFileSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { quickProgram } from '../../support/quick-program.ts'
 
 const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
 const program = join(manifest, '..', 'dist', 'index.js')
 const listed = execFileSync(process.execPath, [program, 'list', '--client'], { encoding: 'utf8' })
 /** All that there are, also those of drafts and extensions, and those that a newer version brings. */
 const scenarios = [...listed.matchAll(/^ {2}- (\S+)/gm)].map(([, name = '']) => name)
-const client = `${process.execPath} ${join(import.meta.dirname, 'conformance-client.ts')}`
+const client = quickProgram(join(import.meta.dirname, 'conformance-client.ts'))
 
 function run(scenario: string): Promise<{ code: number; said: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [program, 'client', '--command', client, '--scenario', scenario], (error, stdout, stderr) =>
+    const command = `${process.execPath} ${client.path}`
+    execFile(process.execPath, [program, 'client', '--command', command, '--scenario', scenario], (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), said: stdout + stderr }),
     )
   })

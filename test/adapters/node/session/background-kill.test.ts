@@ -4,25 +4,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
 import { SubAgentTool } from '../../../../src/agent/index.ts'
 import { resumeAgent, textOf } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
+import { quickProgram } from '../../../support/quick-program.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'phi-background-'))
-const program = join(directory, 'background-agent.mjs')
-
-beforeAll(async () => {
-  const entryPoints = [fileURLToPath(new URL('background-agent.ts', import.meta.url))]
-  await build({ entryPoints, outfile: program, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' })
-})
+const program = quickProgram(fileURLToPath(new URL('background-agent.ts', import.meta.url)))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 it('a process that is killed while its sub-agent works: the next one tells the model that the outcome is unknown', async () => {
   const sessions = join(directory, 'sessions')
-  const process = spawn(globalThis.process.execPath, [program, sessions, 's1'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const process = spawn(globalThis.process.execPath, [program.path, sessions, 's1'], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(process.stdout, 'data')
   process.kill('SIGKILL')
   await once(process, 'close')

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import { expect, it } from 'vitest'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
 import { Agent, defineTool, memorySessionStore, resumeAgent, type SessionStore } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 import { exportSession } from '../../../../src/session/index.ts'
+import { bundledProgram } from '../../../support/quick-program.ts'
 import { isSoak } from '../../../support/runs.ts'
 import { failureOf, temporaryRoot } from '../temporary.ts'
 
@@ -43,9 +43,7 @@ async function unfinished(): Promise<SessionStore> {
 /** The program that imports, as one file, and what it needs. */
 async function prepare() {
   const { root } = temporaryRoot()
-  const program = join(root, 'import-writer.mjs')
-  const entryPoints = [fileURLToPath(new URL('import-writer.ts', import.meta.url))]
-  await build({ entryPoints, outfile: program, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' })
+  const program = await bundledProgram(fileURLToPath(new URL('import-writer.ts', import.meta.url)))
   const text = join(root, 'export.txt')
   const imported = await unfinished()
   writeFileSync(text, await exportSession(imported, 's1'))

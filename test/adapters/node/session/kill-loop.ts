@@ -4,9 +4,9 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
 import { SessionError, type SessionTail } from '../../../../src/session/index.ts'
+import { bundledProgram } from '../../../support/quick-program.ts'
 
 /** What writers were told, held against what is stored. */
 export interface Outcome {
@@ -22,10 +22,7 @@ export interface Outcome {
 /** A directory for sessions, and the writer as one file, which starts several times as fast. */
 async function prepare(): Promise<{ directory: string; program: string }> {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'phi-kill-')))
-  const program = join(directory, 'kill-writer.mjs')
-  const entryPoints = [fileURLToPath(new URL('kill-writer.ts', import.meta.url))]
-  await build({ entryPoints, outfile: program, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' })
-  return { directory, program }
+  return { directory, program: await bundledProgram(fileURLToPath(new URL('kill-writer.ts', import.meta.url))) }
 }
 
 /** A writer that runs, and what it was told so far. */

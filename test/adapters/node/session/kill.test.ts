@@ -3,7 +3,7 @@ import { runs } from '../../../support/runs.ts'
 import { killLoop, raceWriters } from './kill-loop.ts'
 
 describe('the file store and processes that end at any moment', () => {
-  const points = runs(40, 1000)
+  const points = runs(15, 1000)
 
   it('has every acknowledged record after each kill', async () => {
     const { kills, acknowledged, faults } = await killLoop(points)

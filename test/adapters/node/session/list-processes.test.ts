@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { fileSessionStore } from '../../../../adapters/node/index.ts'
+import { quickProgram } from '../../../support/quick-program.ts'
 import { runs } from '../../../support/runs.ts'
 import { temporaryRoot } from '../temporary.ts'
+
+const program = quickProgram(fileURLToPath(new URL('list-process.ts', import.meta.url)))
 
 /** Not the first page: what it shows has the place that the index gives it. */
 const unmended = { cursor: '99999999999999/z', limit: 100 }
@@ -18,8 +21,7 @@ interface Started {
 }
 
 function start(root: string, task: 'write' | 'list'): Started {
-  const program = fileURLToPath(new URL('list-process.ts', import.meta.url))
-  const child = spawn(process.execPath, [program, root, task], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [program.path, root, task], { stdio: ['ignore', 'pipe', 'inherit'] })
   const lines: string[] = []
   child.stdout?.setEncoding('utf8').on('data', (more: string) => void lines.push(...more.split('\n').filter(Boolean)))
   return { child, lines }

@@ -5,14 +5,16 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fileSessionStore } from '../../../../adapters/node/index.ts'
 import { resumeAgent } from '../../../../src/index.ts'
 import { restoredState, sourcesOf } from '../../../../src/store/index.ts'
 import { toUiMessages } from '../../../../src/ui/ai-sdk/index.ts'
+import { quickProgram } from '../../../support/quick-program.ts'
 import { lookUp, type SearchingService, searchAnswers, searchingModel } from './search-service.ts'
 
-const agentFile = new URL('./search-agent.ts', import.meta.url).pathname
+const program = quickProgram(fileURLToPath(new URL('search-agent.ts', import.meta.url)))
 const left: (() => unknown)[] = []
 afterEach(async () => {
   for (const end of left.splice(0)) await end()
@@ -42,7 +44,7 @@ async function serving(service: SearchingService): Promise<{ baseUrl: string; se
 
 /** A process that asks, and is killed once it has its answer. */
 async function askedAndKilled(directory: string, service: SearchingService, baseUrl: string): Promise<string> {
-  const child: ChildProcess = spawn(process.execPath, [agentFile, directory, service, baseUrl], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child: ChildProcess = spawn(process.execPath, [program.path, directory, service, baseUrl], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [said] = child.stdout === null ? [''] : await once(child.stdout, 'data')
   child.kill('SIGKILL')
   await once(child, 'exit')

@@ -5,25 +5,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
 import { resumeAgent } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 import { tool } from '../../../support/play.ts'
+import { quickProgram } from '../../../support/quick-program.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'phi-takeover-'))
-const program = join(directory, 'takeover-agent.mjs')
-
-beforeAll(async () => {
-  const entryPoints = [fileURLToPath(new URL('takeover-agent.ts', import.meta.url))]
-  await build({ entryPoints, outfile: program, bundle: true, platform: 'node', format: 'esm', logLevel: 'error' })
-})
+const program = quickProgram(fileURLToPath(new URL('takeover-agent.ts', import.meta.url)))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 /** An agent in a process of its own; `turns` resolves after so many of its calls, `outcome` is what it says in the end. */
 function olderAgent(sessionId: string) {
-  const child = spawn(process.execPath, [program, join(directory, 'sessions'), sessionId], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [program.path, join(directory, 'sessions'), sessionId], { stdio: ['ignore', 'pipe', 'inherit'] })
   const waiting: { count: number; resolve: () => void }[] = []
   let count = 0
   let last = ''
