@@ -6,6 +6,7 @@ import type { BrowserProviderOption } from 'vitest/node'
 import { findChromium } from './scripts/browsers/chromium.ts'
 import { type BrowserName, findBrowser } from './scripts/browsers/find.ts'
 import { webDriverProvider } from './scripts/browsers/vitest-provider.ts'
+import { nonceForDevStyles } from './scripts/nonce-for-dev-styles.ts'
 import { patient } from './test/support/patience.ts'
 import { isSoak } from './test/support/runs.ts'
 
@@ -145,6 +146,8 @@ export default defineConfig(async () => ({
   // Grammars are files of their own.
   worker: { format: 'es' as const },
   server: { host: '127.0.0.1' },
+  // Of the playground only: two dev servers that share a cache delete each other's dependencies.
+  ...(process.env.VITEST ? {} : { plugins: [nonceForDevStyles()], cacheDir: '../node_modules/.vite/playground' }),
   preview: { host: '127.0.0.1', port: 4173, strictPort: true },
   // The warnings of tests that let something fail are theirs, not news.
   test: process.env.VITEST

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Locator, Page } from 'playwright/test'
+import { build, preview } from 'vite'
+import { expect, test } from '../page/browser.ts'
+import { startDevServer } from '../page/dev-server.ts'
+import { finish, quickPage, tab } from '../page/playground-page.ts'
+
+/** Lengths that follow from the text are left out: times and names differ from run to run. */
+const compared = [
+  ...['display', 'position', 'gap', 'align-items', 'justify-content', 'overflow-x', 'overflow-y', 'list-style-type'],
+  ...['color', 'background-color', 'opacity', 'box-shadow', 'cursor', 'transition-duration'],
+  ...['font-family', 'font-size', 'font-weight', 'line-height', 'text-align', 'white-space-collapse'],
+  ...['padding-top', 'padding-right', 'padding-bottom', 'padding-left', 'margin-top', 'margin-bottom'],
+  ...['border-top-width', 'border-top-style', 'border-top-color', 'border-top-left-radius'],
+]
+
+type Styles = Record<string, Record<string, string>>
+
+function styleOf(element: Locator): Promise<Record<string, string>> {
+  return element.first().evaluate((node, names) => {
+    const style = getComputedStyle(node)
+    return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(name)]))
+  }, compared)
+}
+
+/** Collects the errors and warnings on the console of `page`, and exceptions that nothing catches. */
+function troubleOn(page: Page): readonly string[] {
+  const seen: string[] = []
+  page.on('pageerror', (error) => seen.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') seen.push(message.text())
+  })
+  return seen
+}
+
+/** Runs a scenario of the playground and returns the styles of five elements, each with a style sheet of its own. */
+async function playgroundStyles(page: Page, url: string): Promise<Styles> {
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.goto(new URL(quickPage, url).href)
+  await finish(page, 'Thinking and tools')
+  const styles: Styles = {
+    conversation: await styleOf(page.getByTestId('stored-session')),
+    toolCard: await styleOf(page.getByTestId('tool-card').locator('summary')),
+    traceBar: await styleOf(page.locator('[data-testid=span] .bar')),
+  }
+  await tab(page, 'Request')
+  styles.requestBlock = await styleOf(page.getByTestId('request-block'))
+  await page.getByTestId('model-button').click()
+  styles.settings = await styleOf(page.getByRole('dialog').locator('fieldset, .field'))
+  return styles
+}
+
+/** Asks the agent of `examples/chat` and returns the styles of five elements of its page. */
+async function chatStyles(page: Page, url: string): Promise<Styles> {
+  await page.goto(url)
+  const field = page.getByRole('textbox', { name: 'Message' })
+  await field.fill('Hello?')
+  await field.press('Enter')
+  await expect(page.locator('#transcript')).toContainText('Ask me to note something.')
+  const conversation = page.locator('#conversations button')
+  await expect(conversation).toHaveText('Hello?')
+  return {
+    navigation: await styleOf(page.getByRole('navigation')),
+    conversation: await styleOf(conversation),
+    response: await styleOf(page.locator('#transcript > li').last()),
+    field: await styleOf(field),
+    send: await styleOf(page.getByRole('button', { name: 'Send' })),
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'phi-chat-built-'))
+test.afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('npm run playground shows the page of the build, without an error', async ({ page, baseURL }) => {
+  const built = await playgroundStyles(page, baseURL ?? '')
+  await using server = await startDevServer('npm', 'run', 'playground', '--')
+  const trouble = troubleOn(page)
+  expect(await playgroundStyles(page, server.url)).toEqual(built)
+  expect(trouble).toEqual([])
+})
+
+test('vite examples/chat shows the page of the build while the dev server of the playground runs', async ({ page, context }) => {
+  const config = { root: 'examples/chat', logLevel: 'error', build: { outDir: folder, emptyOutDir: true } } as const
+  await build(config)
+  const site = await preview({ ...config, preview: { host: '127.0.0.1', port: 0 } })
+  const built = await chatStyles(page, site.resolvedUrls?.local[0] ?? '')
+  await site.close()
+
+  await using playground = await startDevServer('npm', 'run', 'playground', '--')
+  await using chat = await startDevServer('npx', 'vite', 'examples/chat', '--host', '127.0.0.1')
+  const beside = await context.newPage()
+  const trouble = [troubleOn(page), troubleOn(beside)]
+  await beside.goto(new URL(quickPage, playground.url).href)
+  expect(await chatStyles(page, chat.url)).toEqual(built)
+  // The server of the chat took nothing away that the other one serves.
+  await beside.reload()
+  await finish(beside, 'Thinking and tools')
+  expect(trouble).toEqual([[], []])
+})
