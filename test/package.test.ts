@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -76,6 +76,19 @@ describe('the package', () => {
     const unpacked = packed.files.reduce((sum, path) => sum + statSync(path).size, 0)
     console.log(`unpacked: ${(unpacked / 1e6).toFixed(2)} MB`)
     expect(unpacked).toBeLessThan(8_700_000)
+  })
+
+  it('leaves out the caches that dev servers of the examples wrote', () => {
+    const cache = 'examples/browser/node_modules/.vite/deps'
+    const wasThere = existsSync(cache)
+    mkdirSync(cache, { recursive: true })
+    const file = join(cache, 'package-test.js')
+    writeFileSync(file, '')
+    try {
+      expect(pack(folder).files.filter((path) => path.includes('node_modules'))).toEqual([])
+    } finally {
+      rmSync(wasThere ? file : 'examples/browser/node_modules', { recursive: true })
+    }
   })
 
   it('has no link that leads out of it', () => {

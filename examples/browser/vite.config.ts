@@ -1,0 +1,4 @@
+import { defineConfig } from 'vite'
+
+/** A cache of its own, in this folder: two dev servers that share a cache delete each other's dependencies. */
+export default defineConfig({ cacheDir: 'node_modules/.vite' })
