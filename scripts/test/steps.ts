@@ -120,7 +120,12 @@ export const testLanes: Lanes = [
     { ...vitest('runtime suite in Chromium', 'chromium'), needsChromium: true },
     smoke(vitest('smoke in workerd, Node compatibility off', 'workerd')),
     smoke(deno('smoke in Deno, code generation off')),
-    smoke(bun('smoke in Bun', smokeFiles)),
+    smoke(
+      bun(
+        'smoke in Bun',
+        smokeFiles.map((path) => `./${path}`),
+      ),
+    ),
   ],
 ]
 
