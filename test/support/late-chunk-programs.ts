@@ -43,7 +43,15 @@ const config = {
 const requests = []
 const fetch = async (...request) => { requests.push(request); throw new TypeError('no network here') }
 const model = new ProviderRegistry().createModel(config, { credentials: 'key', fetch })
-globalThis.outcome = outcomeOf({ model }, () => requests)
+const request = {
+  model: config, credential: 'key', systemPrompt: '', messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }], timestamp: 1 }],
+  tools: [], thinkingLevel: 'off', cache: { type: 'auto' },
+}
+const encoded = model.provider.encode(request).then(() => 'encoded', ({ name, code }) => name + ' ' + code)
+globalThis.outcome = encoded.then((outcome) => {
+  if (outcome !== 'LoadError loadFailed') throw new Error('encode without the chunk: ' + outcome)
+  return outcomeOf({ model }, () => requests)
+})
 `
 }
 

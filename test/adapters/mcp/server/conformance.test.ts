@@ -1,8 +1,9 @@
-import { execFile, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { quickProgram } from '../../../support/quick-program.ts'
 
 const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
 const program = join(manifest, '..', 'dist', 'index.js')
@@ -25,15 +26,18 @@ const notOurs: Record<string, string> = {
 
 /** The scenarios play a client, and judge what a server of `serveMcp` answers. */
 describe('the official conformance scenarios for servers', () => {
-  const server = spawn(process.execPath, [join(import.meta.dirname, 'conformance-server.ts')], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const host = quickProgram(join(import.meta.dirname, 'conformance-server.ts'))
+  let server: ChildProcess | undefined
   let url = ''
   beforeAll(async () => {
-    for await (const line of createInterface({ input: server.stdout })) {
+    const child = spawn(process.execPath, [host.path], { stdio: ['ignore', 'pipe', 'inherit'] })
+    server = child
+    for await (const line of createInterface({ input: child.stdout })) {
       url = line
       break
     }
   })
-  afterAll(() => void server.kill())
+  afterAll(() => void server?.kill())
 
   function run(scenario: string): Promise<{ code: number; said: string }> {
     return new Promise((resolve) => {
