@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { isSoak } from '../support/runs.ts'
+import { cutPlaces } from '../../src/testing/provider/cut-places.ts'
+import { runs } from '../support/runs.ts'
 
 /** Deterministic random numbers in [0, 1): the same seed gives the same cuts. */
 export function seeded(seed: number): () => number {
@@ -12,9 +13,14 @@ export function seeded(seed: number): () => number {
   }
 }
 
-/** Where a stream of so many bytes is cut or damaged: at each place near its ends, and at every fifth between them; at each in `npm run soak`. */
-export function* cutsOf(length: number, from = 0): Generator<number> {
-  for (let at = from; at < length; at += isSoak || at < 256 || at >= length - 256 ? 1 : 5) yield at
+/**
+ * Returns the places between `from` and `until` at which a stream is cut or damaged, in order. `npm run soak` tries every byte. `npm test` tries
+ * 200 seeded places, the borders of frames with two bytes on each side, and the insides of characters.
+ */
+export function cutsOf(bytes: Uint8Array, { from = 0, until = bytes.length } = {}): number[] {
+  const atBorders = [from, from + 1, until - 2, until - 1].filter((at) => at >= from && at < until)
+  const places = [...cutPlaces(bytes, runs(200, bytes.length)), ...atBorders].filter((at) => at >= from && at < until)
+  return [...new Set(places)].toSorted((left, right) => left - right)
 }
 
 /** The bytes of a fixture. */

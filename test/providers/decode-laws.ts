@@ -52,7 +52,7 @@ export function decodeLaws({ names, bytesOf, replay, fragmentations }: DecodedAn
     it.each(names)('%s, cut in two', async (name) => {
       const bytes = bytesOf(name)
       const whole = essence(await replay([bytes]))
-      for (const at of cutsOf(bytes.length, 1)) {
+      for (const at of cutsOf(bytes, { from: 1 })) {
         if (essence(await replay([bytes.subarray(0, at), bytes.subarray(at)])) !== whole) expect.fail(`cut at ${at}`)
       }
     })

@@ -12,8 +12,8 @@ for (const wire of wires) {
       // No pair of AWS keys: signing thousands of calls takes a while, and stream.test.ts signs.
       create: (fetch) => models[wire]('https://fixture.test', { apiKey: 'canary-5b1f83c2', fetch }),
       fixtures: [providerFixture(wire)],
-      // Every byte in Node, on longer answers: test/testing and test/providers/bedrock.
-      cuts: runs(20, Number.POSITIVE_INFINITY),
+      // More places in Node, on longer responses, and every byte in soak: test/testing and test/providers.
+      cuts: runs(5, Number.POSITIVE_INFINITY),
     },
   )
 }

@@ -11,8 +11,10 @@ import { runs } from '../support/runs.ts'
 
 const runner = { describe, it, expect }
 const apiKey = 'sk-canary-4f9d2c7b81'
-/** Of those whose decoder is cut at every byte by its own tests. */
-const cuts = runs(300, Number.POSITIVE_INFINITY)
+/** In soak at every byte. */
+const cuts = runs(200, Number.POSITIVE_INFINITY)
+/** For a decoder that `cutsOf` cuts in its own tests. */
+const fewCuts = runs(50, Number.POSITIVE_INFINITY)
 
 function fixture(path: string, expected: ProviderFixture['expect'], terminal?: string): ProviderFixture {
   const body = readFileSync(new URL(`../fixtures/${path}.sse`, import.meta.url))
@@ -27,7 +29,7 @@ const bothTools = [
 
 streamProviderSuite(runner, {
   name: 'anthropic',
-  cuts,
+  cuts: fewCuts,
   create: (fetch) => anthropic('claude-test', { apiKey, fetch }),
   fixtures: [
     fixture('anthropic/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, 'message_stop'),
@@ -44,6 +46,7 @@ const toolCalls = '"finish_reason":"tool_calls"'
 
 streamProviderSuite(runner, {
   name: 'openai',
+  cuts,
   create: (fetch) => openai('gpt-test', { apiKey, fetch }),
   fixtures: [
     fixture('openai/text', { text: 'Grüße, Welt 😀!', stopReason: 'stop' }, stop),
@@ -66,6 +69,7 @@ streamProviderSuite(runner, {
 
 streamProviderSuite(runner, {
   name: 'openaiCompatible',
+  cuts,
   create: (fetch) => openaiCompatible('some-model', { apiKey, fetch, baseUrl: 'https://example.test/v1' }),
   fixtures: [
     fixture('openai/reasoning', { text: 'Done', thinking: 'Let me think…', stopReason: 'stop' }, stop),
@@ -91,7 +95,7 @@ const threeCalls = [
 
 streamProviderSuite(runner, {
   name: 'google',
-  cuts,
+  cuts: fewCuts,
   create: (fetch) => google('gemini-3.5-flash', { apiKey, fetch }),
   fixtures: [
     fixture('google/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, finishReason),
@@ -107,7 +111,7 @@ streamProviderSuite(runner, {
 // The decoder of google.
 streamProviderSuite(runner, {
   name: 'vertex',
-  cuts: runs(100, Number.POSITIVE_INFINITY),
+  cuts: runs(10, Number.POSITIVE_INFINITY),
   create: (fetch) => vertex('gemini-2.5-flash', { apiKey, fetch, project: 'p', location: 'us-central1' }),
   fixtures: [
     fixture('google/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, finishReason),
@@ -130,7 +134,7 @@ const responsesTools = {
 
 streamProviderSuite(runner, {
   name: 'openaiResponses',
-  cuts,
+  cuts: fewCuts,
   create: (fetch) => openaiResponses('gpt-test', { apiKey, fetch }),
   fixtures: [
     fixture('openai-responses/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, completed),
@@ -150,7 +154,7 @@ streamProviderSuite(runner, {
 // The decoder of openaiResponses.
 streamProviderSuite(runner, {
   name: 'azure',
-  cuts: runs(100, Number.POSITIVE_INFINITY),
+  cuts: runs(10, Number.POSITIVE_INFINITY),
   create: (fetch) => azure('my-deployment', { apiKey, fetch, resource: 'my-resource' }),
   fixtures: [
     fixture('openai-responses/late-encryption', { text: 'Yes.', thinking: 'Hm.', stopReason: 'stop' }, completed),

@@ -4,6 +4,7 @@ import type { Model } from '../../types/model/model.ts'
 import { type FaultFetch, type FaultScript, faultFetch } from '../fault-fetch.ts'
 import { seededRandom } from '../seeded-random.ts'
 import type { TestRunner } from '../test-runner.ts'
+import { cutPlaces } from './cut-places.ts'
 import { callModel, errorOf, type FixtureAnswer, joinedDeltas, messageOf, nextTask, type ProviderFixture } from './provider-fixture.ts'
 import { refusalTests } from './stream-provider-refusals.ts'
 
@@ -14,7 +15,7 @@ export interface StreamProviderSuiteOptions {
   /** A model that sends with `fetch`. Give it a key of its own: the suite looks for it in everything that must not contain it. */
   create: (fetch: FaultFetch) => Model
   fixtures: readonly ProviderFixture[]
-  /** At how many places each answer is cut, spread over it. Default: at every byte. */
+  /** At how many seeded places each response is cut, beside the borders of its frames. Default: at every byte. */
   cuts?: number
 }
 
@@ -169,12 +170,10 @@ function fragmentationTests({ it, expect }: TestRunner, { create, fixture, answe
 function cutTests({ it, expect }: TestRunner, { create, fixture, answer, cuts = Number.POSITIVE_INFINITY }: Case): void {
   const bytes = bytesOf(fixture)
   const terminalAt = fixture.terminal === undefined ? 0 : indexOfText(bytes, fixture.terminal)
-  const apart = Math.max(1, bytes.length / cuts)
   for (const how of ['end', 'reset'] as const) {
     it(`cut at any byte (${how}): a retryable network error with what came, or the whole answer; never a part as success`, async () => {
       let late = 0
-      for (let place = 0; place < bytes.length; place += apart) {
-        const at = Math.floor(place)
+      for (const at of cutPlaces(bytes, cuts)) {
         const what = `${fixture.name} ${how} at ${at}`
         const fetch = faultFetch(serving(fixture, { cut: { at, how } }))
         const outcome = await callModel(create(fetch), what)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/contract/errors.ts'
 import type { AssistantMessage } from '../../../src/contract/message/message.ts'
 import { runs } from '../../support/runs.ts'
-import { answering, fixture } from '../bytes.ts'
+import { answering, cutsOf, fixture } from '../bytes.ts'
 import { decodeLaws } from '../decode-laws.ts'
 import { streamed } from './call.ts'
 
@@ -119,7 +119,7 @@ describe('a stream that is cut off or damaged', () => {
     const text = new TextDecoder().decode(bytes)
     const terminal = Buffer.byteLength(text.slice(0, Math.max(0, text.indexOf('event: message_stop'))))
     const until = terminal === 0 ? bytes.length - 60 : terminal
-    for (let end = 0; end < until; end++) {
+    for (const end of cutsOf(bytes, { until })) {
       const { error } = await replay([bytes.subarray(0, end)])
       if (!(error instanceof ProviderError) || (error.code !== 'network' && name !== 'mid-stream-error'))
         expect.fail(`end at ${end}: ${error}`)

@@ -196,7 +196,7 @@ describe('the laws of decoding, as lines', () =>
 describe('a stream that is damaged', () => {
   it.each(names)('%s is an error wherever a bit is flipped, never an answer', async (name) => {
     const bytes = bytesOf(name)
-    for (const at of cutsOf(bytes.length)) {
+    for (const at of cutsOf(bytes)) {
       const damaged = bytes.slice()
       damaged[at] = (damaged[at] ?? 0) ^ (1 << (at % 8))
       const { message, error } = await replay([damaged])

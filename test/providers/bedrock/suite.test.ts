@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bedrock } from '../../../src/providers/bedrock/index.ts'
 import { streamProviderSuite } from '../../../src/testing/index.ts'
+import { runs } from '../../support/runs.ts'
 import { bytesOf, canaries, credential } from './call.ts'
 
 const contentType = 'application/vnd.amazon.eventstream'
@@ -10,6 +11,7 @@ streamProviderSuite(
   { describe, expect, it },
   {
     name: 'Bedrock keeps every promise of a provider',
+    cuts: runs(50, Number.POSITIVE_INFINITY),
     // A bearer key: the suite makes thousands of calls, and signing takes a while. What signing must not leak is tested beside it.
     create: (fetch) => bedrock('us.anthropic.claude-opus-4-6-v1', { apiKey: 'ABSKcanary0123456789', fetch }),
     fixtures: [

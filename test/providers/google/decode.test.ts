@@ -215,7 +215,7 @@ describe('a stream that is cut off or damaged', () => {
   it.each(early)('%s is a network error wherever it ends early', async (name) => {
     const bytes = fixture(`google/${name}.sse`)
     const terminal = new TextDecoder('latin1').decode(bytes).lastIndexOf('data: ')
-    for (const end of cutsOf(terminal + 1)) {
+    for (const end of cutsOf(bytes, { until: terminal + 1 })) {
       const { error } = await replay([bytes.subarray(0, end)])
       if (!(error instanceof ProviderError) || error.code !== 'network') expect.fail(`end at ${end}: ${error}`)
     }

@@ -194,7 +194,7 @@ describe('a stream that is cut off or damaged', () => {
     const text = new TextDecoder().decode(bytes)
     const terminal = /(event: response\.(completed|incomplete)\n)?data: {"type":"response\.(completed|incomplete)"/.exec(text)
     const until = terminal === null ? bytes.length : utf8(text.slice(0, terminal.index)).length
-    for (const end of cutsOf(until)) {
+    for (const end of cutsOf(bytes, { until })) {
       const { error } = await replay([bytes.subarray(0, end)])
       if (!(error instanceof ProviderError) || error.code !== 'network') expect.fail(`end at ${end}: ${error}`)
     }

@@ -1,0 +1,49 @@
+import { seededRandom } from '../seeded-random.ts'
+
+/** How far from the border of a frame each byte is tried. */
+const margin = 2
+
+/**
+ * Returns the places at which a recorded response is cut, in order: every byte if it has at most `count` of them, else `count` seeded places, those beside the
+ * borders of frames, and those inside a character of several bytes.
+ */
+export function cutPlaces(bytes: Uint8Array, count: number): number[] {
+  if (bytes.length <= count) return Array.from(bytes, (_, at) => at)
+  const random = seededRandom(bytes.length)
+  const seeded = Array.from({ length: count }, () => Math.floor(random() * bytes.length))
+  const near = [0, ...frameBorders(bytes), bytes.length].flatMap((border) =>
+    Array.from({ length: 2 * margin + 1 }, (_, at) => border - margin + at),
+  )
+  const chosen = new Set([...seeded, ...near, ...insideCharacters(bytes)].filter((at) => at >= 0 && at < bytes.length))
+  return [...chosen].sort((left, right) => left - right)
+}
+
+/** The first byte of a binary frame is the highest of its length, and no frame is that long. */
+function isBinary(bytes: Uint8Array): boolean {
+  return bytes[0] === 0
+}
+
+/** Where frames end: by the lengths of binary frames, after the blank lines of an event stream, or after lines. */
+function frameBorders(bytes: Uint8Array): number[] {
+  if (isBinary(bytes)) return binaryBorders(bytes)
+  // Latin-1 keeps one character per byte, so an index is an offset.
+  const text = new TextDecoder('latin1').decode(bytes)
+  const ends = (pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match.index + match[0].length)
+  const blankLines = ends(/(?:\r\n|\n|\r){2}/g)
+  return blankLines.length > 0 ? blankLines : ends(/\r\n|\n|\r/g)
+}
+
+function binaryBorders(bytes: Uint8Array): number[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const borders: number[] = []
+  for (let at = 0; at + 4 <= bytes.length; ) {
+    // A damaged length must not hold the loop up.
+    at += Math.max(4, view.getUint32(at))
+    borders.push(at)
+  }
+  return borders
+}
+
+function insideCharacters(bytes: Uint8Array): number[] {
+  return isBinary(bytes) ? [] : [...bytes].flatMap((byte, at) => ((byte & 0xc0) === 0x80 ? [at] : []))
+}
