@@ -3,15 +3,16 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { quickProgram } from '../support/quick-program.ts'
 
 const check = fileURLToPath(new URL('../../../shared/conformance/check.mjs', import.meta.url))
-const adapter = fileURLToPath(new URL('./adapter.mjs', import.meta.url))
+const adapter = quickProgram(fileURLToPath(new URL('./adapter.mjs', import.meta.url)))
 const isThere = existsSync(check)
 if (!isThere) console.warn('SKIPPED: recorded provider streams, because ../shared/conformance is absent')
 
 /** Runs the conformance checker; resolves with its failures and its summary. */
 async function checked(protocol: string, options: string): Promise<string[]> {
-  const args = [check, adapter, '--protocol', protocol, ...(options === '' ? [] : ['--opts', options])]
+  const args = [check, adapter.path, '--protocol', protocol, ...(options === '' ? [] : ['--opts', options])]
   const { stdout } = await promisify(execFile)(process.execPath, args).catch((failed: { stdout: string }) => failed)
   return stdout.trim().split('\n')
 }

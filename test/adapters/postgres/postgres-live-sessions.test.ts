@@ -6,6 +6,7 @@ import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../sr
 import { signed, userOf } from '../../support/endpoint-users.ts'
 import { NoticeBoard } from '../../support/notice-board.ts'
 import { openAiHostTests } from '../../support/openai-host.ts'
+import { quickProgram } from '../../support/quick-program.ts'
 import { onPostgres } from './on-postgres.ts'
 import { type RoundRobin, roundRobin } from './round-robin.ts'
 import { ServerProcess } from './server-process.ts'
@@ -13,6 +14,7 @@ import { ServerProcess } from './server-process.ts'
 const runner = { describe, it, expect }
 
 onPostgres('live sessions in PostgreSQL', (database) => {
+  const host = quickProgram(resolve('test/adapters/postgres/endpoint-host.ts'))
   for (const way of ['the database', 'HTTP'] as const) {
     describe(`three processes of Node behind a proxy, which pass requests on over ${way}`, () => {
       const board = new NoticeBoard()
@@ -20,8 +22,7 @@ onPostgres('live sessions in PostgreSQL', (database) => {
       let proxy: RoundRobin | undefined
       beforeAll(async () => {
         const env = { DATABASE_URL: database.url, TENANT: way, PEERS: way === 'HTTP' ? 'yes' : 'no' }
-        for (let at = 0; at < 3; at++)
-          processes.push(new ServerProcess(resolve('test/adapters/postgres/endpoint-host.ts'), env, board.tell))
+        for (let at = 0; at < 3; at++) processes.push(new ServerProcess(host.path, env, board.tell))
         proxy = await roundRobin(await Promise.all(processes.map(({ url }) => url)))
       }, 60_000)
       afterAll(async () => {
