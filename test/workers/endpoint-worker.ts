@@ -16,6 +16,8 @@ export class Conversation extends LiveSessionObject<Bindings> {
   protected override readonly imports = true
   protected override readonly clientSettings = ['thinking'] as const
   protected override readonly keptEvents = { includeStreamingEvents: true }
+  /** workerd notices that a client left when it writes to it. */
+  protected override readonly pingMs = 300
 
   readonly #board = new NoticeBoard()
 
