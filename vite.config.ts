@@ -27,6 +27,7 @@ const resolve = { tsconfigPaths: true }
 const ofPackage = [
   'test/package*.test.ts',
   'test/registry/**/*.test.ts',
+  'test/examples/own-store-suite.test.ts',
   'test/adapters/mcp/conformance.test.ts',
   'test/adapters/mcp/server/conformance.test.ts',
 ]
