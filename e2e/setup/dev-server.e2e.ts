@@ -81,8 +81,13 @@ test('npm run playground shows the page of the build, without an error', async (
   expect(trouble).toEqual([])
 })
 
-test('vite examples/chat shows the page of the build while the dev server of the playground runs', async ({ page, context }) => {
-  const config = { root: 'examples/chat', logLevel: 'error', build: { outDir: folder, emptyOutDir: true } } as const
+test('vite examples/chat and examples/browser work while the dev server of the playground runs', async ({ page, context }) => {
+  const config = {
+    root: 'examples/chat',
+    configFile: 'examples/chat/vite.config.ts',
+    logLevel: 'error',
+    build: { outDir: folder, emptyOutDir: true },
+  } as const
   await build(config)
   const site = await preview({ ...config, preview: { host: '127.0.0.1', port: 0 } })
   const built = await chatStyles(page, site.resolvedUrls?.local[0] ?? '')
@@ -94,8 +99,16 @@ test('vite examples/chat shows the page of the build while the dev server of the
   const trouble = [troubleOn(page), troubleOn(beside)]
   await beside.goto(new URL(quickPage, playground.url).href)
   expect(await chatStyles(page, chat.url)).toEqual(built)
-  // The server of the chat took nothing away that the other one serves.
+  // Nor does the configuration of the third, examples/browser/vite.config.ts, share a cache with them.
+  await using third = await startDevServer('npx', 'vite', 'examples/browser', '--host', '127.0.0.1')
+  const last = await context.newPage()
+  trouble.push(troubleOn(last))
+  await last.goto(third.url)
+  await last.getByRole('textbox').fill('Hello?')
+  await last.getByRole('textbox').press('Enter')
+  await expect(last.locator('#conversation')).toContainText('I am a scripted model')
+  // The other servers took nothing away that the first one serves.
   await beside.reload()
   await finish(beside, 'Thinking and tools')
-  expect(trouble).toEqual([[], []])
+  expect(trouble).toEqual([[], [], []])
 })
