@@ -1,4 +1,5 @@
-// npx wrangler dev -c examples/cloudflare/live-sessions.toml     (in this repository, after `npm run build`)
+// npx wrangler dev -c examples/cloudflare/live-sessions.toml
+// Before: `cp -r node_modules/phi-core/examples . && npm install hono wrangler`, or `npm run build` in a clone.
 // Secrets: `ACCESS_TOKEN` and `ANTHROPIC_API_KEY`, with `npx wrangler secret put …`, or in `.dev.vars` beside the file.
 // Without an `ACCESS_TOKEN` of 8 characters or more nobody is let in.
 import { bearer, createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from 'phi-core/adapters/cloudflare'

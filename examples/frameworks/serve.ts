@@ -1,4 +1,6 @@
-// node examples/frameworks/serve.ts     (in this repository, after `npm run build`); no key needed, the model is scripted
+// node examples/frameworks/serve.ts
+// Before: `cp -r node_modules/phi-core/examples . && npm install hono zod vite react react-dom vue svelte solid-js \
+//   @vitejs/plugin-vue @sveltejs/vite-plugin-svelte vite-plugin-solid`, or `npm run build` in a clone. It needs no key: the model is scripted.
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { Hono } from 'hono'

@@ -1,4 +1,5 @@
-// node examples/node/express.ts     (in this repository, after `npm run build`); no key needed, the model is scripted
+// node examples/node/express.ts
+// Before: `cp -r node_modules/phi-core/examples . && npm install hono express`, or `npm run build` in a clone. It needs no key: the model is scripted.
 import express from 'express'
 import { memorySessionStore } from 'phi-core'
 import { bearer, createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'

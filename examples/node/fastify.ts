@@ -1,4 +1,5 @@
-// node examples/node/fastify.ts     (in this repository, after `npm run build`); no key needed, the model is scripted
+// node examples/node/fastify.ts
+// Before: `cp -r node_modules/phi-core/examples . && npm install hono fastify`, or `npm run build` in a clone. It needs no key: the model is scripted.
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import { memorySessionStore } from 'phi-core'

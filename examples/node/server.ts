@@ -1,4 +1,5 @@
-// node examples/node/server.ts     (in this repository, after `npm run build`); no key needed, the model is scripted
+// node examples/node/server.ts
+// Before: `cp -r node_modules/phi-core/examples . && npm install hono`, or `npm run build` in a clone. It needs no key: the model is scripted.
 
 import { scripted } from 'phi-core/providers/scripted'
 import { type Listening, serve } from 'phi-core/serve'

@@ -1,4 +1,5 @@
-// DATABASE_URL=… node examples/postgres/server.ts     (in this repository, after `npm run build`); no key needed, the model is scripted
+// DATABASE_URL=… node examples/postgres/server.ts
+// Before: `cp -r node_modules/phi-core/examples . && npm install hono pg`, or `npm run build` in a clone. It needs no key: the model is scripted.
 //
 // Start it as often as you like, on as many machines as you like, behind any load balancer: each process answers for every session.
 

@@ -43,5 +43,8 @@ function builtFolder(): URL {
     const folder = new URL(place, import.meta.url)
     if (existsSync(new URL('assets', folder))) return folder
   }
-  throw new ConfigError('invalidOption', 'The page of phi serve is not built here. Say npm run build.')
+  throw new ConfigError(
+    'invalidOption',
+    'Cannot serve the page of phi: its files are missing. Install phi-core again, or run `npm run build` in a clone.',
+  )
 }

@@ -1,0 +1,38 @@
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+const published = [
+  'README.md',
+  'SECURITY.md',
+  ...globSync(['docs/**/*.{md,json}', 'examples/**/*.{md,ts,tsx,js,jsx,html,toml,vue,svelte}']),
+]
+const code = globSync(['src/**/*.ts', 'adapters/**/*.ts', 'playground/src/**/*.{ts,tsx}', 'playground/index.html', 'scripts/**/*.ts'])
+const written = (paths: readonly string[]): string[] => paths.filter((path) => !path.includes('node_modules'))
+
+/** The lines of `paths` that match, with their place. */
+function found(pattern: RegExp, paths: readonly string[]): string[] {
+  return written(paths).flatMap((path) =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .flatMap((line, at) => (pattern.test(line) ? [`${path}:${at + 1}: ${line.trim()}`] : [])),
+  )
+}
+
+/** `npx phi` with any flags but `-p phi-core`, in a shell line or in the settings of a program. */
+const ofStranger = /\bnpx["'`]?,?\s*(?:["']?args["']?\s*:\s*)?\[?\s*(?:["']?(?:-y|--yes|--no-install)["']?,?\s*)*["'`]?phi(?![\w-])/
+
+describe('the commands that we advise', () => {
+  it('names the package of phi, because npx phi would run the package of a stranger', () => {
+    expect(found(/npx -p phi-core phi/, published).length).toBeGreaterThan(5)
+    expect(found(ofStranger, [...published, ...code, 'CONTRIBUTING.md'])).toEqual([])
+  })
+
+  it.each(['npx phi --demo', 'npx -y phi', '"command": "npx", "args": ["phi", "acp"]', "npx', ['-y', 'phi'"])('finds %s', (line) => {
+    expect(ofStranger.test(line)).toBe(true)
+  })
+
+  it('tells a reader of the package what to do without the repository', () => {
+    const texts = published.filter((path) => path !== 'SECURITY.md')
+    expect(found(/\b(?:in|of) (?:this|the|its) repository\b/i, texts)).toEqual([])
+  })
+})
