@@ -30,6 +30,7 @@ const areas: Record<string, string> = {
   'src/loop': 'test/{loop,agent,context,options}',
   'src/context': 'test/{context,loop,options}',
   'src/providers/kit': 'test/{providers,options}',
+  'src/session': 'test/{session,agent,rust}',
   'adapters/node/bash': 'test/{adapters/node,options}',
 }
 const deadline = Date.now() + Number(values.minutes) * 60_000
