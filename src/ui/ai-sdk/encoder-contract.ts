@@ -15,6 +15,10 @@ export interface UiEncoderOptions {
   clientCalls?: readonly PendingClientCall[]
   /** Sends what `history` holds of that answer first: for a client that has none of it, such as one that resumes. Default `false`. */
   restate?: boolean
+  /** How many steps of that answer the client has; the others are sent first. Default: all, with `restate` none. */
+  knownSteps?: number
+  /** The id of a message that the run hears in its middle: the response begins after it, with an answer of its own. Default: it begins with the run. */
+  replyTo?: string
   /** Prices, for `metadata.costUsd`. */
   cost?: CostOf
 }

@@ -1,9 +1,9 @@
 import { PhiError } from '../../contract/errors.ts'
 import { type Content, isMedia } from '../../contract/message/content.ts'
-import { type AssistantMessage, shownContent } from '../../contract/message/message.ts'
+import { type AssistantMessage, hasCallsToAnswer, shownContent } from '../../contract/message/message.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aFlag, aFunction, anything, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
+import { aFlag, aFunction, aNumberFromZero, anything, aText, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import { asEmitted, isWithheld } from '../native/emitted-event.ts'
 import { AnswerLoops, BranchedLoops, isCut, ofBranch } from '../shared/answers.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
@@ -22,6 +22,8 @@ const encoderOptions = optionsOf<UiEncoderOptions>({
   approvals: listOf(anything),
   clientCalls: listOf(anything),
   restate: aFlag,
+  knownSteps: aNumberFromZero,
+  replyTo: aText,
   cost: aFunction,
 })
 
@@ -61,29 +63,45 @@ class Encoder implements UiMessageEncoder {
   #id: string | undefined
   /** The last answer of the history, as long as the run may go on with it. */
   #earlier: OpenAnswer | undefined
-  readonly #restate: boolean
+  /** How many steps of that answer the client has. */
+  readonly #knownSteps: number
+  /** Until this message is heard, the client has everything. */
+  #replyTo: string | undefined
   #loops = new AnswerLoops()
   #metadata: UiMetadata | undefined
   /** Where in its text the answer stands, where the run asks for JSON. */
   #form: { messageMetadata?: Pick<UiMetadata, 'output'> } = {}
   #steps = 0
   #isStepOpen = false
+  /** The last step made calls: without a step after it, the hook would send their results again. */
+  #hasCalls = false
   /** The last answer of the open step failed: what is said next takes its place. */
   #hasFailed = false
   /** The message that is streamed. */
   #live: string | undefined
   #stopReason: AssistantMessage['stopReason'] = 'stop'
 
-  constructor({ history = [], restate = false, cost, approvals, clientCalls }: UiEncoderOptions) {
+  constructor(options: UiEncoderOptions) {
+    const {
+      history = [],
+      restate = false,
+      knownSteps = restate ? 0 : Number.POSITIVE_INFINITY,
+      replyTo,
+      cost,
+      approvals,
+      clientCalls,
+    } = options
     this.#cost = cost
+    this.#replyTo = replyTo
     const known = { ...(cost && { cost }), ...(approvals && { approvals }), ...(clientCalls && { clientCalls }) }
     const { last } = readAnswers(history, known)
-    this.#restate = restate
+    this.#knownSteps = knownSteps
     if (last === undefined) return
     this.#earlier = last
     this.#loops = last.loops
     this.#metadata = last.message.metadata
     this.#steps = last.steps
+    this.#hasCalls = last.hasCalls
     this.#calls.resume(last)
     this.#whole.resume(last.openServices, last.steps)
   }
@@ -93,6 +111,7 @@ class Encoder implements UiMessageEncoder {
     this.#out = []
     if (event.type === 'messageUpdate') this.#delta(event)
     else this.#take(event)
+    if (this.#replyTo !== undefined) this.#passOver(event)
     return this.#out
   }
 
@@ -100,6 +119,19 @@ class Encoder implements UiMessageEncoder {
     this.encode(event)
     this.#isStarted = false
     this.#growing.forget()
+  }
+
+  /** Until the message that is replied to is heard. The answer to it is a message of its own. */
+  #passOver(event: AgentEvent): void {
+    const isHeard = event.type === 'messageEnd' && event.messageId === this.#replyTo
+    if (this.#isEnded || isHeard) this.#replyTo = undefined
+    if (this.#isEnded) return
+    this.#out = []
+    this.#isStarted = false
+    this.#growing.forget()
+    if (!isHeard) return
+    this.#id = undefined
+    this.#beginAnswer()
   }
 
   get waiting(): WaitingForPerson {
@@ -139,7 +171,8 @@ class Encoder implements UiMessageEncoder {
       this.#isStarted = true
       const id = this.#id
       this.#out.push({ type: 'start', ...(id !== undefined && { messageId: id }), ...this.#form })
-      if (this.#restate && id !== undefined && id === this.#earlier?.message.id) this.#out.push(...chunksOf(this.#earlier.message.parts))
+      if (id !== undefined && id === this.#earlier?.message.id)
+        this.#out.push(...chunksOf(this.#earlier.message.parts, { after: this.#knownSteps }))
       this.#earlier = undefined
     }
     this.#out.push(chunk)
@@ -228,6 +261,7 @@ class Encoder implements UiMessageEncoder {
     if (this.#isStepOpen) return
     this.#isStepOpen = true
     this.#steps += 1
+    this.#hasCalls = false
     this.#send({ type: 'start-step' })
   }
 
@@ -269,6 +303,7 @@ class Encoder implements UiMessageEncoder {
     this.#loops = new AnswerLoops()
     this.#metadata = undefined
     this.#steps = 0
+    this.#hasCalls = false
     this.#calls.clear()
     this.#whole.clear()
   }
@@ -281,6 +316,7 @@ class Encoder implements UiMessageEncoder {
     for (const part of sourceParts(message.content, this.#steps)) this.#send(part)
     this.#calls.messageEnded()
     this.#live = undefined
+    this.#hasCalls = hasCallsToAnswer(message.content)
     this.#hasFailed = message.stopReason === 'error'
     this.#stopReason = message.stopReason
     this.#metadata = metadataAfter(this.#metadata, message, this.#cost)
@@ -320,10 +356,12 @@ class Encoder implements UiMessageEncoder {
     this.#send({ type: 'finish-step' })
   }
 
-  #ended({ status, error, rejection, limit, totalUsage, costUsd }: AgentEndEvent): void {
+  #ended(event: AgentEndEvent): void {
+    const { status, error, rejection, limit, totalUsage, costUsd } = event
     this.#growing.close()
     if (status === 'paused') this.#holdBack()
     else this.#calls.close()
+    if (!asksPage(event)) this.#closeCalls()
     const problem = error?.message ?? rejection
     const ending = {
       status,
@@ -334,6 +372,15 @@ class Encoder implements UiMessageEncoder {
     if (status === 'aborted') this.#send({ type: 'abort' })
     if (limit !== undefined) this.#out.push({ type: 'data-phi-limit', data: limit, transient: true })
     this.#finish(reasons[status] ?? finishReasonOf(this.#stopReason), ending)
+  }
+
+  /** Ends the step of calls that nobody is asked about. The end of the response has metadata: with that the hook takes the step in. */
+  #closeCalls(): void {
+    if (!this.#hasCalls || this.#id === undefined) return
+    this.#endStep()
+    this.#send({ type: 'start-step' })
+    this.#isStepOpen = true
+    this.#hasCalls = false
   }
 
   /** The hook reads nothing after an error. */
@@ -369,6 +416,12 @@ class Encoder implements UiMessageEncoder {
       } else if (message.role === 'toolResult') this.#calls.ended({ ...message, result: message })
     }
     this.#calls.close()
-    this.#finish(finishReasonOf(this.#stopReason))
+    this.#closeCalls()
+    this.#finish(finishReasonOf(this.#stopReason), {})
   }
+}
+
+/** Whether a run that has ended waits for what a page of this protocol may say. */
+function asksPage({ status, pendingApprovals = [], pendingClientCalls = [] }: AgentEndEvent): boolean {
+  return status === 'paused' && (pendingApprovals.length > 0 || pendingClientCalls.some(({ subAgent }) => subAgent === undefined))
 }
