@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright/test'
 import { build, preview } from 'vite'
+import browserConfig from '../../examples/browser/vite.config.ts'
 import { expect, test } from '../page/browser.ts'
 import { startDevServer } from '../page/dev-server.ts'
 import { finish, quickPage, tab } from '../page/playground-page.ts'
@@ -99,7 +100,6 @@ test('vite examples/chat and examples/browser work while the dev server of the p
   const trouble = [troubleOn(page), troubleOn(beside)]
   await beside.goto(new URL(quickPage, playground.url).href)
   expect(await chatStyles(page, chat.url)).toEqual(built)
-  // Nor does the configuration of the third, examples/browser/vite.config.ts, share a cache with them.
   await using third = await startDevServer('npx', 'vite', 'examples/browser', '--host', '127.0.0.1')
   const last = await context.newPage()
   trouble.push(troubleOn(last))
@@ -107,6 +107,7 @@ test('vite examples/chat and examples/browser work while the dev server of the p
   await last.getByRole('textbox').fill('Hello?')
   await last.getByRole('textbox').press('Enter')
   await expect(last.locator('#conversation')).toContainText('I am a scripted model')
+  expect(existsSync(join('examples/browser', browserConfig.cacheDir ?? '', 'deps'))).toBe(true)
   // The other servers took nothing away that the first one serves.
   await beside.reload()
   await finish(beside, 'Thinking and tools')
