@@ -122,6 +122,9 @@ it('every example is run by a test', () => {
     if (/^(?:test|e2e)\//.test(path))
       for (const [named] of code.matchAll(/(?<=['/])examples\/[\w./[\]-]+\.(?:tsx?|js)\b/g)) reached.add(named)
   }
+  // Vite reads the configuration of the folder that a test has it serve.
+  for (const path of tests)
+    for (const [, folder] of (sources.get(path) ?? '').matchAll(/\bvite (examples\/\w+)/g)) reached.add(`${folder}/vite.config.ts`)
   const written = globSync('examples/**/*.{ts,tsx,js,mjs}').map((path) => path.replaceAll('\\', '/'))
   const examples = written.filter((path) => !path.endsWith('.d.ts'))
   expect(examples.length).toBeGreaterThan(20)

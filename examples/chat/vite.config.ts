@@ -1,4 +1,4 @@
-import { defineConfig } from 'vite'
+import type { UserConfig } from 'vite'
 
 /** A cache of its own, in this folder: two dev servers that share a cache delete each other's dependencies. */
-export default defineConfig({ cacheDir: 'node_modules/.vite' })
+export default { cacheDir: 'node_modules/.vite' } satisfies UserConfig
