@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { ConfigError, type Logger, type PromptInput } from '../../../src/index.ts'
 import { type CliArguments, parseArguments, usage } from './args.ts'
+import { missingPackage } from './missing-package.ts'
 import { errorLine } from './modes/error-line.ts'
 import { Screen } from './terminal/screen.ts'
 
@@ -80,22 +81,18 @@ async function subcommand(args: CliArguments, screen: Screen): Promise<number> {
 
 function missingHono(error: unknown): never {
   if (!(error instanceof Error) || !/package 'hono'/.test(error.message)) throw error
-  throw new ConfigError('invalidOption', 'phi serve needs hono, which is not installed here. Say npm install hono.', { cause: error })
+  throw missingPackage('phi serve', ['hono'], error)
 }
 
 /** The SDK is for who has such an editor, so the package does not bring it. */
 function missingSdk(error: unknown): never {
   if (!(error instanceof Error) || !/package '(?:@agentclientprotocol\/sdk|zod)'/.test(error.message)) throw error
-  const advice = 'Say npm install @agentclientprotocol/sdk zod.'
-  throw new ConfigError('invalidOption', `phi acp needs @agentclientprotocol/sdk, which is not installed here. ${advice}`, { cause: error })
+  throw missingPackage('phi acp', ['@agentclientprotocol/sdk', 'zod'], error)
 }
 
 function missingMcp(error: unknown): never {
   if (!(error instanceof Error) || !/package '(?:@modelcontextprotocol\/sdk|zod)/.test(error.message)) throw error
-  const advice = 'Say npm install @modelcontextprotocol/sdk.'
-  throw new ConfigError('invalidOption', `phi mcp needs @modelcontextprotocol/sdk, which is not installed here. ${advice}`, {
-    cause: error,
-  })
+  throw missingPackage('phi mcp', ['@modelcontextprotocol/sdk'], error)
 }
 
 /** Characters. */

@@ -18,6 +18,7 @@ import { EditedFiles } from '../changes/edited-files.ts'
 import { FileSnapshots } from '../changes/file-snapshots.ts'
 import { demoModel } from '../demo/demo-model.ts'
 import { demoProject } from '../demo/demo-project.ts'
+import { missingPackage } from '../missing-package.ts'
 import { KeptRules } from '../permissions/kept-rules.ts'
 import { type PermissionMode, Permissions } from '../permissions/permissions.ts'
 import type { ServedAgent } from '../serve/served-agent.ts'
@@ -240,7 +241,7 @@ function keptRules({ root, home, permissions }: Project, speaker: string | undef
 /** zod is for who uses agent files, so the package does not bring it. */
 function missingPart(error: unknown): never {
   if (!(error instanceof Error) || !/package 'zod'/.test(error.message)) throw error
-  throw new ConfigError('invalidOption', 'Agent files need zod 4, which is not installed here. Say npm install zod.', { cause: error })
+  throw missingPackage('phi --config FILE', ['zod'], error)
 }
 
 /** The advice of the environment, and what this command can do besides. */

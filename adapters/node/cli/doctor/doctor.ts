@@ -68,7 +68,7 @@ function peerFinding([name, what]: [string, string]): Finding {
     import.meta.resolve(name)
     return { isFine: true, what: name, found: `is there, for ${what}` }
   } catch {
-    return { isFine: false, what: name, found: `is not installed; ${what} needs it: npm install ${name}` }
+    return { isFine: false, what: name, found: `is not installed; ${what} needs it: npm install ${name}, or npx with -p ${name}` }
   }
 }
 
