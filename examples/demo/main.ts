@@ -1,6 +1,6 @@
 /**
- * `npm run demo [-- "your prompt"]`: an agent finds a bug in a small project, shows what it will change, asks, mends it, and runs the tests. No key, no
- * network, no sandbox: the project is made in a folder of its own, and its tools reach nothing else. At the end stand the cost and the trace. The model
+ * `node examples/demo/main.ts ["your prompt"]`: an agent finds a bug in a small project, shows what it will change, asks, fixes it, and runs the
+ * tests. No key, no network, no sandbox: the project is made in a folder of its own, and its tools reach nothing else. At the end stand the cost and the trace. The model
  * is scripted unless a key or a local server is there.
  */
 import { Agent } from 'phi-core'

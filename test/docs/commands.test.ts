@@ -31,6 +31,18 @@ describe('the commands that we advise', () => {
     expect(ofStranger.test(line)).toBe(true)
   })
 
+  it('says that a script of package.json needs a clone', () => {
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
+    // Starters have scripts of their own.
+    const pages = written(published).filter((path) => path.endsWith('.md') && !/^examples[\\/]starters/.test(path))
+    const named = (text: string) => Array.from(text.matchAll(/\bnpm run (?:--silent )?([\w:-]+)/g), ([, name = '']) => name)
+    const silent = pages.filter((path) => {
+      const text = readFileSync(path, 'utf8')
+      return named(text).some((name) => scripts[name] !== undefined) && !/\bclone\b/.test(text)
+    })
+    expect(silent).toEqual([])
+  })
+
   it('tells a reader of the package what to do without the repository', () => {
     const texts = published.filter((path) => path !== 'SECURITY.md')
     expect(found(/\b(?:in|of) (?:this|the|its) repository\b/i, texts)).toEqual([])
