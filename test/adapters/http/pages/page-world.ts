@@ -15,10 +15,12 @@ afterEach(async () => {
 export const versions = [5, 6, 7] as const
 
 /** A server for pages over real HTTP, and what pages have sent to it. */
-export interface PageWorld {
+export interface PageWorld extends AsyncDisposable {
   readonly url: string
   /** How many requests changed something, or asked to. */
   posts: number
+  /** What pages have sent in them. */
+  readonly bodies: { trigger?: string; messages: { role: string }[] }[]
   /** The status of each of them. */
   statuses: number[]
   /** Ends the server, as a deployment does, and starts another one over the same store. */
@@ -47,15 +49,24 @@ export async function pageWorld(options: () => AgentOptions): Promise<PageWorld>
     await server[Symbol.asyncDispose]()
   }
   await start(0)
-  closing.push(() => end())
+  let isOpen = true
+  const close = async (): Promise<void> => {
+    if (isOpen) await end()
+    isOpen = false
+  }
+  closing.push(close)
   const sent: typeof fetch = async (input, init) => {
-    if (init?.method === 'POST') world.posts += 1
+    if (init?.method === 'POST') {
+      world.posts += 1
+      world.bodies.push(JSON.parse(String(init.body)))
+    }
     const response = await fetch(input, init)
     if (init?.method === 'POST') world.statuses.push(response.status)
     return response
   }
   const world: PageWorld = {
     posts: 0,
+    bodies: [],
     statuses: [],
     get url() {
       return server.url
@@ -75,6 +86,7 @@ export async function pageWorld(options: () => AgentOptions): Promise<PageWorld>
     post: (path, body, headers = {}) =>
       sent(server.url + path, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }),
     json: async (path) => (await fetch(server.url + path)).json(),
+    [Symbol.asyncDispose]: close,
     stored: async () => (await (await fetch(`${server.url}/chat/s`)).json()).messages,
   }
   return world

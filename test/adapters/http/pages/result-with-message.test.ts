@@ -5,7 +5,6 @@ import { clientTool } from '../../../../src/tools/index.ts'
 import { atRest, pageWorld, shown, versions } from './page-world.ts'
 
 const theme = clientTool({ name: 'set_theme', description: 'Sets the theme', parameters: { type: 'object' } })
-const size = clientTool({ name: 'set_size', description: 'Sets the size', parameters: { type: 'object' } })
 
 /** Calls the page once, then says what it has heard. */
 const model = (calls = ['set_theme']) =>
