@@ -1,6 +1,7 @@
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
+import { aFlag, aFunction, aNumberFromZero, anything, aText, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import { streamHeaders } from '../shared/stream-headers.ts'
 import type { CostOf, UiChunk } from './ui-message.ts'
@@ -22,6 +23,17 @@ export interface UiEncoderOptions {
   /** Prices, for `metadata.costUsd`. */
   cost?: CostOf
 }
+
+/** Checks the options of an encoder. */
+export const encoderOptions = optionsOf<UiEncoderOptions>({
+  history: listOf(anything),
+  approvals: listOf(anything),
+  clientCalls: listOf(anything),
+  restate: aFlag,
+  knownSteps: aNumberFromZero,
+  replyTo: aText,
+  cost: aFunction,
+})
 
 /** Turns the events of one run into the chunks of one response. */
 export interface UiMessageEncoder {

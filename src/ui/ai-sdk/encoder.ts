@@ -1,31 +1,19 @@
-import { PhiError } from '../../contract/errors.ts'
 import { type Content, isMedia } from '../../contract/message/content.ts'
 import { type AssistantMessage, hasCallsToAnswer, shownContent } from '../../contract/message/message.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aFlag, aFunction, aNumberFromZero, anything, aText, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
-import { asEmitted, isWithheld } from '../native/emitted-event.ts'
+import { isWithheld } from '../native/emitted-event.ts'
 import { AnswerLoops, BranchedLoops, isCut, ofBranch } from '../shared/answers.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import { CallChunks } from './call-chunks.ts'
-import type { UiEncoderOptions, UiMessageEncoder } from './encoder-contract.ts'
-import { finishReasonOf, reasons } from './finish-reason.ts'
+import { encoderOptions, type UiEncoderOptions, type UiMessageEncoder } from './encoder-contract.ts'
 import { GrowingBlock } from './growing-block.ts'
 import { chunksOf } from './parts.ts'
+import { asksPage, endingOf, failureText, finishReasonOf, noteOf, reasons } from './run-end.ts'
 import { sourceParts } from './service-parts.ts'
 import { interjection, metadataAfter, type OpenAnswer, readAnswers } from './to-ui-messages.ts'
 import type { CostOf, UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
 import { WholeBlocks } from './whole-blocks.ts'
-
-const encoderOptions = optionsOf<UiEncoderOptions>({
-  history: listOf(anything),
-  approvals: listOf(anything),
-  clientCalls: listOf(anything),
-  restate: aFlag,
-  knownSteps: aNumberFromZero,
-  replyTo: aText,
-  cost: aFunction,
-})
 
 /**
  * Encodes a run for `useChat` of the AI SDK (UI message stream v1).
@@ -117,18 +105,21 @@ class Encoder implements UiMessageEncoder {
 
   skip(event: AgentEvent): void {
     this.encode(event)
+    this.#forget()
+  }
+
+  #forget(): void {
     this.#isStarted = false
     this.#growing.forget()
   }
 
   /** Until the message that is replied to is heard. The answer to it is a message of its own. */
   #passOver(event: AgentEvent): void {
-    const isHeard = event.type === 'messageEnd' && event.messageId === this.#replyTo
-    if (this.#isEnded || isHeard) this.#replyTo = undefined
     if (this.#isEnded) return
+    const isHeard = event.type === 'messageEnd' && event.messageId === this.#replyTo
+    if (isHeard) this.#replyTo = undefined
+    this.#forget()
     this.#out = []
-    this.#isStarted = false
-    this.#growing.forget()
     if (!isHeard) return
     this.#id = undefined
     this.#beginAnswer()
@@ -151,9 +142,8 @@ class Encoder implements UiMessageEncoder {
   }
 
   fail(error: unknown): UiChunk[] {
-    const text = PhiError.isInstance(error) ? error.message : 'The events of the run could not be read on.'
     return this.#last(() => {
-      this.#fail(text)
+      this.#fail(failureText(error))
       this.#finish('error')
     })
   }
@@ -220,21 +210,14 @@ class Encoder implements UiMessageEncoder {
       case 'agentEnd':
         this.#ended(event)
         return
-      case 'parallelLoopStart':
-        this.#branches.begin(event.loopIds)
-        this.#note(event)
-        return
       case 'parallelLoopEnd':
         this.#branchChosen(event.selectedLoopId)
         return
-      case 'providerRetry':
-        if (event.afterOutput) this.#reset()
-        this.#note(event)
-        return
       default:
+        if (event.type === 'parallelLoopStart') this.#branches.begin(event.loopIds)
+        if (event.type === 'providerRetry' && event.afterOutput) this.#reset()
         // Notes, and events of a newer version.
         this.#note(event)
-        return
     }
   }
 
@@ -245,9 +228,7 @@ class Encoder implements UiMessageEncoder {
 
   /** What has no counterpart, for `onData` of the page; it stays in no message. */
   #note(event: AgentEvent): void {
-    if (isWithheld(event, {})) return
-    const { type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...data } = asEmitted(event)
-    this.#out.push({ type: `data-phi-${type}`, data, transient: true })
+    if (!isWithheld(event, {})) this.#out.push(noteOf(event))
   }
 
   #begin(messageId: string, loopId: string): void {
@@ -357,17 +338,13 @@ class Encoder implements UiMessageEncoder {
   }
 
   #ended(event: AgentEndEvent): void {
-    const { status, error, rejection, limit, totalUsage, costUsd } = event
+    const { status, error, rejection, limit } = event
     this.#growing.close()
     if (status === 'paused') this.#holdBack()
     else this.#calls.close()
     if (!asksPage(event)) this.#closeCalls()
     const problem = error?.message ?? rejection
-    const ending = {
-      status,
-      ...(totalUsage !== undefined && { totalUsage }),
-      ...(costUsd !== undefined && { totalCostUsd: costUsd }),
-    }
+    const ending = endingOf(event)
     if (problem !== undefined) this.#fail(problem, ending)
     if (status === 'aborted') this.#send({ type: 'abort' })
     if (limit !== undefined) this.#out.push({ type: 'data-phi-limit', data: limit, transient: true })
@@ -419,9 +396,4 @@ class Encoder implements UiMessageEncoder {
     this.#closeCalls()
     this.#finish(finishReasonOf(this.#stopReason), {})
   }
-}
-
-/** Whether a run that has ended waits for what a page of this protocol may say. */
-function asksPage({ status, pendingApprovals = [], pendingClientCalls = [] }: AgentEndEvent): boolean {
-  return status === 'paused' && (pendingApprovals.length > 0 || pendingClientCalls.some(({ subAgent }) => subAgent === undefined))
 }

@@ -1,6 +1,6 @@
 import type { AgentMessage } from '../../contract/message/message.ts'
-import { finishReasonOf } from './finish-reason.ts'
 import { chunksOf } from './parts.ts'
+import { finishReasonOf } from './run-end.ts'
 import { emptyStep, toUiMessages, type UiMessageOptions } from './to-ui-messages.ts'
 import type { UiChunk, UiMessage, UiPart } from './ui-message.ts'
 

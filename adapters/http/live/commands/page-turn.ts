@@ -77,7 +77,7 @@ async function say(live: LiveSession, message: OwnMessage, turn: Pick<PageTurn, 
   if (content !== undefined && isSaidAgain(content, message.content)) {
     if (known !== undefined) return repeat(live, { of: message.id, ask, key })
     // What a filter or a limit has given back was never said.
-    if (begun?.isOver === false) return joined(live, begun.run)
+    if (begun?.isOver === false) return joined(begun.run)
   }
   const begin = (agent: Agent): AgentRun =>
     edited === undefined ? agent.prompt(message, askedOf(ask, agent)) : agent.editAndResend(edited.id, message, askedOf(ask, agent))
@@ -93,7 +93,7 @@ async function answerAgain(live: LiveSession, { message, messageId, ask, key }: 
   const isReplaced = target !== messageId && messageId !== undefined && (await live.recorded.wasSaid(messageId))
   const name = `again ${messageId ?? message?.id}`
   const begun = live.said.of(name)
-  if (begun?.isOver === false) return joined(live, begun.run)
+  if (begun?.isOver === false) return joined(begun.run)
   if (target === undefined) {
     if (message === undefined || (await live.recorded.wasSaid(message.id))) refuseStale()
     return say(live, message, { ask, key })
@@ -145,12 +145,12 @@ async function started(live: LiveSession, { of, content, key, begin }: Start): P
     return run
   }
   const run = live.said.begin(of, content, () => beginForPerson(live, first, key))
-  const answer = await joined(live, run)
+  const answer = await joined(run)
   return answer.run === undefined ? answer : { ...answer, isJoined }
 }
 
 /** A run that a request has begun. Where its events are gone, the history says what came of it. */
-async function joined(live: LiveSession, run: Promise<AgentRun>): Promise<PageAnswer> {
+async function joined(run: Promise<AgentRun>): Promise<PageAnswer> {
   try {
     return { run: about(await run), isJoined: true }
   } catch (error) {

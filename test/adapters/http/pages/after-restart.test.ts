@@ -25,11 +25,7 @@ describe.each(versions)('a page of AI SDK %d that is loaded after a restart of t
     again.messages = await world.stored()
     await again.resumeStream()
     await atRest(world, again)
-    expect([asked, again.error, again.messages.map(shown).at(-1)]).toEqual([
-      ['locate'],
-      undefined,
-      'assistant: <output-available>in Oslo',
-    ])
+    expect([asked, again.error, again.messages.map(shown).at(-1)]).toEqual([['locate'], undefined, 'assistant: <output-available>in Oslo'])
   })
 })
 

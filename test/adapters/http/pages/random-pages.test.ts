@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import { type AgentOptions, type AgentTool, textOf } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 import { clientTool } from '../../../../src/tools/index.ts'
-import { runs } from '../../../support/runs.ts'
 import { tool } from '../../../support/play.ts'
+import { runs } from '../../../support/runs.ts'
 import { atRest, type PageWorld, pageWorld, versions } from './page-world.ts'
 
 const locate = clientTool({ name: 'locate', description: 'Says where', parameters: { type: 'object' } })
@@ -15,7 +15,7 @@ const steps = fc.array(
   fc.constantFrom('say', 'edit', 'answer', 'answerAll', 'repeat', 'repeatTwice', 'late', 'regenerate', 'restart', 'reload'),
   { minLength: 2, maxLength: 9 },
 )
-type Step = (typeof steps extends fc.Arbitrary<(infer Each)[]> ? Each : never)
+type Step = typeof steps extends fc.Arbitrary<(infer Each)[]> ? Each : never
 
 /** An agent that pays once for each message, and asks the page for what the first letter of the message says. */
 function shop(): { options: () => AgentOptions; paidFor: string[] } {
@@ -84,7 +84,7 @@ it('never keeps a page of useChat silent, sending without end, or paying twice',
       let chat = world.chat(version, { sends, tools: [] })
       let count = 0
       let again = 0
-      const texts = () => `${['plain', 'page', 'both'][count % 3]} ${(count += 1)}`
+      const texts = () => `${['plain', 'page', 'both'][count % 3]} ${++count}`
       const rest = () => atRest(world, chat)
       const openCalls = () =>
         (chat.messages.at(-1)?.parts ?? []).filter(({ type, state }) => type.startsWith('tool-') && state === 'input-available')
@@ -180,7 +180,7 @@ it('never keeps a client of AG-UI silent, or pays twice', async () => {
           },
         },
         done,
-        () => `${['plain', 'page', 'both'][count % 3]} ${(count += 1)}`,
+        () => `${['plain', 'page', 'both'][count % 3]} ${++count}`,
       )
       expect(paidFor).toEqual([...new Set(paidFor)])
     }),
