@@ -101,8 +101,7 @@ function protocolFrames<Chunk>(
   const textOf = (chunks: Chunk[]) => chunks.map(sse).join('')
   return {
     write: (event) => {
-      // However much the client has: each response has an end.
-      isPassingOver = isSeen(event) && event.type !== 'agentEnd' && event.type !== 'parallelLoopEnd'
+      isPassingOver = isSeen(event)
       if (!isPassingOver) return textOf(encoder.encode(event))
       encoder.skip(event)
       return ''
