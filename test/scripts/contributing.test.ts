@@ -3,6 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { fragmentFault, withFragments } from '../../scripts/changelog/fragments.ts'
 import { subjectFault } from '../../scripts/check/commit-subject.ts'
 
+it('keeps the package free of install scripts, which strict npm settings refuse', () => {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
+  expect(Object.keys(scripts).filter((name) => /^(?:pre|post)?(?:install|prepare)$/.test(name))).toEqual([])
+})
+
 describe('commit subjects', () => {
   it.each(['fix(http): answer a late tool result', 'docs: name the three rings', 'feat(loop)!: drop `desk`', 'test(a-b,c): try one'])(
     'accepts %s',
