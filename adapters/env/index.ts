@@ -11,7 +11,7 @@
  */
 
 import { ConfigError, type Model } from '../../src/index.ts'
-import { anything, aText, checkOptions, either, options as optionsOf, required } from '../../src/internal.ts'
+import { anything, aText, checkOptions, either, options as optionsOf, ownOf, required } from '../../src/internal.ts'
 import { adviceFor, type Environment, environmentOf } from './environment.ts'
 import { defaultModels, defaultName, keyVariables, loadModel, noModelAdvice } from './services.ts'
 
@@ -27,7 +27,7 @@ const envOptions = optionsOf<EnvOptions>({ env: anything })
  * A model, with the key that the environment has for it: `anthropic/claude-sonnet-4-6`, `openai`, `ollama/llama3.3`.
  *
  * **Contract**
- * - `name` is `provider/model`, or a provider alone, which stands for a current model of it. Default: what `PHI_MODEL` names, else a model of
+ * - `name` is `provider/model`, the provider in any case, or a provider alone, which stands for a current model of it. Default: what `PHI_MODEL` names, else a model of
  *   the first of `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` that is set.
  * - `<PROVIDER>_BASE_URL` is another address of the service. Context window and prices come from the catalogue, where it knows the model.
  * - Loads the provider of this model only, and sends no request.
@@ -45,7 +45,7 @@ export async function modelFromEnv(name?: string, options: EnvOptions = {}): Pro
   checkOptions(options, envOptions)
   const env = environmentOf(options.env)
   const chosen = name ?? defaultName(env) ?? noModel(env)
-  return loadModel(chosen.includes('/') ? chosen : (defaultModels[chosen] ?? chosen), env)
+  return loadModel(ownOf(defaultModels, chosen.trim().toLowerCase()) ?? chosen, env)
 }
 
 /**

@@ -1,8 +1,8 @@
 import { ConfigError, type Model } from '../../src/index.ts'
-import { ownOf } from '../../src/internal.ts'
+import { ownOf, ownServices, serviceNamed, splitModelName } from '../../src/internal.ts'
 import { catalogue, type ModelCatalogue } from '../../src/models/index.ts'
 import type { Patience } from '../../src/provider-kit.ts'
-import type { Backend } from '../../src/providers/openai/index.ts'
+import type { BackendName } from '../../src/providers/openai/index.ts'
 import { adviceFor, type Environment } from './environment.ts'
 
 /** What the environment says of a model, whoever serves it. */
@@ -20,24 +20,24 @@ interface Service {
 /** The services with protocols of their own; others come from `compatPresets`. Each provider is loaded with its first model. */
 const services: Readonly<Record<string, Service>> = {
   anthropic: {
-    keys: ['ANTHROPIC_API_KEY'],
+    keys: ownServices.anthropic.keys,
     load: async (id, given) => (await import('../../src/providers/anthropic/index.ts')).anthropic(id, given),
   },
   openai: {
-    keys: ['OPENAI_API_KEY'],
+    keys: ownServices.openai.keys,
     load: async (id, given) => (await import('../../src/providers/openai/index.ts')).openai(id, given),
   },
   'openai-responses': {
-    keys: ['OPENAI_API_KEY'],
+    keys: ownServices['openai-responses'].keys,
     listedAs: 'openai',
     load: async (id, given) => (await import('../../src/providers/openai-responses/index.ts')).openaiResponses(id, given),
   },
   google: {
-    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    keys: ownServices.google.keys,
     load: async (id, given) => (await import('../../src/providers/google/index.ts')).google(id, given),
   },
   vertex: {
-    keys: ['GOOGLE_ACCESS_TOKEN', 'GOOGLE_API_KEY'],
+    keys: ownServices.vertex.keys,
     load: async (id, given, env) => {
       const { vertex } = await import('../../src/providers/vertex/index.ts')
       const [project, location] = [env.get('GOOGLE_CLOUD_PROJECT'), env.get('GOOGLE_CLOUD_LOCATION')]
@@ -45,7 +45,7 @@ const services: Readonly<Record<string, Service>> = {
     },
   },
   azure: {
-    keys: ['AZURE_OPENAI_API_KEY'],
+    keys: ownServices.azure.keys,
     listedAs: 'azure_openai',
     load: async (id, given, env) => {
       const { azure } = await import('../../src/providers/azure/index.ts')
@@ -54,7 +54,7 @@ const services: Readonly<Record<string, Service>> = {
     },
   },
   bedrock: {
-    keys: ['AWS_BEARER_TOKEN_BEDROCK'],
+    keys: ownServices.bedrock.keys,
     load: async (id, given, env) => {
       const { bedrock } = await import('../../src/providers/bedrock/index.ts')
       const [accessKeyId, secretAccessKey] = [env.get('AWS_ACCESS_KEY_ID'), env.get('AWS_SECRET_ACCESS_KEY')]
@@ -98,23 +98,21 @@ export function noModelAdvice(env: Environment): string {
  * Throws `ConfigError` for a name without a provider, for a provider that nobody knows, and where the key is missing.
  */
 export async function loadModel(name: string, env: Environment): Promise<Model> {
-  const slash = name.indexOf('/')
-  const [provider, id] = [name.slice(0, slash), name.slice(slash + 1)]
-  if (slash < 1 || id === '') {
+  const split = await splitModelName(name)
+  if (split === undefined) {
     throw new ConfigError(
       'invalidOption',
       `"${name}" is no model. Write provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3.`,
     )
   }
+  const { service: provider, id } = split
   const baseUrl = env.get(`${provider.toUpperCase().replaceAll('-', '_')}_BASE_URL`)
   const service = ownOf(services, provider)
   const facts = factsOf(service?.listedAs ?? provider, id)
   const address = { ...patience(env), ...(baseUrl !== undefined && { baseUrl }), ...facts }
-  const model =
-    service === undefined
-      ? await compatible(provider, id, address, env)
-      : await service.load(id, { ...keyOf(service.keys, env), ...address }, env)
-  if (model.unusable !== undefined) throw missingKey(name, service?.keys ?? [], env)
+  if (service === undefined) return compatible(provider, id, address, env)
+  const model = await service.load(id, { ...keyOf(service.keys, env), ...address }, env)
+  if (model.unusable !== undefined) throw missingKey(name, service.keys, env)
   return model
 }
 
@@ -123,21 +121,14 @@ function factsOf(service: string, id: string): { catalogue?: ModelCatalogue } {
   return catalogue.find(service, id) === undefined ? {} : { catalogue }
 }
 
+/** One of `compatPresets`. */
 async function compatible(provider: string, id: string, address: Given, env: Environment): Promise<Model> {
-  const { compatPresets, openaiCompatible } = await import('../../src/providers/openai/index.ts')
-  if (!isNameOf(compatPresets, provider)) {
-    const known = [...new Set([...Object.keys(services), ...Object.keys(compatPresets)])].join(', ')
-    throw new ConfigError('invalidOption', `Nobody knows the provider "${provider}". Known: ${known}.`)
-  }
-  const preset: Backend = compatPresets[provider]
-  const keys = preset.apiKeyVariable === undefined ? [] : [preset.apiKeyVariable]
-  const model = openaiCompatible(id, { backend: provider, ...keyOf(keys, env), ...address })
+  const { keys } = (await serviceNamed(provider)) ?? { keys: [] }
+  const { openaiCompatible } = await import('../../src/providers/openai/index.ts')
+  const backend = provider as BackendName // `splitModelName` accepts no others
+  const model = openaiCompatible(id, { backend, ...keyOf(keys, env), ...address })
   if (model.unusable !== undefined) throw missingKey(`${provider}/${id}`, keys, env)
   return model
-}
-
-function isNameOf<Names extends object>(names: Names, name: string): name is Extract<keyof Names, string> {
-  return Object.hasOwn(names, name)
 }
 
 /** `PHI_IDLE_TIMEOUT_MS` and the like: milliseconds, or `none`. */

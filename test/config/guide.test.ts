@@ -84,8 +84,11 @@ describe.skipIf(!isThere)('every example of the configuration guide', () => {
     const refused = examples.flatMap((example, at) =>
       outcomes[at]?.endsWith('made') === true ? [] : [[example.split('\n')[0], outcomes[at]]],
     )
-    // Functions of plugins, and scripts around a task, which a store runs.
-    expect(refused).toEqual([['[callbacks]', 'unsupported callbacks.before_task']])
+    // Scripts around a task, which a store runs. The guide itself calls the second one wrong: its key would go to another vendor.
+    expect(refused).toEqual([
+      ['[callbacks]', 'unsupported callbacks.before_task'],
+      ['# Wrong — defaults to anthropic_messages, fails at runtime', 'invalidField provider.model'],
+    ])
   })
 
   it('warns of nothing but what the guide itself calls a mistake', async () => {

@@ -53,7 +53,7 @@ async function made(given: AgentConfig, host: ConfigHost, sourcesOf: (build: Bui
     const { config: raw } = checkedConfig(given)
     await askForTrust(raw, host)
     const config = substituteEnv(raw, env)
-    const build: Build = { config, host, entities: entitiesIn(config), made: new Map(), limiters: limitersOf(given), opened }
+    const build: Build = { config, raw, host, entities: entitiesIn(config), made: new Map(), limiters: limitersOf(given), opened }
     const agents = new Map<string, Agent>()
     for (const source of sourcesOf(build)) agents.set(source.name, await agentOf(build, source))
     return agents

@@ -7,6 +7,8 @@ import type { AgentConfig } from '../schema/sections.ts'
 export interface Build {
   /** In its one form, with the values of variables: it may hold secrets. */
   config: AgentConfig
+  /** The same with `${VARIABLES}` as they were written. */
+  raw: AgentConfig
   host: ConfigHost
   entities: readonly Entity[]
   /** What `%` shares, by what it is. */

@@ -1,12 +1,7 @@
+import { vendorOfModel } from '../../providers/kit/vendors.ts'
 import type { ModelSection } from './model-sections.ts'
 import type { Note } from './normalise.ts'
 import type { AgentConfig, CompactionSettings } from './sections.ts'
-
-/** Models that the default protocol does not serve, by the beginning of their ids. */
-const elsewhere: readonly (readonly [RegExp, string])[] = [
-  [/^(gpt-|o\d|chatgpt)/i, 'openai'],
-  [/^gemini/i, 'google'],
-]
 
 /** What a configuration says without effect. */
 export function adviceOn(config: AgentConfig): Note[] {
@@ -44,12 +39,16 @@ function modelAdvice({ provider }: AgentConfig): Note[] {
   const instances = (provider?.instances ?? []).map((section, at) => [section, ['provider', 'instances', at, 'model']] as const)
   const all: (readonly [ModelSection | undefined, Note['path']])[] = [[provider, ['provider', 'model']], ...instances]
   return all.flatMap(([section, path]) => {
-    if (section?.model === undefined || section.api !== undefined || section.base_url !== undefined) return []
-    const { model } = section
-    const [, api] = elsewhere.find(([pattern]) => pattern.test(model)) ?? []
-    if (api === undefined) return []
+    if (section?.model === undefined || section.model.includes('/')) return []
+    const { model, api: said, provider: name, base_url } = section
+    if ([said, name, base_url].some((each) => each !== undefined)) return []
+    const api = vendorOfModel(model)
+    if (api === undefined || api === 'anthropic') return []
     return [
-      noEffect(path, `The model ${JSON.stringify(model.slice(0, 60))} is asked of Anthropic, the default. Did you mean api = "${api}"?`),
+      noEffect(
+        path,
+        `The model ${JSON.stringify(model.slice(0, 60))} is asked of Anthropic, the default. Did you mean "${api}/${model.slice(0, 60)}"?`,
+      ),
     ]
   })
 }

@@ -121,11 +121,13 @@ const limiter = {
 export interface LimiterSection extends FieldsOf<typeof limiter> {}
 
 const model = {
-  model: text('The id that is sent to the service.'),
+  model: text('The id that is sent to the service; or `provider/model`, if no `api`, `provider` or `base_url` names the service.'),
   api_key: text('The key; keep it in the environment, and name the variable here.'),
-  api: word(protocolWords, 'The protocol. It is not guessed from the model.', { fallback: '`anthropic_messages`' }),
+  api: word(protocolWords, 'The protocol. It is not guessed from the id of the model.', {
+    fallback: 'that of `provider`, or of `provider/model`; else `anthropic_messages`',
+  }),
   base_url: text('Where the service is.', { aliases: ['url'], fallback: 'the service of the protocol, or of `provider`' }),
-  provider: text('Name for logs, loop ids and costs; one of `compatPresets` also says where the service is.', {
+  provider: text('Name for logs, loop ids and costs. The name of a known service also says where it is.', {
     fallback: 'by the protocol',
   }),
   name: text('Shown to people.', { fallback: 'the id' }),

@@ -8,6 +8,7 @@ import type { CatalogueEntry, ModelCatalogue } from '../../types/model/catalogue
 import { type ApiKey, type CredentialProvider, type Model, staticCredential } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { keyFault, type ProviderOptions } from './provider-options.ts'
+import { checkVendor } from './vendors.ts'
 
 /** What a factory knows about its service. */
 export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'compat'> & {
@@ -70,7 +71,10 @@ function modelSettingsIn({ maxTokens: _tokens, headers: _headers, ...options }: 
   return Object.keys(settings).length === 0 ? undefined : settings
 }
 
-/** The tail of every factory: a model of `provider` with `options` over `defaults`, and its key kept in a closure. */
+/**
+ * The tail of every factory: a model of `provider` with `options` over `defaults`, and its key kept in a closure. Throws `ConfigError` `invalidOption` for
+ * another vendor's model at a vendor's own address.
+ */
 export function createModel(
   id: string,
   defaults: ModelDefaults,
@@ -79,6 +83,7 @@ export function createModel(
   credentials: CredentialProvider | undefined = credentialsOf(options.apiKey),
 ): Model {
   const model: Model = { config: modelConfig(id, defaults, options), provider }
+  checkVendor(model.config, options.apiKey)
   if (credentials !== undefined) model.credentials = credentials
   const { apiKeyVariable } = defaults
   // What is no text was made of something: an options object, AWS credentials.

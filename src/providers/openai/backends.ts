@@ -1,4 +1,5 @@
 import type { ModelCapabilities, OpenAiCompat } from '../../contract/model/model-config.ts'
+import { vendorAddresses } from '../kit/vendors.ts'
 import { type Backend, defaultCompat, openAiBackend } from './compat.ts'
 
 function compat(deviations: Partial<OpenAiCompat>): OpenAiCompat {
@@ -8,7 +9,7 @@ function compat(deviations: Partial<OpenAiCompat>): OpenAiCompat {
 const thinks: Partial<ModelCapabilities> = { thinking: 'adaptive', thinkingOff: true }
 
 const kimi = {
-  baseUrl: 'https://api.moonshot.ai/v1',
+  baseUrl: vendorAddresses.moonshot,
   apiKeyVariable: 'MOONSHOT_API_KEY',
   compat: compat({ thinkingFormat: 'deepSeek' }),
   capabilities: thinks,
@@ -25,7 +26,7 @@ export const compatPresets = {
     apiKeyVariable: 'OPENROUTER_API_KEY',
     compat: compat({ supportsDeveloperRole: true, thinkingFormat: 'openRouter' }),
   },
-  xai: { baseUrl: 'https://api.x.ai/v1', apiKeyVariable: 'XAI_API_KEY', compat: compat({ thinkingFormat: 'xai' }) },
+  xai: { baseUrl: vendorAddresses.xai, apiKeyVariable: 'XAI_API_KEY', compat: compat({ thinkingFormat: 'xai' }) },
   groq: { baseUrl: 'https://api.groq.com/openai/v1', apiKeyVariable: 'GROQ_API_KEY', compat: defaultCompat },
   cerebras: {
     baseUrl: 'https://api.cerebras.ai/v1',
@@ -33,13 +34,13 @@ export const compatPresets = {
     compat: compat({ supportsReasoningEffort: true, maxTokensField: 'maxCompletionTokens' }),
   },
   mistral: {
-    baseUrl: 'https://api.mistral.ai/v1',
+    baseUrl: vendorAddresses.mistral,
     apiKeyVariable: 'MISTRAL_API_KEY',
     compat: compat({ supportsReasoningEffort: true, requiresToolResultName: true, requiresAssistantAfterToolResult: true }),
     capabilities: { efforts: ['none', 'high'], thinkingOff: true },
   },
   deepseek: {
-    baseUrl: 'https://api.deepseek.com',
+    baseUrl: vendorAddresses.deepseek,
     apiKeyVariable: 'DEEPSEEK_API_KEY',
     compat: compat({ supportsReasoningEffort: true, thinkingFormat: 'deepSeek' }),
     // It knows JSON mode, but no schemas.
@@ -63,9 +64,9 @@ export const compatPresets = {
   moonshot: kimi,
   kimi,
   // Its Anthropic protocol is the better one: anthropic(id, { baseUrl: 'https://api.minimax.io/anthropic' }).
-  minimax: { baseUrl: 'https://api.minimax.io/v1', apiKeyVariable: 'MINIMAX_API_KEY', compat: defaultCompat },
+  minimax: { baseUrl: vendorAddresses.minimax, apiKeyVariable: 'MINIMAX_API_KEY', compat: defaultCompat },
   zai: {
-    baseUrl: 'https://api.z.ai/api/paas/v4',
+    baseUrl: vendorAddresses.zai,
     apiKeyVariable: 'ZAI_API_KEY',
     compat: compat({ thinkingFormat: 'deepSeek' }),
     capabilities: { ...thinks, jsonSchema: false },

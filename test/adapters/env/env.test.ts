@@ -11,6 +11,10 @@ describe('modelFromEnv', () => {
     [{ GEMINI_API_KEY: key }, undefined, 'googleGenerativeAi', 'gemini-3.5-flash'],
     [{ ANTHROPIC_API_KEY: key, PHI_MODEL: 'ollama/llama3.3' }, undefined, 'openAiCompletions', 'llama3.3'],
     [{ OPENAI_API_KEY: key, ANTHROPIC_API_KEY: key }, 'openai', 'openAiCompletions', 'gpt-5.1'],
+    [{ OPENAI_API_KEY: key }, 'OpenAI', 'openAiCompletions', 'gpt-5.1'],
+    [{ OPENAI_API_KEY: key }, 'OpenAI/gpt-5.1', 'openAiCompletions', 'gpt-5.1'],
+    [{ PHI_MODEL: 'Groq/openai/gpt-oss-120b', GROQ_API_KEY: key }, undefined, 'openAiCompletions', 'openai/gpt-oss-120b'],
+    [{ OPENAI_API_KEY: key, OPENAI_BASE_URL: 'https://gateway.test' }, 'openai/claude-sonnet-5', 'openAiCompletions', 'claude-sonnet-5'],
     [{ GROQ_API_KEY: key }, 'groq/llama-4', 'openAiCompletions', 'llama-4'],
     [{ ANTHROPIC_API_KEY: '  ', OPENAI_API_KEY: key }, undefined, 'openAiCompletions', 'gpt-5.1'],
   ])('%j, %s', async (env, name, api, id) => {
@@ -27,8 +31,20 @@ describe('modelFromEnv', () => {
       'There is no key for "anthropic/claude-sonnet-4-6". Set ANTHROPIC_API_KEY in the environment.',
     )
     await expect(missing('groq/llama-4', {})).rejects.toThrow('Set GROQ_API_KEY')
-    await expect(missing('nobody/x', {})).rejects.toThrow('Nobody knows the provider "nobody"')
+    await expect(missing('nobody/x', {})).rejects.toThrow('Unknown provider "nobody" in the model name. Known: anthropic, openai,')
     await expect(missing('claude', {})).rejects.toThrow('Write provider/model')
+  })
+
+  it.each([
+    ['anthropic/gpt-5.1', { ANTHROPIC_API_KEY: key }],
+    ['openai/claude-sonnet-5', { OPENAI_API_KEY: key }],
+    ['google/gpt-5.1', { GEMINI_API_KEY: key }],
+    ['xai/claude-sonnet-5', { XAI_API_KEY: key }],
+    ['openai/gpt-5.1', { OPENAI_API_KEY: 'sk-ant-0123456789' }],
+  ])('refuses what belongs to another vendor: %s', async (name, env) => {
+    const refused = modelFromEnv(name, { env })
+    await expect(refused).rejects.toMatchObject({ code: 'invalidOption', message: expect.stringMatching(/belongs to/) })
+    await expect(refused).rejects.not.toThrow('sk-ant-0')
   })
 
   it('reads the environment of the process, and another address', async () => {

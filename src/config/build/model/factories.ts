@@ -32,7 +32,7 @@ async function chatModel(id: string, options: FactoryOptions): Promise<Model> {
   const { provider, baseUrl } = options
   const presets = Object.entries(compatPresets)
   const host = hostOf(baseUrl)
-  const named = presets.find(([name]) => name === provider)
+  const named = presets.find(([name]) => name === provider?.toLowerCase())
   const [backend] = named ?? presets.find(([, preset]) => host !== undefined && hostOf(preset.baseUrl) === host) ?? []
   if (backend === undefined ? baseUrl === undefined : backend === 'openai') return openai(id, options)
   const { provider: _, ...others } = options

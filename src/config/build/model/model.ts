@@ -9,15 +9,17 @@ import { catalogue } from '../../../models/index.ts'
 import { fallback } from '../../../providers/compose/fallback.ts'
 import { limited } from '../../../providers/compose/limited.ts'
 import { limiter, limiterFields, type Priority, priorityWord } from '../../../providers/compose/limiter.ts'
-import { protocolOf } from '../../../providers/kit/protocol-name.ts'
+import { checkVendor } from '../../../providers/kit/vendors.ts'
 import type { Model } from '../../../types/model/model.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../../config-error.ts'
 import { parseReference, resolveName } from '../../references.ts'
 import { fromFile } from '../../schema/key-table.ts'
 import { type CompatSection, type CostSection, type ModelSection, protocolWords } from '../../schema/model-sections.ts'
+import type { AgentConfig } from '../../schema/sections.ts'
 import { type Build, shared } from '../build.ts'
 import { requestSettingsOf } from '../settings.ts'
 import { type FactoryOptions, factories } from './factories.ts'
+import { type AskedModel, checkKeyHost, servedSection } from './service.ts'
 
 /** Where a field says which model is meant; `model` stands for another one of the same provider. */
 export interface ModelWish {
@@ -41,12 +43,13 @@ export async function modelFor(build: Build, { provider, model, priority, path }
   const reference = provider === undefined ? undefined : parseReference(provider)
   if (reference !== undefined && reference !== 'malformed' && reference.isSystem) return hostModel(build, reference.name, model, path)
   const { section, at, key } = sectionFor(build, provider, path)
-  const make = () => withFallbacks(build, model === undefined ? section : withModel(section, model), at, priority)
+  const asked = model === undefined ? undefined : { model, path: [...path.slice(0, -1), 'model'] }
+  const make = () => withFallbacks(build, asked === undefined ? section : withModel(section, asked), at, priority)
   return key === undefined ? make() : shared(build.made, `model ${key} ${priority} ${model ?? ''}`, make)
 }
 
 /** The model of a section; where it names others, one that asks them when the first fails. */
-async function withFallbacks(build: Build, section: ModelSection, at: Path, priority: Priority): Promise<Model> {
+async function withFallbacks(build: Build, section: AskedSection, at: Path, priority: Priority): Promise<Model> {
   const { fallback: names = [], ...own } = section
   const first = await withLimiter(build, own, at, priority)
   if (names.length === 0) return first
@@ -67,7 +70,7 @@ function alternative(
 }
 
 /** The model of a section, whose calls wait for their turn where the section limits them. */
-async function withLimiter(build: Build, { limiter: limits, ...section }: ModelSection, at: Path, priority: Priority): Promise<Model> {
+async function withLimiter(build: Build, { limiter: limits, ...section }: AskedSection, at: Path, priority: Priority): Promise<Model> {
   const model = await madeModel(build, section, at)
   if (limits === undefined) return model
   const own = shared(build.limiters, at.join('.'), () => limiter(fromFile(limits, namesOf(limiterFields))))
@@ -82,7 +85,13 @@ function hostModel({ host }: Build, id: string, model: string | undefined, path:
     throw fieldError('badReference', path, `${fieldOf(path)} names the model ${JSON.stringify(id)} of the host, which has: ${known}.`)
   }
   if (model === undefined || model === found.config.id) return found
-  return { ...found, config: { ...found.config, id: model, name: model } }
+  const config = { ...found.config, id: model, name: model }
+  try {
+    checkVendor(config)
+  } catch (error) {
+    throw inSection(error, { model }, path, { model, path: [...path.slice(0, -1), 'model'] })
+  }
+  return { ...found, config }
 }
 
 function sectionFor(
@@ -99,26 +108,32 @@ function sectionFor(
   return { section, at: entity.path, ...(isShared && { key: entity.name }) }
 }
 
-/** The name is that of the other model. */
-function withModel({ name: _, ...section }: ModelSection, model: string): ModelSection {
-  return { ...section, model }
+/** A section of which another model may be asked. */
+interface AskedSection extends ModelSection {
+  asked?: AskedModel
 }
 
-async function madeModel({ host, config }: Build, section: ModelSection, path: Path): Promise<Model> {
-  const { model: id = '' } = section
+/** The name is that of the other model. */
+function withModel({ name: _, ...section }: ModelSection, asked: AskedModel): AskedSection {
+  return { ...section, asked }
+}
+
+async function madeModel({ host, config, raw }: Build, { asked, ...given }: AskedSection, path: Path): Promise<Model> {
+  const written = asked === undefined ? given : { ...given, model: asked.model }
+  const id = written.model ?? ''
   if (id.trim() === '')
     throw invalidField(
       [...path, 'model'],
-      section.model,
+      written.model,
       'the id of a model, such as "claude-sonnet-5"',
-      section.model === undefined ? 'It is the key model of the section provider.' : '',
+      written.model === undefined ? 'It is the key model of the section provider.' : '',
     )
-  const own = await host.createModel?.(section)
+  const own = await host.createModel?.(written)
   if (own !== undefined) {
     checkOptions(own, aModel, 'createModel()')
     return own
   }
-  const protocol = protocolOf((section.api ?? 'anthropic_messages').toLowerCase())
+  const { section, protocol } = await servedSection(given, asked, path)
   if (protocol === undefined) throw invalidField([...path, 'api'], section.api, protocolWords.join(', '))
   if (!isKnown(protocol)) {
     throw fieldError(
@@ -130,9 +145,10 @@ async function madeModel({ host, config }: Build, section: ModelSection, path: P
   checkOnlyFor(section, protocol, path)
   checkAddress(section, path)
   const options = { ...factoryOptions(section), ...(host.fetch !== undefined && { fetch: host.fetch }) }
-  const model = await factories[protocol](id, options).catch((error: unknown) => {
-    throw inSection(error, section, path)
+  const model = await factories[protocol](section.model ?? '', options).catch((error: unknown) => {
+    throw inSection(error, section, path, asked)
   })
+  checkKeyHost(rawSection(raw, path), model.config.baseUrl, path)
   if (section.catalogue === true && config.execution?.max_cost !== undefined && !hasRates(model.config)) throw unpriced(id, path)
   if (model.unusable === undefined) return model
   // The factory names the variable that people keep this key in; in a file it is written otherwise than in code.
@@ -140,6 +156,12 @@ async function madeModel({ host, config }: Build, section: ModelSection, path: P
   const advice = `Name a variable of the environment, such as api_key = "\${${variable}}", or with base_url a server that needs no key.`
   const message = `${fieldOf([...path, 'api_key'])} is missing, or empty: the key of model ${JSON.stringify(id)}. ${advice}`
   throw fieldError('invalidField', [...path, 'api_key'], message)
+}
+
+/** The section at `path`, with variables as they were written. */
+function rawSection({ provider }: AgentConfig, path: Path): ModelSection {
+  const at = path.at(-1)
+  return (typeof at === 'number' ? provider?.instances?.[at] : provider) ?? {}
 }
 
 /** Who asks for its prices relies on them. */
@@ -157,7 +179,7 @@ function checkAddress({ base_url }: ModelSection, path: Path): void {
 }
 
 /** What a factory refused, in the words of the file: at the key that the message begins with, else at the section. */
-function inSection(error: unknown, section: ModelSection, path: Path): unknown {
+function inSection(error: unknown, section: ModelSection, path: Path, asked?: AskedModel): unknown {
   if (!ConfigError.isInstance(error)) return error
   const keys = Object.keys(section)
   // Messages also advise what the section has not.
@@ -166,7 +188,7 @@ function inSection(error: unknown, section: ModelSection, path: Path): unknown {
     error.message,
   )
   const key = keys.find((name) => new RegExp(`^${name}[ .:[]`).test(why))
-  const at = key === undefined ? path : [...path, key]
+  const at = key === undefined ? path : key === 'model' && asked !== undefined ? asked.path : [...path, key]
   return fieldError('invalidField', at, `${fieldOf(at)} cannot be used: ${why}`, error)
 }
 

@@ -1,0 +1,98 @@
+import { ConfigError } from '../../../contract/errors.ts'
+import type { ApiProtocol } from '../../../contract/model/model-config.ts'
+import { protocolOf } from '../../../providers/kit/protocol-name.ts'
+import { serviceAddresses } from '../../../providers/kit/transport/endpoint.ts'
+import { ownServices, serviceNamed, splitModelName } from '../../../providers/model-name.ts'
+import { compatPresets } from '../../../providers/openai/backends.ts'
+import { fieldError, fieldOf, type Path } from '../../config-error.ts'
+import { variableUses } from '../../read/env.ts'
+import type { ModelSection } from '../../schema/model-sections.ts'
+
+/** The model that a sub-agent names, in place of that of the section. */
+export interface AskedModel {
+  model: string
+  /** Of the field that names it. */
+  path: Path
+}
+
+/** A section whose service is known: its model is the id that is sent. */
+export interface ServedSection {
+  section: ModelSection
+  /** `undefined` for a word of `api` that is no protocol. */
+  protocol: ApiProtocol | undefined
+}
+
+const defaultService = 'anthropic'
+
+/**
+ * Finds the service of `section`: by `api`, `provider` or `base_url`, else by the beginning of `model`, as in `openai/gpt-5.1`. The key of the section is
+ * for that service, so a sub-agent cannot ask for a model of another one. Throws `ConfigError` `invalidField`.
+ */
+export async function servedSection(section: ModelSection, asked: AskedModel | undefined, path: Path): Promise<ServedSection> {
+  const { api, provider, base_url, model = '' } = section
+  const id = asked?.model ?? model
+  if (isSaid(api)) return { section: { ...section, model: id }, protocol: protocolOf(api.toLowerCase()) }
+  if (isSaid(provider) || isSaid(base_url)) {
+    const named = isSaid(provider) ? await serviceNamed(provider) : undefined
+    return { section: { ...section, model: id }, protocol: named?.api ?? ownServices[defaultService].api }
+  }
+  const own = await nameAt(model, [...path, 'model'])
+  const wished = asked === undefined ? own : await nameAt(asked.model, asked.path)
+  const name = own?.service ?? (isSaid(model) ? defaultService : (wished?.service ?? defaultService))
+  if (asked !== undefined && wished !== undefined && wished.service !== name) throw otherService(asked, wished.service, name, path)
+  const { api: protocol = ownServices[defaultService].api, backend } = (await serviceNamed(name)) ?? {}
+  return { section: { ...section, model: wished?.id ?? id, ...(backend !== undefined && { provider: backend }) }, protocol }
+}
+
+function isSaid(text: string | undefined): text is string {
+  return text !== undefined && text.trim() !== ''
+}
+
+async function nameAt(model: string, path: Path): ReturnType<typeof splitModelName> {
+  return splitModelName(model).catch((error: unknown) => {
+    if (!ConfigError.isInstance(error)) throw error
+    const advice = `If the id itself has a slash, name its service with api, provider or base_url.`
+    throw fieldError('invalidField', path, `${fieldOf(path)} cannot be used: ${error.message} ${advice}`, error)
+  })
+}
+
+function otherService({ path }: AskedModel, wished: string, own: string, section: Path): ConfigError {
+  const advice = 'Describe it in [[provider.instances]] with its own key, and name that as provider.'
+  return fieldError('invalidField', path, `${fieldOf(path)} names a model of ${wished}, but ${fieldOf(section)} is for ${own}. ${advice}`)
+}
+
+/** The hosts that each variable of a key is meant for. */
+const hostsOfKeys: ReadonlyMap<string, ReadonlySet<string>> = keyHosts()
+
+function keyHosts(): Map<string, Set<string>> {
+  const hosts = new Map<string, Set<string>>()
+  const add = (variable: string, address: string | undefined): void => {
+    const known = hosts.get(variable) ?? new Set<string>()
+    hosts.set(variable, address === undefined ? known : known.add(new URL(address).hostname))
+  }
+  const addresses: Partial<Record<string, string>> = serviceAddresses
+  for (const [name, { keys }] of Object.entries(ownServices)) for (const key of keys) add(key, addresses[name])
+  for (const preset of Object.values(compatPresets)) if ('apiKeyVariable' in preset) add(preset.apiKeyVariable, preset.baseUrl)
+  return hosts
+}
+
+const knownHosts = new Set([...hostsOfKeys.values()].flatMap((hosts) => [...hosts]))
+
+/** Throws `ConfigError` `invalidField` if a variable of `raw`, the section as written, holds the key of another known service than the one at `baseUrl`. */
+export function checkKeyHost({ api_key, headers }: ModelSection, baseUrl: string, path: Path): void {
+  const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''
+  if (!knownHosts.has(host)) return
+  for (const { name, path: at } of variableUses({ api_key, headers })) {
+    const hosts = hostsFor(name.trim().toUpperCase())
+    if (hosts === undefined || hosts.has(host)) continue
+    const field = [...path, ...at]
+    const message = `${fieldOf(field)} names \${${name}}, which is a key of another service, but the model is asked at ${host}. Name the key of that service, or the service of the key with api or provider.`
+    throw fieldError('invalidField', field, message)
+  }
+}
+
+/** `OPENAI_API_KEY_2` is a key of the same service. */
+function hostsFor(variable: string): ReadonlySet<string> | undefined {
+  for (const [known, hosts] of hostsOfKeys) if (variable === known || variable.startsWith(`${known}_`)) return hosts
+  return undefined
+}

@@ -1,0 +1,67 @@
+import { ConfigError } from '../contract/errors.ts'
+import { ownOf } from '../contract/json.ts'
+import type { KnownApi } from '../contract/model/model-config.ts'
+import { lateProviders } from './late-providers.ts'
+import type { Backend } from './openai/compat.ts'
+
+/** A service with a protocol of its own. */
+export interface NamedService {
+  api: KnownApi
+  /** Variables that may hold its key; the first that is set counts. */
+  keys: readonly string[]
+  /** The name of a preset of Chat Completions. Absent: the service has a factory of its own. */
+  backend?: string
+}
+
+/** The services with a factory of their own that a model name can begin with. Others come from `compatPresets`. */
+export const ownServices = {
+  anthropic: { api: 'anthropicMessages', keys: ['ANTHROPIC_API_KEY'] },
+  openai: { api: 'openAiCompletions', keys: ['OPENAI_API_KEY'] },
+  'openai-responses': { api: 'openAiResponses', keys: ['OPENAI_API_KEY'] },
+  google: { api: 'googleGenerativeAi', keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'] },
+  vertex: { api: 'googleVertex', keys: ['GOOGLE_ACCESS_TOKEN', 'GOOGLE_API_KEY'] },
+  azure: { api: 'azureOpenAiResponses', keys: ['AZURE_OPENAI_API_KEY'] },
+  bedrock: { api: 'bedrockConverseStream', keys: ['AWS_BEARER_TOKEN_BEDROCK'] },
+} as const satisfies Record<string, NamedService>
+
+/** A model as a person names it: the service, and the id that is sent to it. */
+export interface ModelName {
+  service: string
+  id: string
+}
+
+/**
+ * Splits `provider/model` at its first slash. The provider is read in any case.
+ *
+ * **Contract**
+ * - Call it only if nothing beside the name says which service is meant: many services have ids with a slash.
+ * - Returns `undefined` for a name without a slash.
+ * - Rejects with `ConfigError` `invalidOption` if the provider is unknown or the id is empty, and lists the known providers.
+ */
+export async function splitModelName(name: string): Promise<ModelName | undefined> {
+  const slash = name.indexOf('/')
+  if (slash === -1) return undefined
+  const [service, id] = [name.slice(0, slash).trim().toLowerCase(), name.slice(slash + 1).trim()]
+  if (service === '' || id === '') {
+    throw new ConfigError(
+      'invalidOption',
+      `${JSON.stringify(name.slice(0, 60))} names no model. Write provider/model, such as anthropic/claude-sonnet-4-6 or ollama/llama3.3.`,
+    )
+  }
+  if ((await serviceNamed(service)) !== undefined) return { service, id }
+  const { compatPresets } = await lateProviders.chat.load()
+  const known = [...new Set([...Object.keys(ownServices), ...Object.keys(compatPresets)])].join(', ')
+  throw new ConfigError('invalidOption', `Unknown provider ${JSON.stringify(service.slice(0, 60))} in the model name. Known: ${known}.`)
+}
+
+/** The service called `name`, in any case; `undefined` for one that is unknown. */
+export async function serviceNamed(name: string): Promise<NamedService | undefined> {
+  const service = name.trim().toLowerCase()
+  const own = ownOf<NamedService>(ownServices, service)
+  if (own !== undefined) return own
+  const { compatPresets } = await lateProviders.chat.load()
+  const preset = ownOf<Backend>(compatPresets, service)
+  if (preset === undefined) return undefined
+  const { apiKeyVariable } = preset
+  return { api: 'openAiCompletions', keys: apiKeyVariable === undefined ? [] : [apiKeyVariable], backend: service }
+}
