@@ -154,7 +154,7 @@ export class HookRunner {
       ...(endRun !== undefined && { endRun }),
       ...(offers !== undefined && { offers }),
     }
-    return { ...toToolResult(`${name} hook of ${call.name}`, answer.result), ...kept }
+    return { ...toToolResult(`${name} hook of ${call.name}`, answer.result, this.#loop), ...kept }
   }
 
   /** Whether updates of tools have hooks. */

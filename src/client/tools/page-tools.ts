@@ -1,3 +1,4 @@
+import { shownOutput, unshownText } from '../../base/json/tool-output.ts'
 import { logWarning } from '../../base/log-warning.ts'
 import { startTimer } from '../../base/timer.ts'
 import { ConfigError, errorText, PhiError } from '../../contract/errors.ts'
@@ -134,7 +135,9 @@ export class PageTools {
       return
     }
     this.#renew(key, known)
-    const answer = await answerOf(tool, known)
+    const answer = await answerOf(tool, known, (why) =>
+      this.#warn(new Error(`The result of ${known.call.toolName} cannot be shown: ${why}`)),
+    )
     known.stopTimer()
     if (this.#calls.get(key) !== known || known.stop.signal.aborted) return
     known.answer = answer
@@ -196,12 +199,15 @@ function pageTool(given: unknown): PageTool {
   return { run, offer: { description, parameters } }
 }
 
-async function answerOf({ run }: PageTool, { call, stop }: KnownCall): Promise<ClientCallAnswer> {
+async function answerOf({ run }: PageTool, { call, stop }: KnownCall, warn: (why: string) => void): Promise<ClientCallAnswer> {
   const { toolCallId, toolName, arguments: args } = call
   try {
     const output: JsonValue | undefined = await run(args satisfies JsonObject, { toolCallId, toolName, signal: stop.signal })
     // What has nothing to say is done.
-    return { output: output ?? 'Done.' }
+    const shown = shownOutput(output ?? 'Done.')
+    if ('value' in shown) return { output: shown.value }
+    warn(shown.why)
+    return { output: unshownText(shown.why) }
   } catch (error) {
     return { error: errorText(error) }
   }

@@ -20,7 +20,8 @@ export const toolName: ShapeOf<string> = kind(`a name of 1 to ${maxToolName} let
 /** What is known of a call that has an error result without having failed. `unknown`: its process ended while it ran. */
 export const callOutcome = oneOf('unknown')
 
-const resultFields = {
+/** The keys of a `ToolResult`. */
+export const toolResultFields = {
   content: listOf(content),
   details: optional(json),
   /** True when the call failed in a way the model should see; a thrown error has the same effect. */
@@ -34,5 +35,5 @@ const resultFields = {
 }
 
 /** What a tool gives back. `content` goes to the model, `details` to the application only. Source: docs/concepts/tools.md */
-export interface ToolResult extends FieldsOf<typeof resultFields> {}
-export const toolResult: ShapeOf<ToolResult> = object<ToolResult>(resultFields)
+export interface ToolResult extends FieldsOf<typeof toolResultFields> {}
+export const toolResult: ShapeOf<ToolResult> = object<ToolResult>(toolResultFields)

@@ -34,14 +34,19 @@ export function invokeTool(loop: LoopState, call: PreparedCall, changes: Context
     if (isThenable(returned)) return running.settle(returned)
     return loop.hooks.watchesUpdates || running.stop.aborted
       ? running.settle(Promise.resolve(returned))
-      : running.end(toToolResult(call.name, returned))
+      : running.end(toToolResult(call.name, returned, loop))
   } catch (error) {
     return running.settle(Promise.reject(error))
   }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+  try {
+    return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+  } catch {
+    // A member that throws is no promise.
+    return false
+  }
 }
 
 /** A tool while it runs: turns its reports into events until the call has ended. */
@@ -150,7 +155,7 @@ class RunningCall implements CallInRun {
     const { tool, name } = this.#call
     let result: ToolResult
     try {
-      result = toToolResult(name, await stop.race(work))
+      result = toToolResult(name, await stop.race(work), this.#loop)
     } catch (error) {
       result = stop.aborted && tool.endsOnAbort === true ? await this.#cutOff(work, error) : this.#failed(error)
     }
@@ -219,7 +224,7 @@ class RunningCall implements CallInRun {
     if (this.#isOver) return
     const { id: toolCallId, name: toolName } = this.#call
     const { hooks } = this.#loop
-    const partialResult = toToolResult(toolName, partial)
+    const partialResult = toToolResult(toolName, partial, this.#loop)
     // Looked up again when it is reported: a hook may take longer than the call.
     const emit = () => this.#emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult })
     if (!hooks.watchesUpdates) {

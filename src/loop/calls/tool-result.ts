@@ -1,9 +1,11 @@
+import { noOutput, shownOutput, unshownText } from '../../base/json/tool-output.ts'
 import { errorText, ToolError, type ToolErrorCode } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
 import { type Content, content } from '../../contract/message/content.ts'
 import { newId } from '../../contract/message/ids.ts'
 import { type MessageEnvelope, now, type ToolResultMessage, text } from '../../contract/message/message.ts'
 import { faultIn, toldCaller } from '../../contract/shape/fault.ts'
-import type { ToolResult } from '../../contract/tool/tool-result.ts'
+import { type ToolResult, toolResultFields } from '../../contract/tool/tool-result.ts'
 
 /** A tool result with its envelope, as it stands in the history. */
 export type ToolResultEntry = ToolResultMessage & MessageEnvelope
@@ -30,25 +32,62 @@ export function toolErrorText(error: unknown): string {
   return isSaid ? message : `${prefix}: ${message}`
 }
 
+/** The part of a loop that hears of results which cannot be used whole. */
+export interface ResultWarnings {
+  warn(event: string, fields: JsonObject): void
+  withoutSecrets?(text: string): string
+}
+
 /**
  * What a tool returned or reported, as a result that can be stored and sent.
  *
  * **Contract**
- * - A string becomes text; any other JSON value becomes its JSON as text, and `details`. `details` become what JSON makes of them. Everything is copied, and what does not belong to a `ToolResult` is left
- *   out: a tool that keeps its result cannot change an event or the history.
- * - Never throws: a broken shape, or a value that JSON refuses, becomes an error result that says so.
+ * - A string becomes text; nothing becomes `(no output)`; any other JSON value becomes its JSON as text, and `details`. An object whose `content` is a string is a
+ *   `ToolResult` if it has no other keys than a `ToolResult` has. Everything is copied, and what does not belong to a `ToolResult` is left out.
+ * - Never throws, and makes no error of what it cannot show: the tool has run, and a model that reads of an error runs it again. The text says why, and `warnings` hears of it.
  */
-export function toToolResult(toolName: string, returned: unknown): ToolResult {
+export function toToolResult(toolName: string, returned: unknown, warnings?: ResultWarnings): ToolResult {
   if (typeof returned === 'string') return { content: [text(returned)] }
-  try {
-    return (
-      plainResult(returned) ??
-      jsonResult(returned) ??
-      errorResult(`Tool ${toolName} returned ${describe(returned)} instead of a string or { content: [...] }.`)
+  if (returned === undefined) return { content: [text(noOutput)] }
+  const warn = (message: string, hint: string) => warnings?.warn('toolResult', { toolName, message, hint })
+  const unshown = (reason: string): ToolResult => {
+    const why = warnings?.withoutSecrets?.(reason) ?? reason
+    warn(
+      `The result of tool ${JSON.stringify(toolName)} cannot be shown: ${why.replace(/[.!?]?$/, '.')}`,
+      'Return text, JSON, or { content }.',
     )
+    return { content: [text(unshownText(why))] }
+  }
+  try {
+    const plain = plainResult(returned, (why) => {
+      warn(
+        `The details of a result of tool ${JSON.stringify(toolName)} are left out: ${why.replace(/[.!?]?$/, '.')}`,
+        'Details must be JSON.',
+      )
+    })
+    if (plain !== undefined) return plain
   } catch (error) {
-    if (error instanceof BlockFault) return errorResult(`Tool ${toolName} returned a result that cannot be sent: ${error.message}.`)
-    return errorResult(`Tool ${toolName} returned a value that is not JSON: ${errorText(error)}`)
+    const isFailed = typeof returned === 'object' && returned !== null && flagOf(returned, 'isError')
+    const isEnd = typeof returned === 'object' && returned !== null && flagOf(returned, 'endRun')
+    return { ...unshown(errorText(error)), ...(isFailed && { isError: true }), ...(isEnd && { endRun: true }) }
+  }
+  const shown = shownOutput(returned)
+  if ('why' in shown) return unshown(shown.why)
+  const ignored = flags.filter((name) => flagOf(shown.value, name))
+  if (ignored.length > 0) {
+    const message = `${ignored.join(' and ')} in a result of tool ${JSON.stringify(toolName)} has no effect: the value is plain JSON, not a ToolResult.`
+    warn(message, 'Return { content, details, … } with keys of ToolResult only.')
+  }
+  return { content: [text(shown.json)], details: shown.value }
+}
+
+const flags = ['endRun', 'isError'] as const
+
+function flagOf(value: unknown, name: (typeof flags)[number]): boolean {
+  try {
+    return Object(value)[name] === true
+  } catch {
+    return false
   }
 }
 
@@ -78,35 +117,24 @@ export function toolResultEntry(
 }
 
 /** A copy of a `ToolResult`; `undefined` when `value` is none. */
-function plainResult(value: unknown): ToolResult | undefined {
+function plainResult(value: unknown, withoutDetails: (why: string) => void): ToolResult | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  const { content: given, details, isError, childLoopId, endRun, offers }: Partial<Record<keyof ToolResult, unknown>> = value
-  if (!Array.isArray(given)) return undefined
-  const blocks: Content[] = []
+  const { content: given }: { content?: unknown } = value
+  const isText = typeof given === 'string' && Object.keys(value).every((name) => Object.hasOwn(toolResultFields, name))
+  if (!isText && !Array.isArray(given)) return undefined
+  const { details, isError, childLoopId, endRun, offers }: Partial<Record<keyof ToolResult, unknown>> = value
+  const blocks: Content[] = isText ? [text(given)] : []
   // Not `map`: it passes over holes.
-  for (const [index, item] of given.entries()) blocks.push(plainBlock(item, `content[${index}]`))
+  if (!isText && Array.isArray(given)) for (const [index, item] of given.entries()) blocks.push(plainBlock(item, `content[${index}]`))
   const result: ToolResult = { content: blocks }
-  if (details !== undefined) result.details = JSON.parse(JSON.stringify(details))
+  const shown = details === undefined ? undefined : shownOutput(details)
+  if (shown !== undefined && 'why' in shown) withoutDetails(shown.why)
+  else if (shown !== undefined) result.details = shown.value
   if (isError === true) result.isError = true
   if (endRun === true) result.endRun = true
   if (Array.isArray(offers)) result.offers = offers.filter((name) => typeof name === 'string')
   if (typeof childLoopId === 'string') result.childLoopId = childLoopId
   return result
-}
-
-/** A JSON value as text and details; `undefined` for a value of another kind, and for a `ToolResult` that is broken. */
-function jsonResult(value: unknown): ToolResult | undefined {
-  if (!isJson(value)) return undefined
-  const json: string | undefined = JSON.stringify(value)
-  return json === undefined ? undefined : { content: [text(json)], details: JSON.parse(json) }
-}
-
-/** At its top: further down, what JSON makes of a value is taken. Of a map it would make `{}`. */
-function isJson(value: unknown): boolean {
-  if (typeof value !== 'object') return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
-  if (value === null || Array.isArray(value)) return true
-  if ('content' in value && Array.isArray(value.content)) return false
-  return Object.prototype.toString.call(value) === '[object Object]' || ('toJSON' in value && typeof value.toJSON === 'function')
 }
 
 /** A copy of a block without what does not belong to it. Throws `BlockFault` for what no tool may return. */
@@ -129,9 +157,4 @@ function plainBlock(value: unknown, place: string): Content {
 function fieldsOfBlock(type: string): readonly string[] {
   const form = content.form.of === 'tagged' ? content.form.variants.get(type)?.form : undefined
   return form?.of === 'object' ? Object.keys(form.fields).filter((name) => name !== 'providerState') : []
-}
-
-function describe(value: unknown): string {
-  if (value === null || value === undefined || Number.isNaN(value)) return String(value)
-  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`
 }

@@ -100,8 +100,12 @@ export interface BackgroundTasks {
   stop(backgroundId: string): void
 }
 
-/** What a tool may return: a `ToolResult`, or any JSON value, which becomes text, and `details` where it is none. */
-export type ToolOutput = ToolResult | JsonValue
+/**
+ * What a tool may return: a `ToolResult`, whose `content` may be a string, or any JSON value, which becomes text, and `details` where it is none. A tool that
+ * returns nothing has the result `(no output)`.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement has this type
+export type ToolOutput = ToolResult | (Omit<ToolResult, 'content'> & { content: string }) | JsonValue | undefined | void
 
 /** How a tool describes its arguments: a Standard Schema (zod 4, valibot, …) or a JSON Schema with an object at its root. */
 export type ToolParameters = StandardSchema | JsonSchema

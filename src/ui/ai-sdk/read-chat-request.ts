@@ -1,3 +1,4 @@
+import { noOutput } from '../../base/json/tool-output.ts'
 import { isJsonObject, type JsonObject, jsonObjectsIn } from '../../contract/json.ts'
 import type { Content } from '../../contract/message/content.ts'
 import { isId } from '../../contract/message/ids.ts'
@@ -75,7 +76,8 @@ function decisionsOf(message: JsonObject): ToolDecision[] {
 function resultsOf(message: JsonObject): ToolOutcome[] {
   return jsonObjectsIn(message.parts).flatMap(({ type, toolCallId, state, output, errorText, providerExecuted }): ToolOutcome[] => {
     if (typeof type !== 'string' || !type.startsWith('tool-') || !isId(toolCallId) || providerExecuted === true) return []
-    if (state === 'output-available' && output !== undefined) return [{ toolCallId, answer: { output } }]
+    // JSON leaves out the output of a tool that returned nothing.
+    if (state === 'output-available') return [{ toolCallId, answer: { output: output === undefined ? noOutput : output } }]
     return state === 'output-error' && typeof errorText === 'string' ? [{ toolCallId, answer: { error: errorText } }] : []
   })
 }

@@ -1,6 +1,14 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { emptyUsage } from '../../../src/contract/model/usage.ts'
-import { type AgentEvent, type ToolContext, ToolError, type ToolErrorCode, type ToolResult, textOf } from '../../../src/index.ts'
+import {
+  type AgentEvent,
+  type Logger,
+  type ToolContext,
+  ToolError,
+  type ToolErrorCode,
+  type ToolResult,
+  textOf,
+} from '../../../src/index.ts'
 import { WorkspaceError } from '../../../src/tools/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { ofType, play, tool } from '../../support/play.ts'
@@ -9,9 +17,12 @@ const circular: { self?: unknown } = {}
 circular.self = circular
 
 /** Runs one call of a tool that may return and report anything. */
-async function run(execute: (ctx: ToolContext) => unknown) {
+async function run(execute: (ctx: ToolContext) => unknown, logger?: Logger | false) {
   const odd = tool('t', (_, ctx) => execute(ctx) as ToolResult)
-  const played = await play([{ toolCalls: [{ name: 't', arguments: {} }] }, { text: 'ok' }], { tools: [odd] })
+  const played = await play([{ toolCalls: [{ name: 't', arguments: {} }] }, { text: 'ok' }], {
+    tools: [odd],
+    ...(logger !== undefined && { logger }),
+  })
   expect(played.result.status).toBe('completed')
   expect(grammarFaults(played.events)).toEqual([])
   expect(isPlain(played.events)).toBe(true)
@@ -26,28 +37,37 @@ function isPlain(events: readonly AgentEvent[]): boolean {
 
 const rates = { inputPerMillion: 1, outputPerMillion: 1, cacheReadPerMillion: 1, cacheWritePerMillion: 1 }
 const words = { type: 'text', text: 'x' }
-const notAResult = /^Tool t returned .+ instead of a string or \{ content: \[\.\.\.\] \}\.$/
-const notSent = /^Tool t returned a result that cannot be sent: content\[0\] /
-const notJson = /^Tool t returned a value that is not JSON: /
+const cannotBeShown = (why: RegExp) => new RegExp(`^The tool ran\\. Its result cannot be shown: ${why.source}`)
 
-describe('a result that is none', () => {
+describe('a result that cannot be shown', () => {
+  class Trap {
+    toJSON(): never {
+      throw new Error('no JSON today')
+    }
+  }
   it.each<[string, unknown, RegExp]>([
-    ['nothing', undefined, notAResult],
-    ['a number that JSON does not have', Number.NaN, notAResult],
-    ['a function', () => 1, notAResult],
-    ['a bigint', 1n, notAResult],
-    ['a map, of which JSON would make {}', new Map([['a', 1]]), notAResult],
-    ['an error', new Error('returned, not thrown'), notAResult],
-    ['bytes', new Uint8Array(2), notAResult],
-    ['a list with a circle in it', [circular], notJson],
-    ['a block of another type', { content: [{ type: 'audio', data: '' }] }, notSent],
+    ['a number that JSON does not have', Number.NaN, /it is NaN/],
+    ['a function', () => 1, /it is a function/],
+    ['a symbol', Symbol('s'), /it is a symbol/],
+    ['a bigint', 1n, /it is a bigint/],
+    ['a bigint further down', { n: 1n }, /.*BigInt/],
+    ['a map, of which JSON would make {}', new Map([['a', 1]]), /it is Map/],
+    ['a set', new Set([1]), /it is Set/],
+    ['an error', new Error('returned, not thrown'), /it is Error/],
+    ['bytes', new Uint8Array(2), /it is Uint8Array/],
+    ['a blob', new Blob(['x']), /it is Blob/],
+    ['a response', new Response('x'), /it is Response/],
+    ['a stream', new ReadableStream(), /it is ReadableStream/],
+    ['a generator', (function* () {})(), /it is Generator/],
+    ['a list with a circle in it', [circular], /.*circular/],
+    ['a toJSON that throws', new Trap(), /no JSON today/],
+    ['a toJSON that throws further down', { deep: [new Trap()] }, /no JSON today/],
+    ['a toJSON that gives nothing', { toJSON: () => undefined }, /its JSON is empty/],
+    ['a block of another type', { content: [{ type: 'audio', data: '' }] }, /content\[0\] /],
     // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
-    ['a hole between blocks', { content: [, words] }, notSent],
-    ['a picture whose bytes are none', { content: [{ type: 'image', mimeType: 'image/png', data: btoa('%PDF-1.7') }] }, notSent],
-    ['a file without bytes', { content: [{ type: 'file', mimeType: 'application/pdf' }] }, notSent],
-    ['circular details', { content: [], details: circular }, notJson],
-    ['a bigint in the details', { content: [], details: { n: 1n } }, notJson],
-    ['a function as details', { content: [], details: () => 1 }, notJson],
+    ['a hole between blocks', { content: [, words] }, /content\[0\] /],
+    ['a picture whose bytes are none', { content: [{ type: 'image', mimeType: 'image/png', data: btoa('%PDF-1.7') }] }, /content\[0\] /],
+    ['a file without bytes', { content: [{ type: 'file', mimeType: 'application/pdf' }] }, /content\[0\] /],
     [
       'a member that throws',
       {
@@ -55,12 +75,99 @@ describe('a result that is none', () => {
           throw new Error('trap')
         },
       },
-      notJson,
+      /trap/,
     ],
-  ])('%s: the model is told', async (_, returned, expected) => {
-    const { ended } = await run(() => returned)
-    expect(ended).toMatchObject({ isError: true, content: [{ type: 'text', text: expect.stringMatching(expected) }] })
+    [
+      'a then that throws',
+      {
+        // biome-ignore lint/suspicious/noThenProperty: it is what is tested
+        get then() {
+          throw new Error('trap')
+        },
+      },
+      /trap/,
+    ],
+  ])('is a success that says so, and a warning: %s', async (_, returned, why) => {
+    const logger = { warn: vi.fn() }
+    const { ended, message } = await run(() => returned, logger)
+    expect(ended?.content).toEqual([{ type: 'text', text: expect.stringMatching(cannotBeShown(why)) }])
+    expect(message).toMatchObject({ isError: false })
+    expect(logger.warn.mock.calls.map(([event]) => event)).toEqual(['toolResult'])
   })
+
+  it('keeps its flags', async () => {
+    const content = [{ type: 'audio' }]
+    expect((await run(() => ({ content, isError: true, endRun: true }), false)).ended).toMatchObject({ isError: true, endRun: true })
+  })
+
+  it.each([circular, { n: 1n }, () => 1])('leaves out details that are not JSON, and warns', async (details) => {
+    const logger = { warn: vi.fn() }
+    const { ended } = await run(() => ({ content: [words], details }), logger)
+    expect(ended).toEqual({ content: [words] })
+    expect(logger.warn).toHaveBeenCalledTimes(1)
+  })
+
+  it('warns on the console by default', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    await run(() => new WeakMap(), undefined)
+    expect(warn.mock.calls.map(([line]) => String(line))).toEqual([expect.stringContaining('it is WeakMap')])
+    warn.mockRestore()
+  })
+})
+
+describe('a tool that returns nothing', () => {
+  it.each([
+    ['undefined', () => undefined],
+    ['a promise of nothing', async () => {}],
+  ])('has succeeded: %s', async (_, execute) => {
+    const logger = { warn: vi.fn() }
+    const { ended, message } = await run(execute, logger)
+    expect(ended).toEqual({ content: [{ type: 'text', text: '(no output)' }] })
+    expect(message).toMatchObject({ isError: false })
+    expect(logger.warn).not.toHaveBeenCalled()
+  })
+})
+
+describe('an object whose content is a string', () => {
+  it('is a ToolResult if it has no other keys than one has', async () => {
+    const { ended, message } = await run(() => ({ content: 'text', endRun: true, details: { a: 1 } }))
+    expect(ended).toEqual({ content: [{ type: 'text', text: 'text' }], endRun: true, details: { a: 1 } })
+    expect(message).toMatchObject({ endRun: true })
+  })
+
+  it('is an error of the tool if it says so', async () => {
+    expect((await run(() => ({ content: 'no', isError: true }))).message).toMatchObject({ isError: true })
+  })
+
+  it.each([
+    [{ content: 'text', path: 'a.txt' }, 0],
+    [{ content: 'text', path: 'a.txt', endRun: true }, 1],
+    [{ ok: true, isError: true }, 1],
+    [{ ok: true, isError: false }, 0],
+  ])('is plain JSON with other keys, and warns of flags without effect: %j', async (returned, warnings) => {
+    const logger = { warn: vi.fn() }
+    const { ended, message } = await run(() => returned, logger)
+    expect(ended).toEqual({ content: [{ type: 'text', text: JSON.stringify(returned) }], details: returned })
+    expect(message).toMatchObject({ isError: false })
+    expect(logger.warn).toHaveBeenCalledTimes(warnings)
+  })
+})
+
+it('a hook that replaces a result has the same rules', async () => {
+  const odd = tool('t', () => 'x')
+  const results: unknown[] = [undefined, new Map(), { content: 'text' }]
+  const turns = results.map(() => ({ toolCalls: [{ name: 't', arguments: {} }] }))
+  const { agent } = await play([...turns, { text: 'ok' }], {
+    tools: [odd],
+    logger: false,
+    hooks: { afterToolExecution: () => ({ result: results.shift() as ToolResult }) },
+  })
+  const told = agent.messages.flatMap((each) => (each.role === 'toolResult' ? [[textOf(each.content), each.isError]] : []))
+  expect(told).toEqual([
+    ['(no output)', false],
+    ['The tool ran. Its result cannot be shown: it is Map, which JSON cannot hold.', false],
+    ['text', false],
+  ])
 })
 
 it('files and citations of a result go into the history as they are', async () => {
