@@ -47,13 +47,13 @@ export async function readSharedText(c: Context, limits: BodyLimits): Promise<st
 const letGoTimes = 8
 
 /**
- * As `readSharedText`, for JSON of whose list `name` only the last element matters: those before it are let go as they come, and count little. So a page that
- * sends all of its conversation each time may have a long one.
+ * As `readSharedText`, for a list `messages` of which only the last message matters, and the last one of the assistant: the others are let go as they come, and count
+ * little. So a page that sends all of its conversation each time may have a long one.
  */
-export async function readWithLastOf(c: Context, name: string, limits: BodyLimits): Promise<string> {
+export async function readLastMessages(c: Context, limits: BodyLimits): Promise<string> {
   const request = c.req.raw
   if (request.bodyUsed || !request.body) return readSharedText(c, limits)
-  return readStream(request, { ...limits, maxBytes: letGoTimes * limits.maxBytes }, () => new LastKept(name, limits.maxBytes))
+  return readStream(request, { ...limits, maxBytes: letGoTimes * limits.maxBytes }, () => new LastKept(limits.maxBytes))
 }
 
 /** What is kept of a body as it comes. */
@@ -65,8 +65,9 @@ interface Kept {
 class LastKept extends LastOfList implements Kept {
   readonly #maxChars: number
 
-  constructor(name: string, maxChars: number) {
-    super(name)
+  constructor(maxChars: number) {
+    // In a string the quotes would be escaped.
+    super('messages', (message) => /"role"\s*:\s*"assistant"/.test(message))
     this.#maxChars = maxChars
   }
 

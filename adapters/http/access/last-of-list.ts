@@ -6,11 +6,14 @@ const bracket = 0x5b
 const brace = 0x7b
 
 /**
- * The text of a JSON object of whose list `name` only the last element is kept, while it comes in pieces: what stands before is let go as it is read. What is no
- * JSON is kept as it is, for whoever parses it.
+ * The text of a JSON object of whose list `name` only the last element is kept, and the last one before it that `keeps` names, while it comes in pieces: what
+ * else stands before is let go as it is read. What is no JSON is kept as it is, for whoever parses it.
  */
 export class LastOfList {
   readonly #name: string
+  readonly #keeps: (element: string) => boolean
+  /** The last element before the one that is read which is kept too, with its comma. */
+  #kept = ''
   /** All up to the element of the list that is read, or up to here. */
   #head = ''
   #element = ''
@@ -22,17 +25,19 @@ export class LastOfList {
   #key = ''
   #isAfterColon = false
 
-  constructor(name: string) {
+  /** `keeps` is given the text of each element but the last. Default: none is kept. */
+  constructor(name: string, keeps: (element: string) => boolean = () => false) {
     this.#name = name
+    this.#keeps = keeps
   }
 
-  /** Characters that are kept. */
+  /** Characters that are kept of the last element and around the list. No other element is longer than this was. */
   get length(): number {
     return this.#head.length + this.#element.length
   }
 
   get text(): string {
-    return this.#head + this.#element
+    return this.#head + this.#kept + this.#element
   }
 
   add(piece: string): void {
@@ -49,12 +54,15 @@ export class LastOfList {
       const code = piece.charCodeAt(at)
       if (this.#isInString) this.#inString(code)
       else if (code === comma && this.#isInList && this.#depth === 2) {
+        this.#keep(piece.slice(from, at))
+        if (this.#keeps(this.#element)) this.#kept = `${this.#element},`
         this.#element = ''
         from = at + 1
       } else if (isClosing(code) && this.#isInList && this.#depth === 2) {
         this.#keep(piece.slice(from, at))
         from = at
-        this.#head += this.#element
+        this.#head += this.#kept + this.#element
+        this.#kept = ''
         this.#element = ''
         this.#isInList = false
         this.#structure(code)

@@ -4,7 +4,9 @@ import type { Caller } from '../access/authorize.ts'
 import { leaving, ProblemError } from '../access/problem.ts'
 import { SessionWatch } from '../notices/session-watch.ts'
 import type { SessionSchedules } from '../schedules/session-schedules.ts'
+import type { CallProgress } from './call-progress.ts'
 import { KeptByKey, QueuedInputs } from './commands/queued-inputs.ts'
+import { SaidMessages } from './commands/said-messages.ts'
 import { inTime, RevocableStore, untilHandedOver } from './hand-over.ts'
 import type { LiveSessionHost } from './live-session-host.ts'
 import { NamedMedia } from './named-media.ts'
@@ -40,6 +42,8 @@ export class LiveSession {
   readonly #stateChanges = new KeptByKey<number>()
   /** What clients have said to runs that were on. */
   readonly queued = new QueuedInputs()
+  /** What pages have said, and the runs that this began. */
+  readonly said = new SaidMessages()
   /** What changes the agent is done one after the other: two who begin at once must not make two of it. */
   readonly #turns = new OneByOne()
   #claim: Promise<void> | undefined
@@ -191,6 +195,11 @@ export class LiveSession {
   /** The run that is on, as `continuedRun`, or the one that was on last in this process. */
   async latestRun(): Promise<AgentRun | undefined> {
     return (await this.continuedRun()) ?? this.#agent.latest?.run
+  }
+
+  /** What became of the calls of that run. */
+  get calls(): CallProgress {
+    return this.#agent.calls
   }
 
   /** How many calls wait for a person or a page, and how many messages to be heard. */

@@ -1,5 +1,6 @@
 import { Agent, type AgentEvent, type AgentRun, ConfigError, resumeAgent, type SessionStore } from '../../../src/index.ts'
 import { queuedInputs, type RecordedInput } from '../../../src/session/index.ts'
+import { CallProgress } from './call-progress.ts'
 import { loopsByKey, type QueuedInputs, versionsByKey } from './commands/queued-inputs.ts'
 import type { LiveSessionHost } from './live-session-host.ts'
 import type { RecordedSession } from './read/recorded-session.ts'
@@ -38,6 +39,8 @@ export class SessionAgent {
   /** Who else held the session when the agent was made. */
   #knownHolder: string | undefined
   #latest: BegunRun | undefined
+  /** What became of the calls of that run. */
+  readonly calls = new CallProgress()
   /** The loops that were begun under keys before the agent was made. */
   #begunBefore: ReadonlyMap<string, string> = new Map()
   /** The versions of shared state that were made under keys before. */
@@ -191,6 +194,7 @@ export class SessionAgent {
     const { host, onBegin, onEvent, onState } = this.#parts
     agent.sharedState?.subscribe(({ version }) => onState(version))
     agent.subscribe((event) => {
+      this.calls.take(event)
       if (event.type === 'agentStart') onBegin(this.note(agent))
       onEvent(event)
       if (event.type === 'agentEnd') host.runs.close()

@@ -18,7 +18,7 @@ import type { RunSource } from '../stream/event-source.ts'
 import { chatFrames, type FrameWriter, type IsSeen, responseFrames, wholeFrames } from '../stream/frame-writer.ts'
 import { RunFrames } from '../stream/run-frames.ts'
 import { eventStream, type RunStreamOptions } from '../stream/run-stream.ts'
-import { type AnsweredCall, untilResolved } from '../stream/until-resolved.ts'
+import { untilResolved } from '../stream/until-resolved.ts'
 import { failureResponse } from './openai-error.ts'
 
 /** The run that a request is answered with. */
@@ -26,8 +26,8 @@ export interface Answering {
   source: RunSource
   /** Ids of what the caller has said itself. */
   given?: ReadonlySet<string>
-  /** The calls of the run that the caller was asked about in an answer before, and has answered: it has everything up to that. */
-  answered?: readonly AnsweredCall[]
+  /** Calls that the caller has answered: it has what the run said before the first of them was resolved. Absent or empty: it has nothing of the run. */
+  since?: readonly string[]
   /** Stops a run to which nobody can come back. Absent for one in a session, which goes on without the client. */
   stop?: (reason: unknown) => void
   streaming: RunStreamOptions & { caller: Caller }
@@ -104,8 +104,8 @@ function isStored({ stop }: Answering): boolean {
 }
 
 /** For one reader: what it has seen depends on what it has read. */
-function isSeenOf({ answered = [] }: Answering): IsSeen {
-  return answered.length === 0 ? () => false : untilResolved(answered)
+function isSeenOf({ since = [] }: Answering): IsSeen {
+  return since.length === 0 ? () => false : untilResolved(since)
 }
 
 async function streamed(answering: Answering, writer: FrameWriter): Promise<Response> {

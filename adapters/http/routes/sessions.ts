@@ -1,7 +1,7 @@
 import type { Context, Env, Hono } from 'hono'
 import { fieldIn, parsedJson } from '../../../src/internal.ts'
 import type { Caller } from '../access/authorize.ts'
-import { type BodyLimits, readSharedText, readWithLastOf } from '../access/body.ts'
+import { type BodyLimits, readLastMessages, readSharedText } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import type { LiveSessions, SessionRoutes } from '../live/live-sessions.ts'
 import { pageAsked, refuseCursor } from './page-query.ts'
@@ -33,7 +33,7 @@ export function addSessions<E extends Env>(app: Hono<E>, { access, sessions, rou
   const ofBody = async (c: Context<E>, path: string, name: string) => {
     const caller = await access(c)
     // The AI SDK sends the whole conversation, unless it is told otherwise: only its last message is read.
-    const text = path === '/chat' ? await readWithLastOf(c, 'messages', body) : await readSharedText(c, body)
+    const text = path === '/chat' ? await readLastMessages(c, body) : await readSharedText(c, body)
     const { headers, signal } = c.req.raw
     const request = new Request(new URL(path, c.req.url), { method: 'POST', headers, signal, body: text })
     return sessions(c).fetch({ ...caller, sessionId: idIn(text, name) }, request, routes)

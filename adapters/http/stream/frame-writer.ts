@@ -101,7 +101,8 @@ function protocolFrames<Chunk>(
   const textOf = (chunks: Chunk[]) => chunks.map(sse).join('')
   return {
     write: (event) => {
-      isPassingOver = isSeen(event)
+      // However much the client has: each response has an end.
+      isPassingOver = isSeen(event) && event.type !== 'agentEnd' && event.type !== 'parallelLoopEnd'
       if (!isPassingOver) return textOf(encoder.encode(event))
       encoder.skip(event)
       return ''

@@ -16,6 +16,8 @@ export interface AgUiEncoderOptions {
   clientCalls?: readonly PendingClientCall[]
   /** Sends all of `history` first, as `MESSAGES_SNAPSHOT`: for a client that has not seen it. Default `false`. */
   restate?: boolean
+  /** The id of a message that the run hears in its middle: the response begins after it. Default: it begins with the run. */
+  replyTo?: string
   /** What the client calls the conversation. Default: the session's id. */
   threadId?: string
   /** What the client calls the run. Default: the id of the loop. */

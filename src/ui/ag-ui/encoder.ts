@@ -21,6 +21,7 @@ const encoderOptions = optionsOf<AgUiEncoderOptions>({
   approvals: listOf(anything),
   clientCalls: listOf(anything),
   restate: aFlag,
+  replyTo: aText,
   threadId: aText,
   runId: aText,
   sharedState: anything,
@@ -60,6 +61,8 @@ class Encoder implements AgUiEncoder {
   readonly #frame: RunFrame
   readonly #messages = new MessageEvents(this.#ids, (event) => this.#frame.send(event))
   readonly #subAgents: SubAgentEvents
+  /** Until this message is heard, the client has everything. */
+  #replyTo: string | undefined
   /** That branches have begun, until what was said is told. */
   #announced: AgentEvent | undefined
 
@@ -67,6 +70,7 @@ class Encoder implements AgUiEncoder {
     const { history = [], restate = false } = options
     const { approvals = waitingApprovals(history), clientCalls = waitingClientCalls(history) } = options
     this.#options = options
+    this.#replyTo = options.replyTo
     const shown = toAgUiMessages(history, this.#ids)
     this.#frame = new RunFrame(options, restate ? shown : undefined)
     this.#subAgents = new SubAgentEvents(this.#frame.counts, (event) => this.#frame.send(event))
@@ -75,14 +79,24 @@ class Encoder implements AgUiEncoder {
   }
 
   encode(event: AgentEvent): AgUiEvent[] {
-    return this.#frame.collect(() => {
+    const events = this.#frame.collect(() => {
       if (event.type === 'messageUpdate') this.#messages.delta(event.messageId, event.delta)
       else this.#take(event)
     })
+    if (this.#replyTo === undefined) return events
+    const isHeard = event.type === 'messageEnd' && event.messageId === this.#replyTo
+    if (isHeard || this.#frame.isEnded) this.#replyTo = undefined
+    if (this.#frame.isEnded) return events
+    this.#forget()
+    return []
   }
 
   skip(event: AgentEvent): void {
     this.encode(event)
+    this.#forget()
+  }
+
+  #forget(): void {
     this.#frame.forget()
     this.#messages.forget()
     this.#subAgents.forget()

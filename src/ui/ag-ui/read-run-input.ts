@@ -18,7 +18,7 @@ export interface RunInput {
   message?: UserMessage & { id: string }
   /** What a person has decided about the interrupts of the run before. Anything but a clear approval denies. */
   decisions: ToolDecision[]
-  /** What came of calls that the page runs: the messages of tools at the end. Only one for a call that waits for a page is to be believed. */
+  /** What came of calls that the page runs: the messages of tools after the last calls. Only one for a call that waits for a page is to be believed. */
   results: ToolOutcome[]
   /** Tools that the page brings along. A server says which of them may be. */
   tools: ClientToolDeclaration[]
@@ -30,8 +30,8 @@ export interface RunInput {
  * Reads a `RunAgentInput`: JSON, parsed or as text.
  *
  * **Contract**
- * - Of the conversation only the last message is read, and only if the user said it; or the messages of tools with which it ends. Context of the client is
- *   not taken.
+ * - Of the conversation only the last message is read, if the user said it, and the messages of tools after the last calls. Context of the client is not
+ *   taken.
  * - A decision holds the hash of the arguments that were shown; `run.approve` refuses it for others.
  * - Pictures, sounds, videos, documents and `binary` parts come with their data, or by an https address for the service; nothing is fetched here.
  *   A part that cannot be read is a `problem` that names the part, for a person to read; so is a result that is none.
@@ -56,7 +56,7 @@ export function readRunInput(body: unknown): Read<RunInput> {
   const state = readState(value.state)
   if (state.problem !== undefined) return state
   const messages = jsonObjectsIn(value.messages)
-  const results = resultsAtEnd(messages)
+  const results = resultsIn(messages)
   if (results.value === undefined) return results
   const asked = {
     threadId,
@@ -81,10 +81,13 @@ function readTool({ name, description, parameters }: JsonObject, place: string):
 }
 
 /** Results of our own tools come again too: nobody waits for these. One that cannot be read is said to be so: its call would wait on without a word. */
-function resultsAtEnd(messages: readonly JsonObject[]): Read<ToolOutcome[]> {
-  const from = messages.findLastIndex(({ role }) => role !== 'tool') + 1
+function resultsIn(messages: readonly JsonObject[]): Read<ToolOutcome[]> {
+  // A client may keep no calls; then the results stand at the end.
+  const calls = messages.findLastIndex(({ role, toolCalls }) => role === 'assistant' && jsonObjectsIn(toolCalls).length > 0)
+  const from = calls < 0 ? messages.findLastIndex(({ role }) => role !== 'tool') + 1 : calls + 1
   const outcomes: ToolOutcome[] = []
-  for (const [index, { toolCallId, content, error }] of messages.slice(from).entries()) {
+  for (const [index, { role, toolCallId, content, error }] of messages.slice(from).entries()) {
+    if (role !== 'tool') continue
     const place = `messages[${from + index}]`
     if (typeof toolCallId !== 'string' || toolCallId === '')
       return problem(`${place}.toolCallId must be the id of the call that the message is the result of.`)

@@ -1,29 +1,19 @@
-import { PhiError } from '../../contract/errors.ts'
 import { type Content, isMedia } from '../../contract/message/content.ts'
-import { type AssistantMessage, shownContent } from '../../contract/message/message.ts'
+import { type AssistantMessage, hasCallsToAnswer, shownContent } from '../../contract/message/message.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aFlag, aFunction, anything, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
-import { asEmitted, isWithheld } from '../native/emitted-event.ts'
+import { isWithheld } from '../native/emitted-event.ts'
 import { AnswerLoops, BranchedLoops, isCut, ofBranch } from '../shared/answers.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import { CallChunks } from './call-chunks.ts'
-import type { UiEncoderOptions, UiMessageEncoder } from './encoder-contract.ts'
-import { finishReasonOf, reasons } from './finish-reason.ts'
+import { encoderOptions, type UiEncoderOptions, type UiMessageEncoder } from './encoder-contract.ts'
 import { GrowingBlock } from './growing-block.ts'
 import { chunksOf } from './parts.ts'
+import { asksPage, endingOf, failureText, finishReasonOf, noteOf, reasons } from './run-end.ts'
 import { sourceParts } from './service-parts.ts'
 import { interjection, metadataAfter, type OpenAnswer, readAnswers } from './to-ui-messages.ts'
 import type { CostOf, UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
 import { WholeBlocks } from './whole-blocks.ts'
-
-const encoderOptions = optionsOf<UiEncoderOptions>({
-  history: listOf(anything),
-  approvals: listOf(anything),
-  clientCalls: listOf(anything),
-  restate: aFlag,
-  cost: aFunction,
-})
 
 /**
  * Encodes a run for `useChat` of the AI SDK (UI message stream v1).
@@ -61,29 +51,45 @@ class Encoder implements UiMessageEncoder {
   #id: string | undefined
   /** The last answer of the history, as long as the run may go on with it. */
   #earlier: OpenAnswer | undefined
-  readonly #restate: boolean
+  /** How many steps of that answer the client has. */
+  readonly #knownSteps: number
+  /** Until this message is heard, the client has everything. */
+  #replyTo: string | undefined
   #loops = new AnswerLoops()
   #metadata: UiMetadata | undefined
   /** Where in its text the answer stands, where the run asks for JSON. */
   #form: { messageMetadata?: Pick<UiMetadata, 'output'> } = {}
   #steps = 0
   #isStepOpen = false
+  /** The last step made calls: without a step after it, the hook would send their results again. */
+  #hasCalls = false
   /** The last answer of the open step failed: what is said next takes its place. */
   #hasFailed = false
   /** The message that is streamed. */
   #live: string | undefined
   #stopReason: AssistantMessage['stopReason'] = 'stop'
 
-  constructor({ history = [], restate = false, cost, approvals, clientCalls }: UiEncoderOptions) {
+  constructor(options: UiEncoderOptions) {
+    const {
+      history = [],
+      restate = false,
+      knownSteps = restate ? 0 : Number.POSITIVE_INFINITY,
+      replyTo,
+      cost,
+      approvals,
+      clientCalls,
+    } = options
     this.#cost = cost
+    this.#replyTo = replyTo
     const known = { ...(cost && { cost }), ...(approvals && { approvals }), ...(clientCalls && { clientCalls }) }
     const { last } = readAnswers(history, known)
-    this.#restate = restate
+    this.#knownSteps = knownSteps
     if (last === undefined) return
     this.#earlier = last
     this.#loops = last.loops
     this.#metadata = last.message.metadata
     this.#steps = last.steps
+    this.#hasCalls = last.hasCalls
     this.#calls.resume(last)
     this.#whole.resume(last.openServices, last.steps)
   }
@@ -93,13 +99,30 @@ class Encoder implements UiMessageEncoder {
     this.#out = []
     if (event.type === 'messageUpdate') this.#delta(event)
     else this.#take(event)
+    if (this.#replyTo !== undefined) this.#passOver(event)
     return this.#out
   }
 
   skip(event: AgentEvent): void {
     this.encode(event)
+    this.#forget()
+  }
+
+  #forget(): void {
     this.#isStarted = false
     this.#growing.forget()
+  }
+
+  /** Until the message that is replied to is heard. The answer to it is a message of its own. */
+  #passOver(event: AgentEvent): void {
+    if (this.#isEnded) return
+    const isHeard = event.type === 'messageEnd' && event.messageId === this.#replyTo
+    if (isHeard) this.#replyTo = undefined
+    this.#forget()
+    this.#out = []
+    if (!isHeard) return
+    this.#id = undefined
+    this.#beginAnswer()
   }
 
   get waiting(): WaitingForPerson {
@@ -119,9 +142,8 @@ class Encoder implements UiMessageEncoder {
   }
 
   fail(error: unknown): UiChunk[] {
-    const text = PhiError.isInstance(error) ? error.message : 'The events of the run could not be read on.'
     return this.#last(() => {
-      this.#fail(text)
+      this.#fail(failureText(error))
       this.#finish('error')
     })
   }
@@ -139,7 +161,8 @@ class Encoder implements UiMessageEncoder {
       this.#isStarted = true
       const id = this.#id
       this.#out.push({ type: 'start', ...(id !== undefined && { messageId: id }), ...this.#form })
-      if (this.#restate && id !== undefined && id === this.#earlier?.message.id) this.#out.push(...chunksOf(this.#earlier.message.parts))
+      if (id !== undefined && id === this.#earlier?.message.id)
+        this.#out.push(...chunksOf(this.#earlier.message.parts, { after: this.#knownSteps }))
       this.#earlier = undefined
     }
     this.#out.push(chunk)
@@ -187,21 +210,14 @@ class Encoder implements UiMessageEncoder {
       case 'agentEnd':
         this.#ended(event)
         return
-      case 'parallelLoopStart':
-        this.#branches.begin(event.loopIds)
-        this.#note(event)
-        return
       case 'parallelLoopEnd':
         this.#branchChosen(event.selectedLoopId)
         return
-      case 'providerRetry':
-        if (event.afterOutput) this.#reset()
-        this.#note(event)
-        return
       default:
+        if (event.type === 'parallelLoopStart') this.#branches.begin(event.loopIds)
+        if (event.type === 'providerRetry' && event.afterOutput) this.#reset()
         // Notes, and events of a newer version.
         this.#note(event)
-        return
     }
   }
 
@@ -212,9 +228,7 @@ class Encoder implements UiMessageEncoder {
 
   /** What has no counterpart, for `onData` of the page; it stays in no message. */
   #note(event: AgentEvent): void {
-    if (isWithheld(event, {})) return
-    const { type, runId: _run, seq: _seq, at: _at, sessionId: _session, loopId: _loop, ...data } = asEmitted(event)
-    this.#out.push({ type: `data-phi-${type}`, data, transient: true })
+    if (!isWithheld(event, {})) this.#out.push(noteOf(event))
   }
 
   #begin(messageId: string, loopId: string): void {
@@ -228,6 +242,7 @@ class Encoder implements UiMessageEncoder {
     if (this.#isStepOpen) return
     this.#isStepOpen = true
     this.#steps += 1
+    this.#hasCalls = false
     this.#send({ type: 'start-step' })
   }
 
@@ -269,6 +284,7 @@ class Encoder implements UiMessageEncoder {
     this.#loops = new AnswerLoops()
     this.#metadata = undefined
     this.#steps = 0
+    this.#hasCalls = false
     this.#calls.clear()
     this.#whole.clear()
   }
@@ -281,6 +297,7 @@ class Encoder implements UiMessageEncoder {
     for (const part of sourceParts(message.content, this.#steps)) this.#send(part)
     this.#calls.messageEnded()
     this.#live = undefined
+    this.#hasCalls = hasCallsToAnswer(message.content)
     this.#hasFailed = message.stopReason === 'error'
     this.#stopReason = message.stopReason
     this.#metadata = metadataAfter(this.#metadata, message, this.#cost)
@@ -320,20 +337,27 @@ class Encoder implements UiMessageEncoder {
     this.#send({ type: 'finish-step' })
   }
 
-  #ended({ status, error, rejection, limit, totalUsage, costUsd }: AgentEndEvent): void {
+  #ended(event: AgentEndEvent): void {
+    const { status, error, rejection, limit } = event
     this.#growing.close()
     if (status === 'paused') this.#holdBack()
     else this.#calls.close()
+    if (!asksPage(event)) this.#closeCalls()
     const problem = error?.message ?? rejection
-    const ending = {
-      status,
-      ...(totalUsage !== undefined && { totalUsage }),
-      ...(costUsd !== undefined && { totalCostUsd: costUsd }),
-    }
+    const ending = endingOf(event)
     if (problem !== undefined) this.#fail(problem, ending)
     if (status === 'aborted') this.#send({ type: 'abort' })
     if (limit !== undefined) this.#out.push({ type: 'data-phi-limit', data: limit, transient: true })
     this.#finish(reasons[status] ?? finishReasonOf(this.#stopReason), ending)
+  }
+
+  /** Ends the step of calls that nobody is asked about. The end of the response has metadata: with that the hook takes the step in. */
+  #closeCalls(): void {
+    if (!this.#hasCalls || this.#id === undefined) return
+    this.#endStep()
+    this.#send({ type: 'start-step' })
+    this.#isStepOpen = true
+    this.#hasCalls = false
   }
 
   /** The hook reads nothing after an error. */
@@ -369,6 +393,7 @@ class Encoder implements UiMessageEncoder {
       } else if (message.role === 'toolResult') this.#calls.ended({ ...message, result: message })
     }
     this.#calls.close()
-    this.#finish(finishReasonOf(this.#stopReason))
+    this.#closeCalls()
+    this.#finish(finishReasonOf(this.#stopReason), {})
   }
 }

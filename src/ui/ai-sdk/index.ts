@@ -12,6 +12,7 @@ export type { UiEncoderOptions, UiMessageEncoder } from './encoder-contract.ts'
 export { uiMessageSse, uiMessageStreamEnd, uiMessageStreamHeaders } from './encoder-contract.ts'
 export { outputOf, type WithText } from './output-of.ts'
 export { type ChatRequest, readChatRequest } from './read-chat-request.ts'
+export { type UiReplyOptions, uiMessageReply } from './reply.ts'
 export { historyIndexOf, toUiMessages, type UiMessageOptions } from './to-ui-messages.ts'
 export type {
   CostOf,

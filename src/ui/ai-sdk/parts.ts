@@ -28,28 +28,39 @@ export function outputOf(content: readonly Content[]): UiToolOutput {
   return content.some(isMedia) ? partsOf(content) : textOf(content)
 }
 
-/** The chunks that build `parts` in a client that has none of them. */
-export function chunksOf(parts: readonly UiPart[]): UiChunk[] {
+/** How `parts` are sent. */
+interface SentParts {
+  /** How many steps the client has already. Default: none. */
+  after?: number
+  /** Has the page run the calls that wait for it. Default: it is asked by events. */
+  asks?: boolean
+}
+
+/** The chunks that build `parts` in a client that lacks them. */
+export function chunksOf(parts: readonly UiPart[], { after = 0, asks = false }: SentParts = {}): UiChunk[] {
   const chunks: UiChunk[] = []
-  let isStepOpen = false
+  let steps = 0
   for (const [index, part] of parts.entries()) {
     if (part.type === 'step-start') {
-      if (isStepOpen) chunks.push({ type: 'finish-step' })
-      isStepOpen = true
-      chunks.push({ type: 'start-step' })
-    } else chunks.push(...chunksOfPart(part, `${index}`))
+      steps += 1
+      if (steps > after + 1) chunks.push({ type: 'finish-step' })
+      if (steps > after) chunks.push({ type: 'start-step' })
+    } else if (after === 0 || steps > after) chunks.push(...chunksOfPart(part, `${index}`, asks))
   }
   return chunks
 }
 
-function chunksOfPart(part: Exclude<UiPart, { type: 'step-start' }>, textId: string): UiChunk[] {
+function chunksOfPart(part: Exclude<UiPart, { type: 'step-start' }>, textId: string, asks: boolean): UiChunk[] {
   if (part.type === 'text') return block('text', textId, part.text)
   if (part.type === 'reasoning') return block('reasoning', part.id, part.text)
   if (part.type === 'file') return [fileChunk(part)]
   if (!isToolPart(part)) return [part]
   const { toolCallId, toolName, input, title, providerExecuted } = part
-  // It is the page's to run once it is asked to.
-  if (part.type !== 'dynamic-tool' && part.state === 'input-available') return [{ type: 'tool-input-start', toolCallId, toolName }]
+  if (part.type !== 'dynamic-tool' && part.state === 'input-available') {
+    // It is the page's to run once it is asked to.
+    const begun: UiChunk = { type: 'tool-input-start', toolCallId, toolName }
+    return asks ? [begun, { type: 'tool-input-available', toolCallId, toolName, input, providerExecuted: false }] : [begun]
+  }
   const written: UiChunk = {
     type: 'tool-input-available',
     toolCallId,

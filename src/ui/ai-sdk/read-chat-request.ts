@@ -19,11 +19,13 @@ export interface ChatRequest {
   message?: UserMessage & { id: string }
   /** The message the request is about: the user message that is edited (then it is `message.id`), the answer to make again, or the one with the decisions. */
   messageId?: string
+  /** The last answer as the page has it: it may come with the next message. */
+  answer?: { id: string; steps: number }
   /** What a person has decided about calls of the last answer. A decision that was made before comes again until its call has a result. */
   decisions: ToolDecision[]
   /**
-   * What came of calls that the page runs. It comes again, with those of all other calls of the answer: only one for a call that waits for a page is to be
-   * believed.
+   * What came of calls that the page runs, in the last step of the last answer. It comes again, with those of all other calls of the step: only one for a call that waits for a
+   * page is to be believed.
    */
   results: ToolOutcome[]
 }
@@ -32,8 +34,8 @@ export interface ChatRequest {
  * Reads the body that `useChat` sends: JSON, parsed or as text.
  *
  * **Contract**
- * - Of the conversation only the last message is read: what the person says, or has decided. Words that a client
- *   puts into an earlier message, or gives to an assistant or a tool, are not taken. Results of calls that the page itself runs are.
+ * - Of the conversation only two messages are read: what the person says last, and what was decided about calls of the last answer or came of them. Words that a client puts
+ *   into an earlier message, or gives to an assistant or a tool, are not taken. Results of calls that the page itself runs are.
  * - A decision holds the hash of the arguments that were shown; `run.approve` refuses it for others.
  * - Files of any media type come with their data, or by an https address for the service; nothing is fetched here. A part that cannot be read is a
  *   `problem` that names the part, for a person to read.
@@ -46,20 +48,40 @@ export function readChatRequest(body: unknown): Read<ChatRequest> {
   if (trigger !== 'submit-message' && trigger !== 'regenerate-message')
     return problem('trigger must be "submit-message" or "regenerate-message".')
   if (messageId !== undefined && messageId !== null && !isId(messageId)) return problem('messageId must be the id of a message.')
-  const about = isId(messageId) ? { messageId } : {}
-  const last = jsonObjectsIn(value.messages).at(-1)
+  const messages = jsonObjectsIn(value.messages)
+  const last = messages.at(-1)
   if (last === undefined) return problem('messages must be the messages of the chat.')
-  if (last.role !== 'user') {
-    const decisions = decisionsOf(last)
-    const results = trigger === 'submit-message' ? resultsOf(last) : []
-    if (trigger === 'submit-message' && decisions.length + results.length === 0)
-      return problem('The last message is neither from the user nor does it decide about a call, or say what came of one.')
-    return { value: { sessionId: id, trigger, ...about, decisions, results } }
+  const answer = messages.findLast(({ role }) => role === 'assistant')
+  const isAgain = trigger === 'regenerate-message'
+  const request: ChatRequest = {
+    sessionId: id,
+    trigger,
+    ...(isId(messageId) && { messageId }),
+    ...(isId(answer?.id) && { answer: { id: answer.id, steps: stepsOf(answer).length - 1 } }),
+    decisions: answer === undefined || isAgain ? [] : decisionsOf(answer),
+    results: answer === undefined || isAgain ? [] : resultsOf(answer),
   }
-  const message = readUserMessage(last)
-  return message.value === undefined
-    ? message
-    : { value: { sessionId: id, trigger, ...about, message: message.value, decisions: [], results: [] } }
+  if (last.role === 'user') {
+    const message = readUserMessage(last)
+    return message.value === undefined ? message : { value: { ...request, message: message.value } }
+  }
+  if (!isAgain && !hasCalls(last))
+    return problem('The last message is neither from the user nor does it decide about a call, or say what came of one.')
+  return { value: request }
+}
+
+/** The parts of a message by step; first those before any step. */
+function stepsOf({ parts }: JsonObject): JsonObject[][] {
+  const steps: JsonObject[][] = [[]]
+  for (const part of jsonObjectsIn(parts)) {
+    if (part.type === 'step-start') steps.push([])
+    else steps.at(-1)?.push(part)
+  }
+  return steps
+}
+
+function hasCalls({ parts }: JsonObject): boolean {
+  return jsonObjectsIn(parts).some(({ type }) => typeof type === 'string' && (type.startsWith('tool-') || type === 'dynamic-tool'))
 }
 
 function decisionsOf(message: JsonObject): ToolDecision[] {
@@ -72,9 +94,9 @@ function decisionsOf(message: JsonObject): ToolDecision[] {
   })
 }
 
-/** Those of tools that the page runs: the others are `dynamic-tool`. */
+/** Those of tools that the page runs: the others are `dynamic-tool`. Calls of an earlier step have their results. */
 function resultsOf(message: JsonObject): ToolOutcome[] {
-  return jsonObjectsIn(message.parts).flatMap(({ type, toolCallId, state, output, errorText, providerExecuted }): ToolOutcome[] => {
+  return (stepsOf(message).at(-1) ?? []).flatMap(({ type, toolCallId, state, output, errorText, providerExecuted }): ToolOutcome[] => {
     if (typeof type !== 'string' || !type.startsWith('tool-') || !isId(toolCallId) || providerExecuted === true) return []
     // JSON leaves out the output of a tool that returned nothing.
     if (state === 'output-available') return [{ toolCallId, answer: { output: output === undefined ? noOutput : output } }]

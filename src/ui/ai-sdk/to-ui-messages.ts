@@ -5,6 +5,7 @@ import { type Content, isMedia, type ServiceToolContent, type ToolCallContent } 
 import {
   type AgentMessage,
   type AssistantMessage,
+  hasCallsToAnswer,
   isReport,
   loopIdOf,
   type MessageEnvelope,
@@ -45,11 +46,14 @@ const messageOptions = optionsOf<UiMessageOptions>({ approvals: listOf(anything)
  *   `providerMetadata.phi`.
  * - An answer is one message: all that was said between two things a person said, with steering inside. Its id is that of its first message, that of a user message its
  *   own; so ids are the same in every process. `historyIndexOf` finds the way back.
+ * - An answer that ends with calls ends with an empty step, so that `useChat` does not send their results again.
  * - An answer that failed and was repeated is not shown, nor are messages of the application and signatures of services.
  */
 export function toUiMessages(messages: readonly AgentMessage[], options: UiMessageOptions = {}): UiMessage[] {
   checkOptions(options, messageOptions)
-  return readAnswers(messages, options).shown
+  const { shown, last } = readAnswers(messages, options)
+  if (last?.isOver === true) last.message.parts.push(emptyStep)
+  return shown
 }
 
 /** Where the message begins that a client knows as `id`: an index of `messages`, `undefined` where there is none. */
@@ -90,6 +94,9 @@ export function readAnswers(messages: readonly AgentMessage[], { approvals, clie
   return { shown, last: answer }
 }
 
+/** The end of an answer whose last step made calls: without a step after these, `useChat` would send their results again. */
+export const emptyStep = { type: 'step-start' } as const
+
 /** A call without a result, and where its part is. */
 interface OpenPart {
   at: number
@@ -109,12 +116,19 @@ export class OpenAnswer {
   #failedLoop: string | undefined
   /** How many steps there are. */
   steps = 0
+  /** Whether the last step made calls that are ours to answer. */
+  hasCalls = false
   /** What people are asked about. */
   asked: readonly PendingApproval[] = []
 
   constructor(id: string, cost: CostOf | undefined) {
     this.message = { id, role: 'assistant', parts: [] }
     this.#cost = cost
+  }
+
+  /** Whether its last step made calls, and none of them is open. */
+  get isOver(): boolean {
+    return this.hasCalls && this.#open.size === 0 && this.asked.length === 0
   }
 
   /** Calls without a result. */
@@ -146,6 +160,7 @@ export class OpenAnswer {
     }
     this.loops.add(loopId)
     this.#open.clear()
+    this.hasCalls = hasCallsToAnswer(message.content)
     const isUnfinished = isCut(message)
     this.#failedLoop = message.stopReason === 'error' ? loopId : undefined
     for (const [index, block] of shownContent(message).entries()) {
@@ -231,6 +246,7 @@ export class OpenAnswer {
   /** The conversation has gone on: what has no result will not have one. */
   close(): void {
     for (const id of [...this.#open.keys()]) this.#end(id, { state: 'output-error', errorText: unansweredText })
+    if (this.hasCalls) this.message.parts.push(emptyStep)
   }
 
   #end(toolCallId: string, state: UiToolState): void {

@@ -55,23 +55,31 @@ function startOf(command: DeskCommand<keyof BeginCommands>): (agent: Agent) => A
   }
 }
 
-/** Begins a run for a page that shows its person why none can begin: what to do, in words of no program. Refuses with 409 `busy`. */
-export async function beginForPerson(live: LiveSession, begin: (agent: Agent) => AgentRun): Promise<AgentRun> {
+/**
+ * Begins a run for a page that shows its person why none can begin: what to do, in words of no program. With a key once for that. Refuses with 409 `busy`, and as
+ * `runOf`.
+ */
+export async function beginForPerson(live: LiveSession, begin: (agent: Agent) => AgentRun, key?: string): Promise<AgentRun> {
   try {
-    return await live.starts.begin(begin)
+    return key === undefined ? await live.starts.begin(begin) : await runOf(live, { loopId: await live.starts.once(key, begin) })
   } catch (error) {
     if (!AgentBusyError.isInstance(error)) throw error
-    const run = await live.currentRun()
-    const isAsked = (run?.pendingApprovals() ?? []).length > 0
-    const isForPage = (run?.pendingClientCalls() ?? []).length > 0
-    refuse(
-      409,
-      'busy',
-      isAsked
-        ? 'The assistant waits for a decision of yours. Allow or deny what it asks for, or stop it; then send this again.'
-        : isForPage
-          ? 'The assistant waits for something that a page of yours does. Open it, or stop the answer; then send this again.'
-          : 'The assistant is still answering. Wait for the end of its answer, or stop it; then send this again.',
-    )
+    return refuseBusy(live)
   }
+}
+
+/** Refuses with 409 `busy`, and tells a person what to do. */
+export async function refuseBusy(live: LiveSession): Promise<never> {
+  const run = await live.currentRun()
+  const isAsked = (run?.pendingApprovals() ?? []).length > 0
+  const isForPage = (run?.pendingClientCalls() ?? []).length > 0
+  refuse(
+    409,
+    'busy',
+    isAsked
+      ? 'The assistant waits for a decision of yours. Allow or deny what it asks for, or stop it; then send this again.'
+      : isForPage
+        ? 'The assistant waits for something that a page of yours does. Open it, or stop the answer; then send this again.'
+        : 'The assistant is still answering. Wait for the end of its answer, or stop it; then send this again.',
+  )
 }

@@ -1,39 +1,178 @@
-import { refuse } from '../../access/problem.ts'
-import type { AboutRun, DeskAnswers, DeskCommands, PageTurn } from '../desk/desk-command.ts'
+import { type Agent, type AgentMessage, type AgentRun, ConfigError, type UserMessage } from '../../../../src/index.ts'
+import { callsToAnswer, lastSaidAt } from '../../../../src/internal.ts'
+import { messagesWithBytes } from '../../../../src/session/index.ts'
+import { ProblemError, refuse } from '../../access/problem.ts'
+import type { PageAnswer, PageTurn } from '../desk/desk-command.ts'
 import type { LiveSession } from '../live-session.ts'
+import type { CallRef } from './asked-calls.ts'
 import { about, beginForPerson } from './begin.ts'
 import { askedOf } from './client-ask.ts'
+import { isSaidAgain } from './said-messages.ts'
+import { resolvedIn, settleCalls } from './settle.ts'
 
-/** Begins the run that a page asks for. What the page knows by an id that the session never had is new. Refuses with 409 what the conversation has left. */
-export async function takeTurn(live: LiveSession, { message, messageId, isAgain, ask }: PageTurn): Promise<AboutRun> {
-  const { messages } = await live.agent()
-  const known = [messageId, message?.id].find((id) => id !== undefined && messages.some((each) => each.id === id))
-  if (isAgain) {
-    if (known !== undefined)
-      return about(await beginForPerson(live, (agent) => agent.regenerate({ messageId: known, ...askedOf(ask, agent) })))
-    if (message === undefined || (await live.recorded.wasSaid(message.id))) refuseStale()
+type OwnMessage = UserMessage & { id: string }
+type Content = UserMessage['content']
+
+/** Nothing is to be streamed: the history says all. */
+const inHistory: PageAnswer = { isJoined: true }
+
+/**
+ * Does what a page asks for that knows messages by ids of its own: decisions and results first, then what its person says, or an answer that is to be made again.
+ *
+ * **Contract**
+ * - The same message again, with the same content, is a repeat. It joins its run while that is on, and reads the history once that has completed. After a run that
+ *   failed, was aborted or interrupted it goes on, once per key.
+ * - A known id with other content is an edit.
+ * - Refuses with 409 `nothingToContinue` what the conversation has left, with 409 `busy` as `beginForPerson`, and as `settleCalls`.
+ */
+export async function takeTurn(live: LiveSession, turn: PageTurn): Promise<PageAnswer> {
+  const { message, decisions, results } = turn
+  if (turn.isAgain) return answerAgain(live, turn)
+  if (decisions.length + results.length === 0) return message === undefined ? join(live) : say(live, message, turn)
+  const fresh = message === undefined || (await stored(live, message.id)) !== undefined ? {} : { message }
+  const settled = await settleCalls(live, { decisions, results, ...fresh })
+  if (message === undefined) {
+    if (settled === undefined) return joinLate(live, [...decisions, ...results])
+    return {
+      run: about(settled.run),
+      isJoined: false,
+      since: [...settled.accepted, ...resolvedIn(live, settled.run, [...decisions, ...results])],
+    }
   }
-  if (message === undefined) refuseStale()
-  // Also what was sent before and whose answer was lost: it is not said twice.
-  const said = messages.find(({ id }) => id === (messageId ?? message.id))
-  if (said?.role === 'user') return about(await beginForPerson(live, (agent) => agent.editAndResend(said.id, message, askedOf(ask, agent))))
-  return about(await beginForPerson(live, (agent) => agent.prompt(message, askedOf(ask, agent))))
+  if (settled?.isHeard === true) return { run: about(settled.run), isJoined: false, replyTo: message.id }
+  // The run ended with the results: the message begins another one.
+  if (settled !== undefined && fresh.message !== undefined) await settled.run.result
+  return say(live, message, turn)
 }
 
-/** Says something that was not said before, else joins the run that is on or was the last. Refuses with 409 where there is none. */
-export async function sayOrJoin(live: LiveSession, { message, ask }: DeskCommands['join']): Promise<DeskAnswers['join']> {
-  if (message !== undefined && !(await isSaid(live, message.id))) {
-    const run = await beginForPerson(live, (agent) => agent.prompt(message, askedOf(ask, agent)))
-    return { ...about(run), isJoined: false }
-  }
-  // A client whose connection was lost asks once more.
+/** The run that is on or was the last. Refuses with 409 `nothingToContinue` where nothing was ever said. */
+async function join(live: LiveSession): Promise<PageAnswer> {
   const run = await live.latestRun()
-  if (run === undefined) refuse(409, 'nothingToContinue', 'No run is on. Send a message of the user with a new id.')
-  return { ...about(run), isJoined: true }
+  if (run !== undefined) return { run: about(run), isJoined: true }
+  if (await live.recorded.isKnown()) return inHistory
+  refuse(409, 'nothingToContinue', 'No run is on. Send a message of the user with a new id.')
 }
 
-async function isSaid(live: LiveSession, messageId: string): Promise<boolean> {
-  return (await live.agent()).messages.some(({ id }) => id === messageId)
+/** What goes on with calls that somebody else has answered, if it does. */
+async function joinLate(live: LiveSession, answered: readonly CallRef[]): Promise<PageAnswer> {
+  const run = await live.continuedRun()
+  if (run === undefined) return inHistory
+  const since = resolvedIn(live, run, answered)
+  if (since.length > 0) return { run: about(run), isJoined: true, since }
+  const before = live.historyBefore(run)
+  const last = before.slice(lastSaidAt(before) + 1)
+  const made = last.flatMap((message) => (message.role === 'assistant' ? callsToAnswer(message.content) : []))
+  return answered.some(({ toolCallId }) => made.some(({ id }) => id === toolCallId)) ? { run: about(run), isJoined: true } : inHistory
+}
+
+/** Says something, unless it was said before. */
+async function say(live: LiveSession, message: OwnMessage, turn: Pick<PageTurn, 'messageId' | 'ask' | 'key'>): Promise<PageAnswer> {
+  const { messageId, ask, key } = turn
+  const known = await stored(live, message.id)
+  const recorded = known === undefined ? undefined : await contentOf(live, known)
+  const edited = known ?? (messageId === undefined ? undefined : await stored(live, messageId))
+  // From here on without a pause: the same request may have come twice at once.
+  const begun = live.said.of(message.id)
+  const content = begun?.content ?? recorded
+  if (content !== undefined && isSaidAgain(content, message.content)) {
+    if (known !== undefined) return repeat(live, { of: message.id, ask, key })
+    // What a filter or a limit has given back was never said.
+    if (begun?.isOver === false) return joined(begun.run)
+  }
+  const begin = (agent: Agent): AgentRun =>
+    edited === undefined ? agent.prompt(message, askedOf(ask, agent)) : agent.editAndResend(edited.id, message, askedOf(ask, agent))
+  return started(live, { of: message.id, content: message.content, key, begin })
+}
+
+/** Has an answer made again. The same request once more joins its run. */
+async function answerAgain(live: LiveSession, { message, messageId, ask, key }: PageTurn): Promise<PageAnswer> {
+  const { messages } = await live.agent()
+  const isKnown = (id: string | undefined) => id !== undefined && messages.some((each) => each.id === id)
+  const target = [messageId, message?.id].find(isKnown)
+  // Made again already: the answer that it was about has left the conversation.
+  const isReplaced = target !== messageId && messageId !== undefined && (await live.recorded.wasSaid(messageId))
+  const name = `again ${messageId ?? message?.id}`
+  const begun = live.said.of(name)
+  if (begun?.isOver === false) return joined(begun.run)
+  if (target === undefined) {
+    if (message === undefined || (await live.recorded.wasSaid(message.id))) refuseStale()
+    return say(live, message, { ask, key })
+  }
+  if (isReplaced && message !== undefined) return repeat(live, { of: message.id, ask, key })
+  return started(live, { of: name, key, begin: (agent) => agent.regenerate({ messageId: target, ...askedOf(ask, agent) }) })
+}
+
+interface Repeat extends Pick<PageTurn, 'ask' | 'key'> {
+  /** The message of the person that is to be answered. */
+  of: string
+}
+
+/** What was asked for before. */
+async function repeat(live: LiveSession, { of, ask, key }: Repeat): Promise<PageAnswer> {
+  const begun = live.said.of(of)
+  const on = await live.continuedRun()
+  const isLast = await isLastSaid(live, of)
+  if (on !== undefined) return isLast ? { run: about(on), isJoined: true } : inHistory
+  if (!isLast || !(await live.recorded.hasFailed())) return inHistory
+  // The same request may have come twice at once.
+  if (live.said.of(of) !== begun) return repeat(live, { of, ask, key })
+  return started(live, { of, content: begun?.content, key, begin: (agent) => goOn(agent, of, askedOf(ask, agent)) })
+}
+
+/** Goes on with a run that failed: tools that have run are not run again. */
+function goOn(agent: Agent, messageId: string, asked: ReturnType<typeof askedOf>): AgentRun {
+  try {
+    return agent.continueLoop(asked)
+  } catch (error) {
+    if (!ConfigError.isInstance(error) || error.code !== 'trailingAssistant') throw error
+    return agent.regenerate({ messageId, ...asked })
+  }
+}
+
+interface Start {
+  of: string
+  content?: readonly Content[number][] | undefined
+  key: string | undefined
+  begin: (agent: Agent) => AgentRun
+}
+
+/** Begins a run, once per key. Whoever asks for the same meanwhile joins it. */
+async function started(live: LiveSession, { of, content, key, begin }: Start): Promise<PageAnswer> {
+  let isJoined = true
+  const first = (agent: Agent): AgentRun => {
+    const run = begin(agent)
+    isJoined = false
+    return run
+  }
+  const run = live.said.begin(of, content, () => beginForPerson(live, first, key))
+  const answer = await joined(run)
+  return answer.run === undefined ? answer : { ...answer, isJoined }
+}
+
+/** A run that a request has begun. Where its events are gone, the history says what came of it. */
+async function joined(run: Promise<AgentRun>): Promise<PageAnswer> {
+  try {
+    return { run: about(await run), isJoined: true }
+  } catch (error) {
+    if (error instanceof ProblemError && error.problem.code === 'gone') return inHistory
+    throw error
+  }
+}
+
+async function stored(live: LiveSession, id: string): Promise<(AgentMessage & { role: 'user' }) | undefined> {
+  const found = (await live.agent()).messages.find((message) => message.id === id)
+  return found?.role === 'user' ? found : undefined
+}
+
+/** With the bytes of its media. */
+async function contentOf({ store, sessionId }: LiveSession, message: AgentMessage & { role: 'user' }): Promise<Content> {
+  const [whole] = await messagesWithBytes(store, sessionId, [message])
+  return whole?.role === 'user' ? whole.content : message.content
+}
+
+async function isLastSaid(live: LiveSession, id: string): Promise<boolean> {
+  const { messages } = await live.agent()
+  return messages[lastSaidAt(messages)]?.id === id
 }
 
 function refuseStale(): never {

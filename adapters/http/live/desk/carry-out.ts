@@ -2,9 +2,9 @@ import { importSession } from '../../../../src/session/index.ts'
 import { ProblemError, refuse, unknownSession } from '../../access/problem.ts'
 import { about, begin } from '../commands/begin.ts'
 import { changeState, takeState } from '../commands/change-state.ts'
-import { answerClientCalls, claimClientCall } from '../commands/client-calls.ts'
+import { answerClientCall, claimClientCall } from '../commands/client-calls.ts'
 import { decide } from '../commands/decide.ts'
-import { sayOrJoin, takeTurn } from '../commands/page-turn.ts'
+import { takeTurn } from '../commands/page-turn.ts'
 import { queueMessage } from '../commands/queue-message.ts'
 import { schedule, schedulesOf } from '../commands/schedule.ts'
 import { settle } from '../commands/settle.ts'
@@ -21,15 +21,14 @@ const ways: { readonly [Type in DeskCommandType]: (live: LiveSession, command: D
   regenerate: begin,
   compact: begin,
   turn: takeTurn,
-  join: sayOrJoin,
   settle,
   steer: queueMessage,
   followUp: queueMessage,
   withdraw: async (live, { messageId }) => ({ wasWaiting: await live.queued.withdraw(messageId) }),
-  decide: async (live, { type: _, ...decision }) => about(await decide(live, [decision])),
+  decide: async (live, { type: _, ...decision }) => about(await decide(live, decision)),
   answerInput,
   claimCall: claimClientCall,
-  answerCall: async (live, result) => about(await answerClientCalls(live, [result])),
+  answerCall: async (live, result) => about(await answerClientCall(live, result)),
   stop: async (live) => {
     if (!(await live.recorded.isKnown()) && !(await live.isRunning())) throw new ProblemError(unknownSession)
     await live.stop()

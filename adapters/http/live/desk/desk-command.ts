@@ -42,7 +42,12 @@ export interface PageTurn {
   messageId?: string | undefined
   /** An answer is to be made again. */
   isAgain: boolean
+  /** What it says about calls: each stands alone, and what is settled already is passed over. */
+  decisions: readonly Decision[]
+  results: readonly ClientResult[]
   ask: ClientAsk
+  /** Under which a run begins once. */
+  key?: string | undefined
 }
 
 /** What is said to a run that is on. */
@@ -55,10 +60,8 @@ interface Queueing {
 
 /** What is asked of a session, by the type of the command. All of it is plain JSON. */
 export interface DeskCommands extends BeginCommands {
-  /** Of a page that knows messages by ids of its own: says something, says it anew, or has an answer made again. */
+  /** Of a page that knows messages by ids of its own: settles calls, says something, says it anew, has an answer made again, or joins what is on. */
   turn: PageTurn
-  /** Says this unless it was said before; then the run that is on or was the last is joined, as it is where nothing is said. */
-  join: { message?: OwnMessage | undefined; ask: ClientAsk }
   /** Decisions and results of a client that cannot know whether somebody else was faster: what is settled already is passed over. `messages` are said after them, unless they were said before. */
   settle: {
     decisions: readonly Decision[]
@@ -97,12 +100,23 @@ export interface AboutRun {
   runId: string
 }
 
+/** What a request of a page has come to. */
+export interface PageAnswer {
+  /** The run to stream. Absent where the history says all. */
+  run?: AboutRun
+  /** It has begun before. */
+  isJoined: boolean
+  /** Calls that the page has said something about: it has what the run said before the first of them was resolved. */
+  since?: readonly string[]
+  /** The message that the run hears in its middle: the answer begins after it. */
+  replyTo?: string
+}
+
 /** What was done, by the type of the command. */
 export interface DeskAnswers extends Record<keyof BeginCommands, AboutRun> {
-  turn: AboutRun
-  /** `isJoined`: it has begun before. */
-  join: AboutRun & { isJoined: boolean }
-  settle: AboutRun
+  turn: PageAnswer
+  /** `since`: as in `PageAnswer`; empty where the client has nothing of the run. */
+  settle: AboutRun & { since: readonly string[] }
   steer: QueuedMessage
   followUp: QueuedMessage
   withdraw: { wasWaiting: boolean }

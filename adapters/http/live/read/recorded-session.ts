@@ -103,6 +103,13 @@ export class RecordedSession {
     return readLoops((last) => this.records({ last }), this.#sessionId, query)
   }
 
+  /** Whether the last run, other than a compaction, failed, was aborted or interrupted. */
+  async hasFailed(): Promise<boolean> {
+    const { loops } = await this.loops({ limit: 5 })
+    const last = loops.findLast(({ continuationKind: { kind } }) => kind !== 'compaction')
+    return last !== undefined && ['error', 'aborted', 'interrupted', 'rejected'].includes(last.status)
+  }
+
   /** Whether the log ends with this record. */
   async #endsAt({ seq, epoch }: { seq: number; epoch: number }): Promise<boolean> {
     const [last, ...more] = await this.records({ after: seq - 1 })

@@ -1,14 +1,13 @@
 import { isJsonObject } from '../../../../src/internal.ts'
-import { agUiEncoder, agUiHeaders, type RunInput, readRunInput } from '../../../../src/ui/ag-ui/index.ts'
+import { agUiEncoder, agUiHeaders, agUiSse, agUiStanding, readRunInput } from '../../../../src/ui/ag-ui/index.ts'
 import { readJsonObject } from '../../access/body.ts'
 import { refuse } from '../../access/problem.ts'
-import type { ClientAsk } from '../../live/commands/client-ask.ts'
 import type { SessionDesk } from '../../live/desk/session-desk.ts'
-import type { RunPlace } from '../../stream/event-source.ts'
-import { agUiFrames, type IsSeen } from '../../stream/frame-writer.ts'
+import { agUiFrames } from '../../stream/frame-writer.ts'
 import { eventStream } from '../../stream/run-stream.ts'
 import { untilResolved } from '../../stream/until-resolved.ts'
 import { askedIn } from '../client-settings.ts'
+import { keyOf } from '../prompt-body.ts'
 import type { SessionApp, SessionRouteOptions } from '../route-options.ts'
 import { mediaFormOf } from './own-media.ts'
 
@@ -30,25 +29,23 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { state, threadId, runId } = input
     // Before the message: tools of the run find it.
     if (state !== undefined && !state.isAsShown) await desk.command({ type: 'takeState', value: state.value, version: state.version })
-    const { run, isSeen, restate = false } = await runFor(desk, input, ask)
+    const { message, decisions, results } = input
+    const key = keyOf(c)
+    const { run, isJoined, since, replyTo } = await desk.command({ type: 'turn', message, decisions, results, isAgain: false, ask, key })
+    const shared = await desk.read.state()
+    const named = { threadId, runId, ...(shared !== undefined && { sharedState: shared }) }
+    if (run === undefined) return standing(desk, options, named)
     const source = await desk.events(run, mediaFormOf(options))
     const history = await source.historyBefore()
-    const sharedState = await desk.read.state()
-    const encoder = agUiEncoder({ history, restate, threadId, runId, ...(sharedState !== undefined && { sharedState }) })
+    const encoder = agUiEncoder({ ...named, history, restate: isJoined, ...(replyTo !== undefined && { replyTo }) })
+    const isSeen = since === undefined || isJoined ? undefined : untilResolved(since)
     return eventStream(source, { ...options, caller: desk.caller }, { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders })
   })
 }
 
-/** The run that an input is about, and how much of it its client has. */
-async function runFor(
-  desk: SessionDesk,
-  { message, decisions, results }: RunInput,
-  ask: ClientAsk,
-): Promise<{ run: RunPlace; isSeen?: IsSeen; restate?: boolean }> {
-  if (decisions.length + results.length > 0) {
-    const run = await desk.command({ type: 'settle', decisions, results, messages: message === undefined ? [] : [message] })
-    return { run, isSeen: untilResolved([...decisions, ...results]) }
-  }
-  const { isJoined, ...run } = await desk.command({ type: 'join', message, ask })
-  return { run, restate: isJoined }
+/** Where the conversation stands, as a whole response. */
+async function standing(desk: SessionDesk, options: SessionRouteOptions, named: Parameters<typeof agUiStanding>[0]): Promise<Response> {
+  const { messages: history, approvals, clientCalls } = await desk.read.history({ media: mediaFormOf(options) })
+  const events = agUiStanding({ ...named, history, approvals, clientCalls })
+  return new Response(events.map(agUiSse).join(''), { headers: { ...agUiHeaders, 'x-content-type-options': 'nosniff' } })
 }

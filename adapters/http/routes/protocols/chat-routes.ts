@@ -1,5 +1,14 @@
 import type { JsonObject } from '../../../../src/index.ts'
-import { readChatRequest, toUiMessages, uiMessageEncoder, uiMessageStreamHeaders } from '../../../../src/ui/ai-sdk/index.ts'
+import {
+  readChatRequest,
+  toUiMessages,
+  type UiReplyOptions,
+  uiMessageEncoder,
+  uiMessageReply,
+  uiMessageSse,
+  uiMessageStreamEnd,
+  uiMessageStreamHeaders,
+} from '../../../../src/ui/ai-sdk/index.ts'
 import { readJsonObject } from '../../access/body.ts'
 import { refuse } from '../../access/problem.ts'
 import type { SessionDesk } from '../../live/desk/session-desk.ts'
@@ -8,6 +17,7 @@ import { type IsSeen, turnFrames, uiMessageFrames } from '../../stream/frame-wri
 import { eventStream } from '../../stream/run-stream.ts'
 import { untilResolved } from '../../stream/until-resolved.ts'
 import { askedIn } from '../client-settings.ts'
+import { keyOf } from '../prompt-body.ts'
 import type { SessionApp, SessionRouteOptions } from '../route-options.ts'
 import { mediaFormOf, ownMediaIn } from './own-media.ts'
 
@@ -29,20 +39,30 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     if (request === undefined) refuse(400, 'invalidBody', problem)
     const ask = askedIn(body, options.clientSettings)
     options.streams.assertRoom(desk.caller)
-    const { decisions, results, trigger, message, messageId } = request
-    if (decisions.length + results.length === 0) {
-      const isAgain = trigger === 'regenerate-message'
-      return chatStream(desk, await desk.command({ type: 'turn', message, messageId, isAgain, ask }), options)
+    const { decisions, results, trigger, message, messageId, answer } = request
+    const isAgain = trigger === 'regenerate-message'
+    const saysNothing = message === undefined && !isAgain && decisions.length + results.length === 0
+    const turn = { message, messageId, isAgain, decisions, results, ask, key: keyOf(c) }
+    const came = saysNothing ? undefined : await desk.command({ type: 'turn', ...turn })
+    const knownSteps = answer?.steps ?? 0
+    if (came?.run === undefined) {
+      const about = message === undefined ? answer && { answerId: answer.id, knownSteps } : { to: message.id }
+      return historyStream(desk, options, about)
     }
-    const run = await desk.command({ type: 'settle', decisions, results })
-    return chatStream(desk, run, options, { isSeen: untilResolved([...decisions, ...results]) })
+    const { run, isJoined, since, replyTo } = came
+    if (since !== undefined) return chatStream(desk, run, options, { isSeen: untilResolved(since) })
+    if (message === undefined && !isAgain) return chatStream(desk, run, options, { knownSteps })
+    // A run that goes on with the answer, or was joined, has said what the page lacks.
+    return chatStream(desk, run, options, { to: isJoined ? message?.id : replyTo, restate: true })
   })
   app.get('/chat/stream', async (c) => {
     const { desk } = c.env
     const loopId = await desk.read.running()
-    if (loopId === undefined) return c.body(null, 204)
     options.streams.assertRoom(desk.caller)
-    return chatStream(desk, { loopId }, options, { restate: true })
+    if (loopId !== undefined) return chatStream(desk, { loopId }, options, { restate: true })
+    // A page that was loaded again is asked for what waits for it, as it would be by the run.
+    if ((await desk.read.clientCalls()).length > 0) return historyStream(desk, options)
+    return c.body(null, 204)
   })
   app.get('/chat/turns', async (c) => {
     const { desk } = c.env
@@ -55,18 +75,31 @@ interface ChatStream {
   isSeen?: IsSeen
   /** For a client that has none of the answer. */
   restate?: boolean
+  /** How many steps of the answer the client has. */
+  knownSteps?: number
+  /** The message that is answered, where the run hears it in its middle. */
+  to?: string | undefined
 }
 
 async function chatStream(
   desk: SessionDesk,
   run: RunPlace,
   options: SessionRouteOptions,
-  { isSeen, restate = false }: ChatStream = {},
+  { isSeen, restate = false, knownSteps, to }: ChatStream = {},
 ): Promise<Response> {
   const source = await desk.events(run, mediaFormOf(options))
-  const encoder = uiMessageEncoder({ history: await source.historyBefore(), restate })
+  const history = await source.historyBefore()
+  const replyTo = to === undefined || history.some(({ id }) => id === to) ? {} : { replyTo: to }
+  const encoder = uiMessageEncoder({ history, restate, ...(knownSteps !== undefined && { knownSteps }), ...replyTo })
   const writer = uiMessageFrames(encoder, isSeen)
   return eventStream(source, { ...options, caller: desk.caller }, { writer, headers: uiMessageStreamHeaders })
+}
+
+/** What the history says, as a whole response. By default its last answer. */
+async function historyStream(desk: SessionDesk, options: SessionRouteOptions, about: UiReplyOptions = {}): Promise<Response> {
+  const { messages, approvals, clientCalls } = await desk.read.history({ media: mediaFormOf(options) })
+  const chunks = uiMessageReply(messages, { approvals, clientCalls, ...about })
+  return new Response(chunks.map(uiMessageSse).join('') + uiMessageStreamEnd, { headers: uiMessageStreamHeaders })
 }
 
 /** What is said last may have files that this session keeps. */

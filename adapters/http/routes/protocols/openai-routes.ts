@@ -80,15 +80,16 @@ async function answering(c: SessionContext, request: CallerRequest, options: Ses
   options.streams.assertRoom(desk.caller)
   const { canApprove, decisions = [], place = {} } = said
   const results = request.newest.flatMap(resultIn)
-  const answered = [...decisions, ...results]
   const messages = newUserMessages(request)
   const unattended = { canApprove }
-  const run =
-    answered.length === 0
-      ? await begin(c, request, options, { canApprove, place })
-      : // What is said besides comes after what was decided.
-        await desk.command({ type: 'settle', decisions, results, messages, unattended })
-  return { source: await desk.events(run), answered, streaming: { ...options, caller: desk.caller } }
+  const streaming = { ...options, caller: desk.caller }
+  if (decisions.length + results.length === 0) {
+    const run = await begin(c, request, options, { canApprove, place })
+    return { source: await desk.events(run), streaming }
+  }
+  // What is said besides comes after what was decided.
+  const { since, ...run } = await desk.command({ type: 'settle', decisions, results, messages, unattended })
+  return { source: await desk.events(run), since, streaming }
 }
 
 /** What the caller says came of a call: its text, or its blocks. */

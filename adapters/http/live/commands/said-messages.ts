@@ -1,0 +1,47 @@
+import type { AgentRun, Content } from '../../../../src/index.ts'
+import { isEqualJson } from '../../../../src/internal.ts'
+
+const maxKept = 100
+
+interface BegunRun {
+  /** As the client sent it: the history may have it with warnings of filters. Absent for what says nothing. */
+  content: readonly Content[] | undefined
+  run: Promise<AgentRun>
+  /** Whether it has ended, or could not begin. */
+  isOver: boolean
+}
+
+/** The runs that requests of pages have begun, so that the same request again joins its run. Keeps the newest 100. */
+export class SaidMessages {
+  readonly #begun = new Map<string, BegunRun>()
+
+  /** The run that was begun for the message with this id, or for this key, if any. */
+  of(key: string): BegunRun | undefined {
+    return this.#begun.get(key)
+  }
+
+  /** Notes that `begin` begins the run for this key. A run that could not begin is forgotten. */
+  begin(key: string, content: readonly Content[] | undefined, begin: () => Promise<AgentRun>): Promise<AgentRun> {
+    const begun: BegunRun = { content, run: begin(), isOver: false }
+    this.#begun.delete(key)
+    this.#begun.set(key, begun)
+    begun.run
+      .then((run) => run.result)
+      .catch(() => {
+        if (this.#begun.get(key) === begun) this.#begun.delete(key)
+      })
+      .finally(() => {
+        begun.isOver = true
+      })
+    const [oldest] = this.#begun.keys()
+    if (this.#begun.size > maxKept && oldest !== undefined) this.#begun.delete(oldest)
+    return begun.run
+  }
+}
+
+/** Whether a client says what the history has under the same id, with the bytes of its media. Filters append warnings to it. */
+export function isSaidAgain(stored: readonly Content[], sent: readonly Content[]): boolean {
+  const [last] = stored.slice(sent.length)
+  const isWarned = last?.type === 'text' && last.text.startsWith('[Warning: ')
+  return stored.length === sent.length + (isWarned ? 1 : 0) && sent.every((block, at) => isEqualJson(stored[at], block))
+}
