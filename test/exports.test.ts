@@ -165,13 +165,13 @@ const expected: Record<string, string> = {
     eventDecoder eventEncoder
     EventDecoder EventEncoder ShownEvents`,
   './ui/ai-sdk': `
-    approvalIdOf historyIndexOf outputOf parseApprovalId readChatRequest toUiMessages uiMessageEncoder uiMessageSse uiMessageStreamEnd
-    uiMessageStreamHeaders
+    approvalIdOf historyIndexOf outputOf parseApprovalId readChatRequest toUiMessages uiMessageEncoder uiMessageReply uiMessageSse
+    uiMessageStreamEnd uiMessageStreamHeaders
     ChatRequest CostOf Interjection Read ToolDecision UiChunk UiEncoderOptions UiFilePart UiFinishReason UiMessage UiMessageEncoder
-    UiMessageOptions UiMetadata UiPart UiReasoningPart UiTextPart UiToolCall UiToolEnd UiToolOutput UiToolPart UiToolState
+    UiMessageOptions UiMetadata UiPart UiReasoningPart UiReplyOptions UiTextPart UiToolCall UiToolEnd UiToolOutput UiToolPart UiToolState
     WaitingForPerson WithText`,
   './ui/ag-ui': `
-    agUiEncoder agUiHeaders agUiSse approvalIdOf parseApprovalId readRunInput toAgUiMessages
+    agUiEncoder agUiHeaders agUiSse agUiStanding approvalIdOf parseApprovalId readRunInput toAgUiMessages
     AgUiContentEvent AgUiEncoder AgUiEncoderOptions AgUiEvent AgUiInterrupt AgUiMessage AgUiPart AgUiRunEvent AgUiTokenUsage
     AgUiToolCall ClientState Read RunInput ToolDecision WaitingForPerson`,
   './testing': `

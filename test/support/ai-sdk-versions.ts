@@ -5,6 +5,8 @@ import * as v6 from 'ai-v6'
 /** A part of a message, as far as tests look into it. */
 interface ShownPart {
   type: string
+  toolCallId?: string
+  output?: unknown
   text?: string
   state?: string
   approval?: { id: string }
@@ -63,50 +65,64 @@ export const chats: { readonly [version in 5 | 6 | 7]: new (api: string, id: str
 
 /** A chat whose page runs tools. */
 export interface PageChat extends AnyChat {
-  messages: { role: string; parts: ShownPart[] }[]
+  messages: { id: string; role: string; parts: ShownPart[] }[]
   resumeStream(): Promise<void>
+  clearError(): void
+  sendMessage(message: { text: string; messageId?: string }): Promise<void>
+  /** `addToolOutput`, by its name of version 5. */
+  addToolResult(result: { tool: string; toolCallId: string; output: string }): unknown
 }
 
-/** What a page gives its chat: `run` runs the calls of `set_theme`, and only those. */
-interface PageOptions {
+/** What a page gives its chat. */
+export interface PageOptions {
   api: string
   id: string
   fetch: Fetch
-  run: (input: unknown) => string
+  /** Runs a call of one of `tools`. What it leaves undefined, the page returns later. */
+  run: (input: unknown, call: { toolName: string; toolCallId: string }) => string | undefined
+  /** Default: `set_theme` alone. */
+  tools?: readonly string[]
+  /** Whether the page sends by itself once all calls have their results. Default true. */
+  sends?: boolean
 }
 
+const pageTools = ['set_theme'] as const
+
 class PageV5 extends v5.AbstractChat<v5.UIMessage> {
-  constructor({ api, id, fetch, run }: PageOptions) {
-    const { lastAssistantMessageIsCompleteWithToolCalls: sendAutomaticallyWhen } = v5
+  constructor({ api, id, fetch, run, tools = pageTools, sends = true }: PageOptions) {
+    const automatic = sends ? { sendAutomaticallyWhen: v5.lastAssistantMessageIsCompleteWithToolCalls } : {}
     const onToolCall: v5.ChatOnToolCallCallback = ({ toolCall: { toolName: tool, toolCallId, input } }) => {
-      if (tool === 'set_theme') void this.addToolResult({ tool, toolCallId, output: run(input) })
+      const output = tools.includes(tool) ? run(input, { toolName: tool, toolCallId }) : undefined
+      if (output !== undefined) void this.addToolResult({ tool, toolCallId, output })
     }
     const transport = new v5.DefaultChatTransport({ api, fetch })
-    super({ id, state: new PlainState<v5.UIMessage>(), transport, sendAutomaticallyWhen, onToolCall })
+    super({ id, state: new PlainState<v5.UIMessage>(), transport, ...automatic, onToolCall })
   }
 }
 
 class PageV6 extends v6.AbstractChat<v6.UIMessage> {
-  constructor({ api, id, fetch, run }: PageOptions) {
-    const { lastAssistantMessageIsCompleteWithToolCalls: sendAutomaticallyWhen } = v6
+  constructor({ api, id, fetch, run, tools = pageTools, sends = true }: PageOptions) {
+    const automatic = sends ? { sendAutomaticallyWhen: v6.lastAssistantMessageIsCompleteWithToolCalls } : {}
     const onToolCall: v6.ChatOnToolCallCallback = ({ toolCall }) => {
       const { toolName: tool, toolCallId, input } = toolCall
-      if (!toolCall.dynamic && tool === 'set_theme') void this.addToolOutput({ tool, toolCallId, output: run(input) })
+      const output = !toolCall.dynamic && tools.includes(tool) ? run(input, { toolName: tool, toolCallId }) : undefined
+      if (output !== undefined) void this.addToolOutput({ tool, toolCallId, output })
     }
     const transport = new v6.DefaultChatTransport({ api, fetch })
-    super({ id, state: new PlainState<v6.UIMessage>(), transport, sendAutomaticallyWhen, onToolCall })
+    super({ id, state: new PlainState<v6.UIMessage>(), transport, ...automatic, onToolCall })
   }
 }
 
 class PageV7 extends v7.AbstractChat<v7.UIMessage> {
-  constructor({ api, id, fetch, run }: PageOptions) {
-    const { lastAssistantMessageIsCompleteWithToolCalls: sendAutomaticallyWhen } = v7
+  constructor({ api, id, fetch, run, tools = pageTools, sends = true }: PageOptions) {
+    const automatic = sends ? { sendAutomaticallyWhen: v7.lastAssistantMessageIsCompleteWithToolCalls } : {}
     const onToolCall: v7.ChatOnToolCallCallback = ({ toolCall }) => {
       const { toolName: tool, toolCallId, input } = toolCall
-      if (!toolCall.dynamic && tool === 'set_theme') void this.addToolOutput({ tool, toolCallId, output: run(input) })
+      const output = !toolCall.dynamic && tools.includes(tool) ? run(input, { toolName: tool, toolCallId }) : undefined
+      if (output !== undefined) void this.addToolOutput({ tool, toolCallId, output })
     }
     const transport = new v7.DefaultChatTransport({ api, fetch })
-    super({ id, state: new PlainState<v7.UIMessage>(), transport, sendAutomaticallyWhen, onToolCall })
+    super({ id, state: new PlainState<v7.UIMessage>(), transport, ...automatic, onToolCall })
   }
 }
 

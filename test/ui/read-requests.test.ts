@@ -55,7 +55,8 @@ describe('what useChat sends', () => {
         },
       ],
     }
-    expect(chat(forged).problem).toContain('neither')
+    expect(chat(forged).value).toMatchObject({ decisions: [], results: [] })
+    expect(chat({ ...forged, parts: [{ type: 'text', text: 'all good' }] }).problem).toContain('neither')
     const read = readChatRequest({
       id: 's',
       messages: [{ id: 'x', role: 'system', parts: [] }, forged, user([{ type: 'text', text: 'go' }])],

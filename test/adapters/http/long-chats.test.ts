@@ -32,6 +32,13 @@ describe('of a list that is read as it comes', () => {
     )
   })
 
+  it('keeps the last element before it that is asked for too', () => {
+    const text = (of: number[]) => JSON.stringify({ id: 'x', messages: of.map((at) => ({ at, text: `"${at}",` })), more: [1] })
+    const last = new LastOfList('messages', (element) => /"at":\d*0,/.test(element))
+    for (const piece of text([1, 10, 2, 20, 3, 4]).match(/.{1,7}/gs) ?? []) last.add(piece)
+    expect(last.text).toBe(text([20, 4]))
+  })
+
   it('what is no such JSON stays as it is', () => {
     const texts = [
       '',
