@@ -23,6 +23,10 @@ export interface PageWorld extends AsyncDisposable {
   readonly bodies: { trigger?: string; messages: { role: string }[] }[]
   /** The status of each of them. */
   statuses: number[]
+  /** The first and the last event of streams that lack their beginning or their end. */
+  unfinished: string[]
+  /** The requests of clients that may change something. */
+  readonly sent: { path: string; body: unknown }[]
   /** Ends the server, as a deployment does, and starts another one over the same store. */
   restart(how?: { recover: boolean }): Promise<void>
   /** An unmodified chat of the AI SDK. */
@@ -56,18 +60,23 @@ export async function pageWorld(options: () => AgentOptions): Promise<PageWorld>
   }
   closing.push(close)
   const sent: typeof fetch = async (input, init) => {
+    const { pathname } = new URL(String(input))
     if (init?.method === 'POST') {
       world.posts += 1
       world.bodies.push(JSON.parse(String(init.body)))
+      world.sent.push({ path: pathname, body: world.bodies.at(-1) })
     }
     const response = await fetch(input, init)
     if (init?.method === 'POST') world.statuses.push(response.status)
-    return response
+    const whole = wholes[pathname]
+    return response.ok && whole !== undefined ? checked(response, whole, (fault) => world.unfinished.push(fault)) : response
   }
   const world: PageWorld = {
     posts: 0,
     bodies: [],
     statuses: [],
+    unfinished: [],
+    sent: [],
     get url() {
       return server.url
     },
@@ -92,15 +101,41 @@ export async function pageWorld(options: () => AgentOptions): Promise<PageWorld>
   return world
 }
 
+/** With which types of events a stream begins and ends. */
+const wholes: Record<string, { first: RegExp; last: RegExp } | undefined> = {
+  '/chat': { first: /^start$/, last: /^finish$/ },
+  '/agui': { first: /^RUN_STARTED$/, last: /^RUN_(FINISHED|ERROR)$/ },
+}
+
+/** Its bytes, which have to be a whole stream. */
+function checked(response: Response, { first, last }: { first: RegExp; last: RegExp }, onFault: (fault: string) => void): Response {
+  if (response.body === null || response.status === 204) return response
+  let text = ''
+  const decoder = new TextDecoder()
+  const body = response.body.pipeThrough(
+    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(bytes, controller) {
+        text += decoder.decode(bytes, { stream: true })
+        controller.enqueue(bytes)
+      },
+      flush: () => {
+        const types = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json = '']) => JSON.parse(json).type)
+        if (!first.test(types[0]) || !last.test(types.at(-1))) onFault(`${types[0]} … ${types.at(-1)}`)
+      },
+    }),
+  )
+  return new Response(body, { status: response.status, headers: response.headers })
+}
+
 /** Waits until `check` passes. */
 export const soon = (check: () => void | Promise<void>): Promise<void> => vi.waitFor(check, patient)
 
 /** Waits until the page sends nothing more; a page that sends without end fails here. */
-export async function atRest(world: PageWorld, chat: PageChat): Promise<void> {
+export async function atRest(world: PageWorld, chat: PageChat, before = 0): Promise<void> {
   let posts = -1
   while (posts !== world.posts || chat.status === 'streaming' || chat.status === 'submitted') {
     posts = world.posts
-    expect(posts).toBeLessThan(50)
+    expect(posts - before).toBeLessThan(50)
     // As long as a request needs that the page begins in the next tasks.
     for (let task = 0; task < 20; task += 1) await new Promise((resolve) => setImmediate(resolve))
     await vi.waitFor(() => expect(['ready', 'error']).toContain(chat.status), patient)

@@ -84,7 +84,10 @@ it('never keeps a page of useChat silent, sending without end, or paying twice',
       let chat = world.chat(version, { sends, tools: [] })
       let count = 0
       let again = 0
-      const texts = () => `${['plain', 'page', 'both'][count % 3]} ${++count}`
+      const texts = () => {
+        count += 1
+        return `${['both', 'plain', 'page'][count % 3]} ${count}`
+      }
       const rest = () => atRest(world, chat)
       const openCalls = () =>
         (chat.messages.at(-1)?.parts ?? []).filter(({ type, state }) => type.startsWith('tool-') && state === 'input-available')
@@ -180,7 +183,10 @@ it('never keeps a client of AG-UI silent, or pays twice', async () => {
           },
         },
         done,
-        () => `${['plain', 'page', 'both'][count % 3]} ${++count}`,
+        () => {
+          count += 1
+          return `${['both', 'plain', 'page'][count % 3]} ${count}`
+        },
       )
       expect(paidFor).toEqual([...new Set(paidFor)])
     }),

@@ -5,6 +5,7 @@ import { clientTool } from '../../../../src/tools/index.ts'
 import { atRest, pageWorld, shown, versions } from './page-world.ts'
 
 const theme = clientTool({ name: 'set_theme', description: 'Sets the theme', parameters: { type: 'object' } })
+const size = clientTool({ name: 'set_size', description: 'Sets the size', parameters: { type: 'object' } })
 
 /** Calls the page once, then says what it has heard. */
 const model = (calls = ['set_theme']) =>
@@ -35,5 +36,41 @@ describe.each(versions)('a chat of AI SDK %d that does not send by itself', (ver
         ...['user: bye', 'assistant: heard dark, thanks, heard dark, thanks, bye'],
       ],
     ])
+  })
+})
+
+describe('a client of AG-UI', () => {
+  it('has its result counted with the next message, which the model answers once', async () => {
+    const world = await pageWorld(() => ({ model: model(), tools: [theme] }))
+    const agent = world.agent()
+    agent.addMessage({ id: 'm1', role: 'user', content: 'make it dark' })
+    await agent.runAgent()
+    const [call] = agent.messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+    agent.addMessage({ id: 't1', role: 'tool', toolCallId: call?.id ?? '', content: 'dark' })
+    agent.addMessage({ id: 'm2', role: 'user', content: 'thanks' })
+    await agent.runAgent()
+    expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'heard dark, thanks' })
+  })
+
+  it('is refused while another call waits, and its result counts all the same', async () => {
+    const world = await pageWorld(() => ({ model: model(['set_theme', 'set_size']), tools: [theme, size] }))
+    const agent = world.agent()
+    agent.addMessage({ id: 'm1', role: 'user', content: 'make it dark and big' })
+    await agent.runAgent()
+    const [call] = agent.messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+    const result = { id: 't1', role: 'tool', toolCallId: call?.id, content: 'dark' }
+    const messages = [...agent.messages, result, { id: 'm2', role: 'user', content: 'thanks' }]
+    const refused = await world.post('/agui', {
+      threadId: 's',
+      runId: 'r2',
+      messages,
+      tools: [],
+      context: [],
+      state: {},
+      forwardedProps: {},
+    })
+    expect([refused.status, (await refused.json()).code]).toEqual([409, 'busy'])
+    const { clientCalls } = await world.json('/sessions/s/client-calls')
+    expect(clientCalls).toMatchObject([{ toolName: 'set_size' }])
   })
 })
