@@ -1,32 +1,28 @@
-import type { AgentMessage, AssistantMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
-import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { SavedState } from '../../contract/session/shared-state.ts'
+import { anything, aText, options as optionsOf } from '../../contract/shape/shape.ts'
+import { type RunEncoderOptions, runEncoderFields } from '../shared/encoder-options.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import { streamHeaders } from '../shared/stream-headers.ts'
 import type { AgUiEvent } from './ag-ui-event.ts'
 
-/** What an encoder has to know besides the events. */
-export interface AgUiEncoderOptions {
-  /** The conversation before the first event: a run may go on with its last answer, and ids of calls are told apart. */
-  history?: readonly AgentMessage[]
-  /** The calls of `history` that wait for a person. Default: those that a paused run has left. */
-  approvals?: readonly PendingApproval[]
-  /** The calls of `history` that wait for a page, as `approvals`. */
-  clientCalls?: readonly PendingClientCall[]
-  /** Sends all of `history` first, as `MESSAGES_SNAPSHOT`: for a client that has not seen it. Default `false`. */
-  restate?: boolean
-  /** The id of a message that the run hears in its middle: the response begins after it. Default: it begins with the run. */
-  replyTo?: string
+/** What an encoder has to know besides the events. With `restate` all of `history` comes first, as `MESSAGES_SNAPSHOT`; a `cost` is the custom event `phi.usage`. */
+export interface AgUiEncoderOptions extends RunEncoderOptions {
   /** What the client calls the conversation. Default: the session's id. */
   threadId?: string
   /** What the client calls the run. Default: the id of the loop. */
   runId?: string
   /** What the session shares with its pages, as it is now: sent first, as `STATE_SNAPSHOT`, then what changes. Default: nothing is shared. */
   sharedState?: SavedState
-  /** The price of one answer of a model in USD, for the custom event `phi.usage`; `undefined` where it is not known. */
-  cost?: (message: AssistantMessage) => number | undefined
 }
+
+/** Checks the options of an encoder. */
+export const encoderOptions = optionsOf<AgUiEncoderOptions>({
+  ...runEncoderFields,
+  threadId: aText,
+  runId: aText,
+  sharedState: anything,
+})
 
 /** Turns the events of one run into the events of one response. */
 export interface AgUiEncoder {

@@ -4,29 +4,16 @@ import { type AssistantMessage, callsToAnswer } from '../../contract/message/mes
 import type { Usage } from '../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aFlag, aFunction, anything, aText, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import { isWithheld } from '../native/emitted-event.ts'
 import { BranchedLoops, isCut, ofBranch } from '../shared/answers.ts'
 import { type CallResult, OpenCalls, openCallsOf, type WaitingForPerson } from '../shared/open-calls.ts'
 import type { AgUiEvent, AgUiInterrupt } from './ag-ui-event.ts'
-import type { AgUiEncoder, AgUiEncoderOptions } from './encoder-contract.ts'
+import { type AgUiEncoder, type AgUiEncoderOptions, encoderOptions } from './encoder-contract.ts'
 import { interruptOf } from './interrupts.ts'
 import { MessageEvents } from './message-events.ts'
 import { RunFrame } from './run-frame.ts'
 import { bodyOf, SubAgentEvents } from './sub-agent-events.ts'
 import { CallIds, notRun, resultOf, toAgUiMessages, userMessageOf } from './to-ag-ui-messages.ts'
-
-const encoderOptions = optionsOf<AgUiEncoderOptions>({
-  history: listOf(anything),
-  approvals: listOf(anything),
-  clientCalls: listOf(anything),
-  restate: aFlag,
-  replyTo: aText,
-  threadId: aText,
-  runId: aText,
-  sharedState: anything,
-  cost: aFunction,
-})
 
 /**
  * Encodes a run for clients of AG-UI 1.0.

@@ -1,39 +1,18 @@
-import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
-import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
-import { aFlag, aFunction, aNumberFromZero, anything, aText, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
+import { aNumberFromZero, options as optionsOf } from '../../contract/shape/shape.ts'
+import { type RunEncoderOptions, runEncoderFields } from '../shared/encoder-options.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import { streamHeaders } from '../shared/stream-headers.ts'
-import type { CostOf, UiChunk } from './ui-message.ts'
+import type { UiChunk } from './ui-message.ts'
 
-/** What an encoder has to know besides the events. */
-export interface UiEncoderOptions {
-  /** The conversation before the first event. A run may go on with its last answer: after a pause, or when a model call is tried again. */
-  history?: readonly AgentMessage[]
-  /** The calls of `history` that wait for a person. Default: those that a paused run has left. */
-  approvals?: readonly PendingApproval[]
-  /** The calls of `history` that wait for a page, as `approvals`. */
-  clientCalls?: readonly PendingClientCall[]
-  /** Sends what `history` holds of that answer first: for a client that has none of it, such as one that resumes. Default `false`. */
-  restate?: boolean
-  /** How many steps of that answer the client has; the others are sent first. Default: all, with `restate` none. */
+/** What an encoder has to know besides the events. A `cost` is `metadata.costUsd`. With `replyTo` the answer is a message of its own. */
+export interface UiEncoderOptions extends RunEncoderOptions {
+  /** How many steps of the last answer of `history` the client has; the others are sent first. Default: all, with `restate` none. */
   knownSteps?: number
-  /** The id of a message that the run hears in its middle: the response begins after it, with an answer of its own. Default: it begins with the run. */
-  replyTo?: string
-  /** Prices, for `metadata.costUsd`. */
-  cost?: CostOf
 }
 
 /** Checks the options of an encoder. */
-export const encoderOptions = optionsOf<UiEncoderOptions>({
-  history: listOf(anything),
-  approvals: listOf(anything),
-  clientCalls: listOf(anything),
-  restate: aFlag,
-  knownSteps: aNumberFromZero,
-  replyTo: aText,
-  cost: aFunction,
-})
+export const encoderOptions = optionsOf<UiEncoderOptions>({ ...runEncoderFields, knownSteps: aNumberFromZero })
 
 /** Turns the events of one run into the chunks of one response. */
 export interface UiMessageEncoder {

@@ -107,11 +107,13 @@ function isOpen({ calls }: LiveSession, { messages }: Agent, run: AgentRun, tool
   return !messages.slice(at).some((later) => later.role === 'toolResult' && later.toolCallId === toolCallId)
 }
 
+type Outcome = 'asked' | 'passed' | 'ended'
+
 /** What happens first to a call that its run has still to ask about. A run that has ended `paused` has left it. */
-function outcomeOf(run: AgentRun, kind: AskedKind, toolCallId: string): Promise<'asked' | 'passed' | 'ended'> {
+function outcomeOf(run: AgentRun, kind: AskedKind, toolCallId: string): Promise<Outcome> {
   const isAsked = () => kind.pendingIn(run).some((pending) => pending.toolCallId === toolCallId)
   return new Promise((resolve) => {
-    const done = (outcome: 'asked' | 'passed' | 'ended'): void => {
+    const done = (outcome: Outcome): void => {
       leave()
       stopTimer()
       resolve(outcome)

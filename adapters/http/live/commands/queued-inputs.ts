@@ -1,7 +1,8 @@
 import type { AgentMessage, AgentRun, Receipt, ReceiptStatus } from '../../../../src/index.ts'
 import type { RecordedInput, SessionRecord } from '../../../../src/session/index.ts'
 
-const maxKept = 100
+/** How many keys of clients a session knows in memory; the newest ones. */
+export const maxKept = 100
 
 /**
  * What was made under a key, so that whoever asks again gets the same and nothing is made twice. The newest 100 are kept; what failed is not.

@@ -1,7 +1,6 @@
 import type { AgentRun, Content } from '../../../../src/index.ts'
 import { isEqualJson } from '../../../../src/internal.ts'
-
-const maxKept = 100
+import { maxKept } from './queued-inputs.ts'
 
 interface BegunRun {
   /** As the client sent it: the history may have it with warnings of filters. Absent for what says nothing. */

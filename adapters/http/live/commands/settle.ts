@@ -154,10 +154,13 @@ class Settling {
   }
 }
 
-/** Whether a queued message is heard, given back, or held up by somebody who is asked first. */
-function fateOf(run: AgentRun, queued: Receipt): Promise<'delivered' | 'returned' | 'waits'> {
+/** `waits` is a message that is held up, because a person or a page is asked first. */
+type Fate = Awaited<Receipt['settled']> | 'waits'
+
+/** What becomes of a queued message. */
+function fateOf(run: AgentRun, queued: Receipt): Promise<Fate> {
   return new Promise((resolve) => {
-    const done = (fate: 'delivered' | 'returned' | 'waits'): void => {
+    const done = (fate: Fate): void => {
       leave()
       resolve(fate)
     }

@@ -182,6 +182,7 @@ it('never leaves a request without its end, sends without end, or pays twice', {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(steps, pauses), { minLength: 2, maxLength: 9 }), async (taken) => {
       const made = await shop()
+      await using _world = made.world
       const conversation = new Conversation(made)
       for (const [step, waits] of taken) await conversation.take(step, waits)
       await conversation.rest()

@@ -1,15 +1,10 @@
 import { HttpAgent } from '@ag-ui/client'
-import { afterEach, expect, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { createAgentApp, type MemoryLiveSessions, memoryLiveSessions } from '../../../../adapters/http/index.ts'
 import { type Listening, serve } from '../../../../adapters/node/http/serve.ts'
 import { type AgentOptions, memorySessionStore } from '../../../../src/index.ts'
 import { type PageChat, type PageOptions, pageChats } from '../../../support/ai-sdk-versions.ts'
 import { patient } from '../../../support/patience.ts'
-
-const closing: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
 
 /** The versions of the AI SDK that are tried. */
 export const versions = [5, 6, 7] as const
@@ -39,7 +34,7 @@ export interface PageWorld extends AsyncDisposable {
   stored(): Promise<PageChat['messages']>
 }
 
-/** Serves one agent; `options` are made for each session that is opened. */
+/** Serves one agent until the test ends; `options` are made for each session that is opened. */
 export async function pageWorld(options: () => AgentOptions): Promise<PageWorld> {
   const store = memorySessionStore()
   let server: Listening
@@ -58,7 +53,8 @@ export async function pageWorld(options: () => AgentOptions): Promise<PageWorld>
     if (isOpen) await end()
     isOpen = false
   }
-  closing.push(close)
+  // Not in `afterEach` of this file: files share a process, and only the first of them would have it.
+  onTestFinished(close)
   const sent: typeof fetch = async (input, init) => {
     const { pathname } = new URL(String(input))
     if (init?.method === 'POST') {
