@@ -33,7 +33,8 @@ if (mode === 'exitAtStart') process.exit(3)
 const answers = {
   wrongId: ({ id }) => write({ id: id + 1000, result: text('for somebody else') }),
   stringId: ({ id }) => write({ id: `${id}x`, result: text('for somebody else') }),
-  late: ({ id }) => setTimeout(() => write({ id, result: text('late') }), 400),
+  // Answered below, once the client has given the call up.
+  late: () => undefined,
   twice: ({ id }) => {
     write({ id, result: text('once') })
     write({ id, result: text('twice') })
@@ -147,6 +148,8 @@ createInterface({ input: process.stdin })
       const answer = answers[mode]
       if (answer) answer(request)
       else write({ id, result: text('ok') })
+    } else if (mode === 'late' && method === 'notifications/cancelled') {
+      write({ id: params.requestId, result: text('late') })
     } else if (id !== undefined && method) write({ id, result: {} })
     void params
   })

@@ -49,6 +49,8 @@ onPostgres('processes over PostgreSQL that are killed', (database) => {
       const five = await cluster(size, env)
       let fresh = five.hosts.map(() => five.start())
       for (let round = 0; round < rounds; round++) {
+        // A busy machine starts them seconds apart. Kills that far apart miss the runs, or cut one off until its fourth attempt is refused.
+        await Promise.all(fresh.map(({ url }) => url))
         const begun = Array.from({ length: size }, (_, number) => five.begin(round * size + number))
         await Promise.all(begun.map(({ isOn }) => isOn))
         const killed = fresh.map(async (next, at) => {
