@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { relative, resolve as resolvePath } from 'node:path'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
@@ -23,14 +24,26 @@ const all = {
 /** The package's own name leads to its source, as tsconfig.json says: tests of examples and of the code share one copy. */
 const resolve = { tsconfigPaths: true }
 
-/** What packs the package, bundles it, installs from the registry, or runs the suites of others: `npm run test:all` only. */
+/**
+ * What packs the package, bundles it, installs from the registry, runs the suites of others, or runs on another platform what Node tries too:
+ * `npm run test:all` only. What only a Durable Object promises of its sessions stays in `npm test`.
+ */
 const ofPackage = [
   'test/package*.test.ts',
   'test/registry/**/*.test.ts',
+  'test/size.test.ts',
+  'test/site.test.ts',
+  'test/docs/compile.test.ts',
+  'test/playground/{first-load,program}.test.ts',
+  'test/examples/runtimes.test.ts',
+  'test/adapters/cloudflare/{worker,deploy}.test.ts',
+  'test/adapters/cloudflare/session/{stores,endpoint,example,handoff,three-clients}.test.ts',
   'test/examples/own-store-suite.test.ts',
   'test/adapters/mcp/conformance.test.ts',
   'test/adapters/mcp/server/conformance.test.ts',
 ]
+
+const cores = availableParallelism()
 
 const node = {
   resolve,
@@ -42,8 +55,8 @@ const node = {
     exclude: ['test/browser/**', 'test/harness/workerd.test.ts', ...ofPackage],
     // Files share a process, and what they import is compiled once in it: a test puts back what it changes of the process.
     isolate: false,
-    // Vitest leaves one core free, and of two that is half: many files wait for processes that they have started.
-    maxWorkers: '100%',
+    // More than there are cores: half of the time of the long files is waiting, for programs that they have started, for leases and deadlines.
+    maxWorkers: cores + Math.min(cores, 4),
     sequence: { groupOrder: 1 }, // vitest refuses to run projects of different numbers of workers together: this one comes after the others
   },
 }

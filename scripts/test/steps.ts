@@ -132,7 +132,7 @@ export const testLanes: Lanes = [
 /** What `npm run test:all` adds. */
 export const furtherLanes: Lanes = [
   [
-    vitest('package, bundlers, conformance suites of others', 'package'),
+    vitest('package, bundlers, platforms, conformance suites of others', 'package'),
     { name: 'production builds of frameworks', commands: [['node', 'scripts/frameworks.ts']] },
   ],
   [

@@ -205,9 +205,9 @@ function inTwoFiles(found: readonly Found[], but: readonly (readonly [path: stri
   )
   const places = new Map<string, Found[]>()
   for (const each of looked) places.set(each.words.join(' '), [...(places.get(each.words.join(' ')) ?? []), each])
-  return Array.from(places, ([name, same]) => `${name}: ${same.map(({ where }) => where).join(', ')}`).filter(
-    (_, index) => new Set([...places.values()][index]?.map(({ path }) => path)).size > 1,
-  )
+  return Array.from(places)
+    .filter(([, same]) => new Set(same.map(({ path }) => path)).size > 1)
+    .map(([name, same]) => `${name}: ${same.map(({ where }) => where).join(', ')}`)
 }
 
 /** Every function of a file that does something of its own: its parameters by place, and its body as it stands. */
@@ -251,7 +251,16 @@ function twice(found: readonly Found[]): string[] {
 }
 
 const sources = readSources('src', 'adapters', 'playground/src')
-const all = (find: (path: string, code: string) => Found[]): Found[] => Array.from(sources).flatMap(([path, code]) => find(path, code))
+type Find = (path: string, code: string) => Found[]
+
+const foundBy = new Map<Find, readonly Found[]>()
+
+/** What is found in all sources. Each kind is looked for once. */
+function all(find: Find): readonly Found[] {
+  const found = foundBy.get(find) ?? Array.from(sources).flatMap(([path, code]) => find(path, code))
+  foundBy.set(find, found)
+  return found
+}
 
 it('no list of words has a second home', async () => {
   const { words } = await contractLists()

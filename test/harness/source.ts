@@ -15,10 +15,21 @@ export function readSources(...folders: string[]): Sources {
 
 /** Comments and the literals that can contain anything; a slash begins a regular expression only where no operand can stand before it. */
 export const literals =
-  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`|(?<=(?:^|[(,=:[!&|?{};+\n]|return|=>)\s*)\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/g
+  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`|\/(?<=(?:^|[(,=:[!&|?{};+\n]|return|=>)\s*\/)(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/g
 
-/** The code at its old offsets, with comments, regular expressions and the inside of strings blanked, but not what a template computes. */
+const blanked = new Map<string, string>()
+
+/**
+ * The code at its old offsets, with comments, regular expressions and the inside of strings blanked, but not what a template computes. Several tests
+ * ask for the same file.
+ */
 export function blankOut(code: string): string {
+  const known = blanked.get(code) ?? withoutWords(code)
+  blanked.set(code, known)
+  return known
+}
+
+function withoutWords(code: string): string {
   const blank = (text: string): string => text.replace(/\$\{[^}]*\}|[^\n]/g, (part) => (part.length > 1 ? part : ' '))
   return code.replace(literals, (token) =>
     /^['"`]/.test(token) ? token[0] + blank(token.slice(1, -1)) + token.at(-1) : token.replace(/[^\n]/g, ' '),

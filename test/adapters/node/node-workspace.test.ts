@@ -18,6 +18,7 @@ import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { nodeWorkspace } from '../../../adapters/node/index.ts'
 import { workspaceSuite } from '../../../src/testing/workspace-suite.ts'
+import { runs } from '../../support/runs.ts'
 import { failureOf, temporaryRoot } from './temporary.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -219,7 +220,8 @@ describe('nodeWorkspace: races', () => {
     const ended = new Promise((resolve, reject) => worker.once('exit', resolve).once('error', reject))
     const outcomes = new Map<string, number>()
     let escapes = 0
-    for (let round = 0; round < 3000; round++) {
+    const rounds = runs(1000, 3000)
+    for (let round = 0; round < rounds; round++) {
       const read = workspace.read('dir/secret').then((data) => {
         if (text(data) === 'SECRET') escapes++
       })

@@ -9,6 +9,7 @@ import { type PostgresLiveSessions, type PostgresLiveSessionsOptions, postgresLi
 import { sessionsWithPeers } from '../../../examples/recipes/sessions/postgres-peers.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { sharedState } from '../../../src/shared-state/index.ts'
+import { runs } from '../../support/runs.ts'
 import { lossyPool } from './lossy-pool.ts'
 import { onPostgres } from './on-postgres.ts'
 import { addressOf } from './round-robin.ts'
@@ -94,7 +95,7 @@ onPostgres('commands that one process passes on to another', (database) => {
       })
 
       it('stream to a reader that does not read without holding anybody up, or more than a part of it', async () => {
-        const text = Array.from({ length: 400 }, () => 'x'.repeat(32 * 1024))
+        const text = Array.from({ length: runs(120, 400) }, () => 'x'.repeat(32 * 1024))
         const { first, second, tenant } = await two({ isHttp, agent: () => ({ model: scripted(() => ({ text })) }) })
         await (await first.ask('s/title', { title: 'Begin.' })).text()
         const unread = (await second.ask('s/runs', { prompt: 'Go.' })).body?.getReader()

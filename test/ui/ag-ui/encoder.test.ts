@@ -18,6 +18,7 @@ import {
 } from '../../../src/ui/ag-ui/index.ts'
 import { coalesce } from '../../store/arbitrary-run.ts'
 import { add } from '../../support/play.ts'
+import { runs } from '../../support/runs.ts'
 import { asks, copy, recordRun, scenarios } from '../scenarios.ts'
 
 function encoded(events: readonly AgentEvent[], options: AgUiEncoderOptions = {}): AgUiEvent[] {
@@ -102,7 +103,7 @@ describe.each(Object.entries(scenarios))('%s', (_name, play) => {
         const again = encoded(coalesce(events, merge), { history: before, restate: true })
         expect(comparable(await read(again, partial as AgUiMessage[]))).toEqual(all)
       }),
-      { numRuns: 10 },
+      { numRuns: runs(4, 20) },
     )
   })
 
