@@ -10,6 +10,7 @@ const text = (words) => ({ content: [{ type: 'text', text: words }] })
 const tool = (name, more = {}) => ({ name, inputSchema: { type: 'object' }, ...more })
 let tools = [tool('act')]
 let calls = 0
+const held = []
 
 if (mode === 'banner') write('Welcome to the server!\n\n{"not": "a message"}\n[1, 2')
 if (mode === 'silent') setInterval(() => undefined, 1000)
@@ -35,6 +36,11 @@ const answers = {
   stringId: ({ id }) => write({ id: `${id}x`, result: text('for somebody else') }),
   // Answered below, once the client has given the call up.
   late: () => undefined,
+  // Answers nobody before the second call is there, and then the second one first.
+  together: (request) => {
+    held.unshift(request)
+    if (held.length === 2) for (const { id, params } of held) write({ id, result: text(`for ${params.arguments.who}`) })
+  },
   twice: ({ id }) => {
     write({ id, result: text('once') })
     write({ id, result: text('twice') })

@@ -279,11 +279,9 @@ describe('a server of ours', () => {
     expect(processes()).toBeLessThanOrEqual(before)
   })
 
-  it('serves two agents at once', async () => {
-    const tools = await toolsOf(hostile('late'))
-    const call = [{ toolCalls: [{ name: 'act', arguments: {} }] }, { text: 'done' }]
-    const [first, second] = await Promise.all([play(call, { tools }), play(call, { tools })])
-    for (const { result } of [first, second])
-      expect(result.messages.some((message) => message.role === 'toolResult' && textOf(message.content) === 'late')).toBe(true)
+  it('serves two agents at once, each with its own answer', async () => {
+    const tools = await toolsOf(hostile('together'))
+    const both = await Promise.all(['ada', 'bob'].map((who) => told(tools, ['act', { who }])))
+    expect(both.map(({ texts }) => texts)).toEqual([['for ada'], ['for bob']])
   })
 })
