@@ -61,7 +61,10 @@ const node = {
   },
 }
 
-const packed = { ...node, test: { ...node.test, name: 'package', include: ofPackage, exclude: [], sequence: { groupOrder: 2 } } }
+const packed = {
+  ...node,
+  test: { ...node.test, name: 'package', include: ofPackage, exclude: [], maxWorkers: '100%', sequence: { groupOrder: 2 } },
+}
 
 /** The shared suite inside the bare workerd binary; this project only reports what happens there. */
 const workerd = { test: { ...all, name: 'workerd', environment: 'node', include: ['test/harness/workerd.test.ts'] } }

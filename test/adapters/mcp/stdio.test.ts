@@ -83,7 +83,7 @@ describe('the official servers over stdio', () => {
       ['echo', { message: 'hi' }],
       ['get-tiny-image'],
       ['get-structured-content', { location: 'Chicago' }],
-      ['trigger-long-running-operation', { duration: 0.1, steps: 2 }],
+      ['trigger-long-running-operation', { duration: 1, steps: 4 }],
     )
     expect(texts[0]).toContain('hi')
     expect(results[1]?.content.some(({ type }) => type === 'image')).toBe(true)

@@ -87,9 +87,16 @@ describe('thinking', () => {
     ['claude-opus-5-5', 'off', undefined, { effort: 'low' }],
     ['claude-sonnet-5-5', 'off', undefined, { effort: 'low' }],
     ['claude-unheard-of-9', 'high', adaptive, { effort: 'high' }],
-    ['MiniMax-M3', 'off', undefined, undefined],
   ] as const)('%s at %s', async (id, level, thinking, output_config) => {
     expect(await fields(id, level)).toMatchObject({ thinking, output_config })
+  })
+
+  it('is not asked of MiniMax-M3 at off', async () => {
+    const gateway = { baseUrl: 'https://gateway.example' }
+    const body = await bodyFor(request('MiniMax-M3', { thinkingLevel: 'off' }, gateway), gateway)
+    expect(body).toMatchObject({ model: 'MiniMax-M3' })
+    expect(body).not.toHaveProperty('thinking')
+    expect(body).not.toHaveProperty('output_config')
   })
 
   it('keeps a budget of at least 1024 below max_tokens', async () => {

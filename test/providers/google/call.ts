@@ -53,11 +53,11 @@ export interface WireBody {
 }
 
 /** The body that is sent for `request`, parsed. */
-export function bodyFor(made: StreamRequest): Promise<WireBody> {
-  return sentBody(google(made.model.id).provider, made)
+export function bodyFor(made: StreamRequest, options: GoogleOptions = {}): Promise<WireBody> {
+  return sentBody(google(made.model.id, options).provider, made)
 }
 
 /** The contents that `messages` become. */
-export async function contentsOf(id: string, messages: readonly Message[]): Promise<WireContent[]> {
-  return (await bodyFor(request(id, { messages }))).contents
+export async function contentsOf(id: string, messages: readonly Message[], options: GoogleOptions = {}): Promise<WireContent[]> {
+  return (await bodyFor(request(id, { messages }, options), options)).contents
 }

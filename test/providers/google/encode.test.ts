@@ -242,7 +242,8 @@ describe('contents', () => {
   })
 
   it.each(['claude-sonnet-5', 'gpt-oss-120b'])('%s on Vertex gets ids of its own kind, and no signature', async (id) => {
-    const [, model, results] = await contentsOf(id, [user('Go'), answer([call('fc:1')]), result('fc:1')])
+    const gateway = { baseUrl: 'https://gateway.example' }
+    const [, model, results] = await contentsOf(id, [user('Go'), answer([call('fc:1')]), result('fc:1')], gateway)
     expect(model?.parts).toEqual([{ functionCall: { id: expect.stringMatching(/^fc_1_\w+$/), name: 'read', args: {} } }])
     const [made] = JSON.stringify(model).match(/fc_1_\w+/) ?? []
     expect(results?.parts).toMatchObject([{ functionResponse: { id: made } }])

@@ -188,7 +188,7 @@ describe('wrong usage', () => {
     [['--yes', '--yes'], '--yes comes twice.'],
     [['--demo', '--model', 'a/b'], 'leave --model out'],
     [['-p', 'x', '--model', 'claude'], '"claude" is no model. Write provider/model'],
-    [['-p', 'x', '--model', 'nobody/x'], 'Nobody knows the provider "nobody"'],
+    [['-p', 'x', '--model', 'nobody/x'], 'Unknown provider "nobody"'],
     [['-p', 'x', '--model', 'anthropic/x'], 'Set ANTHROPIC_API_KEY'],
     [['-p', 'x', '--model', 'groq/x'], 'Set GROQ_API_KEY'],
     [['-p', 'x'], 'There is no model to ask.'],
