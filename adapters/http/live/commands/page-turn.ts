@@ -1,6 +1,6 @@
 import { type Agent, type AgentMessage, type AgentRun, ConfigError, type UserMessage } from '../../../../src/index.ts'
-import { callsToAnswer, lastSaidAt } from '../../../../src/internal.ts'
-import { messagesWithBytes } from '../../../../src/session/index.ts'
+import { callsToAnswer, isReport, lastSaidAt } from '../../../../src/internal.ts'
+import { messagesWithBytes, queuedInputs } from '../../../../src/session/index.ts'
 import { ProblemError, refuse } from '../../access/problem.ts'
 import type { PageAnswer, PageTurn } from '../desk/desk-command.ts'
 import type { LiveSession } from '../live-session.ts'
@@ -21,7 +21,7 @@ const inHistory: PageAnswer = { isJoined: true }
  *
  * **Contract**
  * - The same message again, with the same content, is a repeat. It joins its run while that is on, and reads the history once that has completed. After a run that
- *   failed, was aborted or interrupted it goes on, once per key.
+ *   failed, was aborted or interrupted it goes on, once per key: tools that have run are not run again, and a complete answer stays.
  * - A known id with other content is an edit.
  * - Refuses with 409 `nothingToContinue` what the conversation has left, with 409 `busy` as `beginForPerson`, and as `settleCalls`.
  */
@@ -111,21 +111,17 @@ interface Repeat extends Pick<PageTurn, 'ask' | 'key'> {
 async function repeat(live: LiveSession, { of, ask, key }: Repeat): Promise<PageAnswer> {
   const begun = live.said.of(of)
   const on = await live.continuedRun()
-  const isLast = await isLastSaid(live, of)
-  if (on !== undefined) return isLast ? { run: about(on), isJoined: true } : inHistory
-  if (!isLast || !(await live.recorded.hasFailed())) return inHistory
+  const isLatest = await isOfLastRun(live, of)
+  if (on !== undefined) return isLatest ? { run: about(on), isJoined: true } : inHistory
+  if (!isLatest || !(await live.recorded.hasFailed())) return inHistory
   // The same request may have come twice at once.
   if (live.said.of(of) !== begun) return repeat(live, { of, ask, key })
-  return started(live, { of, content: begun?.content, key, begin: (agent) => goOn(agent, of, askedOf(ask, agent)) })
-}
-
-/** Goes on with a run that failed: tools that have run are not run again. */
-function goOn(agent: Agent, messageId: string, asked: ReturnType<typeof askedOf>): AgentRun {
   try {
-    return agent.continueLoop(asked)
+    return await started(live, { of, content: begun?.content, key, begin: (agent) => agent.continueLoop(askedOf(ask, agent)) })
   } catch (error) {
-    if (!ConfigError.isInstance(error) || error.code !== 'trailingAssistant') throw error
-    return agent.regenerate({ messageId, ...asked })
+    // The answer was complete before its run was.
+    if (ConfigError.isInstance(error) && error.code === 'trailingAssistant') return inHistory
+    throw error
   }
 }
 
@@ -170,9 +166,15 @@ async function contentOf({ store, sessionId }: LiveSession, message: AgentMessag
   return whole?.role === 'user' ? whole.content : message.content
 }
 
-async function isLastSaid(live: LiveSession, id: string): Promise<boolean> {
+/** Whether nobody has said anything since, other than to the run that answers it. */
+async function isOfLastRun(live: LiveSession, id: string): Promise<boolean> {
   const { messages } = await live.agent()
-  return messages[lastSaidAt(messages)]?.id === id
+  const since = messages.slice(messages.findIndex((message) => message.id === id) + 1)
+  const said = since.filter((message) => message.role === 'user' && !isReport(message))
+  if (said.length === 0) return true
+  const queued = [...queuedInputs(await live.recorded.records()).values()].filter(({ status }) => status === 'delivered')
+  const heard = new Set(queued.flatMap(({ messages: together }) => together.map((message) => message.id)))
+  return said.every((message) => heard.has(message.id))
 }
 
 function refuseStale(): never {

@@ -2,7 +2,7 @@ import { HttpAgent } from '@ag-ui/client'
 import { expect, onTestFinished, vi } from 'vitest'
 import { createAgentApp, type MemoryLiveSessions, memoryLiveSessions } from '../../../../adapters/http/index.ts'
 import { type Listening, serve } from '../../../../adapters/node/http/serve.ts'
-import { type AgentOptions, memorySessionStore } from '../../../../src/index.ts'
+import { type AgentOptions, memorySessionStore, type SessionStore } from '../../../../src/index.ts'
 import { type PageChat, type PageOptions, pageChats } from '../../../support/ai-sdk-versions.ts'
 import { patient } from '../../../support/patience.ts'
 
@@ -35,8 +35,7 @@ export interface PageWorld extends AsyncDisposable {
 }
 
 /** Serves one agent until the test ends; `options` are made for each session that is opened. */
-export async function pageWorld(options: () => AgentOptions): Promise<PageWorld> {
-  const store = memorySessionStore()
+export async function pageWorld(options: () => AgentOptions, store: SessionStore = memorySessionStore()): Promise<PageWorld> {
   let server: Listening
   let sessions: MemoryLiveSessions
   const start = async (port: number): Promise<void> => {
