@@ -6,7 +6,7 @@ const lookMs = 100
  * asked: where nobody has asked for a while its timer is gone.
  */
 export class LoopLag {
-  #timer: ReturnType<typeof setTimeout> | undefined
+  #timer: ReturnType<typeof setInterval> | undefined
   #lagMs = 0
   #askedAt = Number.NEGATIVE_INFINITY
 
@@ -21,14 +21,17 @@ export class LoopLag {
   }
 
   #look(): void {
-    const at = performance.now()
-    this.#timer = setTimeout(() => {
+    let at = performance.now()
+    const timer = setInterval(() => {
       const now = performance.now()
       this.#lagMs = Math.max(0, now - at - lookMs)
+      at = now
+      if (now - this.#askedAt < 100 * lookMs) return
+      clearInterval(timer)
       this.#timer = undefined
-      if (now - this.#askedAt < 100 * lookMs) this.#look()
     }, lookMs)
+    this.#timer = timer
     // A process that has nothing else to do may end.
-    if (typeof this.#timer === 'object') this.#timer.unref?.()
+    if (typeof timer === 'object') timer.unref?.()
   }
 }

@@ -32,6 +32,8 @@ class Conversation {
   chat: PageChat
   readonly agent
   #said = 0
+  /** Texts that an edit has replaced. */
+  readonly #edited: string[] = []
 
   constructor({ world, paid, sent }: Shop) {
     this.world = world
@@ -74,7 +76,7 @@ class Conversation {
         break
       case 'repeat': {
         const again = this.sent.at(-1 - (step.at % Math.max(1, this.sent.length)))
-        if (again !== undefined) await this.#post(again.path, again.body)
+        if (again !== undefined && !this.#isEdited(again.body)) await this.#post(again.path, again.body)
         break
       }
       case 'edit':
@@ -126,7 +128,15 @@ class Conversation {
 
   async edit(): Promise<void> {
     const last = this.chat.messages.findLast(({ role }) => role === 'user')
-    if (last !== undefined) await this.chat.sendMessage({ text: this.#text('pay'), messageId: last.id })
+    if (last === undefined) return
+    this.#edited.push(...last.parts.flatMap(({ text }) => text ?? []))
+    await this.chat.sendMessage({ text: this.#text('pay'), messageId: last.id })
+  }
+
+  /** What was said before an edit and comes once more is another edit: it may pay again. */
+  #isEdited(body: unknown): boolean {
+    const sent = JSON.stringify(body)
+    return this.#edited.some((text) => sent.includes(JSON.stringify(text)))
   }
 
   /** Also after an error: a person loads the page again. */
@@ -178,6 +188,10 @@ async function shop(): Promise<Shop> {
   return { world, paid, sent: world.sent }
 }
 
+const say: [Step, boolean] = [{ type: 'say', by: 'chat', calls: 'pay' }, true]
+const edit: [Step, boolean] = [{ type: 'edit' }, true]
+const before: [Step, boolean] = [{ type: 'repeat', at: 1 }, true]
+
 it('never leaves a request without its end, sends without end, or pays twice', { timeout: 600_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(steps, pauses), { minLength: 2, maxLength: 9 }), async (taken) => {
@@ -194,6 +208,6 @@ it('never leaves a request without its end, sends without end, or pays twice', {
       await conversation.chat.sendMessage({ text: 'last none' })
       await soon(() => expect(conversation.chat.messages.at(-1)?.parts.at(-1)?.text).toBe('fine'))
     }),
-    { numRuns: runs(15, 400) },
+    { numRuns: runs(15, 400), examples: [[[say, edit, before]]] },
   )
 })
