@@ -1,5 +1,5 @@
 import type { Content } from '../../src/contract/message/content.ts'
-import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../src/contract/message/message.ts'
+import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from '../../src/contract/message/message.ts'
 import type { ModelConfig } from '../../src/contract/model/model-config.ts'
 import { emptyUsage } from '../../src/contract/model/usage.ts'
 import type { StreamEvent, StreamProvider, StreamRequest } from '../../src/types/model/provider.ts'
@@ -27,6 +27,18 @@ export function answerBy(
 export function authorOf({ id: model, provider }: ModelConfig): Pick<AssistantMessage, 'model' | 'provider'> {
   return { model, provider }
 }
+
+/** The ids of calls that a model of this configuration issued: they go back as they came, legal or not. */
+export function issuedIds({ api, id, provider }: ModelConfig, messages: readonly Message[]): ReadonlySet<string> {
+  const own = messages.flatMap((message) =>
+    message.role === 'assistant' && message.model === id && message.provider === provider ? message.content : [],
+  )
+  const calls = own.filter(({ providerState: state }) => state === undefined || (state.api === api && state.model === id))
+  return new Set(calls.flatMap((block) => (block.type === 'toolCall' && block.id !== '' ? [block.id] : [])))
+}
+
+/** No id was issued. */
+export const noIds: ReadonlySet<string> = new Set()
 
 /** A request to `model`, with everything at its default but `changes`. */
 export function plainRequest(model: ModelConfig, changes: Partial<StreamRequest> = {}): StreamRequest {

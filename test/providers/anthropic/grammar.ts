@@ -1,3 +1,4 @@
+import { noIds } from '../model-call.ts'
 import type { WireMessages } from './call.ts'
 
 /**
@@ -12,9 +13,9 @@ import type { WireMessages } from './call.ts'
  * thinking  = has a signature
  * ```
  *
- * Returns what is wrong; an empty list means the request is accepted.
+ * `issued` are ids that the service gave, which may be any. Returns what is wrong; an empty list means the request is accepted.
  */
-export function anthropicFaults(messages: WireMessages): string[] {
+export function anthropicFaults(messages: WireMessages, issued = noIds): string[] {
   const faults: string[] = []
   const used = new Set<string>()
   let pending: string[] = []
@@ -27,7 +28,7 @@ export function anthropicFaults(messages: WireMessages): string[] {
     pending = []
     let isPastResults = false
     for (const block of content) {
-      faults.push(...blockFaults(block, role).map((fault) => `${at}: ${fault}`))
+      faults.push(...blockFaults(block, role, issued).map((fault) => `${at}: ${fault}`))
       if (block.type === 'tool_result' && isPastResults) faults.push(`${at}: a result behind other blocks`)
       if (block.type !== 'tool_result') isPastResults = true
       if (block.type !== 'tool_use') continue
@@ -42,14 +43,14 @@ export function anthropicFaults(messages: WireMessages): string[] {
   return faults
 }
 
-function blockFaults(block: Record<string, unknown>, role: string): string[] {
+function blockFaults(block: Record<string, unknown>, role: string, issued: ReadonlySet<string>): string[] {
   const allowed = role === 'user' ? ['text', 'image', 'document', 'tool_result'] : ['text', 'thinking', 'redacted_thinking', 'tool_use']
   if (!allowed.includes(String(block.type))) return [`${block.type} from ${role}`]
   if (block.type === 'text') return textFaults(block.text)
   if (block.type === 'thinking') return typeof block.signature === 'string' && block.signature !== '' ? [] : ['unsigned thinking']
   if (block.type === 'tool_use') {
     const isObject = typeof block.input === 'object' && block.input !== null && !Array.isArray(block.input)
-    return [...idFaults(block.id), ...idFaults(block.name), ...(isObject ? [] : ['input is no object'])]
+    return [...idFaults(block.id, issued), ...idFaults(block.name), ...(isObject ? [] : ['input is no object'])]
   }
   if (block.type !== 'tool_result') return []
   const parts: unknown[] = Array.isArray(block.content) ? block.content : [{ type: 'text', text: block.content }]
@@ -59,11 +60,11 @@ function blockFaults(block: Record<string, unknown>, role: string): string[] {
     if (type === 'text') faults.push(...textFaults(text))
     else if (block.is_error === true) faults.push(`${type} in a failed result`)
   }
-  return [...faults, ...idFaults(block.tool_use_id)]
+  return [...faults, ...idFaults(block.tool_use_id, issued)]
 }
 
-function idFaults(id: unknown): string[] {
-  return /^[a-zA-Z0-9_-]{1,64}$/.test(String(id)) ? [] : [`illegal id ${id}`]
+function idFaults(id: unknown, issued = noIds): string[] {
+  return issued.has(String(id)) || /^[a-zA-Z0-9_-]{1,64}$/.test(String(id)) ? [] : [`illegal id ${id}`]
 }
 
 function textFaults(text: unknown): string[] {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ApiProtocol } from '../../../src/contract/model/model-config.ts'
 import { anyHistory } from '../arbitraries.ts'
+import { issuedIds } from '../model-call.ts'
 import { bodyFor, request, type WireMessages } from './call.ts'
 import { anthropicFaults } from './grammar.ts'
 
@@ -25,9 +26,10 @@ describe('any history sends', () => {
       fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinkingLevel) => {
         // Half an answer may be the end of a request: the service goes on with it.
         fc.pre(!messages.some((message) => message.role === 'assistant' && message.stopReason === 'paused'))
-        const body = await bodyFor(request(model, { messages, thinkingLevel }))
+        const asked = request(model, { messages, thinkingLevel })
+        const body = await bodyFor(asked)
         // Checked by the grammar.
-        expect(anthropicFaults(body.messages as WireMessages)).toEqual([])
+        expect(anthropicFaults(body.messages as WireMessages, issuedIds(asked.model, messages))).toEqual([])
         expect(JSON.stringify(body).split('"cache_control":{"type":"ephemeral"}').length - 1).toBeLessThanOrEqual(4)
       }),
       { numRuns: 400 },

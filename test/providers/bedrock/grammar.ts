@@ -1,5 +1,12 @@
 import type { WireBody } from './call.ts'
 
+/** What a family demands. */
+export interface BedrockRules {
+  ids: RegExp
+  signed: boolean
+  issued?: ReadonlySet<string>
+}
+
 /**
  * What ConverseStream demands of a body, as far as a history can break it:
  *
@@ -14,9 +21,9 @@ import type { WireBody } from './call.ts'
  * cachePoint = behind a block, at most four of them    toolConfig wherever there are tool blocks
  * ```
  *
- * Returns what is wrong; an empty list means the request is accepted.
+ * `rules.issued` are ids that the service gave, which may be any. Returns what is wrong; an empty list means the request is accepted.
  */
-export function bedrockFaults(body: WireBody, rules: { ids: RegExp; signed: boolean }): string[] {
+export function bedrockFaults(body: WireBody, rules: BedrockRules): string[] {
   const faults: string[] = []
   const used = new Set<string>()
   let pending: string[] = []
@@ -81,7 +88,7 @@ function blockFaults(
   inner: Record<string, unknown>,
   block: Record<string, unknown>,
   role: string,
-  rules: { ids: RegExp; signed: boolean },
+  rules: BedrockRules,
 ): string[] {
   if (!allowed[role]?.includes(kind)) return [`${kind} from ${role}`]
   if (kind === 'text') return textFaults(block.text)
@@ -95,7 +102,7 @@ function blockFaults(
     const { toolUseId, name, input } = inner
     const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
     const isNamed = /^[a-zA-Z0-9_-]{1,64}$/.test(String(name))
-    return [...idFaults(toolUseId, rules.ids), ...(isNamed ? [] : [`name ${name}`]), ...(isObject ? [] : ['input is no object'])]
+    return [...idFaults(toolUseId, rules), ...(isNamed ? [] : [`name ${name}`]), ...(isObject ? [] : ['input is no object'])]
   }
   if (kind !== 'toolResult') return []
   const parts = Array.isArray(inner.content) ? inner.content : []
@@ -104,11 +111,11 @@ function blockFaults(
     if (kindOf(part) === 'text') faults.push(...textFaults(part.text))
     else if (!['image', 'document', 'video'].includes(kindOf(part)) || inner.status === 'error') faults.push(`${kindOf(part)} in a result`)
   }
-  return [...faults, ...idFaults(inner.toolUseId, rules.ids)]
+  return [...faults, ...idFaults(inner.toolUseId, rules)]
 }
 
-function idFaults(id: unknown, pattern: RegExp): string[] {
-  return pattern.test(String(id)) ? [] : [`illegal id ${id}`]
+function idFaults(id: unknown, { ids, issued }: BedrockRules): string[] {
+  return issued?.has(String(id)) || ids.test(String(id)) ? [] : [`illegal id ${id}`]
 }
 
 function textFaults(text: unknown): string[] {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ApiProtocol } from '../../../src/contract/model/model-config.ts'
 import { anyHistory } from '../arbitraries.ts'
+import { issuedIds } from '../model-call.ts'
 import { bodyFor, request } from './call.ts'
 import { bedrockFaults } from './grammar.ts'
 
@@ -34,7 +35,8 @@ describe('any history sends', () => {
     const rules = { ids: model.startsWith('mistral') ? /^[a-zA-Z0-9]{9}$/ : /^[a-zA-Z0-9_-]{1,64}$/, signed: model.includes('claude') }
     await fc.assert(
       fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinkingLevel) => {
-        expect(bedrockFaults(await bodyFor(request(model, { messages, thinkingLevel, credential })), rules)).toEqual([])
+        const asked = request(model, { messages, thinkingLevel, credential })
+        expect(bedrockFaults(await bodyFor(asked), { ...rules, issued: issuedIds(asked.model, messages) })).toEqual([])
       }),
       { numRuns: 300 },
     )

@@ -4,6 +4,8 @@ import type { WireContent } from './call.ts'
 export interface GrammarRules {
   /** Gemini 3 and later: calls carry ids and a signature, results may carry media. */
   isModern: boolean
+  /** Ids that the service gave: they may be any, and repeat. */
+  issued?: ReadonlySet<string>
 }
 
 type Part = Record<string, unknown>
@@ -39,7 +41,7 @@ export function geminiFaults(contents: readonly WireContent[], rules: GrammarRul
     if (rules.isModern && calls[0] !== undefined && !isSigned(calls[0])) faults.push(`${at}: Function call is missing a thought_signature`)
     pending = calls.map((part) => part.functionCall as Part)
     for (const { id } of rules.isModern ? pending : []) {
-      if (used.has(id)) faults.push(`${at}: id ${id} twice`)
+      if (used.has(id) && rules.issued?.has(String(id)) !== true) faults.push(`${at}: id ${id} twice`)
       used.add(id)
     }
   })
@@ -78,25 +80,25 @@ function fileFaults({ mimeType, fileUri }: Part): string[] {
   return typeof mimeType === 'string' && /^https:\/\/\S+$/.test(String(fileUri)) ? [] : [`no file: ${mimeType} at ${fileUri}`]
 }
 
-function callFaults(call: Part, { isModern }: GrammarRules): string[] {
+function callFaults(call: Part, rules: GrammarRules): string[] {
   const { args } = call
   const isObject = typeof args === 'object' && args !== null && !Array.isArray(args)
-  return [...nameFaults(call, isModern), ...(isObject ? [] : ['args are no object'])]
+  return [...nameFaults(call, rules), ...(isObject ? [] : ['args are no object'])]
 }
 
-function resultFaults(result: Part, { isModern }: GrammarRules): string[] {
+function resultFaults(result: Part, rules: GrammarRules): string[] {
   const { output, error, ...more } = result.response as Part
   const said = [output, error].filter((text) => typeof text === 'string' && text.trim() !== '')
   const faults = said.length === 1 && Object.keys(more).length === 0 ? [] : ['a response is one of output and error']
   const parts = (result.parts ?? []) as Part[]
-  if (parts.length > 0 && !isModern) faults.push('media in a result')
+  if (parts.length > 0 && !rules.isModern) faults.push('media in a result')
   if (parts.some((part) => !('inlineData' in part || 'fileData' in part))) faults.push('a result may hold media only')
-  return [...faults, ...nameFaults(result, isModern)]
+  return [...faults, ...nameFaults(result, rules)]
 }
 
-function nameFaults({ id, name }: Part, isModern: boolean): string[] {
+function nameFaults({ id, name }: Part, { isModern, issued }: GrammarRules): string[] {
   const faults = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/.test(String(name)) ? [] : [`illegal name ${name}`]
-  if (isModern && (typeof id !== 'string' || id === '' || id.length > 256)) faults.push(`illegal id ${id}`)
+  if (isModern && (typeof id !== 'string' || id === '' || (id.length > 256 && issued?.has(id) !== true))) faults.push(`illegal id ${id}`)
   if (!isModern && id !== undefined) faults.push('an id')
   return faults
 }

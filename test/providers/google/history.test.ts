@@ -4,6 +4,7 @@ import type { Content } from '../../../src/contract/message/content.ts'
 import type { ApiProtocol } from '../../../src/contract/model/model-config.ts'
 import { vertex } from '../../../src/providers/vertex/index.ts'
 import { anyHistory } from '../arbitraries.ts'
+import { issuedIds } from '../model-call.ts'
 import { answer, bodyFor, modern, old, request, user } from './call.ts'
 import { geminiFaults } from './grammar.ts'
 
@@ -29,8 +30,9 @@ describe('any history sends', () => {
   ])('to %s', async (model, isModern) => {
     await fc.assert(
       fc.asyncProperty(history, fc.constantFrom('off' as const, 'high' as const), async (messages, thinkingLevel) => {
-        const { contents } = await bodyFor(request(model, { messages, thinkingLevel }))
-        expect(geminiFaults(contents, { isModern })).toEqual([])
+        const asked = request(model, { messages, thinkingLevel })
+        const { contents } = await bodyFor(asked)
+        expect(geminiFaults(contents, { isModern, issued: issuedIds(asked.model, messages) })).toEqual([])
       }),
       { numRuns: 400 },
     )
@@ -44,7 +46,7 @@ describe('any history sends', () => {
     await fc.assert(
       fc.asyncProperty(history, async (messages) => {
         const { body } = await provider.encode(request(model, { model: config, messages }))
-        expect(geminiFaults(JSON.parse(body).contents, { isModern })).toEqual([])
+        expect(geminiFaults(JSON.parse(body).contents, { isModern, issued: issuedIds(config, messages) })).toEqual([])
       }),
       { numRuns: 200 },
     )

@@ -11,6 +11,7 @@ const target: NormaliseTarget = {
   model: 'claude-test',
   media: { media: ['image/*'], mediaByUrl: [], mediaById: [] },
   toolCallId: legalId('a-zA-Z0-9_-', 64),
+  uniqueIds: true,
   keepsThinking: (block) => block.signature !== undefined,
 }
 
@@ -26,7 +27,9 @@ describe('normalise', () => {
   })
 
   it('gives the same objects for changed messages at each call', () => {
-    const messages = [user('a'), answer([call('x:1'), call('x;1')]), result('x:1'), answer([call('x:1')]), user(' ')]
+    const other = { model: 'claude-other' }
+    const calls = [answer([call('x:1'), call('x;1')], other), result('x:1'), answer([call('x:1')], other)]
+    const messages = [user('a'), ...calls, user(' ')]
     const first = normalise(messages, target)
     normalise([...messages, user('more')], target)
       .slice(0, first.length)
@@ -148,7 +151,11 @@ describe('ids', () => {
     fc.assert(
       fc.property(ids, (originals) => {
         const results = originals.map((id) => result(id, [{ type: 'text', text: `of ${originals.indexOf(id)}` }]))
-        const history = [user('a'), answer(originals.map((id) => call(id))), ...results.toReversed()]
+        const asks = answer(
+          originals.map((id) => call(id)),
+          { provider: 'other' },
+        )
+        const history = [user('a'), asks, ...results.toReversed()]
         const [, asked, ...answered] = normalise(history, { ...target, toolCallId })
         const calls = asked?.content.flatMap((block) => (block.type === 'toolCall' ? [block.id] : [])) ?? []
         expect(new Set(calls).size).toBe(originals.length)

@@ -1,3 +1,4 @@
+import { noIds } from '../model-call.ts'
 /** An input item, as far as tests read it. */
 export type InputItem = Record<string, unknown>
 
@@ -16,9 +17,9 @@ export type InputItem = Record<string, unknown>
  * text      = not blank (unless under an id), well-formed Unicode
  * ```
  *
- * `ledTo` names the item behind each reasoning item. Returns what is wrong; an empty list means the request is accepted.
+ * `ledTo` names the item behind each reasoning item; a call_id of `issued` may be any, and repeat. Returns what is wrong; an empty list means the request is accepted.
  */
-export function responsesFaults(input: readonly InputItem[], ledTo: ReadonlyMap<string, string>): string[] {
+export function responsesFaults(input: readonly InputItem[], ledTo: ReadonlyMap<string, string>, issued = noIds): string[] {
   const faults: string[] = []
   const open = new Set<string>()
   const used = new Set<string>()
@@ -43,7 +44,7 @@ export function responsesFaults(input: readonly InputItem[], ledTo: ReadonlyMap<
       if (next?.id !== ledTo.get(String(item.id))) fault(`is followed by ${next?.id}`)
       return
     }
-    if (kind === 'function_call') callFaults(item, used, fault)
+    if (kind === 'function_call') callFaults(item, { used, issued }, fault)
     if (kind === 'function_call' && isAnswering) fault(`before the results of ${[...open]}`)
     if (kind === 'function_call') open.add(String(item.call_id))
     else if (kind === 'function_call_output') {
@@ -69,9 +70,14 @@ function isSystem({ role }: InputItem): boolean {
   return role === 'developer' || role === 'system'
 }
 
-function callFaults(item: InputItem, used: Set<string>, fault: (text: string) => void): void {
+function callFaults(
+  item: InputItem,
+  { used, issued }: { used: Set<string>; issued: ReadonlySet<string> },
+  fault: (text: string) => void,
+): void {
   const id = String(item.call_id)
-  if (!/^[\x21-\x7e]{1,64}$/.test(id)) fault(`illegal call_id ${id}`)
+  if (issued.has(id)) used.delete(id)
+  else if (!/^[\x21-\x7e]{1,64}$/.test(id)) fault(`illegal call_id ${id}`)
   if (used.has(id)) fault(`call_id ${id} twice`)
   used.add(id)
   if (!/^[\w-]{1,64}$/.test(String(item.name))) fault(`illegal name ${item.name}`)

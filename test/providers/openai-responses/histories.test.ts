@@ -7,7 +7,7 @@ import { azure } from '../../../src/providers/azure/index.ts'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 import type { Model } from '../../../src/types/model/model.ts'
 import { anyArguments } from '../arbitraries.ts'
-import { answerBy, authorOf } from '../model-call.ts'
+import { answerBy, authorOf, issuedIds } from '../model-call.ts'
 import { bodyFor, inputFor } from './call.ts'
 import { type InputItem, responsesFaults } from './grammar.ts'
 
@@ -119,7 +119,7 @@ describe('any history becomes a legal Responses request', () => {
         const before = JSON.stringify(messages)
         const body = await bodyFor(model, { messages, systemPrompt })
         // Checked by the grammar.
-        expect(responsesFaults(body.input as InputItem[], ledTo)).toEqual([])
+        expect(responsesFaults(body.input as InputItem[], ledTo, issuedIds(model.config, messages))).toEqual([])
         // The same again: what is remembered is what was made.
         expect(await bodyFor(model, { messages, systemPrompt })).toEqual(body)
         expect(await bodyFor(model, { messages: structuredClone(messages), systemPrompt })).toEqual(body)

@@ -166,12 +166,12 @@ describe('Chat Completions messages', () => {
     ])
   })
 
-  it('shortens ids on both sides alike, and only where it must', async () => {
+  it('shortens foreign ids on both sides alike, and only where it must', async () => {
     const long = 'x'.repeat(60)
     const other = `${'x'.repeat(59)}y`
     const history = [
       userMessage('go'),
-      answer(model, call('functions.add:0'), call(long), call(other)),
+      answer(openai('gpt-other'), call('functions.add:0'), call(long), call(other)),
       result(other),
       result(long),
       result('functions.add:0'),
@@ -184,9 +184,9 @@ describe('Chat Completions messages', () => {
     expect(results.map((one: { tool_call_id: string }) => one.tool_call_id)).toEqual(ids)
   })
 
-  it('bridges results and questions, names tools, and keeps ids short, for Mistral', async () => {
+  it('bridges results and questions, names tools, and shortens foreign ids, for Mistral', async () => {
     const mistral = openaiCompatible('m', { backend: 'mistral' })
-    const history = [userMessage('go'), answer(mistral, call('call_123456789')), result('call_123456789', text('1')), userMessage('next')]
+    const history = [userMessage('go'), answer(model, call('call_123456789')), result('call_123456789', text('1')), userMessage('next')]
     const [, calls, toolMessage, bridge, next] = await messagesOf(history, mistral)
     expect(calls.tool_calls[0].id).toMatch(/^[a-zA-Z0-9]{9}$/)
     expect(toolMessage).toMatchObject({ role: 'tool', name: 'add', tool_call_id: calls.tool_calls[0].id })

@@ -1,5 +1,7 @@
-/** What Chat Completions accepts as `messages`, checked field by field; returns what is wrong, or nothing. */
-export function chatFaults(messages: readonly unknown[]): string[] {
+import { noIds } from '../model-call.ts'
+
+/** What Chat Completions accepts as `messages`, checked field by field; returns what is wrong, or nothing. Ids that it `issued` may be any, and repeat. */
+export function chatFaults(messages: readonly unknown[], issued = noIds): string[] {
   const faults: string[] = []
   const seen = new Set<string>()
   let open: string[] = []
@@ -16,7 +18,7 @@ export function chatFaults(messages: readonly unknown[]): string[] {
     if (last === 'start' && role !== 'user' && role !== 'system' && role !== 'developer') fault('is first')
     if ((role === 'system' || role === 'developer') && index !== 0) fault('is not first')
     if (role === 'assistant') {
-      open = callIds(message, seen, fault)
+      open = callIds(message, { seen, issued }, fault)
       if (message.content === null ? open.length === 0 : !isText(message.content) && !isRefusal(message.content)) fault('has no content')
     }
     if (role === 'user' && !isUserContent(message.content)) fault('content is neither text nor parts')
@@ -27,13 +29,18 @@ export function chatFaults(messages: readonly unknown[]): string[] {
   return faults
 }
 
-function callIds(message: Record<string, unknown>, seen: Set<string>, fault: (text: string) => void): string[] {
+function callIds(
+  message: Record<string, unknown>,
+  { seen, issued }: { seen: Set<string>; issued: ReadonlySet<string> },
+  fault: (text: string) => void,
+): string[] {
   if (message.tool_calls === undefined) return []
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.map(fields) : []
   if (calls.length === 0) fault('tool_calls is empty')
   return calls.map((call) => {
     const id = String(call.id)
-    if (id.length < 1 || id.length > 40 || !/^\S+$/.test(id)) fault(`call id "${id}" is not legal`)
+    if (issued.has(id)) seen.delete(id)
+    else if (id.length < 1 || id.length > 40 || !/^\S+$/.test(id)) fault(`call id "${id}" is not legal`)
     if (seen.has(id)) fault(`call id "${id}" is repeated`)
     seen.add(id)
     const { name, arguments: args } = fields(call.function)

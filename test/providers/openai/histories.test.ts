@@ -5,7 +5,7 @@ import type { Content } from '../../../src/contract/message/content.ts'
 import { type Message, userMessage } from '../../../src/contract/message/message.ts'
 import { openai, openaiCompatible, openrouter } from '../../../src/providers/openai/index.ts'
 import type { Model } from '../../../src/types/model/model.ts'
-import { answerBy, authorOf } from '../model-call.ts'
+import { answerBy, authorOf, issuedIds } from '../model-call.ts'
 import { requestFor } from './call.ts'
 import { chatFaults } from './grammar.ts'
 
@@ -78,7 +78,7 @@ describe('any history becomes a legal Chat Completions request', () => {
       fc.asyncProperty(history, fc.constantFrom('', 'Be brief.'), async (messages, systemPrompt) => {
         const before = JSON.stringify(messages)
         const body = await encode(model, messages, systemPrompt)
-        expect(chatFaults(JSON.parse(body).messages)).toEqual([])
+        expect(chatFaults(JSON.parse(body).messages, issuedIds(model.config, messages))).toEqual([])
         // The same bytes again: what is remembered is what was made.
         expect(await encode(model, messages, systemPrompt)).toBe(body)
         expect(await encode(model, structuredClone(messages), systemPrompt)).toBe(body)

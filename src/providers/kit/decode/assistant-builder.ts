@@ -39,6 +39,7 @@ export class AssistantBuilder {
   warnings: readonly string[] = []
   readonly #emit: (event: StreamEvent) => void
   readonly #answerTool: string | undefined
+  readonly #model: ModelConfig
   readonly #slots = new Map<BlockKey, Slot | IgnoredSlot>()
   readonly #ids = new Set<string>()
   #lastKey: BlockKey | undefined
@@ -54,6 +55,7 @@ export class AssistantBuilder {
   constructor(model: ModelConfig, emit: (event: StreamEvent) => void, answerTool?: string, continues?: AssistantMessage) {
     this.#emit = emit
     this.#answerTool = answerTool
+    this.#model = model
     this.#usageBefore = continues?.usage
     this.message = continues ?? {
       role: 'assistant',
@@ -361,6 +363,7 @@ export class AssistantBuilder {
     for (const slot of calls) {
       if (slot.block.id === '') slot.block.id = newId()
       if (slot.held !== '') this.#release(slot)
+      if (!plainId.test(slot.block.id)) slot.block.providerState ??= { api: this.#model.api, model: this.#model.id, payload: {} }
       const raw = slot.whole ?? slot.raw
       const isEmpty = raw.trim() === '' && slot.index < cutFrom
       const parsed = parseArguments(isEmpty ? '{}' : raw)
@@ -369,6 +372,9 @@ export class AssistantBuilder {
     }
   }
 }
+
+/** What every protocol takes as an id. Another one goes back through the protocol that it came by, so the call says which that was. */
+const plainId = /^[\w-]{1,40}$/
 
 function serviceKey(id: string): string {
   return `service tool ${id}`

@@ -31,12 +31,14 @@ export interface NormaliseTarget {
   readonly model: string
   /** What media the model takes; a line of text stands for others. */
   readonly media: MediaRules
-  /** Maps an id onto a legal one; different ids must stay different. See `legalId`. */
+  /** Maps an id of another service or model onto a legal one; different ids must stay different. See `legalId`. */
   readonly toolCallId: (id: string) => string
   /** Whether a thinking block of this very model can be sent back. */
   readonly keepsThinking: (block: ThinkingContent) => boolean
   /** Whether the service still knows a tool that it ran: what it did with another is told in words. Default: it knows all. */
   readonly knowsTool?: ((block: ServiceToolContent) => boolean) | undefined
+  /** The service refuses a history in which two calls have one id, also where it gave both. Default: it takes what it gave. */
+  readonly uniqueIds?: boolean
   /** The service goes on with an answer that it paused, where that is the end of a history. */
   readonly pauses?: boolean
 }
@@ -61,6 +63,7 @@ export function targetOf(
     model: id,
     media: mediaRules(profile),
     toolCallId: legalIds[callIds],
+    uniqueIds: callIds === 'word64',
     keepsThinking,
     knowsTool,
     pauses,
@@ -102,8 +105,8 @@ function cleanUser(message: UserMessage, target: NormaliseTarget): UserMessage {
 
 function cleanResult(message: ToolResultMessage, target: NormaliseTarget): ToolResultMessage {
   const content = shown(message.content, target, noOutput)
-  const toolCallId = target.toolCallId(message.toolCallId)
-  return content === message.content && toolCallId === message.toolCallId ? message : { ...message, content, toolCallId }
+  // Its id follows the call: see `HistoryWalk`.
+  return content === message.content ? message : { ...message, content }
 }
 
 /** Text and images; `placeholder` where none is left. */
@@ -118,7 +121,7 @@ function shown(content: Content[], target: NormaliseTarget, placeholder: TextCon
 /** A failed answer may hold half a block, which services refuse, so it is left out whole. */
 function cleanAssistant(message: AssistantMessage, target: NormaliseTarget): AssistantMessage | undefined {
   if (message.stopReason === 'error' || message.stopReason === 'aborted') return undefined
-  const isOwn = message.provider === target.provider && message.model === target.model
+  const isOwn = isAuthor(message, target)
   const mayBeOpen = message.stopReason === 'paused' || message.stopReason === 'toolUse'
   const said = shownContent(message)
   const isUncited = said.some((block) => block.type === 'serviceTool' && target.knowsTool?.(block) === false)
@@ -153,7 +156,7 @@ function cleanAssistantBlock(block: Content, target: NormaliseTarget, isOwn: boo
     case 'opaque':
       return goesBack ? block : undefined
     case 'toolCall':
-      return legalCall(withoutForeignState(block, target, isOwn), target)
+      return legalCall(withoutForeignState(block, target, isOwn), target, goesBack)
     case 'text': {
       const cleaned = withoutForeignState(block, target, isOwn)
       return cleaned.text.trim() !== '' || cleaned.providerState !== undefined ? cleaned : undefined
@@ -174,8 +177,18 @@ export function picturesOf({ content }: AssistantMessage, cleaned: AssistantMess
   return media.length === 0 ? undefined : { role: 'user', content: [shownBefore, ...media], timestamp: 0 }
 }
 
-function legalCall(call: ToolCallContent, target: NormaliseTarget): ToolCallContent {
-  const id = target.toolCallId(call.id)
+/** Whether `target` made this response. */
+function isAuthor({ provider, model }: AssistantMessage, target: NormaliseTarget): boolean {
+  return provider === target.provider && model === target.model
+}
+
+/** Whether `target` issued the id of `call`, which then goes back as it came: services keep state in ids. */
+export function issuedId(call: ToolCallContent, message: AssistantMessage, target: NormaliseTarget): boolean {
+  return call.id !== '' && isAuthor(message, target) && isStateOf(call, target)
+}
+
+function legalCall(call: ToolCallContent, target: NormaliseTarget, isIssued: boolean): ToolCallContent {
+  const id = isIssued && call.id !== '' ? call.id : target.toolCallId(call.id)
   const hasForgedArguments = call.invalidArguments !== undefined && Object.keys(call.arguments).length > 0
   if (id === call.id && !hasForgedArguments) return call
   return { ...call, id, arguments: call.invalidArguments === undefined ? call.arguments : {} }

@@ -9,7 +9,7 @@ import {
   type UserMessage,
 } from '../../../contract/message/message.ts'
 import { perObject } from '../encode/per-object.ts'
-import { cleanMessage, type NormaliseTarget, picturesOf } from './clean-message.ts'
+import { cleanMessage, issuedId, type NormaliseTarget, picturesOf } from './clean-message.ts'
 import { hashText } from './hash.ts'
 import { leftOutAt, leftOutWarning } from './media.ts'
 
@@ -27,7 +27,7 @@ const closing: UserMessage = { role: 'user', content: [{ type: 'text', text: 'Co
  *   are left out, and all of it where the model is asked again without a word.
  * - Right after each answer with calls stands exactly one result per call, in the order of the calls: displaced ones are pulled up,
  *   missing ones made up (`No result provided`, an error), orphans and repeats left out.
- * - Ids are legal and unique, the same on both sides. Arguments that were not JSON stay `{}`.
+ * - Ids that the target issued go back as they came; others are made legal and unique. A result has the id of its call. Arguments that were not JSON stay `{}`.
  * - It starts with a user message and ends with a user message, a result, or an answer that its service paused. Neighbours of one role are left to the codec.
  * - Messages that need no change are returned by identity; changed ones are the same objects at each call, for the same `target`. The cost is
  *   one walk.
@@ -176,7 +176,7 @@ export class HistoryWalk {
   }
 
   #answer(cleaned: AssistantMessage, original: Message): void {
-    const ids = callIdsOf(original)
+    const calls = callsOf(original)
     const pictures = original.role === 'assistant' ? picturesMessage(original, cleaned) : undefined
     const shown = pictures && cleanMessage(pictures, this.#target)
     if (!hasCallsToAnswer(cleaned.content)) {
@@ -184,12 +184,12 @@ export class HistoryWalk {
       if (shown !== undefined) this.list.push(shown)
       return
     }
-    const message = this.#withUniqueIds(cleaned, ids)
+    const message = this.#withUniqueIds(cleaned, calls)
     this.list.push(message)
     const first = this.list.length
     let next = 0
     for (const block of callsToAnswer(message.content)) {
-      const id = block.isOfService === true ? block.id : (ids[next++] ?? block.id)
+      const id = block.isOfService === true ? block.id : (calls[next++]?.id ?? block.id)
       const known = this.#open.get(id)
       // A repeated id within one answer: the first call takes the first result, the second is told there is none.
       const isSecond = known !== undefined && known.index >= first
@@ -230,17 +230,19 @@ export class HistoryWalk {
     return this.#suffixes?.get(id) ?? this.#base?.suffixOf(id) ?? 2
   }
 
-  #withUniqueIds(message: AssistantMessage, ids: readonly string[]): AssistantMessage {
+  #withUniqueIds(message: AssistantMessage, calls: readonly ToolCallContent[]): AssistantMessage {
     const legal: string[] = []
     let isSame = true
     for (const block of message.content) {
       if (block.type !== 'toolCall') continue
       let id = block.id
-      if (this.isUsed(id)) {
+      const original = calls[legal.length] ?? block
+      const mayRepeat = this.#target.uniqueIds !== true && issuedId(original, message, this.#target) && !legal.includes(id)
+      if (!mayRepeat && this.isUsed(id)) {
         isSame = false
         let suffix = this.suffixOf(block.id)
         do {
-          id = this.#target.toolCallId(`${block.id}_${suffix}_${hashText(`${ids[legal.length]} ${suffix}`)}`)
+          id = this.#target.toolCallId(`${block.id}_${suffix}_${hashText(`${original.id} ${suffix}`)}`)
           suffix += 1
         } while (this.isUsed(id))
         this.#suffixes ??= new Map()
@@ -253,12 +255,9 @@ export class HistoryWalk {
   }
 }
 
-/** The ids of a message's calls as it was given, in order. */
-function callIdsOf(message: Message): readonly string[] {
-  if (message.role !== 'assistant') return []
-  const ids: string[] = []
-  for (const block of message.content) if (block.type === 'toolCall') ids.push(block.id)
-  return ids
+/** The calls of a message as it was given, in order. */
+function callsOf(message: Message): readonly ToolCallContent[] {
+  return message.role === 'assistant' ? message.content.filter((block) => block.type === 'toolCall') : []
 }
 
 /** Copies with other ids; the one made last is given again as long as the ids are the same, so that its encoded form is found again. */

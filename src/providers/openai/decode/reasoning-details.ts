@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract
 const growing = ['text', 'summary', 'data'] as const
 
 /**
- * Collects OpenRouter's `reasoning_details`: fragments of one entry share type and index. The merged entries are what OpenRouter wants
+ * Collects OpenRouter's `reasoning_details`: fragments of one entry share type, index and id. The merged entries are what OpenRouter wants
  * back, unmodified, in the order in which they began.
  *
  * Source: docs/providers/openai.md
@@ -29,7 +29,8 @@ export class ReasoningDetails {
   #merge(fragment: JsonObject): void {
     const key = `${stringOf(fragment.type)}/${typeof fragment.index === 'number' ? fragment.index : `?${this.#unindexed++}`}`
     const entry = this.#byKey.get(key)
-    if (entry === undefined) {
+    // The state of another call: its id says of which.
+    if (entry === undefined || (stringOf(fragment.id) !== '' && stringOf(entry.id) !== '' && fragment.id !== entry.id)) {
       const first = { ...fragment }
       this.#byKey.set(key, first)
       this.entries.push(first)
