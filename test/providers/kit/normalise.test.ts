@@ -58,7 +58,8 @@ describe('normalise', () => {
     const failed = answer([call('c1')], { stopReason: 'error' })
     const aborted = answer([call('c2')], { stopReason: 'aborted' })
     const list = normalise([user('a'), failed, result('c1'), aborted, result('c2'), user('b')], target)
-    expect(outline(list)).toEqual(['user', 'user'])
+    expect(outline(list)).toEqual(['user', 'assistant', 'user'])
+    expect(list[1]?.content).toEqual([{ type: 'text', text: '[No response: the request failed]' }])
   })
 
   describe('an answer that somebody stopped', () => {

@@ -8,6 +8,7 @@ import {
   text,
   type UserMessage,
 } from '../../../contract/message/message.ts'
+import { emptyUsage } from '../../../contract/model/usage.ts'
 import { perObject } from '../encode/per-object.ts'
 import { cleanMessage, issuedId, type NormaliseTarget, picturesOf } from './clean-message.ts'
 import { hashText } from './hash.ts'
@@ -22,7 +23,8 @@ const closing: UserMessage = { role: 'user', content: [{ type: 'text', text: 'Co
  * Any history, made such that `target` accepts it.
  *
  * **Contract**
- * - Failed answers are left out, and so is what nobody can read: blank text, foreign reasoning, foreign state, images for a model without eyes.
+ * - Failed answers are left out, and so is what nobody can read: blank text, foreign reasoning, foreign state, images for a model without eyes. Where a
+ *   question had failed answers alone, a line stands between it and the next one.
  * - The text of an aborted answer is kept, once a user message follows: somebody stopped it, and says how to go on. The thinking and the calls of that answer
  *   are left out, and all of it where the model is asked again without a word.
  * - Right after each answer with calls stands exactly one result per call, in the order of the calls: displaced ones are pulled up,
@@ -38,6 +40,17 @@ export function normalise(messages: readonly Message[], target: NormaliseTarget)
   for (const message of messages) walk.add(message)
   walk.close()
   return walk.list
+}
+
+/** Stands for a response that failed, so that the question before it and the next one stay two turns. */
+const noResponse: AssistantMessage = {
+  role: 'assistant',
+  content: [text('[No response: the request failed]')],
+  stopReason: 'stop',
+  model: '',
+  provider: '',
+  usage: emptyUsage(),
+  timestamp: 0,
 }
 
 const stoppedText = perObject(textOfStopped)
@@ -86,6 +99,8 @@ export class HistoryWalk {
   #leftOut: Set<string> | undefined
   /** The last answer, while it is not known how somebody goes on after having stopped it. */
   #stopped: AssistantMessage | undefined
+  /** Nothing but failures came since the last question. */
+  #hasFailed = false
   readonly #target: NormaliseTarget
   readonly #base: HistoryWalk | undefined
   readonly #used = new Set<string>()
@@ -99,7 +114,10 @@ export class HistoryWalk {
   constructor(target: NormaliseTarget, base?: HistoryWalk) {
     this.#target = target
     this.#base = base
-    if (base !== undefined) this.#stopped = base.#stopped
+    if (base !== undefined) {
+      this.#stopped = base.#stopped
+      this.#hasFailed = base.#hasFailed
+    }
     this.list = base?.list ?? []
     this.#settled = this.list.length
   }
@@ -127,6 +145,7 @@ export class HistoryWalk {
       this.#stopped = message
       return
     }
+    if (message.role === 'assistant') this.#hasFailed = message.stopReason === 'error'
     if (message.role === 'user') this.#keepStopped()
     // What was asked again without a word has its answer.
     else if (message.role === 'assistant' && message.stopReason !== 'error') this.#stopped = undefined
@@ -139,6 +158,8 @@ export class HistoryWalk {
     this.#stopped = undefined
     const said = stopped && stoppedText(stopped)
     if (said !== undefined) this.#addCleaned(said)
+    else if (this.#hasFailed && this.list.length > 0 && this.list.at(-1)?.role !== 'assistant') this.list.push(noResponse)
+    this.#hasFailed = false
   }
 
   #addCleaned(message: Message): void {
