@@ -147,9 +147,21 @@ export class ChatDecoder implements StreamDecoder {
     if (usage) this.#setUsage(usage)
     this.#unknown.look(chunk, known.chunk)
     const choices = objectsIn(chunk.choices, 'choices')
-    const choice = choices.find(isOurs)
-    if (choices.length > (choice === undefined ? 0 : 1)) this.#warnOfOthers()
-    if (choice === undefined) return
+    const first = choices.find(isOurs)
+    if (first === undefined) {
+      if (choices.length > 0) this.#warnOfOthers()
+      return
+    }
+    // Some gateways write each block of one response as a choice of its own: text, then the calls.
+    const isEmpty = this.builder.message.content.length === 0
+    for (const choice of choices) {
+      if (choice === first || indexIn(choice.index) === 0) this.#choice(choice, chunk, isEmpty)
+      else this.#warnOfOthers()
+    }
+  }
+
+  /** `isEmpty`: nothing came before its chunk. */
+  #choice(choice: ChatChoice, chunk: ChatChunk, isEmpty: boolean): void {
     this.#unknown.look(choice, known.choice)
     if (choice.error) throw new StreamRefusal({ error: choice.error })
     const delta = fieldsIn(choice.delta, 'a delta')
@@ -165,7 +177,7 @@ export class ChatDecoder implements StreamDecoder {
     }
     if (this.progress > before) this.#hasDeltas = true
     // Behind deltas it is the whole answer once more; so it is at the end, where that object is not one of a stream.
-    if (message && !this.#hasDeltas && (chunk.object !== 'chat.completion' || this.builder.message.content.length === 0)) {
+    if (message && !this.#hasDeltas && (chunk.object !== 'chat.completion' || isEmpty)) {
       this.#delta(message)
       this.#extras.delta(message)
       this.#unknown.look(message, known.delta)
@@ -173,7 +185,8 @@ export class ChatDecoder implements StreamDecoder {
     if (choice.usage) this.#setUsage(choice.usage)
     const reason = choice.finish_reason
     if (typeof reason === 'string' && reason !== '') {
-      this.#finishReason = reason
+      // What one choice says was cut, another does not complete.
+      if (this.#finishReason !== 'length') this.#finishReason = reason
       this.progress++
     }
   }
