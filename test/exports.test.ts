@@ -110,13 +110,13 @@ const expected: Record<string, string> = {
     ScriptableHook StopCondition TurnChanges TurnChangesRecord UpcomingTurn
     BackgroundEndEvent BackgroundStartEvent BackgroundTask BackgroundTasks BackgroundView OnRunEnd OutputForm
     AgentContext AgentEndEvent AgentStartEvent ApprovalDecision ApprovalDesk ApprovalRef ApprovalRequest ApprovalRequestedEvent
-    ApprovalResolvedEvent ApprovalRule BeforeToolInfo Budget BudgetUse ChildEvent CompactionEndedEvent CompactionFigures
+    ApprovalResolvedEvent ApprovalRule BeforeToolInfo BrokenCallInfo Budget BudgetUse ChildEvent CompactionEndedEvent CompactionFigures
     CompactionStartedEvent ContinuationKind Evaluation EvaluationInput EvaluationStrategy EventBase FilterVerdict HookDone HookOrigin HookScripts
     HookRefusal HookVerdict InputDesk InputFilter InputQuestion InputRef InputRejectedEvent InputRequest InputRequestedEvent
     InputResolvedEvent LlmJudgeOptions LoopConfig LoopConfigSnapshot LoopHooks LoopObserver LoopOptions LoopStep LoopWatch
     MessageEndEvent MessageStartEvent MessageSupplier MessageUpdateEvent ModelAnswer ModelFallbackEvent ModelName RateLimit RateLimits RateLimitsEvent TurnPreparedEvent ParallelLoopEndEvent ParallelLoopStartEvent
     ParallelOptions ParallelOutcome ParallelResult ProgressMessageEvent ProviderRetryEvent PrunAppliedEvent QueueMode ReachedLimit
-    ReadableBudget ReplacedArguments RevertAppliedEvent SharedStateChangedEvent RunFailure RunGuards SharedLimits SubAgentRef ToolExecutionEndEvent
+    ReadableBudget RepairedArguments ReplacedArguments RevertAppliedEvent SharedStateChangedEvent RunFailure RunGuards SharedLimits SubAgentRef ToolExecutionEndEvent
     ToolExecutionStartEvent ToolExecutionUpdateEvent ToolHookInfo TraceContext TurnEndEvent TurnHookInfo TurnRequestEvent
     TurnStartEvent TurnTrigger WatchedLoop`,
   './agent': `

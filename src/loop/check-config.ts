@@ -90,6 +90,7 @@ const hookTable: OptionTable<LoopHooks> = {
   beforeTurn: aFunction,
   afterTurn: aFunction,
   onError: aFunction,
+  repairToolCall: aFunction,
   beforeToolExecution: aFunction,
   prepareTurn: aFunction,
   afterAnswer: aFunction,

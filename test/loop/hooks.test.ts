@@ -20,6 +20,7 @@ function tracing(trace: string[], pause: () => Promise<void> = async () => undef
   return {
     beforeLoop: note('beforeLoop'),
     afterLoop: note('afterLoop'),
+    repairToolCall: note('repairToolCall'),
     beforeTurn: note('beforeTurn'),
     afterTurn: note('afterTurn'),
     onError: note('onError'),

@@ -37,7 +37,7 @@ const context = (): AgentContext => ({ systemPrompt: '', messages: [], tools: []
 
 const hooks: Required<LoopHooks> = {
   ...{ beforeLoop: act, afterLoop: act, beforeTurn: act, afterTurn: act, onError: act },
-  ...{ prepareTurn: act, afterAnswer: act, beforeToolExecutionEnd: act },
+  ...{ prepareTurn: act, afterAnswer: act, beforeToolExecutionEnd: act, repairToolCall: act },
   ...{ beforeToolExecution: act, afterToolExecution: act, beforeToolExecutionUpdate: act, afterToolExecutionUpdate: act },
   ...{ beforeCompactionStart: act, afterCompactionEnd: act },
 }

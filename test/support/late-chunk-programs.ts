@@ -84,6 +84,18 @@ async function read() {
 }
 globalThis.outcome = read()
 `,
+  'src/loop/calls/repair/repair-arguments.ts': `${prelude}
+const inner = ${calling('load', {})}
+const { provider } = inner
+const broken = async (...request) => {
+  const message = await provider.stream(...request)
+  for (const block of message.content) if (block.type === 'toolCall') Object.assign(block, { invalidArguments: '{"a":1,}' })
+  return message
+}
+const model = { ...inner, provider: { api: provider.api, encode: (request) => provider.encode(request), stream: broken } }
+const tool = defineTool({ name: 'load', description: 'Loads.', parameters: { type: 'object' }, execute: () => 'executed' })
+globalThis.outcome = outcomeOf({ model, tools: [tool] }, () => provider.requests.map(({ messages }) => messages))
+`,
   re2js: `${prelude}
 import { searchTool } from 'phi-core/tools'
 const workspace = memoryWorkspace({ 'a.txt': 'one' })

@@ -142,6 +142,10 @@ const toolCallFields = {
   arguments: aJsonObject,
   /** The raw argument text, when it cannot be taken for what it says. */
   invalidArguments: optional(aText),
+  /** The end of the arguments never came: they are not repaired. */
+  isCut: optional(isTrue),
+  /** The raw argument text, when `arguments` is its only reading, or what the `repairToolCall` hook made of it. */
+  repairedFrom: optional(aText),
   providerState: optional(providerState),
 }
 

@@ -6,6 +6,7 @@ import type { ReachedLimit } from '../../contract/run/settings.ts'
 import type { RunEnding, RunResult } from '../../types/run/run.ts'
 import type { RunProgress } from '../../types/run/turn.ts'
 import { type AssistantEntry, AssistantStream } from '../assistant-stream.ts'
+import { repairCalls } from '../calls/repair-calls.ts'
 import { type CallOutcome, isPaused, noCalls, type PlannedCall, planCalls, runCalls } from '../calls/tool-calls.ts'
 import { keepWithinContext } from '../compaction.ts'
 import { addNotice, type Intake, type TurnInput } from '../intake.ts'
@@ -285,6 +286,8 @@ async function answer(loop: LoopState, intake: Intake, started: Promise<unknown>
     const { message } = answered
     const guarding = guardAnswer(loop, message)
     if (guarding !== undefined) await guarding
+    const repairing = repairCalls(loop, message)
+    if (repairing !== undefined) await repairing
     loop.append(message)
     loop.addUsage(answered.charged === undefined ? message.usage : usageBeyond(message.usage, answered.charged), message)
     const recorded = loop.record({ type: 'assistant', message, ...(loop.turn.changes !== undefined && { prepared: loop.turn.changes }) })

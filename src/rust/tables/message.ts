@@ -86,7 +86,7 @@ export const messageSpellings: readonly Entry[] = [
       text: { fields: { citations: extra } },
       image: { fields: { url: extra, fileId: extra } },
       toolCall: {
-        fields: { arguments: { as: json }, invalidArguments: extra },
+        fields: { arguments: { as: json }, invalidArguments: extra, isCut: extra, repairedFrom: extra },
         read: argumentsRead,
         write: argumentsWritten,
       },

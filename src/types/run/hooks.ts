@@ -1,8 +1,9 @@
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject, JsonSchema } from '../../contract/json.ts'
 import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { RunFailure, RunStatus } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
+import type { StandardSchema } from '../standard-schema.ts'
 
 /** A `false` with a reason: for the model where a call is skipped, and in the result of a run that it ends. */
 export interface HookRefusal {
@@ -68,6 +69,20 @@ export interface ReplacedResult {
   result: ToolResult
 }
 
+/** A tool call whose arguments cannot be read, and which was not cut. */
+export interface BrokenCallInfo extends ToolHookInfo {
+  /** The arguments as the model wrote them. */
+  text: string
+  /** Why they cannot be read. */
+  fault: string
+  /** What the tool takes: a Standard Schema, or JSON Schema. */
+  parameters: StandardSchema | JsonSchema
+}
+
+/** The arguments that `repairToolCall` gives; nothing: the model is told what is wrong. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook that returns nothing is the common case, also an async one
+export type RepairedArguments = ReplacedArguments | undefined | void
+
 /** An answer that would end the run, before it does. */
 export interface AnswerHookInfo extends TurnHookInfo {
   /** A copy of the answer. */
@@ -106,6 +121,11 @@ export interface SharedHooks {
   afterAnswer?(info: AnswerHookInfo): AnswerVerdict | Promise<AnswerVerdict>
   /** A model call failed for good. Not called for an abort. */
   onError?(info: HookOrigin & { error: RunFailure; turnIndex: number; signal: AbortSignal }): HookDone
+  /**
+   * Gives arguments for a call whose own ones cannot be read, and have no single reading either. They are validated, and approved, like the model's own. Not
+   * asked about a call that was cut. If it throws, the model is told what is wrong with the call.
+   */
+  repairToolCall?(info: BrokenCallInfo): RepairedArguments | Promise<RepairedArguments>
   beforeToolExecution?(info: BeforeToolInfo): HookVerdict | ReplacedArguments | Promise<ReplacedArguments | Awaited<HookVerdict>>
   /** Gives another result in place of a call's, before anybody sees it. */
   beforeToolExecutionEnd?(

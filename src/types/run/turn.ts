@@ -73,6 +73,7 @@ export interface StopCondition {
  * beforeLoop → agentStart
  *   beforeTurn → turnStart → prepareTurn → turnPrepared?
  *     (beforeCompactionStart → compactionStarted … compactionEnded → afterCompactionEnd)?
+ *     per call whose arguments cannot be read: repairToolCall
  *     per call: beforeToolExecution → toolExecutionStart
  *       (beforeToolExecutionUpdate → toolExecutionUpdate → afterToolExecutionUpdate)*
  *       beforeToolExecutionEnd → toolExecutionEnd → afterToolExecution
@@ -106,7 +107,7 @@ export interface LoopHooks extends SharedHooks {
 }
 
 /** The hooks that a script can stand for: what the others answer is more than yes, no and words. */
-export type ScriptableHook = Exclude<keyof LoopHooks, 'prepareTurn' | 'afterAnswer' | 'beforeToolExecutionEnd'>
+export type ScriptableHook = Exclude<keyof LoopHooks, 'prepareTurn' | 'afterAnswer' | 'repairToolCall' | 'beforeToolExecutionEnd'>
 
 /** A script for each hook: a path, such as `hooks/before-turn.sh`, or `python3 hooks/check` to say what runs it. Source: docs/concepts/script-hooks.md */
 export type HookScripts = { readonly [Hook in ScriptableHook]?: string }

@@ -367,7 +367,9 @@ export class AssistantBuilder {
       const raw = slot.whole ?? slot.raw
       const isEmpty = raw.trim() === '' && slot.index < cutFrom
       const parsed = parseArguments(isEmpty ? '{}' : raw)
-      if (slot.isCut === true || hasStray || parsed.fault !== undefined) slot.block.invalidArguments = raw
+      const isCut = slot.isCut === true || hasStray
+      if (isCut) slot.block.isCut = true
+      if (isCut || parsed.fault !== undefined) slot.block.invalidArguments = raw
       else slot.block.arguments = parsed.arguments
     }
   }

@@ -1,0 +1,21 @@
+import { lateChunk } from '../../base/late/late-chunk.ts'
+import type { AssistantEntry } from '../assistant-stream.ts'
+import type { LoopState } from '../loop-state.ts'
+
+const chunk = lateChunk('the repair of tool arguments', () => import('./repair/repair-arguments.ts'))
+
+/**
+ * Repairs arguments of a message that are no JSON, before the message is in the history: what is recorded, approved and run is the same. `undefined` where
+ * nothing is broken, or the response was cut. Never rejects: a part that is missing fails the run.
+ */
+export function repairCalls(loop: LoopState, message: AssistantEntry): Promise<void> | undefined {
+  const { stopReason, content } = message
+  const isWhole = stopReason === 'toolUse' || stopReason === 'stop'
+  if (!isWhole || !content.some((block) => block.type === 'toolCall' && block.invalidArguments !== undefined)) return undefined
+  return chunk
+    .load()
+    .then(({ repairArguments }) => repairArguments(loop, message))
+    .catch((error) => {
+      if (!loop.stop.aborted) loop.fail(error)
+    })
+}

@@ -1,0 +1,82 @@
+import { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
+import { copyJson } from '../../../base/json/copy-json.ts'
+import { errorText } from '../../../contract/errors.ts'
+import { isObject, type JsonObject } from '../../../contract/json.ts'
+import type { Content, ToolCallContent } from '../../../contract/message/content.ts'
+import type { AgentTool } from '../../../types/tool/tool.ts'
+import type { AssistantEntry } from '../../assistant-stream.ts'
+import type { LoopState } from '../../loop-state.ts'
+import { parsed } from '../prepare-call.ts'
+import { isOpen, readingOf } from './readings.ts'
+
+/**
+ * Repairs the broken arguments of `message`, each call on its own: by the one reading that they have and the schema accepts, else by the
+ * `repairToolCall` hook. The other calls stay as they are. Rejects when the run is stopped.
+ */
+export async function repairArguments(loop: LoopState, message: AssistantEntry): Promise<void> {
+  message.content = await Promise.all(message.content.map((block) => repaired(loop, block)))
+}
+
+async function repaired(loop: LoopState, block: Content): Promise<Content> {
+  if (block.type !== 'toolCall' || block.invalidArguments === undefined || block.isCut === true) return block
+  const { tools, searchable } = loop.turn
+  const tool = [...tools, ...searchable].find(({ name }) => name === block.name)
+  const text = block.invalidArguments
+  const { fault } = parseArguments(text)
+  if (tool === undefined || fault === undefined) return block
+  const reading = await onlyReading(loop, tool, text)
+  const args = reading ?? (isOpen(text) ? undefined : await givenByHook(loop, tool, block, { text, fault }))
+  if (args === undefined) return block
+  const { invalidArguments: _, ...call } = block
+  loop.warn('argumentsRepaired', {
+    toolCallId: block.id,
+    toolName: block.name,
+    message: `The arguments of a call of ${JSON.stringify(block.name)} could not be read (${fault}), and were repaired.`,
+    hint: 'The call keeps the original text in repairedFrom.',
+  })
+  return { ...call, arguments: args, repairedFrom: text }
+}
+
+/** What `text` means, if that is one thing and the schema accepts it. */
+async function onlyReading(loop: LoopState, tool: AgentTool, text: string): Promise<JsonObject | undefined> {
+  const reading = readingOf(text)
+  const found = reading === undefined ? undefined : parseArguments(reading.json)
+  if (reading === undefined || found === undefined || found.fault !== undefined) return undefined
+  if (!(await fits(loop, tool, found.arguments))) return undefined
+  // The empty object is a second reading where the schema accepts it.
+  return reading.isAfterEmpty && (await fits(loop, tool, {})) ? undefined : found.arguments
+}
+
+/** A schema that throws accepts nothing here; the call itself says what is wrong with it. */
+async function fits(loop: LoopState, tool: AgentTool, args: JsonObject): Promise<boolean> {
+  const checking = (async () => parsed(loop, tool, args))()
+  const result = await loop.stop.race(checking).catch((error) => {
+    if (loop.stop.aborted) throw error
+    return { issues: error }
+  })
+  return result.issues === undefined
+}
+
+async function givenByHook(
+  loop: LoopState,
+  tool: AgentTool,
+  { id, name }: ToolCallContent,
+  broken: { text: string; fault: string },
+): Promise<JsonObject | undefined> {
+  const hook = loop.config.hooks?.repairToolCall
+  if (hook === undefined) return undefined
+  const { stop, hooks } = loop
+  const info = { ...hooks.origin(), toolCallId: id, toolName: name, ...broken, parameters: tool.parameters, signal: stop.signal }
+  try {
+    const given = await stop.race((async () => hook(info))())
+    if (given === undefined || given === null) return undefined
+    const args: unknown = Object(given).arguments
+    const fault = isObject(args) ? argumentsFault(args) : 'arguments are no object'
+    if (fault !== undefined) throw new TypeError(`it answered neither { arguments } nor nothing: ${fault}`)
+    return copyJson(given.arguments)
+  } catch (error) {
+    if (stop.aborted) throw error
+    loop.warn('hookFailed', { hook: 'repairToolCall', message: errorText(error) })
+    return undefined
+  }
+}

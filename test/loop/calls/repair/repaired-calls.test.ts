@@ -1,0 +1,260 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Agent, type AgentOptions, type JsonObject, type Model, type ToolCallContent, toolCallsOf } from '../../../../src/index.ts'
+import type { BrokenCallInfo } from '../../../../src/loop/index.ts'
+import { models, type Wire } from '../../../harness/fixture-model.ts'
+import { awsFrame } from '../../../harness/server/bedrock.ts'
+import { tool } from '../../../support/play.ts'
+
+type Codec = Extract<Wire, 'openai' | 'openai-responses' | 'anthropic' | 'bedrock'>
+
+/** What a service answers: a call whose arguments come in these pieces, or the end. */
+interface Step {
+  pieces?: readonly string[]
+  isCut?: boolean
+}
+
+const sse = (events: readonly object[], isNamed = true): Uint8Array[] =>
+  events.map((event) => {
+    const name = isNamed ? `event: ${Reflect.get(event, 'type')}\n` : ''
+    return new TextEncoder().encode(`${name}data: ${JSON.stringify(event)}\n\n`)
+  })
+
+const encoders: Record<Codec, (step: Step) => Uint8Array[]> = {
+  openai({ pieces, isCut }) {
+    if (pieces === undefined) return sse([{ choices: [{ index: 0, delta: { content: 'Done.' }, finish_reason: 'stop' }] }], false)
+    const begins = { index: 0, id: 'call_1', type: 'function', function: { name: 'save', arguments: '' } }
+    const deltas = [begins, ...pieces.map((piece) => ({ index: 0, function: { arguments: piece } }))]
+    const chunks = deltas.map((call) => ({ choices: [{ index: 0, delta: { tool_calls: [call] } }] }))
+    return sse([...chunks, { choices: [{ index: 0, delta: {}, finish_reason: isCut ? 'length' : 'tool_calls' }] }], false)
+  },
+  'openai-responses'({ pieces, isCut }) {
+    const at = { output_index: 0, item_id: 'fc_1' }
+    const item = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'save', arguments: '' }
+    const text = { type: 'message', id: 'm_1', role: 'assistant', content: [{ type: 'output_text', text: 'Done.', annotations: [] }] }
+    const whole = { ...item, arguments: pieces?.join(''), status: isCut ? 'incomplete' : 'completed' }
+    const ending = isCut
+      ? { type: 'response.incomplete', response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, usage: {} } }
+      : { type: 'response.completed', response: { status: 'completed', usage: {} } }
+    if (pieces === undefined)
+      return sse([{ type: 'response.output_item.done', output_index: 0, item: { ...text, status: 'completed' } }, ending])
+    return sse([
+      { type: 'response.output_item.added', output_index: 0, item },
+      ...pieces.map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
+      { type: 'response.function_call_arguments.done', ...at, arguments: whole.arguments },
+      { type: 'response.output_item.done', output_index: 0, item: whole },
+      ending,
+    ])
+  },
+  anthropic({ pieces, isCut }) {
+    const usage = { input_tokens: 1, output_tokens: 1 }
+    const block = pieces === undefined ? { type: 'text', text: 'Done.' } : { type: 'tool_use', id: 'toolu_1', name: 'save', input: {} }
+    const reason = isCut ? 'max_tokens' : 'tool_use'
+    return sse([
+      { type: 'message_start', message: { id: 'm', type: 'message', role: 'assistant', content: [], usage } },
+      { type: 'content_block_start', index: 0, content_block: block },
+      ...(pieces ?? []).map((piece) => ({
+        type: 'content_block_delta',
+        index: 0,
+        delta: { type: 'input_json_delta', partial_json: piece },
+      })),
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: pieces === undefined ? 'end_turn' : reason }, usage },
+      { type: 'message_stop' },
+    ])
+  },
+  bedrock({ pieces, isCut }) {
+    const frame = (type: string, fields: object): Uint8Array =>
+      awsFrame({ ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }, JSON.stringify(fields))
+    const at = { contentBlockIndex: 0 }
+    const reason = isCut ? 'max_tokens' : 'tool_use'
+    const deltas = pieces?.map((input) => ({ toolUse: { input } })) ?? [{ text: 'Done.' }]
+    return [
+      frame('messageStart', { role: 'assistant' }),
+      ...(pieces === undefined ? [] : [frame('contentBlockStart', { ...at, start: { toolUse: { toolUseId: 't_1', name: 'save' } } })]),
+      ...deltas.map((delta) => frame('contentBlockDelta', { ...at, delta })),
+      frame('contentBlockStop', at),
+      frame('messageStop', { stopReason: pieces === undefined ? 'end_turn' : reason }),
+      frame('metadata', { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }),
+    ]
+  },
+}
+const codecs = Object.keys(encoders) as Codec[]
+
+/** What each service still answers, and the bodies it was sent, by the first part of its path. */
+const services = new Map<string, { codec: Codec; steps: Step[]; sent: string[] }>()
+const server = createServer(async (request, response) => {
+  const service = services.get((request.url ?? '').split('/')[1] ?? '')
+  if (service === undefined) return void response.writeHead(500).end()
+  let body = ''
+  for await (const chunk of request) body += chunk
+  service.sent.push(body)
+  const type = service.codec === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream'
+  response.writeHead(200, { 'content-type': type })
+  for (const piece of encoders[service.codec](service.steps.shift() ?? {})) response.write(piece)
+  response.end()
+})
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
+afterAll(() => new Promise((resolve) => server.close(resolve)))
+
+function serving(codec: Codec, ...steps: Step[]): { model: Model; sent: string[] } {
+  const id = crypto.randomUUID()
+  const service = { codec, steps, sent: [] }
+  services.set(id, service)
+  return { model: models[codec](`http://127.0.0.1:${(server.address() as AddressInfo).port}/${id}`), sent: service.sent }
+}
+
+const parameters = { type: 'object', properties: { path: { type: 'string' }, lines: { type: 'array' } }, required: ['path'] }
+
+/** Runs a call whose arguments come in `pieces`; with what the tool was given. */
+async function run(model: Model, options: Partial<AgentOptions> = {}, more: Parameters<typeof tool>[2] = {}) {
+  const ran: JsonObject[] = []
+  const warned: string[] = []
+  const save = tool('save', (args) => `saved ${ran.push(args)}`, { parameters, ...more })
+  const logger = { warn: (event: string) => warned.push(event), debug: () => {}, info: () => {}, error: () => {} }
+  const agent = new Agent({ model, tools: [save], logger, ...options })
+  return { agent, ran, warned, prompted: agent.prompt('Save it.') }
+}
+
+function callIn(agent: Agent): ToolCallContent | undefined {
+  return agent.messages.flatMap((message) => (message.role === 'assistant' ? toolCallsOf(message.content) : []))[0]
+}
+
+describe.each(codecs)('arguments over %s', (codec) => {
+  it.each([
+    ['cumulative fragments', ['{"pa', '{"path":"a', '{"path":"a.ts"}'], { path: 'a.ts' }],
+    ['a whole repetition', ['{"path":', '"a.ts"}', '{"path":"a.ts"}'], { path: 'a.ts' }],
+    ['an empty object first', ['{}', '{"path":', '"a.ts"}'], { path: 'a.ts' }],
+    ['a line break inside a string', ['{"path":"a\n', 'b"}'], { path: 'a\nb' }],
+    ['an invalid escape', ['{"path":"C:\\', 'dir"}'], { path: 'C:\\dir' }],
+    ['a brace too many', ['{"path":"a.ts"}', '}'], { path: 'a.ts' }],
+    ['a trailing comma', ['{"path":"a.ts",', '}'], { path: 'a.ts' }],
+    ['a code fence', ['```json\n', '{"path":"a.ts"}', '\n```'], { path: 'a.ts' }],
+  ])('are repaired from %s, and kept and sent back so', async (_name, pieces, meant) => {
+    const { model, sent } = serving(codec, { pieces })
+    const { agent, ran, warned, prompted } = await run(model)
+    expect((await prompted.result).status).toBe('completed')
+    expect(ran).toEqual([meant])
+    expect(callIn(agent)).toMatchObject({ arguments: meant, repairedFrom: pieces.join('') })
+    expect(callIn(agent)).not.toHaveProperty('invalidArguments')
+    expect(warned).toEqual(['argumentsRepaired'])
+    expect(sent[1]).not.toContain('repairedFrom')
+  })
+
+  it.each<[string, Step]>([
+    ['the output limit cut', { pieces: ['{}', '{"path":"a.ts"}'], isCut: true }],
+    ['end too early', { pieces: ['{"path":{"path":"a.ts"}'] }],
+    ['have two readings', { pieces: ['{"path":"a"}', '{"path":"b"}'] }],
+    ['fit the schema in no reading', { pieces: ['{}', '{"lines":[]}'] }],
+  ])('that %s are not repaired', async (_name, step) => {
+    const { agent, ran, prompted } = await run(serving(codec, step).model)
+    await prompted.result
+    expect(ran).toEqual([])
+    expect(callIn(agent)).toMatchObject({ arguments: {}, invalidArguments: step.pieces?.join('') })
+  })
+})
+
+it('refuses arguments behind an empty object that fits as well', async () => {
+  const { ran, prompted } = await run(serving('openai', { pieces: ['{}', '{"path":"a"}'] }).model, {}, { parameters: { type: 'object' } })
+  await prompted.result
+  expect(ran).toEqual([])
+})
+
+it('takes nested arguments as they came, although a piece alone fits too', async () => {
+  const { ran, prompted } = await run(serving('openai', { pieces: ['{"path":"a","lines":[', '{"path":"a"}]}'] }).model)
+  await prompted.result
+  expect(ran).toEqual([{ path: 'a', lines: [{ path: 'a' }] }])
+})
+
+it('asks for approval of the repaired arguments, and runs what was approved', async () => {
+  const { agent, ran, prompted } = await run(serving('openai', { pieces: ['{}', '{"path":"a.ts"}'] }).model, {}, { needsApproval: true })
+  const asked: unknown[] = []
+  prompted.subscribe((event) => {
+    if (event.type !== 'approvalRequested') return
+    asked.push(event.arguments, event.argumentsHash)
+    prompted.approve(event)
+  })
+  await prompted.result
+  const plain = await run(serving('openai', { pieces: ['{"path":"a.ts"}'] }).model, {}, { needsApproval: true })
+  plain.prompted.subscribe((event) => {
+    if (event.type !== 'approvalRequested') return
+    expect(asked).toEqual([event.arguments, event.argumentsHash])
+    plain.prompted.approve(event)
+  })
+  await plain.prompted.result
+  expect(ran).toEqual(plain.ran)
+  expect(callIn(agent)?.arguments).toEqual({ path: 'a.ts' })
+})
+
+it('shows the repaired call in messageEnd', async () => {
+  const { prompted } = await run(serving('openai', { pieces: ['{"path":"a.ts",}'] }).model)
+  const ends = await ofTypes(prompted)
+  expect(ends[0]).toMatchObject({ arguments: { path: 'a.ts' }, repairedFrom: '{"path":"a.ts",}' })
+})
+
+async function ofTypes(run: ReturnType<Agent['prompt']>): Promise<ToolCallContent[]> {
+  const calls: ToolCallContent[] = []
+  for await (const event of run)
+    if (event.type === 'messageEnd' && event.message.role === 'assistant') calls.push(...toolCallsOf(event.message.content))
+  return calls
+}
+
+describe('repairToolCall', () => {
+  const broken: Step = { pieces: ['path = a.ts'] }
+
+  async function hooked(step: Step, repairToolCall: NonNullable<NonNullable<AgentOptions['hooks']>['repairToolCall']>) {
+    const asked: BrokenCallInfo[] = []
+    const hooks: AgentOptions['hooks'] = {
+      repairToolCall: (info) => {
+        asked.push(info)
+        return repairToolCall(info)
+      },
+    }
+    const { agent, ran, warned, prompted } = await run(serving('openai', step).model, { hooks })
+    const { status } = await prompted.result
+    return { agent, ran, warned, asked, status }
+  }
+
+  it('is told what failed, and gives the arguments that run', async () => {
+    const { agent, ran, asked } = await hooked(broken, async () => ({ arguments: { path: 'a.ts' } }))
+    expect(asked).toMatchObject([{ toolName: 'save', toolCallId: 'call_1', text: 'path = a.ts', fault: 'not a JSON object', parameters }])
+    expect(ran).toEqual([{ path: 'a.ts' }])
+    expect(callIn(agent)).toMatchObject({ arguments: { path: 'a.ts' }, repairedFrom: 'path = a.ts' })
+  })
+
+  it('may give nothing, and the model is told what is wrong', async () => {
+    const { agent, ran, status } = await hooked(broken, () => undefined)
+    expect({ ran, status }).toEqual({ ran: [], status: 'completed' })
+    expect(JSON.stringify(agent.messages)).toContain('Invalid arguments: not a JSON object: path = a.ts')
+  })
+
+  it('gives arguments that the schema still checks', async () => {
+    const { agent, ran } = await hooked(broken, () => ({ arguments: { path: 7 } }))
+    expect(ran).toEqual([])
+    expect(JSON.stringify(agent.messages)).toContain('Invalid arguments')
+  })
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no idea')
+      },
+    ],
+    ['gives no JSON', () => ({ arguments: { path: Number.NaN } })],
+  ])('costs the call alone when it %s', async (_name, hook) => {
+    const { ran, warned, status } = await hooked(broken, hook)
+    expect({ ran, status }).toEqual({ ran: [], status: 'completed' })
+    expect(warned).toEqual(['hookFailed'])
+  })
+
+  it.each<[string, Step]>([
+    ['a call that the output limit cut', { ...broken, isCut: true }],
+    ['a call that ends too early', { pieces: ['{"path":"a'] }],
+    ['arguments that have one reading', { pieces: ['{"path":"a",}'] }],
+    ['arguments that parse', { pieces: ['{"path":"a"}'] }],
+  ])('is not asked about %s', async (_name, step) => {
+    expect((await hooked(step, () => undefined)).asked).toEqual([])
+  })
+})
