@@ -1,6 +1,9 @@
+import { argumentsFault, parseArguments } from '../../base/json/call-arguments.ts'
 import { lateChunk } from '../../base/late/late-chunk.ts'
+import { errorText } from '../../contract/errors.ts'
 import type { AssistantEntry } from '../assistant-stream.ts'
 import type { LoopState } from '../loop-state.ts'
+import { parsed } from './prepare-call.ts'
 
 const chunk = lateChunk('the repair of tool arguments', () => import('./repair/repair-arguments.ts'))
 
@@ -14,7 +17,7 @@ export function repairCalls(loop: LoopState, message: AssistantEntry): Promise<v
   if (!isWhole || !content.some((block) => block.type === 'toolCall' && block.invalidArguments !== undefined)) return undefined
   return chunk
     .load()
-    .then(({ repairArguments }) => repairArguments(loop, message))
+    .then(({ repairArguments }) => repairArguments(loop, message, { argumentsFault, parseArguments, parsed, errorText }))
     .catch((error) => {
       if (!loop.stop.aborted) loop.fail(error)
     })

@@ -1,5 +1,3 @@
-import { maxJsonDepth } from '../../../contract/shape/json-fault.ts'
-
 /** How a text that begins as a JSON object goes on, read with the damages that models and gateways do. */
 export type Scan =
   /** It is one object to its end; `fixed` is that object as JSON, `undefined` where it has several readings. */
@@ -110,7 +108,7 @@ class Scanner {
     if (expected === 'more') return broken
     if (expected === 'key' || expected === 'firstKey') return character === '"' ? (this.#string() ?? 'colon') : broken
     if (character === '{' || character === '[') {
-      if (this.#open.push(character) > maxJsonDepth) return broken
+      this.#open.push(character)
       this.at++
       return character === '{' ? 'firstKey' : 'firstValue'
     }

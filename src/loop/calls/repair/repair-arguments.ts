@@ -1,31 +1,45 @@
-import { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
-import { copyJson } from '../../../base/json/copy-json.ts'
-import { errorText } from '../../../contract/errors.ts'
-import { isObject, type JsonObject } from '../../../contract/json.ts'
+import type { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
+import type { errorText } from '../../../contract/errors.ts'
+import type { JsonObject } from '../../../contract/json.ts'
 import type { Content, ToolCallContent } from '../../../contract/message/content.ts'
 import type { AgentTool } from '../../../types/tool/tool.ts'
 import type { AssistantEntry } from '../../assistant-stream.ts'
 import type { LoopState } from '../../loop-state.ts'
-import { parsed } from '../prepare-call.ts'
+import type { parsed } from '../prepare-call.ts'
 import { isOpen, readingOf } from './readings.ts'
+
+/** What of the loop this part uses. It is handed over: what two parts import, a bundler loads into every program. */
+export interface LoopParts {
+  argumentsFault: typeof argumentsFault
+  parseArguments: typeof parseArguments
+  parsed: typeof parsed
+  errorText: typeof errorText
+}
+
+/** A run whose calls are repaired. */
+interface Repair {
+  loop: LoopState
+  parts: LoopParts
+}
 
 /**
  * Repairs the broken arguments of `message`, each call on its own: by the one reading that they have and the schema accepts, else by the
  * `repairToolCall` hook. The other calls stay as they are. Rejects when the run is stopped.
  */
-export async function repairArguments(loop: LoopState, message: AssistantEntry): Promise<void> {
-  message.content = await Promise.all(message.content.map((block) => repaired(loop, block)))
+export async function repairArguments(loop: LoopState, message: AssistantEntry, parts: LoopParts): Promise<void> {
+  message.content = await Promise.all(message.content.map((block) => repaired({ loop, parts }, block)))
 }
 
-async function repaired(loop: LoopState, block: Content): Promise<Content> {
+async function repaired(repair: Repair, block: Content): Promise<Content> {
   if (block.type !== 'toolCall' || block.invalidArguments === undefined || block.isCut === true) return block
+  const { loop, parts } = repair
   const { tools, searchable } = loop.turn
   const tool = [...tools, ...searchable].find(({ name }) => name === block.name)
   const text = block.invalidArguments
-  const { fault } = parseArguments(text)
+  const { fault } = parts.parseArguments(text)
   if (tool === undefined || fault === undefined) return block
-  const reading = await onlyReading(loop, tool, text)
-  const args = reading ?? (isOpen(text) ? undefined : await givenByHook(loop, tool, block, { text, fault }))
+  const reading = await onlyReading(repair, tool, text)
+  const args = reading ?? (isOpen(text) ? undefined : await givenByHook(repair, tool, block, { text, fault }))
   if (args === undefined) return block
   const { invalidArguments: _, ...call } = block
   loop.warn('argumentsRepaired', {
@@ -38,18 +52,18 @@ async function repaired(loop: LoopState, block: Content): Promise<Content> {
 }
 
 /** What `text` means, if that is one thing and the schema accepts it. */
-async function onlyReading(loop: LoopState, tool: AgentTool, text: string): Promise<JsonObject | undefined> {
+async function onlyReading(repair: Repair, tool: AgentTool, text: string): Promise<JsonObject | undefined> {
   const reading = readingOf(text)
-  const found = reading === undefined ? undefined : parseArguments(reading.json)
+  const found = reading === undefined ? undefined : repair.parts.parseArguments(reading.json)
   if (reading === undefined || found === undefined || found.fault !== undefined) return undefined
-  if (!(await fits(loop, tool, found.arguments))) return undefined
+  if (!(await fits(repair, tool, found.arguments))) return undefined
   // The empty object is a second reading where the schema accepts it.
-  return reading.isAfterEmpty && (await fits(loop, tool, {})) ? undefined : found.arguments
+  return reading.isAfterEmpty && (await fits(repair, tool, {})) ? undefined : found.arguments
 }
 
 /** A schema that throws accepts nothing here; the call itself says what is wrong with it. */
-async function fits(loop: LoopState, tool: AgentTool, args: JsonObject): Promise<boolean> {
-  const checking = (async () => parsed(loop, tool, args))()
+async function fits({ loop, parts }: Repair, tool: AgentTool, args: JsonObject): Promise<boolean> {
+  const checking = (async () => parts.parsed(loop, tool, args))()
   const result = await loop.stop.race(checking).catch((error) => {
     if (loop.stop.aborted) throw error
     return { issues: error }
@@ -58,7 +72,7 @@ async function fits(loop: LoopState, tool: AgentTool, args: JsonObject): Promise
 }
 
 async function givenByHook(
-  loop: LoopState,
+  { loop, parts }: Repair,
   tool: AgentTool,
   { id, name }: ToolCallContent,
   broken: { text: string; fault: string },
@@ -71,12 +85,13 @@ async function givenByHook(
     const given = await stop.race((async () => hook(info))())
     if (given === undefined || given === null) return undefined
     const args: unknown = Object(given).arguments
-    const fault = isObject(args) ? argumentsFault(args) : 'arguments are no object'
+    const isObject = typeof args === 'object' && args !== null && !Array.isArray(args)
+    const fault = isObject ? parts.argumentsFault(args) : 'arguments are no object'
     if (fault !== undefined) throw new TypeError(`it answered neither { arguments } nor nothing: ${fault}`)
-    return copyJson(given.arguments)
+    return JSON.parse(JSON.stringify(args))
   } catch (error) {
     if (stop.aborted) throw error
-    loop.warn('hookFailed', { hook: 'repairToolCall', message: errorText(error) })
+    loop.warn('hookFailed', { hook: 'repairToolCall', message: parts.errorText(error) })
     return undefined
   }
 }

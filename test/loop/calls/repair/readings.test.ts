@@ -102,6 +102,13 @@ const { object: anObject } = fc.letrec<{ value: unknown; object: Record<string, 
   object: fc.dictionary(aKey, tie('value'), { maxKeys: 3, noNullPrototype: true }),
 }))
 
+/** Objects that hold what looks like themselves: half of one is a whole one. */
+const nested = fc
+  .tuple(aKey, fc.integer({ min: 1, max: 3 }), fc.oneof(fc.integer(), aText))
+  .map(([key, levels, value]) =>
+    Array.from({ length: levels }).reduce<Record<string, unknown>>((inner) => ({ [key]: inner }), { [key]: value }),
+  )
+
 /** Escapes that JSON does not know. Without one the text says what it says. */
 const invalidEscape = /(?<!\\)(?:\\\\)*\\[^"\\/bfnrtu]/
 
@@ -132,10 +139,11 @@ it('never accepts another reading than the intended one', () => {
   const accepted = new Set<string>()
   const damages = fc.subarray(Object.keys(local))
   const kinds = fc.constantFrom(...Object.keys(framing))
-  const cuts = fc.array(fc.nat(200), { minLength: 1, maxLength: 4 })
-  const end = fc.oneof(fc.constant(undefined), fc.nat(200))
+  const cuts = fc.array(fc.oneof(fc.nat(8), fc.nat(200)), { minLength: 1, maxLength: 4 })
+  // Below zero: so far before the end.
+  const end = fc.oneof(fc.constant(undefined), fc.integer({ min: -6, max: -1 }), fc.nat(200))
   fc.assert(
-    fc.property(anObject, damages, kinds, cuts, end, (meant, names, kind, at, cut) => {
+    fc.property(fc.oneof(anObject, nested), damages, kinds, cuts, end, (meant, names, kind, at, cut) => {
       const damaged = names.reduce((text, name) => local[name]?.(text) ?? text, JSON.stringify(meant))
       const whole = framing[kind]?.(damaged, at) ?? damaged
       const text = cut === undefined ? whole : whole.slice(0, cut)

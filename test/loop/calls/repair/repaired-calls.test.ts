@@ -243,6 +243,8 @@ describe('repairToolCall', () => {
       },
     ],
     ['gives no JSON', () => ({ arguments: { path: Number.NaN } })],
+    ['gives a list', () => ({ arguments: JSON.parse('[]') })],
+    ['gives null', () => ({ arguments: JSON.parse('null') })],
   ])('costs the call alone when it %s', async (_name, hook) => {
     const { ran, warned, status } = await hooked(broken, hook)
     expect({ ran, status }).toEqual({ ran: [], status: 'completed' })
