@@ -10,7 +10,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { chromium } from 'playwright'
+import { chromium, type Page } from 'playwright'
 import { findChromium } from './browsers/chromium.ts'
 
 /** Where the routes of each are. */
@@ -138,6 +138,22 @@ async function testFramework(name: string, route: string, packed: string): Promi
   })
 }
 
+/** If `work` fails: what the page asked for, what it was answered, what it said and what it shows. */
+async function withTrace(page: Page, work: () => Promise<void>): Promise<void> {
+  const trace: string[] = []
+  page.on('request', (request) => trace.push(`> ${request.method()} ${request.url()}`))
+  page.on('response', (response) => trace.push(`< ${response.status()} ${response.url()}`))
+  page.on('requestfailed', (request) => trace.push(`x ${request.url()} ${request.failure()?.errorText}`))
+  page.on('console', (message) => trace.push(message.text()))
+  page.on('pageerror', (error) => trace.push(String(error)))
+  try {
+    await work()
+  } catch (error) {
+    console.error(`${trace.join('\n')}\n${await page.content()}`)
+    throw error
+  }
+}
+
 /** The starter of Next.js: somebody asks in its page, and loads it again. */
 async function testStarter(packed: string): Promise<void> {
   const needs = (path: string): Record<string, string> => JSON.parse(readFileSync(path, 'utf8')).dependencies
@@ -153,12 +169,14 @@ async function testStarter(packed: string): Promise<void> {
       const browser = await chromium.launch((await findChromium()).launchOptions)
       try {
         const page = await browser.newPage()
-        await page.goto(url)
-        await page.getByRole('textbox', { name: 'Message' }).fill('Hello')
-        await page.getByRole('button', { name: 'Send' }).click()
-        await page.getByText('I am a scripted model.').waitFor()
-        await page.reload()
-        await page.getByText('I am a scripted model.').waitFor()
+        await withTrace(page, async () => {
+          await page.goto(url)
+          await page.getByRole('textbox', { name: 'Message' }).fill('Hello')
+          await page.getByRole('button', { name: 'Send' }).click()
+          await page.getByText('I am a scripted model.').waitFor({ timeout: 60_000 })
+          await page.reload()
+          await page.getByText('I am a scripted model.').waitFor({ timeout: 60_000 })
+        })
         if ((await fetch(`${url}/api/agent/sessions`)).status !== 401) throw new Error('A stranger was let in.')
         console.log('starter of next: answers in its page, and has the conversation after a reload')
       } finally {
