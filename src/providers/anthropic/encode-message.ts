@@ -7,7 +7,7 @@ import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
-import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
+import { toolsEncoder } from '../kit/encode/tool-json.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import { wordsIn } from '../kit/history/media.ts'
 import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
@@ -30,7 +30,7 @@ export const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
 export const deferredJson = toolsEncoder((tool) => toJson({ ...toolJson(tool), defer_loading: true }))
 
 function toolJson({ name, description, parameters }: ToolDefinition): object {
-  return { name, description, input_schema: rootObject(parameters) }
+  return { name, description, input_schema: parameters }
 }
 
 /** What puts a cache breakpoint into the object that a text ends with. All breakpoints of a request have one lifetime. */

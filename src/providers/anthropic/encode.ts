@@ -1,6 +1,7 @@
 import { type JsonObject, jsonObjectIn } from '../../contract/json.ts'
 import type { FileCitations } from '../../contract/message/content.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
+import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
 import { continuesWithoutThinking, generationFields, isSigned, whyNoSampling } from '../kit/capabilities/claude-thinking.ts'
@@ -14,6 +15,7 @@ import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import type { MediaRules } from '../kit/history/media.ts'
 import { citesDocuments, type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import { fittedTools } from '../kit/schema/fitted-schema.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { planSearch, type SearchPlan } from '../kit/settings/tool-search.ts'
 import { adjusted, type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
@@ -79,8 +81,11 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   const system = systemTexts(request.systemPrompt, wire)
   const { serverTools } = wire
   const search = deferred.length === 0 ? '' : searchJson(serverTools)
+  const fitted = (tools: readonly ToolDefinition[]) => fittedTools(tools, profile.toolSchemas, warnings)
   // Ours last: the breakpoint of the cache stands behind them, and may not stand on one that is deferred.
-  const tools = [deferredJson(deferred), search, serverTools.tools, toolsJson(request.tools)].filter((part) => part !== '').join(',')
+  const tools = [deferredJson(fitted(deferred)), search, serverTools.tools, toolsJson(fitted(request.tools))]
+    .filter((part) => part !== '')
+    .join(',')
   const { messages, writer, leftOut } = historyFor(searched, citesAll(plan, mediaRules(profile), warnings)).write(
     request.messages,
     capabilities.boundReasoning ? [system.join('\n'), tools] : [],

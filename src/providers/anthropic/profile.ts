@@ -23,12 +23,13 @@ export function anthropicCapabilities(model: ModelConfig): ModelCapabilities {
  */
 export function anthropicProfile(model: ModelConfig): ModelProfile {
   const capabilities = anthropicCapabilities(model)
-  const schema = capabilities.jsonSchema ? { jsonSchema: 'closed' as const } : {}
+  const schema = capabilities.jsonSchema ? { jsonSchema: 'claudeFormat' as const } : {}
   return {
     capabilities,
     callIds: 'word64',
     pauses: true,
     citesText: true,
+    toolSchemas: 'claudeTools',
     formats: { ...schema, otherwise: 'tool', forcingStopsThinking: true },
   }
 }

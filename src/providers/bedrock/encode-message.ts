@@ -6,7 +6,7 @@ import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
-import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
+import { toolsEncoder } from '../kit/encode/tool-json.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
 import { fileBlock, imageBlock, isDocument, maxDocuments } from './media.ts'
@@ -65,7 +65,7 @@ export function breakpointOf({ cacheTtl }: RequestSettings): (json: string) => s
 
 /** Tool definitions as JSON. The service takes no empty description. */
 export const toolsJson = toolsEncoder(({ name, description, parameters }) => {
-  const inputSchema = { json: rootObject(parameters) }
+  const inputSchema = { json: parameters }
   return toJson({ toolSpec: description.trim() === '' ? { name, inputSchema } : { name, description, inputSchema } })
 })
 

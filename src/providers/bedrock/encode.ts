@@ -3,6 +3,7 @@ import { type Message, toolCallsOf } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { CacheStrategy, ToolDefinition } from '../../contract/model/request.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
+import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
 import { isSigned } from '../kit/capabilities/claude-thinking.ts'
 import type { EncodedCall } from '../kit/codec.ts'
 import { CitedDocuments } from '../kit/decode/cited-documents.ts'
@@ -15,6 +16,7 @@ import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
 import { citesDocuments, planFormat } from '../kit/response-format/response-format.ts'
+import { fittedTools } from '../kit/schema/fitted-schema.ts'
 import { type ServerTools, serverToolSecrets } from '../kit/server-tools.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { leaveOut } from '../kit/settings/write-settings.ts'
@@ -103,7 +105,9 @@ function bodyOf(
   const { systemPrompt } = request
   const mark = breakpointOf(request)
   // Ours last: the breakpoint of the cache stands behind them.
-  const tools = [...serverTools.map((tool) => toJson(tool)), toolsOf(request, target)].filter((part) => part !== '').join(',')
+  const tools = [...serverTools.map((tool) => toJson(tool)), toolsOf(request, profile, target, warnings)]
+    .filter((part) => part !== '')
+    .join(',')
   // Answers in a form that was asked for cite nothing: together the service refuses them.
   const isBound = plan.kind === 'schema'
   if (isBound) citesDocuments(plan, capabilities, warnings)
@@ -158,13 +162,17 @@ function marksOf(cache: CacheStrategy, { cachePoints }: Family): { system: boole
 }
 
 /** A history with calls needs tools: where there are none any more, those it names are declared. */
-function toolsOf({ tools, messages }: StreamRequest, target: NormaliseTarget): string {
-  if (tools.length > 0 || !messages.some(hasCalls)) return toolsJson(tools)
+function toolsOf({ tools, messages }: StreamRequest, { toolSchemas }: ModelProfile, target: NormaliseTarget, warnings: string[]): string {
+  if (tools.length > 0 || !messages.some(hasCalls)) return toolsJson(fittedTools(tools, toolSchemas, warnings))
   const names = new Set<string>()
   for (const message of normalise(messages, target)) {
     if (message.role === 'assistant') for (const call of toolCallsOf(message.content)) names.add(legalName(call.name))
   }
-  const gone = (name: string): ToolDefinition => ({ name, description: 'No longer available: do not call it.', parameters: {} })
+  const gone = (name: string): ToolDefinition => ({
+    name,
+    description: 'No longer available: do not call it.',
+    parameters: { type: 'object' },
+  })
   return toolsJson(Array.from(names, gone))
 }
 

@@ -93,9 +93,16 @@ export function bedrockProfile(model: ModelConfig, underlying = model.id): Bedro
   const media = carried(reads ? [...known.media, ...documents] : known.media, pictures)
   const served = { ...known, media, mediaInToolResults: known.mediaInToolResults.length > 0 ? media : [], mediaByUrl: [], mediaById: [] }
   const capabilities: ModelCapabilities = saysNone ? { ...served, thinking: 'none' } : served
-  const schema = capabilities.jsonSchema ? { jsonSchema: 'closed' as const } : {}
+  const schema = capabilities.jsonSchema ? { jsonSchema: 'bedrockFormat' as const } : {}
   const otherwise = family.thinkingField === 'claude' ? 'tool' : 'refuse'
   const formats = { ...schema, otherwise, forcingStopsThinking: true } as const
   const files = documentLimits(family.largeDocuments ?? [])
-  return { family, capabilities, files, formats, callIds: family.shortIds ? 'nineChars' : 'word64' }
+  return {
+    family,
+    capabilities,
+    files,
+    formats,
+    toolSchemas: family.thinkingField === 'nova' ? 'novaTools' : 'claudeTools',
+    callIds: family.shortIds ? 'nineChars' : 'word64',
+  }
 }

@@ -8,6 +8,7 @@ import { toolsEncoder } from '../kit/encode/tool-json.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import { fittedTools } from '../kit/schema/fitted-schema.ts'
 import { hiddenBy, type ServerTools } from '../kit/server-tools.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { leaveOut } from '../kit/settings/write-settings.ts'
@@ -67,7 +68,12 @@ function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, 
   let body = `{"generationConfig":${toJson({ ...generationConfig(request, profile, warnings), ...service.output, ...formatFields(plan) })}`
   if (hasSystem && takesSystem) body += `,"systemInstruction":${toJson({ parts: [{ text: systemPrompt }] })}`
   const isVertex = service.api === 'googleVertex'
-  const { tools, config } = declared(toolsJson(request.tools), service.serverTools ?? [], { ...profile, isVertex }, warnings)
+  const { tools, config } = declared(
+    toolsJson(fittedTools(request.tools, profile.toolSchemas, warnings)),
+    service.serverTools ?? [],
+    { ...profile, isVertex },
+    warnings,
+  )
   body += tools
   const toolConfig = choice === undefined ? config : { ...config, ...calling(choice) }
   if (Object.keys(toolConfig).length > 0) body += `,"toolConfig":${toJson(toolConfig)}`

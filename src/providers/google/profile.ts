@@ -91,11 +91,12 @@ export function geminiProfile(model: ModelConfig): GeminiProfile {
   const known = capabilitiesOf(model, [row], level)
   const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
   const capabilities: ModelCapabilities = saysNone ? { ...known, thinking: 'none' } : known
-  const native = capabilities.jsonSchema ? ({ jsonObject: 'mode', jsonSchema: 'asGiven' } as const) : {}
+  const native = capabilities.jsonSchema ? ({ jsonObject: 'mode', jsonSchema: 'gemini' } as const) : {}
   return {
     family,
     capabilities,
     ...(!isVertex && capabilities.media.length > 0 && { fetches: videosByPage }),
+    toolSchemas: 'gemini',
     callIds: family.echoesCallIds && !family.needsSignatures ? 'word64' : 'visible256',
     formats: { ...native, excludesTools: !family.toolsWithFormat, otherwise: 'tool', forcingStopsThinking: false },
   }

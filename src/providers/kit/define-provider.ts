@@ -11,6 +11,7 @@ import { mediaBeside, wholeText } from './encode/media-json.ts'
 import { unsaidOf } from './history/media.ts'
 import { placesOfMedia, readyMedia } from './history/ready-media.ts'
 import { type TransportOptions, transportTable } from './provider-options.ts'
+import { schemasReady } from './schema/fitted-schema.ts'
 import { withExtraFields } from './settings/extra-body.ts'
 import { withoutKnown, withoutRefusedSettings } from './settings/refused-settings.ts'
 import { withModelSettings } from './settings/write-settings.ts'
@@ -152,7 +153,9 @@ function encoded<Call extends EncodedCall>(definition: ProviderDefinition<Call>,
     const places = placesOfMedia(request.messages)
     const ready = readyMedia(request, definition, places)
     const { codec } = definition
-    const call = ready instanceof Promise ? ready.then((asked) => withMedia(codec, asked, places)) : withMedia(codec, ready, places)
+    const fitting = schemasReady(request)
+    const waits = fitting !== undefined || ready instanceof Promise
+    const call = waits ? Promise.all([ready, fitting]).then(([asked]) => withMedia(codec, asked, places)) : withMedia(codec, ready, places)
     const isWhole = !(call instanceof Promise) && call.sign === undefined && request.body === undefined && request.headers === undefined
     if (isWhole) return call
     return (async () => completed(await call, request, definition.codec.guards))().catch((error) => notEncoded(error, request))

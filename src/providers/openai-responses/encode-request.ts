@@ -7,10 +7,11 @@ import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import type { EncodedCall } from '../kit/codec.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
-import { rootObject, toolsEncoder } from '../kit/encode/tool-json.ts'
+import { toolsEncoder } from '../kit/encode/tool-json.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import { fittedTools } from '../kit/schema/fitted-schema.ts'
 import { hiddenBy, type ServerTools } from '../kit/server-tools.ts'
 import { effortFor } from '../kit/settings/effort.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
@@ -52,13 +53,13 @@ export interface ResponsesCall extends EncodedCall {
 /** The service takes no smaller limit. */
 const minTokens = 16
 
-/** Without `strict: false` the service makes every property required; an object without `properties` it refuses. */
+/** Without `strict: false` the service makes every property required. */
 const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
 /** Those among which the service searches. */
 const deferredJson = toolsEncoder((tool) => toJson({ ...toolJson(tool), defer_loading: true }))
 
 function toolJson({ name, description, parameters }: ToolDefinition): object {
-  return { type: 'function', name, description, parameters: { properties: {}, ...rootObject(parameters) }, strict: false }
+  return { type: 'function', name, description, parameters, strict: false }
 }
 
 /** What is known of a model, and of the conversations it was sent. */
@@ -105,7 +106,8 @@ function encodeRequest(
   const include = [...(Array.isArray(fields.include) ? fields.include : []), ...(profile.isOpenAi ? includedFor(serverTools) : [])]
   if (include.length > 0) fields.include = include
   const search = deferred.length === 0 || serverTools.some(({ type }) => type === searchJson.type) ? [] : [searchJson]
-  const own = [toolsJson(request.tools), deferredJson(deferred)].filter((part) => part !== '')
+  const fitted = (tools: readonly ToolDefinition[]) => fittedTools(tools, profile.toolSchemas, warnings)
+  const own = [toolsJson(fitted(request.tools)), deferredJson(fitted(deferred))].filter((part) => part !== '')
   const declared = [...own, ...[...search, ...serverTools].map(toJson)]
   const tools = declared.length === 0 ? '' : `,"tools":[${declared.join(',')}]`
   const body = `${toJson(fields).slice(0, -1)}${tools},"input":${writer.toJson(systemItem(request, profile))}}`

@@ -81,12 +81,13 @@ export interface ResponsesProfile extends ModelProfile {
 /** The profile of `model`. */
 export function responsesProfile(model: ModelConfig): ResponsesProfile {
   const capabilities = responsesCapabilities(model)
-  const schema = capabilities.jsonSchema ? { jsonSchema: 'closedIfStrict' as const } : {}
+  const schema = capabilities.jsonSchema ? { jsonSchema: 'openAiFormat' as const, strictSchema: 'openAiStrict' as const } : {}
   return {
     capabilities,
     isOpenAi: isOpenAiModel(model),
     ...(isXai(model) && { inline: pictures }),
     callIds: 'visible64',
+    toolSchemas: 'openAiTools',
     formats: { ...schema, jsonObject: 'mode', jsonMustBeNamed: true, otherwise: 'tool', forcingStopsThinking: false },
   }
 }

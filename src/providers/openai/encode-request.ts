@@ -10,6 +10,7 @@ import { toolsEncoder } from '../kit/encode/tool-json.ts'
 import { targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import { fittedTools } from '../kit/schema/fitted-schema.ts'
 import { hiddenBy, type ServerTools } from '../kit/server-tools.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { planSearch } from '../kit/settings/tool-search.ts'
@@ -85,7 +86,10 @@ function encodeRequest(
   const system = prompt !== '' && marksCache(request, profile, 'cacheSystem') ? withCacheMark(prompt, request) : prompt
   const messages = writer.toJson(system, marksCache(request, profile, 'cacheMessages') ? request : undefined)
   const search = deferred.length === 0 ? '' : searchJson(serverTools)
-  const allTools = [declared, search, toolsJson(request.tools), deferredJson(deferred)].filter((part) => part !== '').join(',')
+  const fitted = (tools: readonly ToolDefinition[]) => fittedTools(tools, profile.toolSchemas, warnings)
+  const allTools = [declared, search, toolsJson(fitted(request.tools)), deferredJson(fitted(deferred))]
+    .filter((part) => part !== '')
+    .join(',')
   const tools = allTools === '' ? '' : `,"tools":[${allTools}]`
   return {
     url,

@@ -26,7 +26,7 @@ export function chatProfile(model: ModelConfig): ChatProfile {
   const compat = compatOf(model)
   const capabilities = chatCapabilities(model, compat)
   const demandsReasoning = compat.thinkingFormat === 'deepSeek' && capabilities.thinking !== 'none'
-  const schema = capabilities.jsonSchema ? { jsonSchema: 'closedIfStrict' as const } : {}
+  const schema = capabilities.jsonSchema ? { jsonSchema: 'openAiFormat' as const, strictSchema: 'openAiStrict' as const } : {}
   return {
     capabilities,
     compat,
@@ -36,6 +36,7 @@ export function chatProfile(model: ModelConfig): ChatProfile {
     toolRules: { none: true, subset: isOpenAiModel(model, compat), forcingStopsThinking: compat.thinkingFormat === 'deepSeek' },
     emptyBodyIsOverflow: model.provider === 'cerebras' || model.provider === 'mistral',
     isCopilot: model.provider === 'copilot' || /\.githubcopilot\.com(\/|$)/.test(model.baseUrl),
+    toolSchemas: /kimi|moonshot/i.test(`${model.provider} ${model.id}`) ? 'moonshotTools' : 'openAiTools',
     callIds: model.provider === 'mistral' ? 'nineChars' : 'visible40',
     formats: {
       ...schema,

@@ -138,7 +138,13 @@ describe('tools', () => {
         {
           toolSpec: {
             name: 'pick',
-            inputSchema: { json: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'number' } } } },
+            inputSchema: {
+              json: {
+                type: 'object',
+                description: 'Give one of: {a?} or {b?}',
+                properties: { a: { type: 'string' }, b: { type: 'number' } },
+              },
+            },
           },
         },
       ],

@@ -104,7 +104,7 @@ describe('a request', () => {
 
   it('that is no JSON is an error of the call', async () => {
     const loop: Record<string, unknown> = {}
-    loop.self = loop
+    loop.properties = { self: loop }
     const made = request(modern, { tools: [{ ...tool, parameters: loop }] })
     await expect(google(modern).provider.encode(made)).rejects.toMatchObject({ code: 'other', message: expect.stringContaining(modern) })
   })

@@ -4,6 +4,7 @@ import type { StreamRequest } from '../../../types/model/provider.ts'
 import type { CallIdRule } from '../history/legal-id.ts'
 import type { MediaRules } from '../history/media.ts'
 import type { FormatRules } from '../response-format/response-format.ts'
+import type { SchemaDialect } from '../schema/fitted-schema.ts'
 
 /** One row of a family's table: the first row whose `ids` matches a model id describes it. */
 export interface CapabilityRow {
@@ -61,6 +62,8 @@ export interface ModelProfile {
   capabilities: ModelCapabilities
   /** What its service can do about the form of an answer. */
   formats: FormatRules
+  /** What its service takes in the schemas of tools. */
+  toolSchemas: SchemaDialect
   /** Which ids of calls its service takes. */
   callIds: CallIdRule
   /** What the service takes of files in one message. */

@@ -1,5 +1,5 @@
 import { ProviderError } from '../../../contract/errors.ts'
-import type { JsonObject, JsonSchema } from '../../../contract/json.ts'
+import type { JsonObject } from '../../../contract/json.ts'
 import type { FileContent } from '../../../contract/message/content.ts'
 import { isMediaOf } from '../../../contract/message/media.ts'
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
@@ -8,9 +8,9 @@ import type { StreamRequest } from '../../../types/model/provider.ts'
 import { legalName } from '../history/legal-id.ts'
 import { isToBeCited, type MediaRules, wordsIn } from '../history/media.ts'
 import { placesOfMedia } from '../history/ready-media.ts'
+import { fittedSchema, type SchemaDialect } from '../schema/fitted-schema.ts'
 import { adjusted } from '../settings/write-settings.ts'
 import { type AnswerByTool, answerByTool } from './answer-tool.ts'
-import { closedSchema } from './closed-schema.ts'
 
 /** What a service can do about the form of an answer. */
 export interface FormatRules {
@@ -18,8 +18,10 @@ export interface FormatRules {
   jsonObject?: 'mode' | 'openSchema'
   /** Whether that is refused unless "JSON" stands somewhere in the conversation. */
   jsonMustBeNamed?: boolean
-  /** How a schema is sent: as given, with all its objects closed, or closed where `strict` is asked for. Absent: not at all. */
-  jsonSchema?: 'asGiven' | 'closed' | 'closedIfStrict'
+  /** What a schema may say that answers are held to. Absent: it is not held to any. */
+  jsonSchema?: SchemaDialect
+  /** The same where `strict` is asked for. Default: as without. */
+  strictSchema?: SchemaDialect
   /** Neither goes together with tools. */
   excludesTools?: boolean
   /** What is done where the service has nothing of its own: a tool takes the answer, or the call fails. */
@@ -45,7 +47,7 @@ export type FormatPlan =
 export function planFormat(request: StreamRequest, capabilities: ModelCapabilities, rules: FormatRules, warnings: string[]): FormatPlan {
   const format = request.responseFormat
   if (format === undefined || format.type === 'text') return { kind: 'text', request }
-  const native = rules.excludesTools === true && request.tools.length > 0 ? undefined : nativePlan(request, format, rules)
+  const native = rules.excludesTools === true && request.tools.length > 0 ? undefined : nativePlan(request, format, rules, warnings)
   if (native !== undefined) return native
   if (rules.otherwise === 'refuse') throw noForm(request, format.type, capabilities)
   const none = { jsonObject: false, jsonSchema: false, forcingStopsThinking: rules.forcingStopsThinking }
@@ -53,18 +55,20 @@ export function planFormat(request: StreamRequest, capabilities: ModelCapabiliti
   return byTool === undefined ? { kind: 'text', request } : { kind: 'tool', ...byTool }
 }
 
-function nativePlan(request: StreamRequest, format: Exclude<ResponseFormat, { type: 'text' }>, rules: FormatRules): FormatPlan | undefined {
+function nativePlan(
+  request: StreamRequest,
+  format: Exclude<ResponseFormat, { type: 'text' }>,
+  rules: FormatRules,
+  warnings: string[],
+): FormatPlan | undefined {
   if (format.type === 'jsonObject') {
     if (rules.jsonObject === undefined) return undefined
     const named = rules.jsonMustBeNamed === true ? namingJson(request) : request
     if (rules.jsonObject === 'mode') return { kind: 'object', request: named }
     return { kind: 'schema', request: named, name: 'answer', schema: { type: 'object' } }
   }
-  const schema = sentSchema(format.schema, format.strict === true, rules.jsonSchema)
-  if (schema === undefined) return undefined
-  // A schema is JSON: its type only does not say so.
-  const plan = { kind: 'schema' as const, request, name: legalName(format.name), schema: schema as JsonObject }
-  return format.strict === undefined ? plan : { ...plan, strict: format.strict }
+  const sent = sentSchema(format, rules, warnings)
+  return sent && { kind: 'schema', request, name: legalName(format.name), ...sent }
 }
 
 /**
@@ -85,11 +89,23 @@ export function citesDocuments(
   return false
 }
 
-/** Where an object cannot be closed, a service that need not have it so says itself what it wants. */
-function sentSchema(schema: JsonSchema, isStrict: boolean, how: FormatRules['jsonSchema']): JsonSchema | undefined {
-  if (how === 'closed') return closedSchema(schema)
-  if (how === 'closedIfStrict' && isStrict) return closedSchema(schema) ?? schema
-  return how === undefined ? undefined : schema
+/** The schema as it is sent; `undefined` where the service cannot be held to it in any way. */
+function sentSchema(
+  { name, schema, strict }: Extract<ResponseFormat, { type: 'jsonSchema' }>,
+  { jsonSchema, strictSchema = jsonSchema }: FormatRules,
+  warnings: string[],
+): { schema: JsonObject; strict?: boolean } | undefined {
+  if (jsonSchema === undefined || strictSchema === undefined) return undefined
+  const held = fittedSchema(schema, strict === true ? strictSchema : jsonSchema)
+  const isLoose = held.unheld !== undefined && strict === true && strictSchema !== jsonSchema
+  const { leftOut, unheld, schema: sent } = isLoose ? fittedSchema(schema, jsonSchema) : held
+  if (unheld !== undefined) return undefined
+  if (isLoose)
+    warnings.push(`responseFormat ${name} is sent with strict: false, because ${held.unheld}: answers are still checked against it`)
+  if (leftOut.length > 0)
+    warnings.push(`responseFormat ${name} is sent without ${leftOut.join(', ')}: answers are still checked against it`)
+  // A schema is JSON: its type only does not say so.
+  return { schema: sent as JsonObject, ...(strict !== undefined && { strict: strict && !isLoose }) }
 }
 
 /** Models behind some services tend to write blanks for ever without the word; OpenAI refuses such a request. */

@@ -1,0 +1,299 @@
+import { isObject, type JsonSchema } from '../../../../contract/json.ts'
+import type { FittedSchema, SchemaDialect } from '../fitted-schema.ts'
+import { type Dialect, dialects } from './dialects.ts'
+import { closed, completed, openness, refersToItself } from './held-objects.ts'
+import { combined, objectRoot } from './object-root.ts'
+import { referenceIn } from './references.ts'
+
+/** How many schemas are sent, with those that stand in place of references: beyond that, anything fits. */
+const maxSchemas = 20_000
+
+/** Keywords whose value is a schema, a list of schemas, schemas by name. */
+const single = new Set(['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames', 'unevaluatedProperties'])
+const listed = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+const named = new Set(['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'])
+/** What says nothing that an answer could break. */
+const silent = new Set(
+  [
+    '$schema',
+    '$id',
+    'id',
+    '$comment',
+    '$anchor',
+    'title',
+    'description',
+    'deprecated',
+    'readOnly',
+    'writeOnly',
+    'xml',
+    'externalDocs',
+  ].concat(['discriminator', 'propertyOrdering', 'contentEncoding', 'contentMediaType', 'default', 'example', 'examples']),
+)
+/** What the model is told in words where it may not be told as a keyword. */
+const sayable = new Set(
+  ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems'].concat([
+    'uniqueItems',
+    'minProperties',
+    'maxProperties',
+    'format',
+    'pattern',
+    'default',
+    'const',
+    'enum',
+  ]),
+)
+const maxSaidChars = 200
+
+/**
+ * `schema` as `dialect` takes it, with what was left out. Whatever `schema` takes, the result takes too: no variant of a union is lost.
+ *
+ * Source: docs/concepts/structured-output.md
+ */
+export function fitSchema(schema: JsonSchema, dialect: SchemaDialect): FittedSchema {
+  const rules: Dialect = dialects[dialect]
+  const whole = rules.refusesRecursion && refersToItself(schema) ? { unheld: 'it refers to itself' } : {}
+  const open = rules.objects === undefined ? undefined : openness(schema, rules.objects)
+  const fitting = new Fitting(schema, rules)
+  const fitted = fitting.root(rules.objects === undefined)
+  return { ...(open !== undefined && { unheld: open }), ...whole, schema: fitted, leftOut: fitting.leftOut() }
+}
+
+/** Where a schema stands: its path for people, and the references in whose place it stands. */
+interface Place {
+  path: string
+  seen: ReadonlySet<string>
+}
+
+class Fitting {
+  readonly #whole: JsonSchema
+  readonly #rules: Dialect
+  readonly #leftOut = new Map<string, string[]>()
+  #schemas = 0
+
+  constructor(whole: JsonSchema, rules: Dialect) {
+    this.#whole = whole
+    this.#rules = rules
+  }
+
+  leftOut(): string[] {
+    return Array.from(
+      this.#leftOut,
+      ([keyword, places]) => `${keyword} of ${places.slice(0, 3).join(' and ')}${places.length > 3 ? ' …' : ''}`,
+    )
+  }
+
+  #tell(keyword: string, path: string): void {
+    const places = this.#leftOut.get(keyword) ?? []
+    if (places.length <= 3) places.push(path === '' ? 'its root' : path)
+    this.#leftOut.set(keyword, places)
+  }
+
+  root(isTools: boolean): JsonSchema {
+    const { hasObjectRoot, rootKeywords } = this.#rules
+    const unions = ['anyOf', 'oneOf', 'allOf', 'not', 'if', 'enum', 'const', 'dependentSchemas', 'dependentRequired'] as const
+    if (hasObjectRoot) for (const keyword of unions) if (keyword in this.#whole) this.#tell(keyword, '')
+    const root = hasObjectRoot ? objectRoot(this.#whole, this.#resolve) : this.#whole
+    const fitted = this.#fitted(root, { path: '', seen: new Set() })
+    if (hasObjectRoot && !isObject(fitted.properties)) fitted.properties = {}
+    if (isTools && !['type', '$ref', 'anyOf', 'oneOf'].some((keyword) => keyword in fitted)) fitted.type = 'object'
+    if (rootKeywords === undefined) return fitted
+    return Object.fromEntries(Object.entries(fitted).filter(([keyword]) => rootKeywords.has(keyword)))
+  }
+
+  readonly #resolve = (ref: string, seen: ReadonlySet<string>) => {
+    this.#schemas += 1
+    const schema = seen.has(ref) || this.#schemas > maxSchemas ? undefined : referenceIn(this.#whole, ref)
+    return schema === undefined ? undefined : { schema, seen: new Set([...seen, ref]) }
+  }
+
+  #takes(keyword: string): boolean {
+    const { keywords, without } = this.#rules
+    return keywords?.has(keyword) ?? !without?.has(keyword)
+  }
+
+  #fitted(value: unknown, place: Place): JsonSchema {
+    this.#schemas += 1
+    if (!isObject(value)) return {}
+    if (this.#schemas > maxSchemas) {
+      this.#tell('all', place.path)
+      return {}
+    }
+    if (typeof value.$ref === 'string' && !this.#isSent(value.$ref)) return this.#inlined(value, value.$ref, place)
+    const schema = this.#rewritten(value, place)
+    const fitted: JsonSchema = {}
+    const said: string[] = []
+    for (const [keyword, each] of Object.entries(schema)) {
+      const kept = this.#keyword(keyword, each, schema, place)
+      if (kept !== undefined) fitted[keyword] = kept
+      else if (sayable.has(keyword)) said.push(`${keyword}: ${JSON.stringify(each)}`)
+    }
+    if (said.length > 0 && this.#takes('description')) {
+      const words = `(${said.join(', ').slice(0, maxSaidChars)})`
+      fitted.description = typeof fitted.description === 'string' ? `${fitted.description} ${words}` : words
+    }
+    return this.#finished(fitted)
+  }
+
+  /** One keyword as it is sent; `undefined` where it is not. */
+  #keyword(keyword: string, value: unknown, schema: JsonSchema, place: Place): unknown {
+    const { path, seen } = place
+    if (!this.#takes(keyword) || (this.#rules.isReferenceAlone && '$ref' in schema && !keyword.startsWith('$'))) {
+      if (!silent.has(keyword) && !keyword.startsWith('x-')) this.#tell(keyword, path)
+      return undefined
+    }
+    if (named.has(keyword)) return isObject(value) ? this.#named(keyword, value, place) : undefined
+    if (listed.has(keyword)) return Array.isArray(value) ? value.map((each) => this.#fitted(each, place)) : undefined
+    if (single.has(keyword)) return isObject(value) ? this.#fitted(value, { path: keyword === 'items' ? `${path}[]` : path, seen }) : value
+    if (keyword === 'required') return Array.isArray(value) ? value.filter((name) => this.#isNameTaken(String(name))) : undefined
+    if (this.#isValueTaken(keyword, value)) return value
+    this.#tell(keyword, path)
+    return undefined
+  }
+
+  #isNameTaken(name: string): boolean {
+    return this.#rules.propertyNames?.test(name) ?? true
+  }
+
+  #isValueTaken(keyword: string, value: unknown): boolean {
+    const { formats, enums, maxMinItems, hasPlainPatterns } = this.#rules
+    if (keyword === 'format') return formats === undefined || formats.has(String(value))
+    if (keyword === 'pattern') return !(hasPlainPatterns && /\(\?[=!<]|\\[1-9bB]|\\p/.test(String(value)))
+    if (keyword === 'minItems') return maxMinItems === undefined || Number(value) <= maxMinItems
+    if (keyword === 'enum') return Array.isArray(value) && value.every((each) => enums?.has(each === null ? 'null' : typeof each) ?? true)
+    return true
+  }
+
+  #named(keyword: string, schemas: Record<string, unknown>, { path, seen }: Place): JsonSchema {
+    const entries: [string, JsonSchema][] = []
+    for (const [name, each] of Object.entries(schemas)) {
+      const place = keyword === 'properties' ? (path === '' ? name : `${path}.${name}`) : `${keyword}.${name}`
+      // `false`: nothing may be given there.
+      if (each === false) continue
+      if (keyword !== 'properties' || this.#isNameTaken(name)) entries.push([name, this.#fitted(each, { path: place, seen })])
+      else this.#tell('the name', place)
+    }
+    return Object.fromEntries(entries)
+  }
+
+  #isSent(ref: string): boolean {
+    if (!this.#takes('$ref')) return false
+    if (ref === '#') return true
+    return ref.startsWith('#/$defs/')
+      ? this.#takes('$defs')
+      : ref.startsWith('#/definitions/') && (this.#takes('definitions') || this.#takes('$defs'))
+  }
+
+  /** What a reference names stands in its place; one that leads back to itself takes anything. */
+  #inlined({ $ref: _, ...beside }: JsonSchema, ref: string, place: Place): JsonSchema {
+    const found = this.#resolve(ref, place.seen)
+    if (found !== undefined) return this.#fitted({ ...found.schema, ...beside }, { ...place, seen: found.seen })
+    this.#tell(`$ref ${ref}`, place.path)
+    return this.#fitted(beside, place)
+  }
+
+  /** The same in words that the service takes, as far as there are such. */
+  #rewritten(value: JsonSchema, place: Place): JsonSchema {
+    let schema: JsonSchema = { ...value }
+    if (Array.isArray(schema.allOf) && !this.#takes('allOf')) schema = this.#merged(schema, schema.allOf, place)
+    if (schema.nullable === true && typeof schema.type === 'string') {
+      const { nullable: _, ...rest } = schema
+      schema = { ...rest, type: [schema.type, 'null'], ...(Array.isArray(rest.enum) && { enum: [...new Set([...rest.enum, null])] }) }
+    }
+    if (Array.isArray(schema.items)) {
+      const { items, additionalItems, ...rest } = schema
+      schema = { ...rest, prefixItems: items, ...(additionalItems !== undefined && { items: additionalItems }) }
+    }
+    if (Array.isArray(schema.prefixItems) && !this.#takes('prefixItems')) schema = this.#listOfAny(schema, schema.prefixItems, place)
+    if ('definitions' in schema && !this.#takes('definitions') && this.#takes('$defs')) {
+      const { definitions, ...rest } = schema
+      schema = { ...rest, $defs: { ...Object(definitions), ...Object(rest.$defs) } }
+    }
+    if (typeof schema.$ref === 'string' && schema.$ref.startsWith('#/definitions/') && !this.#takes('definitions'))
+      schema.$ref = schema.$ref.replace('#/definitions/', '#/$defs/')
+    if ('const' in schema && !this.#takes('const')) {
+      const { const: only, ...rest } = schema
+      schema = {
+        ...rest,
+        ...(only !== null && !('type' in rest) && { type: typeOf(only) }),
+        ...(only === null ? { type: 'null' } : { enum: [only] }),
+      }
+    }
+    if (Array.isArray(schema.oneOf) && !this.#takes('oneOf')) {
+      const { oneOf, ...rest } = schema
+      schema = Array.isArray(rest.anyOf) ? { ...rest, anyOf: [...rest.anyOf, ...schema.oneOf] } : { ...rest, anyOf: oneOf }
+    }
+    if (this.#rules.objects !== undefined && Array.isArray(schema.anyOf)) schema = this.#spread(schema, schema.anyOf, place)
+    return this.#withTypes(schema)
+  }
+
+  #withTypes(schema: JsonSchema): JsonSchema {
+    const { hasSingleTypes, hasTypesInUnions, enums } = this.#rules
+    const { type, anyOf, enum: values, description, title, ...rest } = schema
+    const said = { ...(description !== undefined && { description }), ...(title !== undefined && { title }) }
+    const refusesNull = Array.isArray(values) && values.includes(null) && enums?.has('null') === false
+    if (Array.isArray(type) && !Array.isArray(anyOf) && (hasSingleTypes || refusesNull)) {
+      const forms = type.map((each) => (each === 'null' ? { type: each } : { ...rest, type: each, ...valuesOf(each, values) }))
+      return forms.length === 1 ? { ...said, ...forms[0] } : { ...said, anyOf: forms }
+    }
+    if (hasTypesInUnions && type !== undefined && Array.isArray(anyOf)) {
+      const { type: _, ...outer } = schema
+      return { ...outer, anyOf: anyOf.map((each) => (isObject(each) && !('$ref' in each) ? { type, ...each } : each)) }
+    }
+    return schema
+  }
+
+  /** What an object demands beside a union, in each of its forms: closed, they would exclude each other. */
+  #spread(schema: JsonSchema, forms: readonly unknown[], { seen }: Place): JsonSchema {
+    if (schema.type !== 'object' && !isObject(schema.properties)) return schema
+    const { type, properties, required, additionalProperties, anyOf: _, ...rest } = schema
+    const own: JsonSchema = { type, ...(isObject(properties) && { properties }), ...(Array.isArray(required) && { required }) }
+    const spread = forms.filter(isObject).map((form) => {
+      const found = typeof form.$ref === 'string' ? this.#resolve(form.$ref, seen)?.schema : form
+      return combined(own, found ?? {})
+    })
+    return { ...rest, anyOf: spread }
+  }
+
+  #merged({ allOf: _, ...own }: JsonSchema, branches: readonly unknown[], place: Place): JsonSchema {
+    let merged: JsonSchema = own
+    for (const branch of branches) {
+      if (!isObject(branch)) continue
+      const found = typeof branch.$ref === 'string' ? this.#resolve(branch.$ref, place.seen) : undefined
+      const { $ref, ...rest } = branch
+      const whole = found === undefined ? branch : { ...found.schema, ...rest }
+      const nested = Array.isArray(whole.allOf) ? this.#merged(whole, whole.allOf, { ...place, seen: found?.seen ?? place.seen }) : whole
+      for (const keyword of ['anyOf', 'oneOf', '$ref', 'not', 'if'])
+        if (keyword in nested && keyword in merged) this.#tell(keyword, place.path)
+      merged = combined(merged, nested)
+    }
+    return merged
+  }
+
+  /** A list of so many things, each of its own kind, is a list of any of them. */
+  #listOfAny({ prefixItems: _, items, ...rest }: JsonSchema, each: readonly unknown[], { path }: Place): JsonSchema {
+    this.#tell('prefixItems', path)
+    const forms = isObject(items) ? [...each, items] : [...each]
+    return { ...rest, items: forms.length === 1 ? forms[0] : { anyOf: forms } }
+  }
+
+  #finished(fitted: JsonSchema): JsonSchema {
+    const { objects, namesItems } = this.#rules
+    const { type } = fitted
+    const isList = type === 'array' || (Array.isArray(type) && type.includes('array'))
+    if (namesItems && isList && !('items' in fitted)) fitted.items = {}
+    if (objects === undefined) return fitted
+    const whole = closed(fitted)
+    return objects === 'complete' ? completed(whole) : whole
+  }
+}
+
+/** Those of the values of a list that are of one type. */
+function valuesOf(type: unknown, values: unknown): JsonSchema {
+  if (!Array.isArray(values)) return {}
+  return { enum: values.filter((value) => typeOf(value) === type || (type === 'integer' && Number.isInteger(value))) }
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}

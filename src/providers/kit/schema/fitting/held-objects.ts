@@ -1,0 +1,94 @@
+import { isObject, type JsonSchema } from '../../../../contract/json.ts'
+import { referenceIn } from './references.ts'
+
+/** Keywords whose values are names with a schema each. */
+const namedSchemas = new Set(['properties', '$defs', 'definitions'])
+/** Keywords whose values are data, in which nothing is a schema. */
+const data = new Set(['const', 'enum', 'default', 'examples'])
+
+/** Keywords whose schemas name the properties of an object that names none itself. */
+const unions = ['anyOf', 'oneOf', 'allOf', '$ref']
+
+/** Why a service that wants objects closed cannot be held to `schema`: an object takes names that it does not say. `undefined` where it can. */
+export function openness(schema: JsonSchema, objects: 'closed' | 'complete'): string | undefined {
+  if (isOpen(schema)) return 'it has an object that takes any property'
+  return objects === 'complete' && schemasIn(schema).some((each) => Object.keys(each).every(saysNothing))
+    ? 'it takes any value somewhere'
+    : undefined
+}
+
+const saysNothing = (keyword: string): boolean => ['title', 'description', 'default', 'examples', '$comment'].includes(keyword)
+
+function isOpen(value: unknown): boolean {
+  return schemasIn(value).some((schema) => {
+    const { additionalProperties: more, patternProperties } = schema
+    if ((more !== undefined && more !== false) || patternProperties !== undefined) return true
+    return isObjectSchema(schema) && !isObject(schema.properties) && !unions.some((keyword) => keyword in schema)
+  })
+}
+
+/** All schemas in `value`, with itself. */
+function schemasIn(value: unknown): JsonSchema[] {
+  const found = new Set<JsonSchema>()
+  const open: unknown[] = [value]
+  for (let each = open.pop(); each !== undefined; each = open.pop()) {
+    if (Array.isArray(each)) open.push(...each)
+    if (!isObject(each) || found.has(each)) continue
+    found.add(each)
+    for (const [keyword, inner] of Object.entries(each)) {
+      if (data.has(keyword)) continue
+      if (namedSchemas.has(keyword) && isObject(inner)) open.push(...Object.values(inner))
+      else if (isObject(inner) || Array.isArray(inner)) open.push(inner)
+    }
+  }
+  return [...found]
+}
+
+/** Whether some reference of `schema` leads back to where it stands. */
+export function refersToItself(schema: JsonSchema): boolean {
+  const finished = new Set<unknown>()
+  const leadsBack = (value: JsonSchema, through: ReadonlySet<string>): boolean =>
+    schemasIn(value).some(({ $ref }) => {
+      if (typeof $ref !== 'string') return false
+      if (through.has($ref) || $ref === '#') return true
+      const found = referenceIn(schema, $ref)
+      if (found === undefined || finished.has(found)) return false
+      const isBack = leadsBack(found, new Set([...through, $ref]))
+      finished.add(found)
+      return isBack
+    })
+  const { $defs: _, definitions: __, ...root } = schema
+  return leadsBack(root, new Set())
+}
+
+/** `schema` with nothing beside its properties, where it is of an object. */
+export function closed(schema: JsonSchema): JsonSchema {
+  return isObjectSchema(schema) ? { ...schema, additionalProperties: false } : schema
+}
+
+/** `schema` with all its properties required: those that were not may be null. */
+export function completed(schema: JsonSchema): JsonSchema {
+  const { properties, required } = schema
+  if (!isObject(properties)) return schema
+  const demanded: unknown[] = Array.isArray(required) ? required : []
+  const entries = Object.entries(properties).map(([name, each]) => [name, demanded.includes(name) ? each : orNull(each)])
+  return { ...schema, properties: Object.fromEntries(entries), required: entries.map(([name]) => name) }
+}
+
+function orNull(schema: unknown): unknown {
+  if (!isObject(schema) || takesNull(schema)) return schema
+  const { type, anyOf, ...rest } = schema
+  if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, { type: 'null' }] }
+  if (typeof type !== 'string' || 'enum' in rest || 'const' in rest) return { anyOf: [schema, { type: 'null' }] }
+  return { ...schema, type: [type, 'null'] }
+}
+
+function takesNull({ type, anyOf }: JsonSchema): boolean {
+  if (type === 'null' || (Array.isArray(type) && type.includes('null'))) return true
+  return Array.isArray(anyOf) && anyOf.some((each) => isObject(each) && takesNull(each))
+}
+
+function isObjectSchema(schema: JsonSchema): boolean {
+  const { type } = schema
+  return type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(schema.properties)
+}
