@@ -1,19 +1,16 @@
-import { type Content, isMedia } from '../../contract/message/content.ts'
-import { type AssistantMessage, hasCallsToAnswer, shownContent } from '../../contract/message/message.ts'
+import { type AssistantMessage, hasCallsToAnswer } from '../../contract/message/message.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { isWithheld } from '../native/emitted-event.ts'
-import { AnswerLoops, BranchedLoops, isCut, ofBranch } from '../shared/answers.ts'
+import { AnswerLoops, BranchedLoops, ofBranch } from '../shared/answers.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import { CallChunks } from './call-chunks.ts'
 import { encoderOptions, type UiEncoderOptions, type UiMessageEncoder } from './encoder-contract.ts'
-import { GrowingBlock } from './growing-block.ts'
+import { MessageChunks } from './message-chunks.ts'
 import { chunksOf } from './parts.ts'
 import { asksPage, endingOf, failureText, finishReasonOf, noteOf, reasons } from './run-end.ts'
-import { sourceParts } from './service-parts.ts'
 import { interjection, metadataAfter, type OpenAnswer, readAnswers } from './to-ui-messages.ts'
 import type { CostOf, UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
-import { WholeBlocks } from './whole-blocks.ts'
 
 /**
  * Encodes a run for `useChat` of the AI SDK (UI message stream v1).
@@ -41,8 +38,7 @@ export function uiMessageEncoder(options: UiEncoderOptions = {}): UiMessageEncod
 class Encoder implements UiMessageEncoder {
   readonly #cost: CostOf | undefined
   readonly #calls = new CallChunks((chunk) => this.#send(chunk))
-  readonly #whole = new WholeBlocks((chunk) => this.#send(chunk))
-  readonly #growing = new GrowingBlock((chunk) => this.#send(chunk))
+  readonly #message = new MessageChunks(this.#calls, (chunk) => this.#send(chunk))
   readonly #branches = new BranchedLoops()
   #out: UiChunk[] = []
   #isStarted = false
@@ -91,7 +87,7 @@ class Encoder implements UiMessageEncoder {
     this.#steps = last.steps
     this.#hasCalls = last.hasCalls
     this.#calls.resume(last)
-    this.#whole.resume(last.openServices, last.steps)
+    this.#message.resume(last.openServices, last.steps)
   }
 
   encode(event: AgentEvent): UiChunk[] {
@@ -110,7 +106,7 @@ class Encoder implements UiMessageEncoder {
 
   #forget(): void {
     this.#isStarted = false
-    this.#growing.forget()
+    this.#message.forget()
   }
 
   /** Until the message that is replied to is heard. The answer to it is a message of its own. */
@@ -131,8 +127,8 @@ class Encoder implements UiMessageEncoder {
 
   suspend(): UiChunk[] {
     return this.#last(() => {
-      this.#growing.close()
-      this.#holdBack()
+      this.#message.close()
+      this.#message.holdBack()
       this.#finish('tool-calls')
     })
   }
@@ -221,11 +217,6 @@ class Encoder implements UiMessageEncoder {
     }
   }
 
-  #holdBack(): void {
-    this.#calls.holdBack()
-    this.#whole.holdBack((toolCallId) => this.#calls.has(toolCallId))
-  }
-
   /** What has no counterpart, for `onData` of the page; it stays in no message. */
   #note(event: AgentEvent): void {
     if (!isWithheld(event, {})) this.#out.push(noteOf(event))
@@ -235,9 +226,7 @@ class Encoder implements UiMessageEncoder {
     this.#goOn(messageId)
     this.#loops.add(loopId)
     this.#live = messageId
-    this.#growing.begin()
-    this.#calls.clear()
-    this.#whole.begin()
+    this.#message.begin()
     if (this.#hasFailed) this.#reset()
     if (this.#isStepOpen) return
     this.#isStepOpen = true
@@ -249,18 +238,7 @@ class Encoder implements UiMessageEncoder {
   #delta({ messageId, delta }: MessageUpdateEvent): void {
     // Of a message whose beginning was missed: it is shown whole at its end.
     if (this.#live !== messageId) return
-    if (delta.type === 'citation') return // Sources are shown at the end of the message.
-    this.#whole.follow(delta.contentIndex)
-    if (delta.type === 'block') {
-      this.#growing.close()
-      this.#whole.shown(delta.contentIndex, delta.block, this.#steps)
-      return
-    }
-    if (delta.delta === '') return
-    if (delta.type === 'toolCallDelta') {
-      this.#growing.close()
-      this.#calls.delta(delta)
-    } else this.#growing.grow(delta.type === 'text' ? 'text' : 'reasoning', delta.contentIndex, delta.delta, this.#steps)
+    this.#message.delta(delta, this.#steps)
   }
 
   #messageEnded({ messageId, message, loopId }: MessageEndEvent): void {
@@ -285,17 +263,12 @@ class Encoder implements UiMessageEncoder {
     this.#metadata = undefined
     this.#steps = 0
     this.#hasCalls = false
-    this.#calls.clear()
-    this.#whole.clear()
+    this.#message.clear()
   }
 
   #answered(messageId: string, message: AssistantMessage, loopId: string): void {
     if (this.#live !== messageId) this.#begin(messageId, loopId)
-    const isUnfinished = isCut(message)
-    for (const [index, block] of shownContent(message).entries()) this.#complete(block, index, isUnfinished)
-    this.#growing.close()
-    for (const part of sourceParts(message.content, this.#steps)) this.#send(part)
-    this.#calls.messageEnded()
+    this.#message.complete(message, this.#steps)
     this.#live = undefined
     this.#hasCalls = hasCallsToAnswer(message.content)
     this.#hasFailed = message.stopReason === 'error'
@@ -304,29 +277,11 @@ class Encoder implements UiMessageEncoder {
     this.#send({ type: 'message-metadata', messageMetadata: this.#metadata })
   }
 
-  /** Shows of a finished block what was not streamed. */
-  #complete(block: Content, index: number, isUnfinished: boolean): void {
-    if (block.type === 'text' || block.type === 'thinking') {
-      if (block.type === 'text') this.#growing.complete('text', index, block.text, this.#steps)
-      else this.#growing.complete('reasoning', index, block.thinking, this.#steps)
-      return
-    }
-    this.#growing.close()
-    if (isMedia(block)) this.#whole.media(index, block)
-    if (block.type === 'serviceTool') {
-      this.#whole.tool(block, this.#steps, isUnfinished)
-      if (block.needsApproval && block.status === 'running' && !isUnfinished) this.#calls.ofService(block)
-    }
-    if (block.type === 'toolCall') this.#calls.written(block, isUnfinished)
-  }
-
   /** What the failed answer has shown is taken back. */
   #reset(): void {
     this.#hasFailed = false
     if (!this.#isStepOpen) return
-    this.#growing.close()
-    this.#calls.clear()
-    this.#whole.takeBack(this.#steps)
+    this.#message.takeBack(this.#steps)
     this.#send({ type: 'reset-step' })
   }
 
@@ -339,8 +294,8 @@ class Encoder implements UiMessageEncoder {
 
   #ended(event: AgentEndEvent): void {
     const { status, error, rejection, limit } = event
-    this.#growing.close()
-    if (status === 'paused') this.#holdBack()
+    this.#message.close()
+    if (status === 'paused') this.#message.holdBack()
     else this.#calls.close()
     if (!asksPage(event)) this.#closeCalls()
     const problem = error?.message ?? rejection
@@ -362,14 +317,14 @@ class Encoder implements UiMessageEncoder {
 
   /** The hook reads nothing after an error. */
   #fail(errorText: string, metadata?: Partial<UiMetadata>): void {
-    this.#growing.close()
+    this.#message.close()
     this.#endStep()
     if (this.#id !== undefined && metadata !== undefined) this.#send({ type: 'message-metadata', messageMetadata: metadata })
     this.#send({ type: 'error', errorText })
   }
 
   #finish(finishReason: UiFinishReason, metadata?: Partial<UiMetadata>): void {
-    this.#growing.close()
+    this.#message.close()
     this.#endStep()
     // Without a message there is nothing to tell it of, and the hook would make an empty one.
     const told = this.#id === undefined || metadata === undefined ? {} : { messageMetadata: metadata }
