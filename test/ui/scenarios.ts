@@ -6,6 +6,7 @@ import {
   type AgentOptions,
   type AgentRun,
   defineTool,
+  type Model,
   type PromptInput,
 } from '../../src/index.ts'
 import { asEmitted } from '../../src/internal.ts'
@@ -14,6 +15,7 @@ import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { prunTools } from '../../src/tools/index.ts'
 import { messages, playLong } from '../support/compacting.ts'
 import { add, fastRetry } from '../support/play.ts'
+import { modelThatWrites } from './broken-arguments.ts'
 
 /** A run of a real agent: what it reported, as a client would get it, and the conversation around it. */
 export interface RecordedRun {
@@ -46,6 +48,10 @@ export async function recordRun(agent: Agent, start: (agent: Agent) => AgentRun,
 
 async function played(script: Script, options: Partial<AgentOptions> = {}, onEvent?: OnEvent, prompt: PromptInput = 'go') {
   return recordRun(new Agent({ model: scripted(script), retry: fastRetry, ...options }), (agent) => agent.prompt(prompt), onEvent)
+}
+
+async function playedBy(model: Model, options: Partial<AgentOptions>, onEvent?: OnEvent): Promise<RecordedRun> {
+  return recordRun(new Agent({ model, ...options }), (agent) => agent.prompt('go'), onEvent)
 }
 
 const call = (name: string, args: Record<string, number | string>, id?: string) => ({
@@ -226,6 +232,9 @@ export const scenarios: Record<string, () => Promise<RecordedRun>> = {
       },
       approveAll,
     ),
+  'arguments that were repaired': () =>
+    playedBy(modelThatWrites('add', ['{"a":1', '{"a":1,"b":2}'], ['{"a":3,"b":4}'], ['{}', '{"a":5,"b":6}']), { tools: [add] }),
+  'arguments that were repaired, and a yes': () => playedBy(modelThatWrites('pay', ['{"amount":5,', '}']), { tools: [asks] }, approveAll),
   'a sub-agent': () =>
     played([{ toolCalls: [call('helper', { task: 'add' })] }, { text: 'It helped.' }], {
       tools: [helper([{ thinking: 'aha', text: 'I add.', toolCalls: [call('add', { a: 1, b: 2 })] }, { text: 'It is 3.' }])],

@@ -1,4 +1,4 @@
-import { argumentsFault, parseArguments } from '../../base/json/call-arguments.ts'
+import { argumentsFault, cutFault, parseArguments } from '../../base/json/call-arguments.ts'
 import { lateChunk } from '../../base/late/late-chunk.ts'
 import { errorText } from '../../contract/errors.ts'
 import type { AssistantEntry } from '../assistant-stream.ts'
@@ -17,7 +17,7 @@ export function repairCalls(loop: LoopState, message: AssistantEntry): Promise<v
   if (!isWhole || !content.some((block) => block.type === 'toolCall' && block.invalidArguments !== undefined)) return undefined
   return chunk
     .load()
-    .then(({ repairArguments }) => repairArguments(loop, message, { argumentsFault, parseArguments, parsed, errorText }))
+    .then(({ repairArguments }) => repairArguments(loop, message, { argumentsFault, cutFault, parseArguments, parsed, errorText }))
     .catch((error) => {
       if (!loop.stop.aborted) loop.fail(error)
     })

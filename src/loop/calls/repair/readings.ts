@@ -5,45 +5,46 @@ const maxRepaired = 1_000_000
 /** How often a text may be read from end to end, in all. */
 const maxPasses = 8
 
-/** The one reading of arguments that are no JSON as they came. */
-export interface Reading {
-  /** As JSON. */
-  json: string
-  /** `{}` came first: it must not be what was meant. */
-  isAfterEmpty: boolean
+/** More objects than this are no damage that is known. */
+const maxReadings = 8
+
+/** What a text that is no JSON may mean. */
+export interface Readings {
+  /** Every object that it may mean, as JSON. None where one of them is not clear. */
+  texts: readonly string[]
+  /** It may stop where more has to follow, so that nobody may complete it. */
+  isOpen: boolean
 }
 
 /**
- * Finds what broken arguments mean, where that is one thing only.
+ * Finds all that broken arguments may mean.
  *
  * **Contract**
  * - Knows: an object with local damages (`scanDocument`), which may come in pieces that each repeat all before them, or several times, and behind `{}`.
- * - `undefined` where it finds two objects, or none, or one that may be cut: wherever an object may begin, it must not be open at the end of the text.
+ * - Each reading of these damages is among the objects, so the one that fits a schema is the one that was meant. An empty object that came first is a reading too.
+ * - No objects where one may be cut: wherever an object may begin, it must not be open at the end of the text.
  * - Takes time in proportion to the length of `text`, whatever is in it.
  */
-export function readingOf(text: string): Reading | undefined {
-  const end = text.trimEnd().length
-  const start = text.length - text.trimStart().length
-  if (text.length > maxRepaired || end === start) return undefined
-  const trimmed = text.slice(start, end)
-  const work = { left: maxPasses * trimmed.length + 1000 }
+export function readingsOf(text: string): Readings {
+  const trimmed = text.trim()
+  if (trimmed === '') return { texts: [], isOpen: true }
+  const work = { left: text.length > maxRepaired ? 0 : maxPasses * trimmed.length + 1000 }
+  const isOpen = scanDocument(trimmed, 0, work).kind === 'open'
+  const none = { texts: [], isOpen }
+  if (isOpen || work.left < 0) return none
   const empties = emptyObjects(trimmed)
-  let reading: Reading | undefined
+  const found = new Set<string>()
   for (const { index: at } of trimmed.matchAll(/\{|(?<!`)```/g)) {
     const scan = scanDocument(trimmed, at, work)
     const counts = scan.kind !== 'broken' && isPrecededByPieces(trimmed, at, { scan, empties, work })
-    if (work.left < 0) return undefined
+    if (work.left < 0) return none
     if (!counts) continue
-    if (scan.kind !== 'whole' || scan.fixed === undefined || reading !== undefined) return undefined
-    reading = { json: scan.fixed, isAfterEmpty: empties.length > 0 && !/^\{\s*\}$/.test(scan.fixed) }
+    if (scan.kind === 'open') return { texts: [], isOpen: true }
+    if (scan.kind !== 'whole' || scan.fixed === undefined || found.size === maxReadings) return none
+    found.add(scan.fixed)
   }
-  return reading
-}
-
-/** Whether `text` stops where more has to follow, so that nobody may complete it. */
-export function isOpen(text: string): boolean {
-  const trimmed = text.trim()
-  return trimmed === '' || scanDocument(trimmed, 0, { left: 0 }).kind === 'open'
+  if (found.size > 0 && empties.length > 0) found.add('{}')
+  return { texts: [...found], isOpen }
 }
 
 /** Where empty objects at the start of `text` end. */

@@ -1,4 +1,4 @@
-import type { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
+import type { argumentsFault, cutFault, parseArguments } from '../../../base/json/call-arguments.ts'
 import type { errorText } from '../../../contract/errors.ts'
 import type { JsonObject } from '../../../contract/json.ts'
 import type { Content, ToolCallContent } from '../../../contract/message/content.ts'
@@ -6,11 +6,12 @@ import type { AgentTool } from '../../../types/tool/tool.ts'
 import type { AssistantEntry } from '../../assistant-stream.ts'
 import type { LoopState } from '../../loop-state.ts'
 import type { parsed } from '../prepare-call.ts'
-import { isOpen, readingOf } from './readings.ts'
+import { type Readings, readingsOf } from './readings.ts'
 
 /** What of the loop this part uses. It is handed over: what two parts import, a bundler loads into every program. */
 export interface LoopParts {
   argumentsFault: typeof argumentsFault
+  cutFault: typeof cutFault
   parseArguments: typeof parseArguments
   parsed: typeof parsed
   errorText: typeof errorText
@@ -23,7 +24,7 @@ interface Repair {
 }
 
 /**
- * Repairs the broken arguments of `message`, each call on its own: by the one reading that they have and the schema accepts, else by the
+ * Repairs the broken arguments of `message`, each call on its own: by the only reading that the schema accepts, else by the
  * `repairToolCall` hook. The other calls stay as they are. Rejects when the run is stopped.
  */
 export async function repairArguments(loop: LoopState, message: AssistantEntry, parts: LoopParts): Promise<void> {
@@ -38,8 +39,10 @@ async function repaired(repair: Repair, block: Content): Promise<Content> {
   const text = block.invalidArguments
   const { fault } = parts.parseArguments(text)
   if (tool === undefined || fault === undefined) return block
-  const reading = await onlyReading(repair, tool, text)
-  const args = reading ?? (isOpen(text) ? undefined : await givenByHook(repair, tool, block, { text, fault }))
+  const readings = readingsOf(text)
+  const isCut = readings.isOpen || (readings.texts.length === 0 && fault === parts.cutFault)
+  const reading = await onlyReading(repair, tool, readings)
+  const args = reading ?? (isCut ? undefined : await givenByHook(repair, tool, block, { text, fault }))
   if (args === undefined) return block
   const { invalidArguments: _, ...call } = block
   loop.warn('argumentsRepaired', {
@@ -51,14 +54,16 @@ async function repaired(repair: Repair, block: Content): Promise<Content> {
   return { ...call, arguments: args, repairedFrom: text }
 }
 
-/** What `text` means, if that is one thing and the schema accepts it. */
-async function onlyReading(repair: Repair, tool: AgentTool, text: string): Promise<JsonObject | undefined> {
-  const reading = readingOf(text)
-  const found = reading === undefined ? undefined : repair.parts.parseArguments(reading.json)
-  if (reading === undefined || found === undefined || found.fault !== undefined) return undefined
-  if (!(await fits(repair, tool, found.arguments))) return undefined
-  // The empty object is a second reading where the schema accepts it.
-  return reading.isAfterEmpty && (await fits(repair, tool, {})) ? undefined : found.arguments
+/** The one of `readings` that the schema accepts. None where a text that means something else than it says is among them. */
+async function onlyReading(repair: Repair, tool: AgentTool, { texts }: Readings): Promise<JsonObject | undefined> {
+  const fitting = new Map<string, JsonObject>()
+  for (const json of texts) {
+    const found = repair.parts.parseArguments(json)
+    if (found.fault !== undefined) return undefined
+    if (await fits(repair, tool, found.arguments)) fitting.set(JSON.stringify(found.arguments), found.arguments)
+  }
+  const [only, ...others] = fitting.values()
+  return others.length === 0 ? only : undefined
 }
 
 /** A schema that throws accepts nothing here; the call itself says what is wrong with it. */

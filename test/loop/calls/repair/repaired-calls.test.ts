@@ -161,6 +161,24 @@ it('refuses arguments behind an empty object that fits as well', async () => {
   expect(ran).toEqual([])
 })
 
+it('takes the only reading that fits the schema', async () => {
+  const parameters = { type: 'object', properties: { path: { type: 'object', required: ['path'] } }, required: ['path'] }
+  const { ran, prompted } = await run(serving('openai', { pieces: ['{"path":', '{"path":"a\nb"}}'] }).model, {}, { parameters })
+  await prompted.result
+  expect(ran).toEqual([{ path: { path: 'a\nb' } }])
+})
+
+it('refuses two readings that fit the schema', async () => {
+  const { agent, ran, prompted } = await run(
+    serving('openai', { pieces: ['{"path":', '{"path":"a\nb"}}'] }).model,
+    {},
+    { parameters: { type: 'object' } },
+  )
+  await prompted.result
+  expect(ran).toEqual([])
+  expect(callIn(agent)).not.toHaveProperty('repairedFrom')
+})
+
 it('takes nested arguments as they came, although a piece alone fits too', async () => {
   const { ran, prompted } = await run(serving('openai', { pieces: ['{"path":"a","lines":[', '{"path":"a"}]}'] }).model)
   await prompted.result
@@ -254,6 +272,10 @@ describe('repairToolCall', () => {
   it.each<[string, Step]>([
     ['a call that the output limit cut', { ...broken, isCut: true }],
     ['a call that ends too early', { pieces: ['{"path":"a'] }],
+    ['cumulative fragments that end too early', { pieces: ['{"path"', '{"path":"a'] }],
+    ['a repetition that ends too early', { pieces: ['{"path":"a"}', '{"path":"'] }],
+    ['arguments inside a string that ends too early', { pieces: ['"{\\"path\\":\\"a'] }],
+    ['a list that ends too early', { pieces: ['[{"path":"a"}'] }],
     ['arguments that have one reading', { pieces: ['{"path":"a",}'] }],
     ['arguments that parse', { pieces: ['{"path":"a"}'] }],
   ])('is not asked about %s', async (_name, step) => {
