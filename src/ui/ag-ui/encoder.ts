@@ -1,6 +1,6 @@
 import { waitingApprovals, waitingClientCalls } from '../../base/questions.ts'
 import { PhiError } from '../../contract/errors.ts'
-import { type AssistantMessage, callsToAnswer } from '../../contract/message/message.ts'
+import { type AgentMessage, type AssistantMessage, callsToAnswer } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent, MessageEndEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
@@ -13,7 +13,7 @@ import { interruptOf } from './interrupts.ts'
 import { MessageEvents } from './message-events.ts'
 import { RunFrame } from './run-frame.ts'
 import { bodyOf, SubAgentEvents } from './sub-agent-events.ts'
-import { CallIds, notRun, resultOf, toAgUiMessages, userMessageOf } from './to-ag-ui-messages.ts'
+import { CallIds, notRun, resultOf, snapshotOf, toAgUiMessages, userMessageOf } from './to-ag-ui-messages.ts'
 
 /**
  * Encodes a run for clients of AG-UI 1.0.
@@ -24,8 +24,9 @@ import { CallIds, notRun, resultOf, toAgUiMessages, userMessageOf } from './to-a
  * - `RUN_STARTED` waits for what the person said and has it in `input.messages`: a client that said it does not get it twice, another one sees it.
  * - Ids are those of `toAgUiMessages`. Messages of a sub-agent are shown when they end.
  * - With `sharedState` the state comes first, and each later change of it as `STATE_DELTA`.
- * - An event without a counterpart is `CUSTOM` with a `phi.` name. The encoder keeps the open block and the open calls, and no text. Pure. Throws only for
- *   options that there are not.
+ * - Arguments that were streamed and then repaired are replaced by a `MESSAGES_SNAPSHOT` of the conversation so far.
+ * - An event without a counterpart is `CUSTOM` with a `phi.` name. The encoder keeps the messages of the run, the open block and the open calls. Pure.
+ *   Throws only for options that there are not.
  *
  * Source: docs/concepts/ui-protocols.md
  *
@@ -48,6 +49,8 @@ class Encoder implements AgUiEncoder {
   readonly #frame: RunFrame
   readonly #messages = new MessageEvents(this.#ids, (event) => this.#frame.send(event))
   readonly #subAgents: SubAgentEvents
+  /** The conversation so far, by the ids of its messages. */
+  readonly #said = new Map<string, AgentMessage>()
   /** Until this message is heard, the client has everything. */
   #replyTo: string | undefined
   /** That branches have begun, until what was said is told. */
@@ -58,6 +61,7 @@ class Encoder implements AgUiEncoder {
     const { approvals = waitingApprovals(history), clientCalls = waitingClientCalls(history) } = options
     this.#options = options
     this.#replyTo = options.replyTo
+    for (const message of history) this.#said.set(message.id, message)
     const shown = toAgUiMessages(history, this.#ids)
     this.#frame = new RunFrame(options, restate ? shown : undefined)
     this.#subAgents = new SubAgentEvents(this.#frame.counts, (event) => this.#frame.send(event))
@@ -222,6 +226,7 @@ class Encoder implements AgUiEncoder {
   }
 
   #messageEnded({ messageId, message }: MessageEndEvent): void {
+    this.#said.set(messageId, { ...message, id: messageId })
     if (message.role === 'assistant') this.#answered(messageId, message)
     if (message.role !== 'user') return
     const said = userMessageOf({ ...message, id: messageId })
@@ -232,7 +237,7 @@ class Encoder implements AgUiEncoder {
   }
 
   #answered(messageId: string, message: AssistantMessage): void {
-    this.#messages.end(messageId, message)
+    if (this.#messages.end(messageId, message)) this.#frame.send(snapshotOf(toAgUiMessages([...this.#said.values()])))
     this.#frame.counts.add(message)
     if (!isCut(message)) for (const call of callsToAnswer(message.content)) this.#calls.written(call)
     const { model, provider, usage, stopReason } = message

@@ -47,9 +47,16 @@ export class MessageEvents {
     this.#grow(delta.contentIndex, delta.delta)
   }
 
-  /** The message is whole. What was not streamed is shown; calls of an answer that was cut are answered. */
-  end(messageId: string, message: AssistantMessage): void {
+  /**
+   * The message is whole. What was not streamed is shown; calls of an answer that was cut are answered. Whether arguments that were streamed are others now:
+   * the protocol has no event that takes them back.
+   */
+  end(messageId: string, message: AssistantMessage): boolean {
     if (this.#live?.id !== messageId) this.begin(messageId)
+    const shown = this.#live?.shown ?? []
+    const isChanged = shownContent(message).some(
+      (block, index) => block.type === 'toolCall' && block.repairedFrom !== undefined && shown[index] !== undefined,
+    )
     for (const [index, block] of shownContent(message).entries()) this.#complete(messageId, block, index)
     this.close()
     const calls = this.#live?.calls ?? []
@@ -57,11 +64,12 @@ export class MessageEvents {
     for (const { id, role: _activity, ...activity } of activitiesOf(messageId, message.content))
       this.#send({ type: 'ACTIVITY_SNAPSHOT', messageId: id, ...activity, replace: true })
     for (const block of message.content) if (block.type === 'serviceTool') this.#serviceEnded(block, isCut(message))
-    if (!isCut(message)) return
+    if (!isCut(message)) return isChanged
     for (const call of calls) {
       const { id, ...result } = notRun(call)
       this.#send({ type: 'TOOL_CALL_RESULT', messageId: id, ...result })
     }
+    return isChanged
   }
 
   /** What a call of the service gave. */
