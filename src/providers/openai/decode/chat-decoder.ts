@@ -283,15 +283,20 @@ export class ChatDecoder implements StreamDecoder {
     const name = nameIn(named, 'the name of a tool')
     this.#open = 'toolCall'
     this.progress++
+    const fragment = textOfArguments(args)
+    const isAnonymous = indexIn(call.index) === undefined && !id && !!name && fragment !== ''
+    if (isAnonymous && this.#calls.named(name).some((key) => this.#isWhole(key, fragment))) return
     const { key, isNew } = this.#calls.keyOf(indexIn(call.index), id, name)
     if (isNew || id !== undefined || name) this.builder.toolCall(key, id, name)
     for (const field in call) if (!knownOfCalls.has(field)) this.#keepField(key, field, Reflect.get(call, field))
-    const fragment = textOfArguments(args)
-    // Some say at the end of a call once more what it was: whole arguments are followed by nothing else.
-    const isRepeat = !isNew && id !== undefined && fragment !== '' && fragment === this.builder.written(key)
-    if (isRepeat && parseArguments(fragment).fault === undefined) return
+    if (!isNew && id !== undefined && fragment !== '' && this.#isWhole(key, fragment)) return
     this.#emptyCall = fragment.trim() === '' && (isNew || this.#emptyCall === key) ? key : undefined
     this.builder.toolArguments(key, fragment)
+  }
+
+  /** Whether `fragment` is all of a call. Some say at its end once more what it was: whole arguments are followed by nothing else. */
+  #isWhole(key: number, fragment: string): boolean {
+    return fragment === this.builder.written(key) && parseArguments(fragment).fault === undefined
   }
 }
 

@@ -16,6 +16,8 @@ export class ToolCallKeys {
   readonly #keyById = new Map<string, number>()
   /** Ids by key; empty while unknown. */
   readonly #ids: string[] = []
+  /** Names by key. */
+  readonly #names: (string | undefined)[] = []
   #last = -1
 
   /** The key of the call that a fragment with these fields belongs to: the position among the calls of the message. */
@@ -31,8 +33,14 @@ export class ToolCallKeys {
       this.#ids[key] = id
       this.#keyById.set(id, key)
     }
+    this.#names[key] ??= name
     this.#last = key
     return { key, isNew: key !== known }
+  }
+
+  /** The calls of this name that have an id: what has none may be one of them, once more. */
+  named(name: string): number[] {
+    return [...this.#ids.keys()].filter((key) => this.#ids[key] !== '' && this.#names[key] === name)
   }
 
   #withoutIndex(id: string | undefined, name: string | undefined): number | undefined {

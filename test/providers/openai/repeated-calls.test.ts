@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { playBytes } from './call.ts'
+
+/** What is read of a response whose calls come in these pieces, each in a chunk of its own. */
+async function callsOf(...pieces: object[]) {
+  const chunks = [...pieces.map((each) => ({ delta: { tool_calls: [each] } })), { delta: {}, finish_reason: 'tool_calls' }]
+  const lines = chunks.map((choice) => `data: ${JSON.stringify({ id: 'r', choices: [{ index: 0, ...choice }] })}\n\n`)
+  const { message } = await playBytes(new TextEncoder().encode(`${lines.join('')}data: [DONE]\n\n`))
+  return message?.content
+}
+
+const whole = (args: string, more: object = {}): object => ({ type: 'function', function: { name: 'pay', arguments: args }, ...more })
+const pay = (amount: number, id: string): object => ({ type: 'toolCall', id, name: 'pay', arguments: { amount } })
+
+describe('a call that comes whole once more', () => {
+  it('is one call, without an id and an index', async () => {
+    expect(await callsOf(whole('{"amount":5}', { index: 0, id: 'a' }), whole('{"amount":5}'))).toEqual([pay(5, 'a')])
+  })
+
+  it('is one call after its fragments', async () => {
+    const fragment = { index: 0, function: { arguments: '5}' } }
+    expect(await callsOf(whole('{"amount":', { index: 0, id: 'a' }), fragment, whole('{"amount":5}'))).toEqual([pay(5, 'a')])
+  })
+
+  it('is one call each, if several come once more', async () => {
+    const [first, second] = ['{"amount":5}', '{"amount":6}'] as const
+    const calls = await callsOf(whole(first, { index: 0, id: 'a' }), whole(second, { index: 1, id: 'b' }), whole(first), whole(second))
+    expect(calls).toEqual([pay(5, 'a'), pay(6, 'b')])
+  })
+
+  it('is another call where its service issues no ids', async () => {
+    expect(await callsOf(whole('{"amount":5}'), whole('{"amount":5}'))).toHaveLength(2)
+  })
+
+  it('is another call with other arguments, with an index, or with an id', async () => {
+    const first = whole('{"amount":5}', { index: 0, id: 'a' })
+    expect(await callsOf(first, whole('{"amount":6}'))).toHaveLength(2)
+    expect(await callsOf(first, whole('{"amount":5}', { index: 1 }))).toHaveLength(2)
+    expect(await callsOf(first, whole('{"amount":5}', { id: 'b' }))).toHaveLength(2)
+  })
+})
