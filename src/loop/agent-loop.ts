@@ -14,6 +14,7 @@ import { isPromptOver } from '../contract/session/session.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
 import { openCallsOf, shownClientCallsOf } from '../types/tool/open-calls.ts'
 import { closeBackground, hasOpenBackground, loadBackground, usesBackground } from './background.ts'
+import { loadOffload } from './calls/offload.ts'
 import { checkLoop } from './check-config.ts'
 import { compactAsAsked, loadView, needsView } from './compaction.ts'
 import { toMessages } from './intake.ts'
@@ -173,6 +174,8 @@ async function run(
     loop.background?.isOpen === true ? closeBackground(loop, loop.background, ending).then(ended) : ended(ending)
   try {
     if (needsView(loop)) await loadView(loop)
+    const loading = loadOffload(loop)
+    if (loading !== undefined) await loading
     if (usesBackground(context) || (start.type === 'continuation' && start.isAnswered === true)) await loadBackground(loop)
     const asked = loop.hooks.beforeLoop()
     const refused = asked && (await asked)

@@ -1,4 +1,5 @@
 import type { AbortScope } from '../base/abort.ts'
+import { lateChunk } from '../base/late/late-chunk.ts'
 import { isContextOverflowText } from '../base/text/overflow-text.ts'
 import { maxServerDelayMs, retryDelayMs, startTimer } from '../base/timer.ts'
 import { asProviderError, ConfigError, callbackFailed, errorText, JournalError, ProviderError } from '../contract/errors.ts'
@@ -13,7 +14,7 @@ import type { ModelAnswer } from '../types/run/loop-watch.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { makeRoom } from './compaction.ts'
 import type { LoopState } from './loop-state.ts'
-import { captureRequest, type DerivedRequest, deriveRequest } from './request.ts'
+import { type DerivedRequest, deriveRequest } from './request.ts'
 
 /** What one turn has tried so far. */
 interface Tries {
@@ -98,12 +99,15 @@ function retryOf({ config: { retry } }: LoopState): RetryConfig {
   return retry === false ? { ...defaultRetry, maxRetries: 0 } : { ...defaultRetry, ...definedFields(retry) }
 }
 
+/** What shows and records the requests of a run that asks for it. */
+const capture = lateChunk('the capture of requests', () => import('./capture/capture-request.ts'))
+
 /** What is sent this turn. No promise where no callback makes it and nobody wants to see it. */
 function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> | StreamRequest {
   const derived = deriveRequest(loop)
   if (!(derived instanceof Promise || loop.config.captureTurnRequests)) return announced(loop, derived)
   return Promise.resolve(derived).then(async (made) => {
-    if (loop.config.captureTurnRequests) await captureRequest(loop, made, afterOverflow)
+    if (loop.config.captureTurnRequests) await (capture.loaded ?? (await capture.load())).captureRequest(loop, made, afterOverflow)
     return announced(loop, made)
   })
 }

@@ -1,12 +1,8 @@
 import { copyJson, isSameJson } from '../base/json/copy-json.ts'
-import { withoutUrlSecrets } from '../base/text/url-secrets.ts'
-import { provenanceOf } from '../context/requests/provenance.ts'
-import { callbackFailed, errorText } from '../contract/errors.ts'
+import { callbackFailed } from '../contract/errors.ts'
 import { toMessage } from '../contract/message/history.ts'
 import { type AgentMessage, isLlmMessage, type Message, withId } from '../contract/message/message.ts'
 import type { ToolDefinition } from '../contract/model/request.ts'
-import { toRecord } from '../contract/model/request-settings.ts'
-import type { AnnotatedRequest, CapturedHttp } from '../contract/run/request-capture.ts'
 import { kindOf } from '../contract/shape/json-fault.ts'
 import type { StreamRequest } from '../types/model/provider.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
@@ -134,49 +130,4 @@ async function onCopies(
 function listOf<T>(returned: readonly T[], name: string): readonly T[] {
   if (Array.isArray(returned)) return returned
   throw new TypeError(`${name}() returned ${kindOf(returned)} instead of a list of messages`)
-}
-
-/**
- * Reports and records what the model is about to be sent, with where each message came from; with `httpBody` also the HTTP request. Never rejects, except
- * with the signal's reason: what cannot be shown is left out and logged.
- *
- * Source: docs/concepts/request-capture.md
- */
-export async function captureRequest(loop: LoopState, { request, entries }: DerivedRequest, afterOverflow: boolean): Promise<void> {
-  const { model, systemPrompt, messages, tools, thinkingLevel, maxTokens, temperature, responseFormat } = request
-  const settings = toRecord(request)
-  const { captureTurnRequests } = loop.config
-  const captured: AnnotatedRequest = {
-    systemPrompt,
-    messages,
-    provenance: provenanceOf(entries, messages),
-    tools,
-    modelId: model.id,
-    provider: model.provider,
-    api: model.api,
-    thinkingLevel,
-  }
-  if (maxTokens !== undefined) captured.maxTokens = maxTokens
-  if (temperature !== undefined) captured.temperature = temperature
-  if (settings !== undefined) captured.settings = settings
-  if (responseFormat !== undefined) captured.responseFormat = responseFormat
-  if (typeof captureTurnRequests === 'object' && captureTurnRequests.httpBody) {
-    const http = await captureHttp(loop, request)
-    if (http !== undefined) captured.http = http
-  }
-  const { turnIndex } = loop
-  loop.events.emit({ type: 'turnRequest', turnIndex, request: captured, ...(afterOverflow && { afterOverflow }) })
-  await loop.record({ type: 'turnRequest', request: captured })
-}
-
-/** Encoded without a key: encoding is pure, the body is the one that will be sent. */
-async function captureHttp(loop: LoopState, request: StreamRequest): Promise<CapturedHttp | undefined> {
-  try {
-    const { url, redactedHeaders: headers, body } = await loop.stop.race(loop.turn.model.provider.encode(request))
-    return { url: withoutUrlSecrets(url), headers, body }
-  } catch (error) {
-    if (loop.stop.aborted) throw error
-    loop.warn('captureFailed', { message: errorText(error) })
-    return undefined
-  }
 }

@@ -96,6 +96,13 @@ const model = { ...inner, provider: { api: provider.api, encode: (request) => pr
 const tool = defineTool({ name: 'load', description: 'Loads.', parameters: { type: 'object' }, execute: () => 'executed' })
 globalThis.outcome = outcomeOf({ model, tools: [tool] }, () => provider.requests.map(({ messages }) => messages))
 `,
+  'src/loop/capture/capture-request.ts': `${prelude}
+globalThis.outcome = outcomeOf({ model: scripted([{ text: 'Done.' }]), captureTurnRequests: true })
+`,
+  'src/loop/calls/offload/write-result.ts': `${prelude}
+const tool = defineTool({ name: 'load', description: 'Loads.', parameters: { type: 'object' }, execute: () => 'x'.repeat(100) })
+globalThis.outcome = outcomeOf({ model: ${calling('load', {})}, tools: [tool], offload: { over: 10, workspace: memoryWorkspace() } })
+`,
   re2js: `${prelude}
 import { searchTool } from 'phi-core/tools'
 const workspace = memoryWorkspace({ 'a.txt': 'one' })

@@ -1,0 +1,56 @@
+import { AbortScope } from '../../../base/abort.ts'
+import { headOf, tailOf } from '../../../base/text/whole-characters.ts'
+import { startTimer } from '../../../base/timer.ts'
+import { errorText } from '../../../contract/errors.ts'
+import { newId } from '../../../contract/message/ids.ts'
+import { text, textOf } from '../../../contract/message/message.ts'
+import type { ToolResult } from '../../../contract/tool/tool-result.ts'
+import type { OffloadOptions } from '../../../types/tool/offload.ts'
+import type { Workspace } from '../../../types/tool/workspace.ts'
+import type { LoopState } from '../../loop-state.ts'
+
+/** Characters that the model is shown at most: two thirds from the beginning, the rest from the end. */
+const mostShown = 3000
+
+/** How long a workspace may take to write a result, in ms. */
+const writeTimeoutMs = 30_000
+
+/** Writes the text of `result` to a file; the result with the two ends of it in its place. Never rejects: what cannot be written stays as it is. */
+export async function writeResult(
+  loop: LoopState,
+  { id, name }: { id: string; name: string },
+  result: ToolResult,
+  { workspace, over }: OffloadOptions,
+): Promise<ToolResult> {
+  const whole = textOf(result.content)
+  // Services give the same ids again and again.
+  const path = `tool-results/${safe(name)}-${newId()}.txt`
+  try {
+    await write(loop, workspace, path, whole)
+  } catch (error) {
+    // Too long is better than lost.
+    if (!loop.stop.aborted) loop.warn('offloadFailed', { toolCallId: id, toolName: name, path, message: errorText(error) })
+    return result
+  }
+  const left = `[… ${whole.length} characters in all. The whole result is in the file ${path}; read the part you need. …]`
+  const third = Math.floor(Math.min(mostShown, over) / 3)
+  const shown = text(`${headOf(whole, 2 * third)}\n${left}\n${tailOf(whole, third)}`)
+  return { ...result, content: [shown, ...result.content.filter((block) => block.type !== 'text')] }
+}
+
+/** A workspace that takes for ever is one that refuses. */
+async function write(loop: LoopState, workspace: Workspace, path: string, whole: string): Promise<void> {
+  const late = new AbortScope(loop.stop)
+  const stopTimer = startTimer(writeTimeoutMs, () => late.abort(new Error('The workspace took too long.')))
+  try {
+    await late.race(workspace.write(path, new TextEncoder().encode(whole), { signal: late.signal }))
+  } finally {
+    stopTimer()
+    late.release()
+  }
+}
+
+/** Models may write any name. */
+function safe(name: string): string {
+  return name.replace(/[^\w-]+/g, '_').slice(0, 80) || 'call'
+}
