@@ -50,6 +50,21 @@ export class AssistantStream {
     this.#hasOutput = false
   }
 
+  /** Shows what a paused response holds, where a message that held it too has failed: this one goes on with it. */
+  restate(paused: AssistantMessage): void {
+    if (this.#hasBegun) return
+    const message = structuredClone(paused)
+    this.accept({ type: 'start', message })
+    for (const [contentIndex, block] of message.content.entries()) {
+      if (block.type === 'text') {
+        this.accept({ type: 'text', contentIndex, delta: block.text })
+        for (const citation of block.citations ?? []) this.accept({ type: 'citation', contentIndex, citation })
+      } else if (block.type === 'thinking') this.accept({ type: 'thinking', contentIndex, delta: block.thinking })
+      else if (block.type !== 'toolCall') this.accept({ type: 'block', contentIndex, block })
+    }
+    this.continue()
+  }
+
   /** Receives the provider's events. */
   readonly accept = (event: StreamEvent): void => {
     if (!this.#isOpen) return

@@ -55,7 +55,7 @@ type NextTry = 'close' | 'repeat' | 'shorten'
  * - A retry before any output is silent but for one `providerRetry` event and one log line; after output, the failed message ends with an
  *   error, goes into the history and a new message begins.
  * - An answer that its service paused is continued by another request, as one message: until it ends, a limit is reached, or it was continued
- *   `maxContinuations` times. A continuation that failed before it said anything is repeated alone.
+ *   `maxContinuations` times. A continuation that failed is repeated alone; after output, a new message begins with what was paused.
  * - An answer without content is asked for once more, as a retry. The second one is an answer like any other, with a warning.
  * - A wait that the service asks for and that is too long ends the call instead; the error names the time.
  * - A rejected key is refreshed and the call repeated once, which does not count as a retry.
@@ -82,6 +82,7 @@ async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
       if (!isFilled(answer.message) || tries.hasCompacted || !(await makeRoom(loop))) return answer
       tries.hasCompacted = true
       await keepFailed(loop, { ...answer.message, stopReason: 'error' }, tries)
+      tries.paused = undefined
       request = undefined
     } catch (thrown) {
       // What stopped the run from elsewhere closes the message like any abort.
@@ -118,7 +119,9 @@ function announced({ watches }: LoopState, { request }: DerivedRequest): StreamR
 }
 
 async function streamAnswer(loop: LoopState, request: StreamRequest, stream: AssistantStream, tries: Tries): Promise<ChargedAnswer> {
-  let answered = await streamOnce(loop, tries.paused === undefined ? request : continuation(request, tries.paused.message), stream)
+  const paused = tries.paused?.message
+  if (paused !== undefined) stream.restate(paused)
+  let answered = await streamOnce(loop, paused === undefined ? request : continuation(request, paused), stream)
   while (answered.stopReason === 'paused' && mayContinue(loop, answered, tries)) {
     stream.continue()
     answered = await streamOnce(loop, continuation(request, answered), stream)
@@ -149,7 +152,10 @@ function streamOnce(loop: LoopState, request: StreamRequest, stream: AssistantSt
 
 /** Makes the request for the rest of a response. Each try gets a copy that the codec may change, so a failed one leaves the paused response whole. */
 function continuation(request: StreamRequest, answered: AssistantMessage): StreamRequest {
-  return { ...request, messages: [...request.messages, answered], continues: structuredClone(answered) }
+  const continues: AssistantMessage & { id?: string } = structuredClone(answered)
+  // It is in no history: what receives it takes it as it is.
+  delete continues.id
+  return { ...request, messages: [...request.messages, answered], continues }
 }
 
 /** Charges what the paused answer has used. Whether it is continued: a limit may be reached by now. */
@@ -295,7 +301,6 @@ async function announceRetry(
 async function keepFailed(loop: LoopState, entry: AssistantEntry, tries: Tries): Promise<void> {
   loop.append(entry)
   charge(loop, entry, tries)
-  tries.paused = undefined
   try {
     await loop.record({ type: 'assistant', message: entry })
   } finally {

@@ -6,10 +6,11 @@ import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import type { DecoderContext } from '../kit/codec.ts'
-import { AssistantBuilder, textOfArguments } from '../kit/decode/assistant-builder.ts'
+import { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import type { CitedDocuments } from '../kit/decode/cited-documents.ts'
 import { filledContext, isMarker, parsedEvent, type StreamDecoder, StreamRefusal, secondMessage } from '../kit/decode/decoder.ts'
 import { growBlock } from '../kit/decode/grow-block.ts'
+import { textOfArguments } from '../kit/decode/parse-call.ts'
 import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import { citationOf, isKnownCitation } from './citations.ts'
@@ -77,7 +78,7 @@ export class AnthropicDecoder implements StreamDecoder {
     this.#model = request.model
     this.#prefixHash = prefixHash
     this.builder = new AssistantBuilder(request.model, emit, answerTool, request.continues)
-    if (request.continues === undefined) this.builder.message.usage = this.#usage
+    this.builder.counts(this.#usage)
     this.#service = new ServiceBlocks(this.builder, (payload) => this.#own(payload), request.messages)
     this.#cited = cited
     this.#unknown = new UnknownFields(this.builder)

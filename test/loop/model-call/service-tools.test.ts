@@ -108,11 +108,13 @@ describe('an answer that its service paused', () => {
     expect(result.usage).toMatchObject({ input: 1101, output: 10 })
   })
 
-  it('closes the message when a continuation fails in its middle, and asks the whole anew', async () => {
-    const steps: ScriptedStep[] = [halfOne, { text: 'Te', fail: { code: 'network', message: 'cut', afterText: true } }, { text: 'Tea.' }]
-    const { events, result } = await play(steps)
-    expect(answers(result)).toMatchObject([{ stopReason: 'error' }, { stopReason: 'stop', content: [{ text: 'Tea.' }] }])
-    expect(result.usage.input).toBe(100)
+  it('closes the message when a continuation fails in its middle, and goes on with what was paused in a new one', async () => {
+    const failed: ScriptedStep = { text: 'Te', fail: { code: 'network', message: 'cut', afterText: true } }
+    const { events, result, model } = await play([halfOne, failed, halfTwo])
+    const whole = { stopReason: 'stop', content: [{ text: 'I look. ' }, { type: 'serviceTool', status: 'done' }, { type: 'text' }] }
+    expect(answers(result)).toMatchObject([{ stopReason: 'error' }, whole])
+    expect(model.provider.requests.map(({ messages }) => messages.at(-1)?.content.length)).toEqual([1, 2, 2])
+    expect(result.usage.input).toBe(230)
     expect(grammarFaults(events)).toEqual([])
   })
 

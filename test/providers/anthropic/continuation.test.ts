@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { Agent } from '../../../src/index.ts'
+import { Agent, defineTool } from '../../../src/index.ts'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
+import { fallback } from '../../../src/providers/compose/index.ts'
 import { fastRetry } from '../../support/play.ts'
 
 const stream = (events: readonly object[]) => {
@@ -90,3 +91,120 @@ describe('a continuation of a paused response', () => {
     expect(responses[0]).not.toHaveProperty('errorMessage')
   })
 })
+
+const half = [started, ...block(0, found).slice(0, 2), { type: 'content_block_start', index: 1, content_block: { type: 'text', text: '' } }]
+const halfSaid = [...half, { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'Te' } }]
+
+describe('a continuation that fails after it has said something', () => {
+  it.each([
+    ['is cut', () => stream(halfSaid)],
+    ['has an error in its stream', () => stream([...halfSaid, { type: 'error', error: { type: 'overloaded_error', message: 'no' } }])],
+  ])('is repeated from the paused blocks when it %s', async (_name, fail) => {
+    const { sent, fetch } = service(() => stream(paused), fail)
+    const agent = new Agent({ model: anthropic('claude-opus-4-6', { apiKey: 'k', fetch }), retry: fastRetry })
+    const run = agent.prompt('Tea?')
+    const shown = new Map<string, string>()
+    for await (const event of run) {
+      if (event.type !== 'messageUpdate' || event.delta.type !== 'text') continue
+      shown.set(event.messageId, (shown.get(event.messageId) ?? '') + event.delta.delta)
+    }
+    const result = await run.result
+    expect(result.status).toBe('completed')
+    expect(sent[2]).toEqual(sent[1])
+    const responses = result.messages.filter(({ role }) => role === 'assistant')
+    expect(responses).toMatchObject([
+      {
+        stopReason: 'error',
+        content: [{ type: 'thinking' }, { text: 'I look. ' }, { type: 'serviceTool', status: 'done' }, { text: 'Te' }],
+      },
+      {
+        stopReason: 'stop',
+        content: [{ type: 'thinking' }, { text: 'I look. ' }, { type: 'serviceTool', status: 'done' }, { text: 'Tea.' }],
+      },
+    ])
+    expect(responses.map(({ id }) => shown.get(id))).toEqual(['I look. Te', 'I look. Tea.'])
+    // Each of the three requests that were taken is charged once.
+    expect(result.totalUsage).toMatchObject({ input: 30 })
+  })
+})
+
+const search2 = { ...search, id: 'srv_2' }
+const pausedAgain = [started, ...block(0, found), ...block(1, { type: 'text', text: 'And ' }), ...block(2, search2), ...ended('pause_turn')]
+const restAgain = [
+  started,
+  ...block(0, { ...found, tool_use_id: 'srv_2' }),
+  ...block(1, { type: 'text', text: 'tea.' }),
+  ...ended('end_turn'),
+]
+const toolCall = [
+  started,
+  ...block(0, found),
+  ...block(1, { type: 'tool_use', id: 'toolu_1', name: 'note', input: {} }, { type: 'input_json_delta', partial_json: '{"a":1}' }),
+  ...ended('tool_use'),
+]
+const model = (fetch: typeof globalThis.fetch) => anthropic('claude-opus-4-6', { apiKey: 'k', fetch })
+const overloaded = () => failure(529, 'overloaded_error')
+const types = (message: Sent | undefined) => (message?.content as { type: string }[] | undefined)?.map(({ type }) => type)
+
+describe('a response that is paused', () => {
+  it('is continued after a second pause and failures between them, with each text once', async () => {
+    const { sent, fetch } = service(
+      () => stream(paused),
+      overloaded,
+      () => stream(pausedAgain),
+      overloaded,
+      () => stream(restAgain),
+    )
+    const result = await new Agent({ model: model(fetch), retry: fastRetry }).prompt('Tea?').result
+    expect(result.text).toBe('I look. And tea.')
+    expect(sent[2]).toEqual(sent[1])
+    expect(sent[4]).toEqual(sent[3])
+    const first = ['thinking', 'text', 'server_tool_use']
+    expect(types(sent[4]?.at(-1))).toEqual([...first, 'web_search_tool_result', 'text', 'server_tool_use'])
+  })
+
+  it('may go on with a tool call, whose result follows the whole message', async () => {
+    const { sent, fetch } = service(
+      () => stream(paused),
+      overloaded,
+      () => stream(toolCall),
+      () => stream(rest.slice(0, 1).concat(rest.slice(3))),
+    )
+    let runs = 0
+    const note = defineTool({ name: 'note', description: 'Notes.', parameters: { type: 'object' }, execute: () => `noted ${++runs}` })
+    const result = await new Agent({ model: model(fetch), tools: [note], retry: fastRetry }).prompt('Tea?').result
+    expect(result).toMatchObject({ status: 'completed', text: 'Tea.' })
+    expect(runs).toBe(1)
+    expect(types(sent[3]?.at(-2))).toEqual(['thinking', 'text', 'server_tool_use', 'web_search_tool_result', 'tool_use'])
+    expect(types(sent[3]?.at(-1))).toEqual(['tool_result'])
+  })
+
+  it('keeps its blocks when the run is stopped in its continuation', async () => {
+    const { fetch } = service(
+      () => stream(paused),
+      () => new Response(new ReadableStream({ start: (body) => body.enqueue(bytesOf(halfSaid)) })),
+    )
+    const run = new Agent({ model: model(fetch), retry: fastRetry }).prompt('Tea?')
+    for await (const event of run)
+      if (event.type === 'messageUpdate' && event.delta.type === 'text' && event.delta.delta === 'Te') run.abort()
+    const responses = (await run.result).messages.filter(({ role }) => role === 'assistant')
+    expect(responses).toMatchObject([
+      {
+        stopReason: 'aborted',
+        content: [{ type: 'thinking', signature: 'signed' }, { text: 'I look. ' }, { status: 'done' }, { text: 'Te' }],
+      },
+    ])
+  })
+
+  it('stays with the model that began it, where another one would take over', async () => {
+    const [first, second] = [service(() => stream(paused), overloaded), service()]
+    const result = await new Agent({ model: fallback([model(first.fetch), model(second.fetch)]), retry: fastRetry }).prompt('Tea?').result
+    expect(result).toMatchObject({ status: 'completed', text: 'I look. Tea.' })
+    expect([first.sent.length, second.sent.length]).toEqual([3, 0])
+    expect(first.sent[2]).toEqual(first.sent[1])
+  })
+})
+
+function bytesOf(events: readonly object[]): Uint8Array {
+  return new TextEncoder().encode(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
+}

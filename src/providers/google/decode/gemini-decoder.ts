@@ -4,8 +4,9 @@ import type { ProviderState } from '../../../contract/message/content.ts'
 import type { AssistantMessage, StopReason } from '../../../contract/message/message.ts'
 import { createSseDecoder, type SseDecoder } from '../../../stream/sse.ts'
 import type { DecoderContext, EncodedCall } from '../../kit/codec.ts'
-import { AssistantBuilder, textOfArguments } from '../../kit/decode/assistant-builder.ts'
+import { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import { isMarker, parsedEvent, type StreamDecoder, StreamRefusal, secondMessage } from '../../kit/decode/decoder.ts'
+import { textOfArguments } from '../../kit/decode/parse-call.ts'
 import { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { indexIn, nameIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../../kit/decode/wire-value.ts'
 import { type GeminiCall, type GeminiCandidate, type GeminiChunk, type GeminiPart, type GeminiUsage, TokenCounts } from '../wire.ts'
@@ -104,7 +105,7 @@ export class GeminiDecoder implements StreamDecoder {
     this.#context = context
     const { model, continues } = context.request
     this.builder = new AssistantBuilder(model, context.emit, answerTool, continues)
-    if (continues === undefined) this.builder.message.usage = this.#counts.usage
+    this.builder.counts(this.#counts.usage)
     this.#unknown = new UnknownFields(this.builder)
     this.#parts = new ServiceParts(this.builder, (payload) => this.#own(payload))
     this.#grounding = new Grounding(this.builder, this.#counts.usage, (payload) => this.#own(payload))

@@ -1,4 +1,4 @@
-import { textOfArguments } from '../../kit/decode/assistant-builder.ts'
+import { textOfArguments } from '../../kit/decode/parse-call.ts'
 import { objectsIn } from '../../kit/decode/wire-value.ts'
 
 /** One argument, or the next piece of a text. */

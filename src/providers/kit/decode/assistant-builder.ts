@@ -1,4 +1,3 @@
-import { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
 import { ProviderError } from '../../../contract/errors.ts'
 import type { Citation, ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
 import { isId, newId } from '../../../contract/message/ids.ts'
@@ -6,6 +5,7 @@ import { type AssistantMessage, hasCallsToAnswer, now, type StopReason } from '.
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import { combineUsage, contextTokensOf, emptyUsage, type Usage } from '../../../contract/model/usage.ts'
 import type { StreamEvent } from '../../../types/model/provider.ts'
+import { parseCall } from './parse-call.ts'
 import { type BlockKey, type IgnoredSlot, ignored, type Slot, type ThinkingSlot, type ToolCallSlot, type WholeBlock } from './slots.ts'
 import { nameIn, textIn } from './wire-value.ts'
 
@@ -49,6 +49,7 @@ export class AssistantBuilder {
   /** The call whose arguments are the text of the answer. */
   #answerKey: BlockKey | undefined
   readonly #usageBefore: Usage | undefined
+  #usage: Usage | undefined
   #started = false
 
   /** `continues`: the answer so far, which its service paused. It grows on. */
@@ -75,6 +76,12 @@ export class AssistantBuilder {
     message.content.forEach((block, index) => {
       if (block.type === 'serviceTool') this.#slots.set(serviceKey(block.id), { kind: 'whole', index, block })
     })
+  }
+
+  /** What this request uses, while it is counted: a message that fails later still says what it cost. */
+  counts(usage: Usage): void {
+    if (this.#usageBefore === undefined) this.message.usage = usage
+    else this.#usage = usage
   }
 
   /** What the service calls its answer, and the model that gives it: the first of each counts, and what is no text, or an empty one, does not. */
@@ -289,14 +296,19 @@ export class AssistantBuilder {
     if (hasCalls && stopReason === 'stop') this.message.stopReason = 'toolUse'
     else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
     if (this.#refusals.size > 0) this.message.content = this.message.content.filter((block) => !this.#refusals.has(block))
+    this.#addUsage(usage)
+    return this.message
+  }
+
+  #addUsage(usage: Usage): void {
     const before = this.#usageBefore
     this.message.usage = before === undefined ? usage : { ...combineUsage(before, usage), contextTokens: contextTokensOf(usage) }
-    return this.message
   }
 
   /** Keeps what came before a failure. Calls count as cut unless their arguments are complete. */
   fail(stopReason: 'error' | 'aborted', errorMessage: string): AssistantMessage {
     this.#parseCalls(0)
+    if (this.#usage !== undefined) this.#addUsage(this.#usage)
     this.message.stopReason = stopReason
     this.message.errorMessage = errorMessage
     return this.message
@@ -364,13 +376,7 @@ export class AssistantBuilder {
       if (slot.block.id === '') slot.block.id = newId()
       if (slot.held !== '') this.#release(slot)
       if (!plainId.test(slot.block.id)) slot.block.providerState ??= { api: this.#model.api, model: this.#model.id, payload: {} }
-      const raw = slot.whole ?? slot.raw
-      const isEmpty = raw.trim() === '' && slot.index < cutFrom
-      const parsed = parseArguments(isEmpty ? '{}' : raw)
-      const isCut = slot.isCut === true || hasStray
-      if (isCut) slot.block.isCut = true
-      if (isCut || parsed.fault !== undefined) slot.block.invalidArguments = raw
-      else slot.block.arguments = parsed.arguments
+      parseCall(slot, slot.index < cutFrom, hasStray)
     }
   }
 }
@@ -380,15 +386,4 @@ const plainId = /^[\w-]{1,40}$/
 
 function serviceKey(id: string): string {
   return `service tool ${id}`
-}
-
-/**
- * Arguments off the wire as text: services also send the value itself, or a piece of it. Empty for nothing. What JSON would write as something
- * else (`1e400`, `-0`), or not at all, becomes text that is none: no call runs with it.
- */
-export function textOfArguments(value: unknown): string {
-  if (value === undefined || value === null) return ''
-  if (typeof value === 'string') return value
-  const fault = argumentsFault(value)
-  return fault === undefined ? JSON.stringify(value) : `(${fault})`
 }

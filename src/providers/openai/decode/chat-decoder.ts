@@ -7,7 +7,7 @@ import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import { emptyUsage, type Usage } from '../../../contract/model/usage.ts'
 import { createSseDecoder, type SseDecoder } from '../../../stream/sse.ts'
 import type { DecoderContext } from '../../kit/codec.ts'
-import { AssistantBuilder, textOfArguments } from '../../kit/decode/assistant-builder.ts'
+import { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import {
   filledContext,
   isMarker,
@@ -17,6 +17,7 @@ import {
   secondMessage,
   tokenCount,
 } from '../../kit/decode/decoder.ts'
+import { textOfArguments } from '../../kit/decode/parse-call.ts'
 import { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, nameIn, OddValue, objectIn, objectsIn, textIn } from '../../kit/decode/wire-value.ts'
 import type { ChatCall } from '../encode-request.ts'
