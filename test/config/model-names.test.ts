@@ -170,6 +170,38 @@ describe('the key of an agent file', () => {
     expect(await refusal(text, { env, trust: true })).toMatchObject({ field: 'provider.headers.x-other' })
   })
 
+  it.each([
+    ['api = "openai"', 'base_url = "${OPENAI_BASE_URL}"'],
+    ['api = "openai"', 'url = "${OPENAI_BASE_URL}"'],
+  ])('goes where the person keeps it, beside an address of the same name: %s, %s', async (...lines) => {
+    const { host, sent } = listening()
+    const own = { ...host, env: { ...env, OPENAI_BASE_URL: 'https://openrouter.ai/api/v1' } }
+    await ask(await agentOf(section('model = "openai/gpt-5.1"', ...lines, key('OPENAI_API_KEY')), own))
+    expect(sent).toMatchObject([{ host: 'openrouter.ai', key: 'key-of-openai', model: 'openai/gpt-5.1' }])
+  })
+
+  it.each(['${GROQ_BASE_URL}', 'https://${GROQ_HOST}/openai/v1', '${OPENAI_BASE_URL}/openai/v1'])(
+    'goes to no other service by an address of another name, or one that the file completes: %s',
+    async (address) => {
+      const own = { ...env, GROQ_BASE_URL: 'https://api.groq.com/openai/v1', GROQ_HOST: 'api.groq.com', OPENAI_BASE_URL: 'https://api.groq.com' }
+      const error = await refusal(section('model = "m"', 'api = "openai"', `base_url = "${address}"`, key('OPENAI_API_KEY')), {
+        env: own,
+        trust: true,
+      })
+      expect(error).toMatchObject({ code: 'invalidField', field: 'provider.api_key' })
+    },
+  )
+
+  it.each([
+    'api = "azure"\nbase_url = "https://mine.openai.azure.com"',
+    'api = "openai"\nbase_url = "https://gateway.ai.cloudflare.com/v1/a/b/openai"',
+    'api = "openai"\nbase_url = "http://localhost:4000/v1"',
+    'api = "openai"\nbase_url = "https://litellm.mine.test/v1"',
+  ])('may be any at a cloud account or a gateway: %s', async (lines) => {
+    const sent = await sentBy(section('model = "gpt-5.1"', lines, key('OPENAI_API_KEY')))
+    expect(sent).toHaveLength(1)
+  })
+
   it('may be any at an address of its own', async () => {
     expect(await sentBy(section('model = "gpt-5.1"', 'base_url = "https://gateway.test"', key('OPENAI_API_KEY')))).toMatchObject([
       { host: 'gateway.test', key: 'key-of-openai', model: 'gpt-5.1' },

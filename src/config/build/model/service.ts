@@ -5,7 +5,7 @@ import { serviceAddresses } from '../../../providers/kit/transport/endpoint.ts'
 import { ownServices, serviceNamed, splitModelName } from '../../../providers/model-name.ts'
 import { compatPresets } from '../../../providers/openai/backends.ts'
 import { fieldError, fieldOf, type Path } from '../../config-error.ts'
-import { variableUses } from '../../read/env.ts'
+import { isVariable, variableUses } from '../../read/env.ts'
 import type { ModelSection } from '../../schema/model-sections.ts'
 
 /** The model that a sub-agent names, in place of that of the section. */
@@ -78,17 +78,27 @@ function keyHosts(): Map<string, Set<string>> {
 
 const knownHosts = new Set([...hostsOfKeys.values()].flatMap((hosts) => [...hosts]))
 
-/** Throws `ConfigError` `invalidField` if a variable of `raw`, the section as written, holds the key of another known service than the one at `baseUrl`. */
-export function checkKeyHost({ api_key, headers }: ModelSection, baseUrl: string, path: Path): void {
+/**
+ * Throws `ConfigError` `invalidField` if a variable of `raw`, the section as written, holds the key of another known service than the one at `baseUrl`.
+ * An address that is one variable, such as `OPENAI_BASE_URL`, may have the key beside it, `OPENAI_API_KEY`: the person has set both for one service.
+ */
+export function checkKeyHost({ api_key, headers, base_url = '' }: ModelSection, baseUrl: string, path: Path): void {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''
   if (!knownHosts.has(host)) return
   for (const { name, path: at } of variableUses({ api_key, headers })) {
     const hosts = hostsFor(name.trim().toUpperCase())
-    if (hosts === undefined || hosts.has(host)) continue
+    if (hosts === undefined || hosts.has(host) || isKeptBeside(base_url, name)) continue
     const field = [...path, ...at]
     const message = `${fieldOf(field)} names \${${name}}, which is a key of another service, but the model is asked at ${host}. Name the key of that service, or the service of the key with api or provider.`
     throw fieldError('invalidField', field, message)
   }
+}
+
+/** Whether `address` is one variable, of the same name as that of the key but for what it holds. */
+function isKeptBeside(address: string, key: string): boolean {
+  const [owner = ''] = key.trim().toUpperCase().split('_API_KEY')
+  const [use] = isVariable(address.trim()) ? variableUses(address.trim()) : []
+  return use !== undefined && use.name.trim().toUpperCase().startsWith(`${owner}_`)
 }
 
 /** `OPENAI_API_KEY_2` is a key of the same service. */
