@@ -73,13 +73,39 @@ export async function parseDocument(
     const why = `${what} has ${text.length} characters of YAML; at most ${maxYamlChars} are read, because nothing else happens meanwhile`
     throw new OpenApiError('invalidDocument', `${why}: convert it to JSON, or raise maxYamlChars.`)
   }
-  const { parse: parseYaml } = await yamlParser.load()
+  const library = await yamlParser.load()
   try {
-    // Looking for keys that come twice takes the square of their number.
-    return parseYaml(text, { merge: true, uniqueKeys: false, logLevel: 'error', maxAliasCount: 1000 })
+    return yamlIn(library, text)
   } catch (error) {
     throw invalid(what, 'YAML', errorText(error))
   }
+}
+
+type Yaml = typeof import('yaml')
+
+/** The value of the one document in `text`. Stops at its first fault: a stranger's text may have one at each character, and each takes time. */
+function yamlIn({ Composer, LineCounter, Parser }: Yaml, text: string): unknown {
+  const lines = new LineCounter()
+  const parser = new Parser(lines.addNewLine)
+  function* untilFault() {
+    for (const token of parser.parse(text)) {
+      yield token
+      if (token.type === 'error') return
+    }
+  }
+  // Looking for keys that come twice takes the square of their number.
+  const composer = new Composer({ merge: true, uniqueKeys: false, logLevel: 'error' })
+  let found: { value: unknown } | undefined
+  for (const parsed of composer.compose(untilFault(), true, text.length)) {
+    const [fault] = parsed.errors
+    if (fault !== undefined) {
+      const { line, col } = lines.linePos(fault.pos[0])
+      throw new Error(`${fault.message} at line ${line}, column ${col}`)
+    }
+    if (found !== undefined) throw new Error('it contains several documents')
+    found = { value: parsed.toJS({ maxAliasCount: 1000 }) }
+  }
+  return found?.value
 }
 
 function invalid(what: string, language: string, why: string): OpenApiError {
