@@ -57,7 +57,7 @@ const hostile: Readonly<Record<string, (size: number) => string>> = {
 }
 
 /** What `JSON.parse` makes of it; the text where it is no JSON. */
-function valueOf(text: string): unknown {
+function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -88,10 +88,10 @@ const readers: Readonly<Record<string, (text: string) => unknown>> = {
   'server-sent events': (text) => inPieces(text, createSseDecoder(() => undefined).feed),
   'lines of JSON': (text) => inPieces(text, createLineDecoder(() => undefined).feed),
   'events of our own wire': (text) => eventDecoder().decode(text),
-  'a result of an MCP server': (text) => callResult(valueOf(text)),
-  'structured content of an MCP server': (text) => callResult({ content: [], structuredContent: valueOf(text) }),
-  'a schema of an MCP server': (text) => serverSchema(valueOf(text)),
-  'the body of a refusal': (text) => readErrorFacts(valueOf(text), 400),
+  'a result of an MCP server': (text) => callResult(jsonOf(text)),
+  'structured content of an MCP server': (text) => callResult({ content: [], structuredContent: jsonOf(text) }),
+  'a schema of an MCP server': (text) => serverSchema(jsonOf(text)),
+  'the body of a refusal': (text) => readErrorFacts(jsonOf(text), 400),
   'a body of useChat': readChatRequest,
   'a body of AG-UI': readRunInput,
   'a body of Chat Completions': readCompletionRequest,

@@ -81,7 +81,7 @@ export async function parseDocument(
   }
 }
 
-type Yaml = typeof import('yaml')
+type Yaml = Awaited<ReturnType<typeof yamlParser.load>>
 
 /** The value of the one document in `text`. Stops at its first fault: a stranger's text may have one at each character, and each takes time. */
 function yamlIn({ Composer, LineCounter, Parser }: Yaml, text: string): unknown {
