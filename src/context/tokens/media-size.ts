@@ -1,68 +1,30 @@
-/** How large a picture is, in pixels. */
-export interface ImageSize {
-  width: number
-  height: number
-}
+import {
+  bigEndian,
+  decoded,
+  type ImageSize,
+  littleEndian,
+  pieceChars,
+  imageSize as saidImageSize,
+  pdfPages as saidPages,
+} from '../../base/media-header.ts'
 
-/** Characters of base64 in which the size of a picture stands, also behind a preview. */
-const imageHead = 256 * 1024
-/** Characters of base64 that are decoded at a time; divisible by 4. */
-const pieceChars = 1024 * 1024
-/** Characters of a piece that are looked at again with the next one: what is looked for may stand across. */
-const overlap = 64
+export type { ImageSize } from '../../base/media-header.ts'
+
 /** Whatever a file says of itself, no service takes more. */
 const mostPixels = 8192
 const mostPages = 1000
 const mostSeconds = 36_000
 
-/** The size of a picture, from its first bytes (base64): PNG, JPEG, GIF, WebP. `undefined` where they do not say it. */
+/** The size of a picture (base64), as far as a service takes one. `undefined` where its first bytes do not say it. */
 export function imageSize(data: string): ImageSize | undefined {
-  const head = decoded(data, 0, 64)
-  if (head.startsWith('\x89PNG')) return sized(bigEndian(head, 16, 4), bigEndian(head, 20, 4))
-  if (head.startsWith('GIF8')) return sized(littleEndian(head, 6, 2), littleEndian(head, 8, 2))
-  if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') return webpSize(head)
-  return head.startsWith('\xff\xd8') ? jpegSize(decoded(data, 0, imageHead)) : undefined
+  const said = saidImageSize(data)
+  return said && { width: Math.min(said.width, mostPixels), height: Math.min(said.height, mostPixels) }
 }
 
-function sized(width: number, height: number): ImageSize | undefined {
-  return width > 0 && height > 0 ? { width: Math.min(width, mostPixels), height: Math.min(height, mostPixels) } : undefined
-}
-
-function webpSize(head: string): ImageSize | undefined {
-  const kind = head.slice(12, 16)
-  if (kind === 'VP8X') return sized(littleEndian(head, 24, 3) + 1, littleEndian(head, 27, 3) + 1)
-  if (kind === 'VP8 ') return sized(littleEndian(head, 26, 2) & 0x3fff, littleEndian(head, 28, 2) & 0x3fff)
-  if (kind !== 'VP8L') return undefined
-  const bits = littleEndian(head, 21, 4)
-  return sized((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1)
-}
-
-/** Walks over the segments to the frame, which says the size. */
-function jpegSize(head: string): ImageSize | undefined {
-  for (let at = 2; at + 9 < head.length && head.charCodeAt(at) === 0xff; ) {
-    const marker = head.charCodeAt(at + 1)
-    const isFrame = marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
-    if (isFrame) return sized(bigEndian(head, at + 7, 2), bigEndian(head, at + 5, 2))
-    at += marker === 0xff ? 1 : 2 + bigEndian(head, at + 2, 2)
-  }
-  return undefined
-}
-
-/**
- * Pages of a PDF (base64): what the head of one that is made for the web says, else its page objects that are not compressed. `undefined` where neither can
- * be read. Nothing is unpacked; the time is that of reading it once, in bounded memory.
- */
+/** Pages of a PDF (base64), as far as a service takes them. `undefined` where they cannot be read. */
 export function pdfPages(data: string): number | undefined {
-  const said = /\/Linearized [\d.]+[^>]{0,300}?\/N (\d{1,6})/.exec(decoded(data, 0, 4096))?.[1]
-  let pages = Number(said ?? 0)
-  let rest = ''
-  for (let at = 0; said === undefined && at < data.length; at += pieceChars) {
-    const piece = rest + decoded(data, at, pieceChars)
-    // What stands in the overlap alone was counted before.
-    for (const { index, 0: found } of piece.matchAll(/\/Type\s{0,4}\/Page(?=\W)/g)) if (index + found.length >= rest.length) pages += 1
-    rest = piece.slice(-overlap)
-  }
-  return pages === 0 ? undefined : Math.min(pages, mostPages)
+  const said = saidPages(data)
+  return said && Math.min(said, mostPages)
 }
 
 /** Seconds of sound or video (base64): WAV, MP3 of one rate, MP4 and its kin. `undefined` where the file does not say it where it is looked for. */
@@ -107,25 +69,4 @@ function mp4Seconds(part: string): number | undefined {
   const scale = bigEndian(part, at + (isLong ? 24 : 16), 4)
   const length = bigEndian(part, at + (isLong ? 28 : 20), isLong ? 8 : 4)
   return scale === 0 ? undefined : length / scale
-}
-
-/** A piece of base64 as characters, one for each byte. */
-function decoded(data: string, start: number, length: number): string {
-  try {
-    return atob(data.slice(start, start + length))
-  } catch {
-    return ''
-  }
-}
-
-function bigEndian(text: string, at: number, length: number): number {
-  let value = 0
-  for (let next = at; next < at + length; next += 1) value = value * 256 + text.charCodeAt(next)
-  return value
-}
-
-function littleEndian(text: string, at: number, length: number): number {
-  let value = 0
-  for (let next = at + length - 1; next >= at; next -= 1) value = value * 256 + text.charCodeAt(next)
-  return value
 }

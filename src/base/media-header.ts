@@ -1,0 +1,142 @@
+/** How large a picture is, in pixels. */
+export interface ImageSize {
+  width: number
+  height: number
+}
+
+/** Characters of base64 in which the size of a picture stands, also behind a preview. */
+const imageHead = 256 * 1024
+/** Characters of base64 that are decoded at a time; divisible by 4. */
+export const pieceChars = 1024 * 1024
+/** Characters of a piece that are looked at again with the next one: what is looked for may stand across. */
+const overlap = 64
+
+/** Returns the size that the first bytes (base64) of a PNG, JPEG, GIF or WebP state; `undefined` if they state none. */
+export function imageSize(data: string): ImageSize | undefined {
+  const head = decoded(data, 0, 64)
+  if (head.startsWith('\x89PNG')) return sized(bigEndian(head, 16, 4), bigEndian(head, 20, 4))
+  if (head.startsWith('GIF8')) return sized(littleEndian(head, 6, 2), littleEndian(head, 8, 2))
+  if (head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP') return webpSize(head)
+  if (!head.startsWith('\xff\xd8')) return undefined
+  const { bytes, at, isFrame } = jpegSegment(decoded(data, 0, imageHead), isFrameMarker)
+  return isFrame ? sized(bigEndian(bytes, at + 7, 2), bigEndian(bytes, at + 5, 2)) : undefined
+}
+
+function sized(width: number, height: number): ImageSize | undefined {
+  return width > 0 && height > 0 ? { width, height } : undefined
+}
+
+function webpSize(head: string): ImageSize | undefined {
+  const kind = head.slice(12, 16)
+  if (kind === 'VP8X') return sized(littleEndian(head, 24, 3) + 1, littleEndian(head, 27, 3) + 1)
+  if (kind === 'VP8 ') return sized(littleEndian(head, 26, 2) & 0x3fff, littleEndian(head, 28, 2) & 0x3fff)
+  if (kind !== 'VP8L') return undefined
+  const bits = littleEndian(head, 21, 4)
+  return sized((bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1)
+}
+
+/** Start of a frame, which states the size. */
+function isFrameMarker(marker: number): boolean {
+  return marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
+}
+
+/** Start of the pixels. */
+function isScanMarker(marker: number): boolean {
+  return marker === 0xda
+}
+
+/** Walks over the segments of a JPEG to the first one that `fits`. `at` is where the walk ended. */
+function jpegSegment(bytes: string, fits: (marker: number) => boolean): { bytes: string; at: number; isFrame: boolean } {
+  let at = 2
+  while (at + 9 < bytes.length && bytes.charCodeAt(at) === 0xff) {
+    const marker = bytes.charCodeAt(at + 1)
+    if (fits(marker)) return { bytes, at, isFrame: true }
+    at += marker === 0xff ? 1 : 2 + bigEndian(bytes, at + 2, 2)
+  }
+  return { bytes, at, isFrame: false }
+}
+
+/**
+ * Returns whether a PNG, JPEG, GIF or WebP (base64) ends before its end. False for everything that cannot be judged: another format, a header without a
+ * size, blocks that follow no rule. The time is linear in the data.
+ */
+export function isCutOff(data: string): boolean {
+  if (imageSize(data) === undefined) return false
+  const bytes = decoded(data, 0, data.length)
+  if (bytes.startsWith('\x89PNG')) return isCutPng(bytes)
+  if (bytes.startsWith('GIF8')) return isCutGif(bytes)
+  if (bytes.startsWith('RIFF')) return littleEndian(bytes, 4, 4) + 8 > bytes.length
+  return bytes.startsWith('\xff\xd8') && isCutJpeg(bytes)
+}
+
+/** Chunks state their length; `IEND` is the last one. */
+function isCutPng(bytes: string): boolean {
+  for (let at = 8; at + 8 <= bytes.length; at += 12 + bigEndian(bytes, at, 4)) if (bytes.startsWith('IEND', at + 4)) return false
+  return true
+}
+
+/** Within the pixels, 0xff is followed by zero or a restart, so the end marker is no part of them. */
+function isCutJpeg(bytes: string): boolean {
+  const { at, isFrame } = jpegSegment(bytes, isScanMarker)
+  return isFrame ? !bytes.includes('\xff\xd9', at) : at + 9 >= bytes.length
+}
+
+/** Blocks consist of sub-blocks that state their length. Some programs leave out the trailer. */
+function isCutGif(bytes: string): boolean {
+  let at = 13 + gifTable(bytes.charCodeAt(10))
+  for (let pictures = 0; at < bytes.length; at += 1) {
+    const kind = bytes[at]
+    if (kind === '!') at += 2
+    else if (kind === ',') at += 11 + gifTable(bytes.charCodeAt(at + 9))
+    else return false
+    while (bytes.charCodeAt(at) > 0) at += 1 + bytes.charCodeAt(at)
+    if (kind === ',' && at < bytes.length) pictures += 1
+    if (at + 1 === bytes.length && pictures > 0) return false
+  }
+  return true
+}
+
+/** Bytes of a table of colours. */
+function gifTable(flags: number): number {
+  return (flags & 0x80) === 0 ? 0 : 3 << ((flags & 7) + 1)
+}
+
+/**
+ * Pages of a PDF (base64): what the head of one that is made for the web says, else its page objects that are not compressed. `undefined` where neither can
+ * be read. Nothing is unpacked; the time is that of reading it once, in bounded memory.
+ */
+export function pdfPages(data: string): number | undefined {
+  const said = /\/Linearized [\d.]+[^>]{0,300}?\/N (\d{1,6})/.exec(decoded(data, 0, 4096))?.[1]
+  let pages = Number(said ?? 0)
+  let rest = ''
+  for (let at = 0; said === undefined && at < data.length; at += pieceChars) {
+    const piece = rest + decoded(data, at, pieceChars)
+    // What stands in the overlap alone was counted before.
+    for (const { index, 0: found } of piece.matchAll(/\/Type\s{0,4}\/Page(?=\W)/g)) if (index + found.length >= rest.length) pages += 1
+    rest = piece.slice(-overlap)
+  }
+  return pages === 0 ? undefined : pages
+}
+
+/** A piece of base64 as characters, one for each byte. Empty if it cannot be decoded. */
+export function decoded(data: string, start: number, length: number): string {
+  try {
+    return atob(data.slice(start, start + length))
+  } catch {
+    return ''
+  }
+}
+
+/** A number of `length` bytes, highest byte first. */
+export function bigEndian(text: string, at: number, length: number): number {
+  let value = 0
+  for (let next = at; next < at + length; next += 1) value = value * 256 + text.charCodeAt(next)
+  return value
+}
+
+/** A number of `length` bytes, lowest byte first. */
+export function littleEndian(text: string, at: number, length: number): number {
+  let value = 0
+  for (let next = at + length - 1; next >= at; next -= 1) value = value * 256 + text.charCodeAt(next)
+  return value
+}
