@@ -8,6 +8,9 @@ function compat(deviations: Partial<OpenAiCompat>): OpenAiCompat {
 
 const thinks: Partial<ModelCapabilities> = { thinking: 'adaptive', thinkingOff: true }
 
+/** Services whose models read text alone. */
+const textOnly: Partial<ModelCapabilities> = { media: [] }
+
 const kimi = {
   baseUrl: vendorAddresses.moonshot,
   apiKeyVariable: 'MOONSHOT_API_KEY',
@@ -32,6 +35,7 @@ export const compatPresets = {
     baseUrl: 'https://api.cerebras.ai/v1',
     apiKeyVariable: 'CEREBRAS_API_KEY',
     compat: compat({ supportsReasoningEffort: true, maxTokensField: 'maxCompletionTokens' }),
+    capabilities: textOnly,
   },
   mistral: {
     baseUrl: vendorAddresses.mistral,
@@ -44,7 +48,7 @@ export const compatPresets = {
     apiKeyVariable: 'DEEPSEEK_API_KEY',
     compat: compat({ supportsReasoningEffort: true, thinkingFormat: 'deepSeek' }),
     // It knows JSON mode, but no schemas.
-    capabilities: { ...thinks, efforts: ['low', 'high', 'max'], jsonSchema: false },
+    capabilities: { ...thinks, ...textOnly, efforts: ['low', 'high', 'max'], jsonSchema: false },
   },
   together: { baseUrl: 'https://api.together.ai/v1', apiKeyVariable: 'TOGETHER_API_KEY', compat: compat({ thinkingFormat: 'together' }) },
   fireworks: {
