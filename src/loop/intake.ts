@@ -1,6 +1,7 @@
 import type { AbortScope } from '../base/abort.ts'
 import { ConfigError, callbackFailed, errorText, JournalError, type PhiError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { isMedia } from '../contract/message/content.ts'
 import { toHistory } from '../contract/message/history.ts'
 import { type AgentMessage, isLlmMessage, type PromptInput, text, textOf } from '../contract/message/message.ts'
 import type { RunFailure } from '../contract/run/run-facts.ts'
@@ -9,6 +10,7 @@ import type { FilterVerdict, InputFilter } from '../types/run/question.ts'
 import type { RunEnding } from '../types/run/run.ts'
 import type { EventEmitter } from './event-emitter.ts'
 import type { LoopConfig, MessageSupplier } from './loop-config.ts'
+import type { TurnSetup } from './turn/turn-setup.ts'
 
 /**
  * What a caller handed in, as history entries.
@@ -47,6 +49,8 @@ export interface InputLoop {
   readonly stop: AbortScope
   readonly turnIndex: number
   readonly failure: RunFailure | undefined
+  readonly turn: Pick<TurnSetup, 'model'>
+  failureOf(error: unknown): RunFailure
   readonly background: { readonly hasReports: boolean; takeReports(): AgentMessage[] } | undefined
   append(message: AgentMessage): void
   takeBack(message: AgentMessage): void
@@ -86,6 +90,8 @@ export class InputGate {
   #prompted: readonly AgentMessage[] = []
   readonly #refused: AgentMessage[] = []
   readonly #filters: readonly InputFilter[]
+  /** Another model may be chosen for the turn. */
+  readonly #mayCheckMedia: boolean
   readonly #steering: MessageSupplier | undefined
   readonly #followUps: MessageSupplier | undefined
   /** Resolves when what was queued is written, or was refused. */
@@ -93,8 +99,9 @@ export class InputGate {
   /** What has passed the filters and waits for its turn. */
   readonly #passed = new Map<MessageSupplier, PassedInput>()
 
-  constructor(loop: InputLoop, { inputFilters = [], steering, followUps, transformContext, convertToLlm }: LoopConfig) {
+  constructor(loop: InputLoop, { inputFilters = [], steering, followUps, transformContext, convertToLlm, hooks }: LoopConfig) {
     this.#loop = loop
+    this.#mayCheckMedia = hooks?.prepareTurn === undefined
     this.#showsExtensions = transformContext !== undefined || convertToLlm !== undefined
     this.#filters = inputFilters
     this.#steering = steering
@@ -153,7 +160,26 @@ export class InputGate {
    * the next turn.
    */
   filter(input: TurnInput): Promise<RunEnding | undefined> | undefined {
-    return this.#filters.length === 0 ? undefined : this.#filterAll(input)
+    const filter = () => (this.#filters.length === 0 ? undefined : this.#filterAll(input))
+    const checking = this.#mayCheckMedia && input.supplier === this.#prompt ? this.#checkMedia() : undefined
+    return checking === undefined ? filter() : checking.then((refused) => refused ?? filter())
+  }
+
+  /** Shows the provider the media of the prompt. How the run ends if its service would refuse them; what is queued is checked with the request. */
+  #checkMedia(): Promise<RunEnding | undefined> | undefined {
+    const { turn, stop } = this.#loop
+    const media = this.#prompted.flatMap((message) => (message.role === 'user' ? message.content.filter(isMedia) : []))
+    const checking = media.length === 0 ? undefined : turn.model.provider.checkMedia?.(media, turn.model.config)
+    return (
+      checking && stop.race(checking).then(nothing, (error) => this.#stopped() ?? { status: 'error', error: this.#loop.failureOf(error) })
+    )
+  }
+
+  /** How the run ends if it was stopped. */
+  #stopped(): RunEnding | undefined {
+    const { stop, failure } = this.#loop
+    if (!stop.aborted) return undefined
+    return failure === undefined ? { status: 'aborted' } : { status: 'error', error: failure }
   }
 
   /** Takes what may go into the history now: reports, `input`, then steering. Nothing once the run was stopped. A supplier that throws ends the run. */
@@ -240,7 +266,8 @@ export class InputGate {
     const warnings: string[] = []
     for (const filter of this.#filters) {
       const verdict = await this.#verdict(filter, looked.originals)
-      if (loop.stop.aborted) return loop.failure === undefined ? { status: 'aborted' } : { status: 'error', error: loop.failure }
+      const stopped = this.#stopped()
+      if (stopped !== undefined) return stopped
       if (verdict.type === 'warn') warnings.push(`[Warning: ${verdict.warning}]`)
       if (verdict.type !== 'reject') continue
       supplier.giveBack?.(looked.originals)
@@ -284,6 +311,8 @@ interface PassedInput {
   /** Already handed over, by a supplier that cannot be looked into. */
   isTaken: boolean
 }
+
+function nothing(): undefined {}
 
 function look(supplier: MessageSupplier): PassedInput {
   if (supplier.peek !== undefined) return { originals: supplier.peek(), accepted: [], isTaken: false }

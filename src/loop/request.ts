@@ -51,6 +51,8 @@ function requestOf(loop: LoopState, messages: readonly Message[]): StreamRequest
     const foundBy = turn.tools.flatMap(({ name, searches }) => (searches === undefined ? [] : name))
     if (foundBy.length > 0) request.searchable = { tools: definitionsOf(turn.searchable), foundBy }
   }
+  const refusals = loop.context.messages.flatMap((message) => (message.role === 'assistant' && message.refusedMedia ? message : []))
+  if (refusals.length > 0) request.refusals = refusals
   if (loop.media !== undefined) request.resolveMedia = loop.media
   if (config.responseFormat !== undefined) request.responseFormat = responseFormatOf(config.responseFormat)
   return request

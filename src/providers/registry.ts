@@ -121,6 +121,7 @@ function lazyProvider(api: ApiProtocol, { fetch }: TransportOptions, load: () =>
   return {
     api,
     ...(fetch !== undefined && { fetch }),
+    checkMedia: async (media, model) => (await loaded(provider)).checkMedia?.(media, model),
     encode: async (request) => (await loaded(provider)).encode(request),
     stream: async (request, emit, signal) => (await loaded(provider, signal)).stream(request, emit, signal),
   }

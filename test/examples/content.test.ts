@@ -2,6 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { answerWithSources } from '../../examples/recipes/content/citations.ts'
 import { describePicture } from '../../examples/recipes/content/files-by-address.ts'
 import { drawAndChange } from '../../examples/recipes/content/media.ts'
+import { askAbout } from '../../examples/recipes/content/refused-files.ts'
 import { askAboutReport } from '../../examples/recipes/content/upload-file.ts'
 import { costSoFar, readerOfBooks } from '../../examples/recipes/context/long-prompts.ts'
 import { cheapestWithEyes, thrifty } from '../../examples/recipes/models/model-catalogue.ts'
@@ -76,6 +77,23 @@ it('a report is uploaded once, and each question carries its id', async () => {
   const report = new Blob(['%PDF-1.7 x'], { type: 'application/pdf' })
   expect(await askAboutReport(model, report, ['Rose it?', 'Sure?'])).toEqual(['Yes.', 'Yes.'])
   expect(bodies.map((body) => body.split('"file_id":"file_1"').length - 1)).toEqual([1, 1])
+})
+
+it('names the files that a model did not read: over a limit, or refused by its service', async () => {
+  let refusals = 0
+  const answer = { candidates: [{ content: { role: 'model', parts: [{ text: 'No idea.' }] }, finishReason: 'STOP' }] }
+  const service: typeof fetch = async (_input, init) => {
+    if (!String(init?.body).includes('application/pdf","data"')) return new Response(`data: ${JSON.stringify(answer)}\n\n`)
+    refusals += 1
+    return Response.json({ error: { code: 400, message: 'The document has no pages.', status: 'INVALID_ARGUMENT' } }, { status: 400 })
+  }
+  const model = google('gemini-3-pro', { apiKey: 'k', fetch: service })
+  const document = (text: string) => new Blob([text], { type: 'application/pdf' })
+  const empty = await askAbout(model, document('%PDF-1.7 x'), 'And?')
+  expect(empty).toEqual({ answer: 'No idea.', unread: [expect.stringContaining('The document has no pages')] })
+  const long = await askAbout(model, document(`%PDF-1.7 ${'<< /Type /Page >> '.repeat(1001)}`), 'And?')
+  expect(long).toEqual({ answer: '', unread: [expect.stringMatching(/1001 pages.*takes 1000/)] })
+  expect(refusals).toBe(1)
 })
 
 it('a short question goes to the small model, and another service steps in when it fails', async () => {

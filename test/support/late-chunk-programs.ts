@@ -123,6 +123,13 @@ globalThis.outcome = outcomeOf({ model: scripted([{ text: 'Done.' }]), tools: [r
 const messages = [{ role: 'user', content: [{ type: 'image', mimeType: 'image/png', url: 'https://a.example/a.png' }] }]
 globalThis.outcome = outcomeOf({ model: scripted([{ text: 'Done.' }]), messages })
 `,
+  'src/providers/kit/optional/media-part.ts': `${prelude}
+import { anthropic } from 'phi-core/providers/anthropic'
+const requests = []
+const fetch = async (...request) => { requests.push(request); throw new TypeError('no network here') }
+const messages = [{ role: 'user', content: [{ type: 'image', mimeType: 'image/png', url: 'https://a.example/a.png' }] }]
+globalThis.outcome = outcomeOf({ model: anthropic('claude-sonnet-5', { apiKey: 'key', fetch }), messages }, () => requests)
+`,
   'src/providers/anthropic/index.ts': registryProgram('anthropicMessages'),
   'src/providers/openai/index.ts': registryProgram('openAiCompletions'),
   'src/providers/openai-responses/both-services.ts': registryProgram('azureOpenAiResponses'),

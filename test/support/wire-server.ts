@@ -17,6 +17,9 @@ const protocols: Record<Wire, Protocol> = { anthropic, openai, bedrock, 'openai-
 /** What the service answers: as the scenarios do, with a body and headers of its own, by hanging up at once, or not at all. */
 export type WireReply = Reply | { status: number; body: string; headers?: Record<string, string> } | { gone: true } | { silent: true }
 
+/** An answer, or what makes one of the body that was sent. */
+type Answering = WireReply | ((body: Record<string, unknown>) => WireReply)
+
 /** A service of one test: what it was sent, and the model that asks it. */
 export interface WireService {
   model: (id?: string, options?: Transport) => Model
@@ -27,7 +30,7 @@ export interface WireService {
 /** One server on this machine that plays any number of services, each as it is told. */
 export class WireServer {
   readonly #board = new Switchboard()
-  readonly #services = new Map<string, { wire: Wire; replies: WireReply[]; sent: Record<string, unknown>[] }>()
+  readonly #services = new Map<string, { wire: Wire; replies: Answering[]; sent: Record<string, unknown>[] }>()
   readonly #server: Server
   #url = ''
 
@@ -36,9 +39,10 @@ export class WireServer {
       const [, base = ''] = (request.url ?? '').split('/')
       const service = this.#services.get(base)
       if (service === undefined) return void response.writeHead(500).end('no such service')
-      service.sent.push((await json(request)) as Record<string, unknown>)
+      const body = (await json(request)) as Record<string, unknown>
+      service.sent.push(body)
       const reply = service.replies[Math.min(service.sent.length, service.replies.length) - 1]
-      if (reply !== undefined) await this.#answer(reply, service.wire, base, response)
+      if (reply !== undefined) await this.#answer(typeof reply === 'function' ? reply(body) : reply, service.wire, base, response)
     })
   }
 
@@ -55,7 +59,7 @@ export class WireServer {
   }
 
   /** A service that speaks `wire` and answers its calls in turn, the last answer for ever. */
-  service(wire: Wire, ...replies: WireReply[]): WireService {
+  service(wire: Wire, ...replies: Answering[]): WireService {
     const base = crypto.randomUUID()
     const sent: Record<string, unknown>[] = []
     this.#services.set(base, { wire, replies, sent })

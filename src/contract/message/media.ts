@@ -95,7 +95,10 @@ function dataFault(data: string, mimeType: string, path: string): string | undef
   if (type === 'image/svg+xml')
     return `${path} is an SVG, which no service takes as a picture, and which can hold scripts. Draw it as a PNG, or send it as a file of the type text/plain`
   const isType = typeByBytes(data)
-  const isRight = isType === undefined ? !toldByBytes(type, data) : isType === type || !isMediaOf(type, checkedTypes)
+  // A picture of another kind is sent as what it is, if it begins as such a picture does.
+  const isPicture =
+    type.startsWith('image/') && isType?.startsWith('image/') === true && (isType !== 'image/png' || headOf(data).startsWith('IHDR', 12))
+  const isRight = isType === undefined ? !toldByBytes(type, data) : isType === type || isPicture || !isMediaOf(type, checkedTypes)
   if (isRight) return undefined
   const found = isType ?? (type === 'application/pdf' ? 'no PDF' : 'none of that type')
   return `${path} is told to be ${mimeType.slice(0, 100)}, and its bytes are ${found}. A service would refuse it with every later request`

@@ -91,6 +91,17 @@ const tokenLogprobFields = {
 export interface TokenLogprob extends FieldsOf<typeof tokenLogprobFields> {}
 const tokenLogprob: ShapeOf<TokenLogprob> = object<TokenLogprob>(tokenLogprobFields)
 
+const refusedMediaFields = {
+  /** A hash of what the media contain: the same for each copy of the block. */
+  key: aText,
+  /** What the service said, as the model is told it. */
+  reason: aText,
+}
+
+/** Media that a service refused, so that they are not sent to it again. */
+export interface RefusedMedia extends FieldsOf<typeof refusedMediaFields> {}
+const refusedMedia: ShapeOf<RefusedMedia> = object<RefusedMedia>(refusedMediaFields)
+
 const assistantFields = {
   role: oneOf('assistant'),
   content: blocks,
@@ -115,6 +126,8 @@ const assistantFields = {
   outputForm: optional(outputForm),
   /** How likely each token of the text was, where the service says so. */
   logprobs: optional(listOf(tokenLogprob)),
+  /** Media that the service refused. This is the response to the request without them. Later requests to its model leave them out, too. */
+  refusedMedia: optional(listOf(refusedMedia)),
   /** What the service keeps between requests, such as a container: it is sent back to the same service and model. */
   providerState: optional(providerState),
   usage: filled(usage, emptyUsage),

@@ -12,7 +12,7 @@ import { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import type { NormaliseTarget } from '../kit/history/clean-message.ts'
 import { normalise } from '../kit/history/normalise.ts'
-import { type MediaTarget, readyMedia } from '../kit/history/ready-media.ts'
+import { type MediaTarget, withReadyMedia } from '../kit/history/ready-media.ts'
 import { callsName, constrainedForm, sayName } from './constrained.ts'
 import { browserFailure } from './failures.ts'
 import {
@@ -75,7 +75,7 @@ export class BrowserModelProvider implements StreamProvider {
 
   /** There is no wire: `body` is what the session is made and asked with, as JSON. */
   async encode(request: StreamRequest): Promise<EncodedRequest> {
-    const { core, system, before, last, constraint, warnings } = this.#call(await readyMedia(request, mediaTarget), 'shown')
+    const { core, system, before, last, constraint, warnings } = this.#call(await withReadyMedia(request, mediaTarget), 'shown')
     const body = JSON.stringify({ ...core, initialPrompts: initial(system, before), prompt: last, responseConstraint: constraint })
     return { url: 'browser:', headers: {}, redactedHeaders: {}, body, warnings }
   }
@@ -84,7 +84,7 @@ export class BrowserModelProvider implements StreamProvider {
     const builder = new AssistantBuilder(request.model, emit)
     let session: LanguageModelSession | undefined
     try {
-      const ready = readyMedia(request, mediaTarget)
+      const ready = withReadyMedia(request, mediaTarget)
       const call = this.#call(ready instanceof Promise ? await raceAbort(ready, signal) : ready)
       builder.warnings = call.warnings
       signal.throwIfAborted()

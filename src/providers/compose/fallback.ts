@@ -7,7 +7,7 @@ import { kindOf } from '../../contract/shape/json-fault.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aNumberFromZero, either, listOf, options as optionsOf, toldAs } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
-import type { StreamProvider } from '../../types/model/provider.ts'
+import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { CoolDown } from './cool-down.ts'
 import { answererOf, callInner, type InnerCall, secretsOf } from './inner-call.ts'
 import { isNeverSent } from './limited.ts'
@@ -38,6 +38,7 @@ const ofTheRequest: readonly ProviderErrorCode[] = ['schemaMismatch', 'unsupport
  *   with a retry, and the next attempt goes to another model.
  * - Each model has its own key, settings and capabilities. Reasoning and the state of a service go back to the model that they come from only. The answer
  *   names its model; its price counts.
+ * - If a model refuses media, the next one is asked with them. Only the last one is asked again without.
  * - A model that has failed is asked last for a while. What is known of failures belongs to this object and this process: share it between agents.
  * - Where all fail, the call fails with the last error, and is repeated as that error allows.
  * - The context window is the smallest of all. Throws `ConfigError` `invalidOption` without a model, and for a wrong option.
@@ -114,7 +115,9 @@ async function firstAnswer(chain: Chain, call: InnerCall): Promise<AssistantMess
   for (const [at, model] of queue.entries()) {
     if (failed !== undefined) announce(call, failed.model, model, failed.error)
     else if (model !== preferred && call.request.continues === undefined && preferred !== undefined) announce(call, preferred, model)
-    const answer = await callInner(model, call)
+    const isLast = at === queue.length - 1
+    const request: StreamRequest = isLast ? call.request : { ...call.request, keepsMedia: true }
+    const answer = await callInner(model, { ...call, request })
     if (!('error' in answer)) {
       coolDown.worked(model)
       return answer
@@ -123,7 +126,6 @@ async function firstAnswer(chain: Chain, call: InnerCall): Promise<AssistantMess
     failed = { model, error }
     if (call.signal.aborted || error.code === 'cancelled' || !decides(error, model.config)) throw error
     if (!ofTheRequest.includes(error.code) && !isNeverSent(error)) coolDown.failed(model, error.retryAfterMs)
-    const isLast = at === queue.length - 1
     if (isLast) throw error
     if (hasOutput) throw repeatable(error)
   }

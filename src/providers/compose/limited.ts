@@ -35,6 +35,7 @@ export function limited(model: Model, shared: Limiter, options: LimitedOptions =
   const known = new Map<string, Estimate>()
   const provider: StreamProvider = {
     api: model.provider.api,
+    checkMedia: async (media, config) => model.provider.checkMedia?.(media, config),
     encode: (request) => model.provider.encode(request),
     stream: async (request, emit, signal) => {
       const key = conversationOf(request)

@@ -47,6 +47,7 @@ export function rotateKeys(model: Model, keys: readonly string[], options: Rotat
     ...rest,
     provider: {
       api: model.provider.api,
+      checkMedia: async (media, config) => model.provider.checkMedia?.(media, config),
       encode: (request) => model.provider.encode(request),
       stream: (request, emit, signal) => withSomeKey(coolDown, owners, { request, emit, signal, keys: used }),
     },

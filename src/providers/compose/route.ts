@@ -121,6 +121,7 @@ export function withMiddleware(model: Model, middleware: Middleware): Model {
   }
   const provider: StreamProvider = {
     api: model.provider.api,
+    checkMedia: async (media, config) => model.provider.checkMedia?.(media, config),
     encode: async (request) => model.provider.encode(await changed(request)),
     stream: async (request, emit, signal) => {
       const asked = await changed(request)

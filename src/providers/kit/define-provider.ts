@@ -1,5 +1,5 @@
 import { secretsIn } from '../../base/text/url-secrets.ts'
-import { errorText, ProviderError } from '../../contract/errors.ts'
+import { errorText, LoadError, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../contract/model/model-config.ts'
 import type { RateLimits } from '../../contract/model/rate-limits.ts'
@@ -8,8 +8,9 @@ import { aFunction, aText, either, options, required, withMethods } from '../../
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import type { Codec, DecoderContext, EncodedCall, Recovery } from './codec.ts'
 import { mediaBeside, wholeText } from './encode/media-json.ts'
-import { unsaidOf } from './history/media.ts'
-import { placesOfMedia, readyMedia } from './history/ready-media.ts'
+import { placesOfMedia, unsaidOf } from './history/media.ts'
+import { loadedMedia, loadMedia, withReadyMedia } from './history/ready-media.ts'
+import type { Refusal } from './optional/refused-media.ts'
 import { type TransportOptions, transportTable } from './provider-options.ts'
 import { schemasReady } from './schema/fitted-schema.ts'
 import { withExtraFields } from './settings/extra-body.ts'
@@ -54,6 +55,7 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
   return {
     api,
     ...(transport?.fetch !== undefined && { fetch: transport.fetch }),
+    checkMedia: async (media, model) => (await loadMedia()).checkNewMedia(media, model),
     encode: async (asked) => {
       const warnings: string[] = []
       const request = withoutKnown(withModelSettings(asked), warnings)
@@ -61,12 +63,24 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
     },
     stream: async (asked, emit, signal) => {
       const request = withModelSettings(asked)
-      try {
-        return await withoutRefusedSettings(request, signal, (taken, warnings, onRefusal) => {
-          const send = (call: Call) =>
-            callService(definition, warned(call, warnings), { ...contextOf(definition, taken, emit), onRefusal }, signal)
+      let refusal: Refusal | undefined
+      const ask = (sent: StreamRequest): Promise<AssistantMessage> =>
+        withoutRefusedSettings(sent, signal, (taken, warnings, told) => {
+          const send = (call: Call) => {
+            const onRefusal = (body: unknown): void => {
+              refusal = { body, sent: () => wholeText(call.body, call.media) }
+              told(body)
+            }
+            return callService(definition, warned(call, warnings), { ...contextOf(definition, taken, emit), onRefusal }, signal)
+          }
           const encoding = encoded(definition, taken)
           return encoding instanceof Promise ? encoding.then(send) : send(encoding)
+        })
+      try {
+        return await ask(request).catch((error) => {
+          const part = refusal && loadedMedia()
+          if (part === undefined) throw error
+          return part.withoutRefusedMedia({ request, target: definition, ask, refusal: () => refusal, signal }, error)
         })
       } catch (error) {
         throw codec.explain !== undefined && ProviderError.isInstance(error) ? codec.explain(error, request) : error
@@ -151,7 +165,7 @@ function exchangeOf<Call extends EncodedCall>(
 function encoded<Call extends EncodedCall>(definition: ProviderDefinition<Call>, request: StreamRequest): Call | Promise<Call> {
   try {
     const places = placesOfMedia(request.messages)
-    const ready = readyMedia(request, definition, places)
+    const ready = withReadyMedia(request, definition, places)
     const { codec } = definition
     const fitting = schemasReady(request)
     const waits = fitting !== undefined || ready instanceof Promise
@@ -198,7 +212,7 @@ async function completed<Call extends EncodedCall>(
 }
 
 function notEncoded(error: unknown, { model }: StreamRequest): never {
-  if (error instanceof ProviderError) throw error
+  if (error instanceof ProviderError || LoadError.isInstance(error)) throw error
   throw new ProviderError('other', `The request for ${model.id} cannot be encoded: ${errorText(error)}`)
 }
 

@@ -8,7 +8,7 @@ import { shown } from '../../contract/shape/shown-value.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { type NormaliseTarget, normalise } from '../kit/history/normalise.ts'
-import { type MediaTarget, readyMedia } from '../kit/history/ready-media.ts'
+import { type MediaTarget, withReadyMedia } from '../kit/history/ready-media.ts'
 import { checkedPace, completeUsage, type Pace, Player } from './player.ts'
 import type { Script, ScriptedFailure, ScriptedStep } from './script.ts'
 
@@ -41,14 +41,14 @@ export class ScriptedProvider implements StreamProvider {
 
   /** There is no wire: `body` is the request as JSON, `url` is `scripted:`. */
   async encode(request: StreamRequest): Promise<EncodedRequest> {
-    const { credential: _unused, continues: _last, resolveMedia: _read, ...visible } = sent(await readyMedia(request, everyMedium))
+    const { credential: _unused, continues: _last, resolveMedia: _read, ...visible } = sent(await withReadyMedia(request, everyMedium))
     return { url: 'scripted:', headers: {}, redactedHeaders: {}, body: JSON.stringify(visible), warnings: [] }
   }
 
   async stream(request: StreamRequest, emit: (event: StreamEvent) => void, signal: AbortSignal): Promise<AssistantMessage> {
     let message: AssistantMessage | undefined
     try {
-      const ready = readyMedia(request, everyMedium)
+      const ready = withReadyMedia(request, everyMedium)
       const seen = sent(ready instanceof Promise ? await raceAbort(ready, signal) : ready)
       const turn = this.#requests.push(seen) - 1
       signal.throwIfAborted()

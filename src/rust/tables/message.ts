@@ -55,6 +55,7 @@ const answer = {
   responseModel: extra,
   outputForm: native,
   logprobs: native,
+  refusedMedia: native,
   errorMessage: { name: 'error_message' },
 } as const
 const enveloped = {

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../contract/json.ts'
+import type { MediaContent } from '../../contract/message/content.ts'
 import type { AssistantMessage, Message } from '../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../contract/model/model-config.ts'
 import type { RateLimits } from '../../contract/model/rate-limits.ts'
@@ -42,6 +43,10 @@ export interface StreamRequest extends RequestSettings {
   cache: CacheStrategy
   /** Default: text. */
   responseFormat?: ResponseFormat
+  /** Responses of the history that say what media their service refused. They count although `messages` leaves them out: it may be compacted. */
+  refusals?: readonly AssistantMessage[]
+  /** If the service refuses media, the request is not sent again without them: another model may take them. */
+  keepsMedia?: true
   /** Fetches what the service does not fetch itself, and reads what the session keeps. Without it, such media are left out. */
   resolveMedia?: MediaWithBytes
 }
@@ -97,7 +102,8 @@ export type StreamEvent = StreamStart | StreamWarning | StreamFallback | StreamR
  *
  * **Contract**
  * - `encode` normalises any history and returns what will be sent. It rejects with `ProviderError` `schemaMismatch`, `unsupportedMedia` or `other`.
- * - `stream` calls `emit` synchronously as bytes arrive: one `start`, then deltas; `rateLimits` may come before it. It never calls it after it settled.
+ * - `stream` calls `emit` synchronously as bytes arrive: one `start`, then deltas; `rateLimits` may come before it. A request that is sent again before it
+ *   showed anything has a `start` of its own. It never calls it after it settled.
  * - `stream` resolves with the finished message; its `start` message is that same object.
  * - `stream` rejects only with `ProviderError`, whose `partial` is the message so far (an abort is code `cancelled`), or with `LoadError`
  *   where the provider itself could not be loaded; so does `encode`.
@@ -108,6 +114,11 @@ export interface StreamProvider {
   readonly api: ApiProtocol
   /** How it sends, where its caller said so: what else goes to the service goes the same way. Default: the global `fetch`. */
   readonly fetch?: typeof fetch
+  /**
+   * Rejects with `ProviderError` `unsupportedMedia` if the service of `model` would refuse one of `media` of a new message, such as a picture over a documented
+   * limit. The message then stays out of the history. Default: no check.
+   */
+  checkMedia?(media: readonly MediaContent[], model: ModelConfig): Promise<void>
   encode(request: StreamRequest): Promise<EncodedRequest>
   stream(request: StreamRequest, emit: (event: StreamEvent) => void, signal: AbortSignal): Promise<AssistantMessage>
 }

@@ -27,5 +27,5 @@ it('Gemma has the smaller context it is documented with', () => {
 })
 
 it('one provider serves any model', () => {
-  expect(Object.keys(googleProvider()).toSorted()).toEqual(['api', 'encode', 'stream'])
+  expect(Object.keys(googleProvider()).toSorted()).toEqual(['api', 'checkMedia', 'encode', 'stream'])
 })

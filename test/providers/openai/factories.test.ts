@@ -103,6 +103,6 @@ describe('factories', () => {
   })
 
   it('one provider serves any model', () => {
-    expect(Object.keys(openAiProvider()).sort()).toEqual(['api', 'encode', 'stream'])
+    expect(Object.keys(openAiProvider()).sort()).toEqual(['api', 'checkMedia', 'encode', 'stream'])
   })
 })

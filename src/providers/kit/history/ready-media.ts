@@ -1,172 +1,47 @@
+import { parsedJson } from '../../../base/json/parsed-json.ts'
+import { type LateChunk, lateChunk } from '../../../base/late/late-chunk.ts'
+import { shortened } from '../../../base/text/whole-characters.ts'
 import { errorText, ProviderError } from '../../../contract/errors.ts'
 import { mediaName } from '../../../contract/message/block-words.ts'
-import { type Content, isMedia, type MediaContent, type TextContent } from '../../../contract/message/content.ts'
-import { isMediaOf, isTextType } from '../../../contract/message/media.ts'
-import type { Message } from '../../../contract/message/message.ts'
-import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-config.ts'
-import type { MediaWithBytes } from '../../../types/model/media.ts'
+import { isMedia } from '../../../contract/message/content.ts'
+import { baseType, isMediaOf, isTextType, mediaBytes, typeByBytes } from '../../../contract/message/media.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
-import { perObject } from '../encode/per-object.ts'
-import { placesWhere } from './beginnings.ts'
-import { isFetched, type LeftOut, leftOutAt, leftOutFor, type MediaRules, whyLeftOut } from './media.ts'
+import { readErrorFacts } from '../errors/error-facts.ts'
+import type { MediaKit } from '../optional/media-kit.ts'
+import type { MediaPart } from '../optional/media-part.ts'
+import type { MediaTarget } from '../optional/ready-media.ts'
+import { hashText } from './hash.ts'
+import { isFetched, leftOutAt, leftOutFor, placesOfMedia, whyLeftOut } from './media.ts'
 
-/** Whose media are looked at: its protocol, and what its models take. */
-export interface MediaTarget {
-  api: ApiProtocol
-  codec: { media?(model: ModelConfig): MediaRules }
+export type { MediaTarget } from '../optional/ready-media.ts'
+
+type Part = typeof import('../optional/media-part.ts')
+const chunk: LateChunk<Part> = lateChunk('the checks of pictures and files', () => import('../optional/media-part.ts'))
+
+const kit: MediaKit = {
+  ...{ parsedJson, shortened, errorText, ProviderError, mediaName, isMedia, baseType, isMediaOf, isTextType, mediaBytes, typeByBytes },
+  ...{ readErrorFacts, hashText, isFetched, leftOutAt, leftOutFor, whyLeftOut },
 }
 
-/** How many blocks are asked for at a time. */
-const maxFetches = 4
-/** Characters of why something could not be fetched. */
-const maxReason = 500
+/** Returns what requests with pictures and files need, once one of them was made; else `undefined`. */
+export function loadedMedia(): MediaPart | undefined {
+  return chunk.loaded?.mediaPartOf(kit)
+}
 
-/** Which messages have media. */
-export const placesOfMedia = placesWhere(({ content }) => content.some(isMedia))
+/** Loads it. Rejects with `LoadError`. */
+export async function loadMedia(): Promise<MediaPart> {
+  return (await chunk.load()).mediaPartOf(kit)
+}
 
 /**
- * `request` with its media as they are sent, before it is encoded.
- *
- * **Contract**
- * - Media in user messages and results that the model takes, and whose address its service does not fetch, are fetched by `resolveMedia` where there is
- *   one; it reads those that a session keeps, too. A line stands for what it refused, and says why.
- * - A line stands for an uploaded file that its service has forgotten by now, too. In what is new since the last answer it is an error: whoever sent it can
- *   upload it again.
- * - Throws, or rejects with, `ProviderError` `unsupportedMedia` where all media are required and one is left out: it names the block, the model and what
- *   that takes. What a service attached to an answer of its own goes back to it, whatever it is.
- * - `places` are the messages that have media.
- * - The same object where nothing stands for anything; a promise only where something is fetched. Messages are the same objects at each call.
+ * Returns `request` with its media as they are sent: see `readyMedia`. `places` are the messages that have media. The same object if there are none; a promise
+ * only if something is fetched, or the part for media is not loaded yet.
  */
-export function readyMedia(
+export function withReadyMedia(
   request: StreamRequest,
   target: MediaTarget,
   places: readonly number[] = placesOfMedia(request.messages),
 ): StreamRequest | Promise<StreamRequest> {
-  const { model, messages, resolveMedia, requireMedia } = request
-  if (requireMedia !== true && places.length === 0) return request
-  const gone = forgotten(request)
-  const ready = gone === undefined ? request : { ...request, messages: replaced(messages, gone) }
-  const mayFetch = resolveMedia !== undefined && messages.some((message) => mediaOf(message).some(({ url, blob }) => url ?? blob))
-  const rules = mayFetch || requireMedia === true ? target.codec.media?.(model) : undefined
-  if (rules === undefined) return ready
-  const open = mayFetch ? unfetched(messages, rules, target.api) : []
-  if (resolveMedia === undefined || open.length === 0) return checked(ready, rules, target)
-  return fetchAll(open, resolveMedia).then((fetched) => {
-    const found = new Map<Content, Content>([...(gone ?? []), ...fetched])
-    return checked({ ...request, messages: replaced(messages, found) }, rules, target)
-  })
-}
-
-/** Lines for uploaded files that their service has forgotten. Throws where one of them is new. */
-function forgotten({ messages, model }: StreamRequest): ReadonlyMap<Content, TextContent> | undefined {
-  let lines: Map<Content, TextContent> | undefined
-  let isNew = true
-  for (let at = messages.length - 1; at >= 0; at -= 1) {
-    const message = messages[at]
-    if (message?.role === 'assistant') isNew = false
-    else {
-      for (const block of message === undefined ? none : mediaOf(message)) {
-        if (block.expiresAt === undefined || block.expiresAt > Date.now()) continue
-        const reason = `its service kept ${mediaName(block)} until ${timeText(block.expiresAt)}, and has forgotten it`
-        if (isNew)
-          throw new ProviderError('unsupportedMedia', `${nameOf(block)} cannot be sent to ${model.id}: ${reason}. Upload it again.`)
-        lines ??= new Map()
-        lines.set(block, leftOutFor(block, reason))
-      }
-    }
-  }
-  return lines
-}
-
-function timeText(at: number): string {
-  const date = new Date(at)
-  return Number.isNaN(date.getTime()) ? 'the past' : date.toISOString()
-}
-
-function nameOf(block: MediaContent): string {
-  return `${block.type === 'image' ? 'The picture' : 'The file'} ${mediaName(block)}`
-}
-
-const none: readonly MediaContent[] = []
-/** The media of a message: most have none, and each is asked for them with every request. */
-const mediaOf = perObject((message: Message): readonly MediaContent[] =>
-  message.content.some(isMedia) ? message.content.filter(isMedia) : none,
-)
-
-/** What somebody has to fetch, or read. A text file is sent as text where the model takes no such file; what a service has made goes back to it. */
-function unfetched(messages: readonly Message[], rules: MediaRules, api: ApiProtocol): MediaContent[] {
-  const open = messages.flatMap((message) =>
-    mediaOf(message).filter(({ type, mimeType, url, blob, providerState }) => {
-      if (!blob && (!url || message.role === 'assistant' || isFetched(url, mimeType, rules))) return false
-      return isMediaOf(mimeType, rules.media) || (type === 'file' && isTextType(mimeType)) || providerState?.api === api
-    }),
-  )
-  return [...new Set(open)]
-}
-
-/** What came of each block: the block with its bytes, or a line that says why there are none. Never rejects. */
-async function fetchAll(
-  blocks: readonly MediaContent[],
-  resolve: MediaWithBytes,
-): Promise<ReadonlyMap<Content, MediaContent | TextContent>> {
-  const found = new Map<Content, MediaContent | TextContent>()
-  const waiting = blocks.values()
-  const work = async (): Promise<void> => {
-    for (const block of waiting) {
-      try {
-        found.set(block, await resolve(block))
-      } catch (error) {
-        const from = block.blob ? 'read from its session' : 'fetched'
-        found.set(block, leftOutFor(block, `${mediaName(block)} could not be ${from}: ${errorText(error).slice(0, maxReason)}`))
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: maxFetches }, work))
-  return found
-}
-
-/** The copies that were made last, so that what was encoded of them is found again. */
-const copies = new WeakMap<Message, Message>()
-
-function replaced(messages: readonly Message[], found: ReadonlyMap<Content, Content>): readonly Message[] {
-  return messages.map((message) => {
-    if (!mediaOf(message).some((block) => found.has(block))) return message
-    const content = message.content.map((block) => found.get(block) ?? block)
-    const last = copies.get(message)
-    if (last !== undefined && content.every((block, at) => block === last.content[at])) return last
-    const copy: Message = { ...message, content }
-    copies.set(message, copy)
-    return copy
-  })
-}
-
-function checked(request: StreamRequest, rules: MediaRules, { api }: MediaTarget): StreamRequest {
-  const { model, requireMedia, messages } = request
-  if (requireMedia !== true) return request
-  for (const message of messages) {
-    // Failed answers are not sent.
-    if (message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')) continue
-    for (const block of message.content) {
-      const left = isMedia(block) ? leftOutOf(block, request, { rules, api, others: message.content }) : leftOutAt(block)
-      if (left !== undefined) throw unsupported(left, model, rules)
-    }
-  }
-  return request
-}
-
-function leftOutOf(
-  block: MediaContent,
-  { model }: StreamRequest,
-  { rules, api, others }: { rules: MediaRules; api: ApiProtocol; others: readonly Content[] },
-): LeftOut | undefined {
-  if (block.providerState?.api === api && block.providerState.model === model.id) return undefined
-  const reason = whyLeftOut(block, rules, api, others)
-  return reason === undefined ? undefined : { block, reason }
-}
-
-function unsupported({ block, reason }: LeftOut, model: ModelConfig, { media }: MediaRules): ProviderError {
-  const taken = media.length === 0 ? 'text only' : `${media.join(', ')}, and text`
-  const what = `${nameOf(block)} cannot be sent to ${model.id}: ${reason}.`
-  const next = 'Ask a model that takes it, send it in another form, or leave out requireMedia: a line then stands in its place.'
-  return new ProviderError('unsupportedMedia', `${what} It takes ${taken}. ${next}`)
+  if (places.length === 0) return request
+  return loadedMedia()?.readyMedia(request, target) ?? loadMedia().then((part) => part.readyMedia(request, target))
 }

@@ -1,0 +1,101 @@
+import type { Content, MediaContent } from '../../../contract/message/content.ts'
+import type { AssistantMessage, Message } from '../../../contract/message/message.ts'
+import type { ModelConfig } from '../../../contract/model/model-config.ts'
+import type { StreamRequest } from '../../../types/model/provider.ts'
+import { factsOf } from './media-facts.ts'
+import { kit } from './media-kit.ts'
+import { type MediaLimits, mediaLimits } from './media-limits.ts'
+
+/**
+ * Returns what is sent in place of media that the service of `model` would refuse, by block.
+ *
+ * **Contract**
+ * - A line replaces media that a response of the same model says were refused, a picture that is cut off, and media over a documented limit.
+ * - A picture under a wrong label gets the type that its bytes state.
+ * - Media of a model's own responses are not looked at: they go back to their service as they came.
+ */
+export function checkedMedia({ messages, model, refusals = [] }: StreamRequest): ReadonlyMap<Content, Content> {
+  const found = new Map<Content, Content>()
+  const given = messages.flatMap(({ role, content }) => (role === 'assistant' ? [] : content.filter(kit.isMedia)))
+  const refused = refusedBefore([...refusals, ...messages], model)
+  const limits = limitsFor(given, model)
+  for (const block of given) {
+    const reason = refused.size === 0 ? undefined : refused.get(factsOf(block).key)
+    const fault = reason ?? faultOf(block, limits)
+    const instead = fault === undefined ? factsOf(block).labelled : kit.leftOutFor(block, fault)
+    if (instead !== block) found.set(block, instead)
+  }
+  return found
+}
+
+/** Throws `ProviderError` `unsupportedMedia` if the service of `model` would refuse one of `media` of a new message. */
+export function checkNewMedia(media: readonly MediaContent[], model: ModelConfig): void {
+  const limits = limitsFor(media, model)
+  for (const block of media) {
+    const fault = faultOf(block, limits)
+    if (fault === undefined) continue
+    const what = block.type === 'image' ? 'The picture' : 'The file'
+    throw new kit.ProviderError(
+      'unsupportedMedia',
+      `${what} cannot be sent to ${model.id}: ${fault}. The message was not added to the history.`,
+    )
+  }
+}
+
+/** Returns whether `message` is a complete response of `model`. */
+export function isResponseOf({ provider, id }: ModelConfig, message: Message): message is AssistantMessage {
+  if (message.role !== 'assistant' || message.provider !== provider || message.model !== id) return false
+  return message.stopReason !== 'error' && message.stopReason !== 'aborted'
+}
+
+/** Why each of the media was refused, by key. */
+function refusedBefore(messages: readonly Message[], model: ModelConfig): ReadonlyMap<string, string> {
+  const refused = new Map<string, string>()
+  for (const message of messages) {
+    if (!isResponseOf(model, message)) continue
+    for (const { key, reason } of message.refusedMedia ?? []) refused.set(key, reason)
+  }
+  return refused
+}
+
+/** Limits of a request with `media`. */
+function limitsFor(media: readonly MediaContent[], model: ModelConfig): MediaLimits {
+  const limits = mediaLimits(model)
+  const { manyImages } = limits
+  const isMany = manyImages !== undefined && media.filter(({ type }) => type === 'image').length > manyImages.above
+  return isMany ? { ...limits, imageSide: manyImages.imageSide } : limits
+}
+
+/** Returns why a service with `limits` would refuse `block`, and what to do about it. */
+function faultOf(block: MediaContent, limits: MediaLimits): string | undefined {
+  if (block.data === undefined) return undefined
+  if (block.type === 'image') return imageFault(block, limits)
+  return kit.baseType(block.mimeType) === 'application/pdf' ? pdfFault(block, limits) : undefined
+}
+
+function imageFault(block: MediaContent, { imageBytes, imageSide, imagePixels }: MediaLimits): string | undefined {
+  const what = kit.mediaName(block)
+  const { size, isCut } = factsOf(block).picture
+  const bytes = kit.mediaBytes(block)
+  if (isCut) return `${what} is cut off before its end. Send the whole picture`
+  if (isOver(bytes, imageBytes)) return `${what} has ${bytes} bytes, and its service takes ${imageBytes}. Scale it down or compress it`
+  if (size === undefined) return undefined
+  const { width, height } = size
+  const has = `${what} has ${width} x ${height} pixels, and its service takes`
+  if (isOver(Math.max(width, height), imageSide)) return `${has} ${imageSide} on a side of this request. Scale it down`
+  return isOver(width * height, imagePixels) ? `${has} ${imagePixels} in all. Scale it down` : undefined
+}
+
+function pdfFault(block: MediaContent, { pdfPages: mostPages, pdfBytes }: MediaLimits): string | undefined {
+  const what = kit.mediaName(block)
+  const bytes = kit.mediaBytes(block)
+  if (isOver(bytes, pdfBytes)) return `${what} has ${bytes} bytes, and its service takes ${pdfBytes}. Send only the pages that matter`
+  const pages = mostPages === undefined ? 0 : factsOf(block).pages
+  return isOver(pages, mostPages)
+    ? `${what} has ${pages} pages, and its model takes ${mostPages}. Send only the pages that matter`
+    : undefined
+}
+
+function isOver(value: number, limit: number | undefined): boolean {
+  return limit !== undefined && value > limit
+}

@@ -1,0 +1,67 @@
+import type { ModelConfig } from '../../../contract/model/model-config.ts'
+
+/** What a service takes of one picture or PDF within a request. An absent limit is not known. */
+export interface MediaLimits {
+  /** Bytes of a picture. */
+  imageBytes?: number
+  /** Pixels of the longer side of a picture. */
+  imageSide?: number
+  /** Pixels of the longer side if a request has more than `above` pictures. */
+  manyImages?: { above: number; imageSide: number }
+  /** Pixels of a picture, width times height. */
+  imagePixels?: number
+  pdfPages?: number
+  pdfBytes?: number
+}
+
+const mebibyte = 1024 * 1024
+
+/** Bytes whose base64 has so many characters: some services count these. */
+function asBase64(characters: number): number {
+  return Math.floor(characters / 4) * 3
+}
+
+// 5 MB, counted in base64, 8000 px, 2000 px above 20 pictures: platform.claude.com/docs/en/build-with-claude/vision
+// Pages: platform.claude.com/docs/en/build-with-claude/pdf-support
+const claude: MediaLimits = {
+  imageBytes: asBase64(5 * mebibyte),
+  imageSide: 8000,
+  manyImages: { above: 20, imageSide: 2000 },
+  pdfPages: 600,
+}
+/** Models with a window of at most so many tokens take fewer pages. Same page. */
+const smallWindow = 200_000
+const smallClaude: MediaLimits = { ...claude, pdfPages: 100 }
+// docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ImageBlock.html and …/userguide/conversation-inference-call.html
+const bedrock: MediaLimits = { imageBytes: 3.75 * mebibyte, imageSide: 8000 }
+// ai.google.dev/gemini-api/docs/document-processing
+const gemini: MediaLimits = { pdfPages: 1000, pdfBytes: 50 * mebibyte }
+// docs.cloud.google.com/vertex-ai/generative-ai/docs/multimodal/image-understanding and …/document-understanding
+const vertex: MediaLimits = { ...gemini, imageBytes: 7 * mebibyte }
+// developers.openai.com/api/docs/guides/file-inputs
+const openai: MediaLimits = { pdfBytes: 50 * mebibyte }
+// console.groq.com/docs/vision: 4 MB of base64, 33 megapixels
+const groq: MediaLimits = { imageBytes: asBase64(4 * mebibyte), imagePixels: 33_177_600 }
+// docs.x.ai/docs/guides/image-understanding
+const xai: MediaLimits = { imageBytes: 20 * mebibyte }
+
+/** By protocol and provider: whoever serves the same models or the same protocol has limits of its own. */
+const table: Readonly<Record<string, MediaLimits>> = {
+  'anthropicMessages anthropic': claude,
+  'bedrockConverseStream bedrock': bedrock,
+  'googleGenerativeAi google': gemini,
+  'googleVertex vertex': vertex,
+  'openAiCompletions openai': openai,
+  'openAiResponses openai': openai,
+  'openAiCompletions groq': groq,
+  'openAiCompletions xai': xai,
+  'openAiResponses xai': xai,
+}
+
+const unknown: MediaLimits = {}
+
+/** Returns the limits that the service of `model` documents. */
+export function mediaLimits({ api, provider, contextWindow }: ModelConfig): MediaLimits {
+  const known = table[`${api} ${provider}`] ?? unknown
+  return known === claude && contextWindow <= smallWindow ? smallClaude : known
+}

@@ -1,0 +1,65 @@
+/** What a service said when it refused a request. */
+export interface RefusalWords {
+  /** Its message. */
+  text: string
+  /** The field that it names apart from the message. */
+  param?: string | undefined
+  /** All that it said. */
+  raw: string
+}
+
+/** A place in the conversation: `messages.3.content.1.image`, `input[2].content[0]`, `messages.[0].content`. */
+const placeForm = /\b(?:messages|contents|input)(?:\.?\[\d+\]|\.\d+)(?:\.?\[\w+\]|\.\w+)*/g
+/** Fields beside the media of a block: one that is wrong says nothing of the media. */
+const besideMedia = /(?:cache_?control|citations|title|context|detail|(?:file)?name|(?:tool_use|call)_id)$/i
+/** A step of a place that leads into media. */
+const intoMedia = /image|source|inline_?data|file|document|media|audio|video|bytes/i
+
+const aboutMedia =
+  /\b(?:images?|pictures?|photos?|pdfs?|documents?|audio|videos?|vision|multi-?modal|modalit(?:y|ies)|media|mime|files?|attachments?|pixels?|image_url|input_image|input_file|file_data|inline_?data)\b/i
+const fault =
+  /could ?n[o']t|cannot|can't|unable|fail|invalid|not (?:a |an )?(?:\w+ )?(?:valid|supported|allowed|enabled|accepted|multi-?modal)|n[o']t (?:support|accept|process|read|match|decode|represent|take)|unsupported|unknown variant|exceed|too (?:large|big|many|long|small)|at most|maximum|corrupt|truncat|damaged|encrypt|password|error while downloading|no endpoints|only .{0,40}(?:support|accept|allow)|must be a string|no pages|missing data|mmproj/i
+/** A part of the request, or of the account, that is no media. A refusal that names one is about that. */
+const ofOthers =
+  /\b(?:tools?|functions?|parameters?|arguments?|schemas?|response_format|generat\w+|edit\w*|output|search|stores?|quota|billing|credits?|region|organi[sz]ation|account|permissions?|temperature|max_tokens|thinking|cache_control)\b/i
+/** A model that takes no media at all. Some services say so with a status of their own. */
+const takesNone =
+  /\b(?:image|vision|multi-?modal|audio|video|pdf|document|file)\b.{0,60}(?:support|mmproj|enabled|required for)|support.{0,40}\b(?:image|vision|multi-?modal|audio|video|pdf)/i
+/** The statuses of requests that are wrong in themselves. */
+const badRequest: ReadonlySet<number | undefined> = new Set([undefined, 400, 413, 415, 422])
+const seldom: ReadonlySet<number | undefined> = new Set([404, 500, 501])
+
+/** What a refusal says of media. */
+export interface SaidOfMedia {
+  /** Places in the request that it names. */
+  places: readonly string[]
+  /** Whether it may be about media although it names no place that has some. */
+  mayBeAny: boolean
+}
+
+/** Reads what a refusal says of media; `undefined` if it is about something else. */
+export function saidOfMedia({ text, param, raw }: RefusalWords, status: number | undefined): SaidOfMedia | undefined {
+  if (status === 413) return { places: [], mayBeAny: true }
+  const words = plainWords(text)
+  if (!badRequest.has(status) && !(seldom.has(status) && takesNone.test(words))) return undefined
+  const all = [...new Set([param ?? '', text, raw].flatMap((said) => said.match(placeForm) ?? []))]
+  const places = all.filter((place) => !besideMedia.test(place))
+  if (all.length > 0) {
+    const isOfMedia =
+      aboutMedia.test(words) || places.some((place) => intoMedia.test(place)) || /must be a string|unknown variant/i.test(words)
+    return isOfMedia && places.length > 0 ? { places, mayBeAny: places.some((place) => intoMedia.test(place)) } : undefined
+  }
+  if (param !== undefined && !aboutMedia.test(param)) return undefined
+  return aboutMedia.test(words) && fault.test(words) && !ofOthers.test(words) ? { places: [], mayBeAny: true } : undefined
+}
+
+/** The message without short texts in quotes, such as names of tools. Words of the protocol stay. */
+function plainWords(text: string): string {
+  return text.replace(/(?<!\w)(["'`])(.*?)\1(?!\w)/g, (quoted, _mark, inside: string) =>
+    protocolWord.test(inside) || inside.split(/\s+/).length > maxQuotedWords ? quoted : ' ',
+  )
+}
+
+const maxQuotedWords = 3
+const protocolWord =
+  /^(?:(?:image|audio|video|application)\/[\w.+-]+|image|audio|video|pdf|file|document|media|image_url|input_image|input_file|file_data|inline_?data)$/i
