@@ -7,7 +7,7 @@ const pictures: [string, Buffer, number][] = [
   ['PNG', png(300, 200), 4],
   ['JPEG', jpeg(300, 200), 0],
   ['GIF', gif(300, 200), 1],
-  ['WebP', webp(300, 200), 0],
+  ['WebP', webp(300, 200), 1],
 ]
 
 describe('imageSize', () => {

@@ -1,87 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
-import { serve } from '../../../adapters/node/http/serve.ts'
-import { fileSessionStore } from '../../../adapters/node/index.ts'
-import { remoteSession } from '../../../src/client/index.ts'
-import type { Content } from '../../../src/contract/message/content.ts'
-import {
-  Agent,
-  type AgentMessage,
-  type AgentOptions,
-  defineTool,
-  memorySessionStore,
-  resumeAgent,
-  type UserMessage,
-} from '../../../src/index.ts'
-import { fallback } from '../../../src/providers/compose/index.ts'
-import { type Wire, wires } from '../../harness/fixture-model.ts'
+import { type Agent, type AgentMessage, type Content, defineTool } from '../../../src/index.ts'
+import { wires } from '../../harness/fixture-model.ts'
 import type { Reply } from '../../harness/server/scenarios.ts'
+import { agentOn, asking, type Body, bad, good, isIn, other, picky, refusedIn, saying, server, worse } from '../../support/picky-service.ts'
 import { image, pdf, png } from '../../support/pictures.ts'
-import { type WireReply, WireServer } from '../../support/wire-server.ts'
+import type { WireReply } from '../../support/wire-server.ts'
+import { answerBy } from '../model-call.ts'
 
-const server = new WireServer()
 beforeAll(() => server.start())
 afterAll(() => server.stop())
-
-type Body = Record<string, unknown>
-type Answering = WireReply | ((body: Body) => WireReply)
-
-const saying: Reply = { turn: { text: ['Done.'] } }
-const pictures = Array.from({ length: 4 }, (_, shade) => image(png(3, 3, { shade: shade + 1 })))
-const [good, bad, worse, other] = pictures as [Content, Content, Content, Content] & typeof pictures
-const asking = (...media: Content[]): UserMessage => ({
-  role: 'user',
-  content: [...media, { type: 'text', text: 'What is it?' }],
-  timestamp: 1,
-})
-const isIn = (block: Content, body: unknown): boolean => JSON.stringify(body).includes(Object(block).data ?? `"${Object(block).url}"`)
-
-/** Where a text stands in a body, step by step; `undefined` where it does not. */
-function pathTo(text: string, value: unknown): string[] | undefined {
-  if (typeof value === 'string') return value.includes(text) ? [] : undefined
-  for (const [step, inner] of Object.entries(Object(value))) {
-    const rest = pathTo(text, inner)
-    if (rest !== undefined) return [step, ...rest]
-  }
-  return undefined
-}
-
-/** The place of `block` as the service of `wire` writes it. */
-function placeOf(wire: Wire, block: Content, body: Body): string {
-  const steps = pathTo(String(Object(block).data), body) ?? []
-  if (wire !== 'anthropic' && wire !== 'bedrock')
-    return steps
-      .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
-      .join('')
-      .slice(1)
-  // Claude names the kind of a block within its place.
-  const at = steps.lastIndexOf('source')
-  return (wire === 'anthropic' ? [...steps.slice(0, at), 'image', ...steps.slice(at)] : steps).join('.')
-}
-
-/** A service that refuses the first of `refused` that it is sent, and names its place if it is to. */
-function picky(wire: Wire, refused: readonly Content[], names: boolean): (body: Body) => WireReply {
-  return (body) => {
-    const found = refused.find((block) => isIn(block, body))
-    if (found === undefined) return saying
-    const where = names ? `${placeOf(wire, found, body)}: ` : ''
-    return { status: 400, message: `${where}Could not process image` }
-  }
-}
-
-function agentOn(wire: Wire, replies: Answering[], options: Partial<AgentOptions> = {}) {
-  const { model, sent } = server.service(wire, ...replies)
-  const warnings: string[] = []
-  const logger = { warn: (event: string, { message }: { message?: unknown }) => warnings.push(`${event}: ${String(message)}`) }
-  const agent = new Agent({ model: model(), logger, retry: false, ...options })
-  return { agent, model, sent, warnings, has: (block: Content) => sent.map((body) => isIn(block, body)) }
-}
-
-const refusedIn = (messages: readonly AgentMessage[]): number[] =>
-  messages.flatMap((message) => (message.role === 'assistant' ? (message.refusedMedia?.length ?? 0) : []))
 
 describe('media that a service refuses', () => {
   it.each(wires)('are replaced by a note, if the service names them, for good: %s', async (wire) => {
@@ -210,6 +137,46 @@ describe('media that a service refuses', () => {
     expect(told).toHaveLength(1)
   })
 
+  it('are too large for a request as a whole, whatever the status', async () => {
+    const large = image(png(2, 2, { extra: 200_000 }))
+    const message = 'Request payload size exceeds the limit: 20971520 bytes.'
+    const { agent: asked, sent } = agentOn('google', [(body) => (isIn(large, body) ? { status: 400, message } : saying)])
+    expect((await asked.prompt(asking(large)).result).status).toBe('completed')
+    expect(sent).toHaveLength(2)
+  })
+
+  it('are named by a parameter', async () => {
+    const error = {
+      message: 'Failed to download image from the address.',
+      type: 'invalid_request_error',
+      param: 'url',
+      code: 'invalid_image_url',
+    }
+    const refused = { status: 400, body: JSON.stringify({ error }) }
+    const { agent: asked, sent } = agentOn('openai', [(body) => (isIn(good, body) ? refused : saying)])
+    expect((await asked.prompt(asking(good)).result).status).toBe('completed')
+    expect(sent).toHaveLength(2)
+    const other = { status: 400, body: JSON.stringify({ error: { ...error, param: 'model' } }) }
+    const { agent: left, sent: told } = agentOn('openai', [other])
+    expect((await left.prompt(asking(good)).result).status).toBe('error')
+    expect(told).toHaveLength(1)
+  })
+
+  it('are pictures that another model made, too', async () => {
+    const author = { model: 'gemini-3-pro-image', provider: 'google' }
+    const made: AgentMessage = { ...answerBy(author, [bad]), id: 'made' }
+    const large: AgentMessage = { ...answerBy(author, [image(png(8001, 1))]), id: 'large' }
+    const {
+      agent: asked,
+      sent,
+      has,
+    } = agentOn('anthropic', [picky('anthropic', [bad], false)], { messages: [{ ...asking(), id: 'q' }, made, large] })
+    expect((await asked.prompt('And now?').result).status).toBe('completed')
+    await asked.prompt('And then?').result
+    expect([sent.length, has(bad)]).toEqual([3, [true, false, false]])
+    expect(sent.map((body) => JSON.stringify(body).includes('8001 x 1 pixels'))).toEqual([true, true, true])
+  })
+
   it('are said with a status of their own by services whose model takes none', async () => {
     for (const [status, message] of [
       [404, 'No endpoints found that support image input'],
@@ -226,150 +193,5 @@ describe('media that a service refuses', () => {
       await asked.prompt('And now?').result
       expect(sent, message).toHaveLength(3)
     }
-  })
-})
-
-describe('what is remembered of refused media', () => {
-  it('holds after a resume from a session of files', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'refused-media-'))
-    try {
-      const large = image(png(2, 2, { extra: 100_000 }))
-      const session = fileSessionStore(directory)
-      const { agent, model, sent, has } = agentOn('anthropic', [picky('anthropic', [large], true)], { session, sessionId: 'one' })
-      await agent.prompt(asking(large)).result
-      await agent.close()
-      const later = await resumeAgent(fileSessionStore(directory), 'one', { model: model() })
-      expect((await later.prompt('And now?').result).status).toBe('completed')
-      await later.close()
-      expect([sent.length, has(large)]).toEqual([3, [true, false, false]])
-      expect(refusedIn(later.messages)).toEqual([1, 0])
-    } finally {
-      await rm(directory, { recursive: true, force: true })
-    }
-  })
-
-  it('mends a session that was stuck before', async () => {
-    const store = memorySessionStore()
-    const { agent, model, sent } = agentOn('openai', [{ status: 400, message: 'No.' }, picky('openai', [bad], true)], {
-      session: store,
-      sessionId: 'stuck',
-    })
-    expect((await agent.prompt(asking(bad)).result).status).toBe('error')
-    await agent.close()
-    const later = await resumeAgent(store, 'stuck', { model: model() })
-    for (const prompt of ['One?', 'Two?']) expect((await later.prompt(prompt).result).status).toBe('completed')
-    await later.close()
-    expect(sent).toHaveLength(4)
-  })
-
-  it('holds after compact()', async () => {
-    for (const keepFirstTurns of [0, 1]) {
-      const contextConfig = { maxContextTokens: 40_000, systemPromptTokens: 0, compaction: { keepFirstTurns, keepRecentTurns: 1 } }
-      const { agent, sent, has } = agentOn('anthropic', [picky('anthropic', [bad], false)], { contextConfig })
-      await agent.prompt(asking(bad)).result
-      for (const word of ['one ', 'two ', 'three ']) await agent.prompt(word.repeat(8000)).result
-      await agent.compact().result
-      expect((await agent.prompt('And now?').result).error).toBeUndefined()
-      expect((await agent.prompt('And then?').result).status).toBe('completed')
-      expect(JSON.stringify(sent.at(-1))).not.toContain('two two two')
-      expect(has(bad).at(-1)).toBe(false)
-    }
-  })
-
-  it('holds over HTTP', async () => {
-    const { model, sent, has } = agentOn('anthropic', [picky('anthropic', [bad], true)])
-    const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model: model() }), logger: false })
-    const app = await serve(createAgentApp({ sessions, authorize: () => true }), { port: 0 })
-    const session = remoteSession({ url: app.url, sessionId: 'one' })
-    try {
-      expect((await session.prompt(asking(good, bad)).result).status).toBe('completed')
-      expect((await session.prompt('And now?').result).status).toBe('completed')
-      expect([has(bad), has(good), sent.length]).toEqual([[true, false, false], [true, true, true], 3])
-      const refused = await session.prompt(asking(image(png(8001, 1)))).result
-      expect(refused.error).toMatchObject({ code: 'unsupportedMedia', message: expect.stringContaining('Scale it down') })
-      expect((await session.prompt('And then?').result).status).toBe('completed')
-      expect(sent).toHaveLength(4)
-    } finally {
-      session.close()
-      await sessions.close()
-      await app[Symbol.asyncDispose]()
-    }
-  })
-
-  it('gives way if a service refuses what it has accepted before: an address may have gone', async () => {
-    const block: Content = { type: 'image', mimeType: 'image/png', url: 'https://pictures.example/signed.png' }
-    let isGone = false
-    const refuses = (body: Body): WireReply =>
-      isGone && isIn(block, body) ? { status: 400, message: 'Unable to download the file. Please verify the URL and try again.' } : saying
-    const { agent, sent, has } = agentOn('anthropic', [refuses])
-    await agent.prompt(asking(good, block)).result
-    isGone = true
-    expect((await agent.prompt('And now?').result).status).toBe('completed')
-    expect((await agent.prompt('And then?').result).status).toBe('completed')
-    expect([sent.length, has(block), has(good).at(-1)]).toEqual([4, [true, true, false, false], true])
-  })
-
-  it('is nothing to another model, which is sent them', async () => {
-    const { agent, has } = agentOn('anthropic', [picky('anthropic', [bad], true)])
-    await agent.prompt(asking(bad)).result
-    const { model, sent } = server.service('openai', saying)
-    await new Agent({ model: model(), messages: [...agent.messages] }).prompt('And now?').result
-    expect([isIn(bad, sent[0]), has(bad)]).toEqual([true, [true, false]])
-  })
-})
-
-describe('a refusal that is about something else', () => {
-  const others: [number, string][] = [
-    [400, "tools.0.custom.name: 'image' is not a valid name"],
-    [400, "Invalid 'tools[0].function.name': 'resize image' is not supported"],
-    [400, 'Unsupported parameter: image_detail is not supported with this model'],
-    [400, 'Image generation is not supported in your region'],
-    [400, 'The image quota of this organization is exceeded'],
-    [400, 'messages.0.content.1.text: text content blocks must be non-empty. The image is fine, this is invalid'],
-    [400, 'messages.0.content.0.image.cache_control: Extra inputs are not permitted, invalid'],
-    [400, 'max_tokens: 999999 exceeds the maximum of image models'],
-    [400, 'prompt is too long: 250000 tokens of text and image > 200000 maximum'],
-    [400, 'The model `image-reader` is not valid'],
-    [404, 'The model image-reader does not exist'],
-    [401, 'Invalid image key'],
-    [403, 'Image input is not supported for this account'],
-    [500, 'Failed to process image'],
-  ]
-
-  it.each(others)('leaves out no media: %i %s', async (status, message) => {
-    for (const wire of ['anthropic', 'openai'] as const) {
-      const { agent, has, warnings } = agentOn(wire, [{ status, message }, saying])
-      expect((await agent.prompt(asking(good)).result).status).toBe('error')
-      await agent.prompt('And now?').result
-      expect(has(good)).toEqual([true, true])
-      expect(warnings.filter((warning) => warning.startsWith('requestAdjusted'))).toEqual([])
-    }
-  })
-
-  it('has no media to leave out', async () => {
-    const { agent, sent } = agentOn('anthropic', [{ status: 400, message: 'Could not process image' }])
-    await agent.prompt('Go.').result
-    expect(sent).toHaveLength(1)
-  })
-})
-
-describe('a request that insists on its media', () => {
-  it('is not sent without them if they are required', async () => {
-    const { agent, sent } = agentOn('anthropic', [picky('anthropic', [bad], true)], { requireMedia: true })
-    expect((await agent.prompt(asking(bad)).result).error?.message).toContain('Could not process image')
-    expect(sent).toHaveLength(1)
-  })
-
-  it('goes to the next model of a fallback with them, and only the last one is asked without', async () => {
-    const first = agentOn('openai', [picky('openai', [bad, worse], false)])
-    const second = agentOn('anthropic', [picky('anthropic', [worse], false)])
-    const agent = new Agent({ model: fallback([first.model(), second.model()], { coolDownMs: 0 }), logger: false, retry: false })
-    expect((await agent.prompt(asking(bad)).result).status).toBe('completed')
-    expect([first.has(bad), second.has(bad)]).toEqual([[true], [true]])
-    expect((await agent.prompt(asking(worse)).result).status).toBe('completed')
-    expect([first.has(worse), second.has(worse)]).toEqual([
-      [false, true],
-      [false, true, false],
-    ])
   })
 })

@@ -12,18 +12,22 @@ import { type MediaLimits, mediaLimits } from './media-limits.ts'
  * **Contract**
  * - A line replaces media that a response of the same model says were refused, a picture that is cut off, and media over a documented limit.
  * - A picture under a wrong label gets the type that its bytes state.
- * - Media of a model's own responses are not looked at: they go back to their service as they came.
+ * - Media that the model itself made are replaced only if they were refused: they go back to their service as they came.
  */
 export function checkedMedia({ messages, model, refusals = [] }: StreamRequest): ReadonlyMap<Content, Content> {
   const found = new Map<Content, Content>()
-  const given = messages.flatMap(({ role, content }) => (role === 'assistant' ? [] : content.filter(kit.isMedia)))
-  const refused = refusedBefore([...refusals, ...messages], model)
+  const given = messages.flatMap((message) => (isMadeBy(model, message) ? [] : message.content.filter(kit.isMedia)))
   const limits = limitsFor(given, model)
   for (const block of given) {
-    const reason = refused.size === 0 ? undefined : refused.get(factsOf(block).key)
-    const fault = reason ?? faultOf(block, limits)
+    const fault = faultOf(block, limits)
     const instead = fault === undefined ? factsOf(block).labelled : kit.leftOutFor(block, fault)
     if (instead !== block) found.set(block, instead)
+  }
+  const refused = refusedBefore([...refusals, ...messages], model)
+  const looked = refused.size === 0 ? [] : messages.flatMap(({ content }) => content.filter(kit.isMedia))
+  for (const block of looked) {
+    const reason = refused.get(factsOf(block).key)
+    if (reason !== undefined) found.set(block, kit.leftOutFor(block, reason))
   }
   return found
 }
@@ -42,10 +46,13 @@ export function checkNewMedia(media: readonly MediaContent[], model: ModelConfig
   }
 }
 
+function isMadeBy({ provider, id }: ModelConfig, message: Message): message is AssistantMessage {
+  return message.role === 'assistant' && message.provider === provider && message.model === id
+}
+
 /** Returns whether `message` is a complete response of `model`. */
-export function isResponseOf({ provider, id }: ModelConfig, message: Message): message is AssistantMessage {
-  if (message.role !== 'assistant' || message.provider !== provider || message.model !== id) return false
-  return message.stopReason !== 'error' && message.stopReason !== 'aborted'
+export function isResponseOf(model: ModelConfig, message: Message): message is AssistantMessage {
+  return isMadeBy(model, message) && message.stopReason !== 'error' && message.stopReason !== 'aborted'
 }
 
 /** Why each of the media was refused, by key. */

@@ -1,3 +1,5 @@
+import type { ProviderError } from '../../../contract/errors.ts'
+
 /** What a service said when it refused a request. */
 export interface RefusalWords {
   /** Its message. */
@@ -8,6 +10,10 @@ export interface RefusalWords {
   raw: string
 }
 
+/** A field that may hold media. */
+const conversation = /^(?:messages|contents?|input|url)\b/
+/** The bytes of the request as a whole. */
+const tooLarge = /\b(?:payload|request|body)\b(?: entity)?(?: is)?(?: size)? (?:too large|exceeds the (?:maximum|limit))/i
 /** A place in the conversation: `messages.3.content.1.image`, `input[2].content[0]`, `messages.[0].content`. */
 const placeForm = /\b(?:messages|contents|input)(?:\.?\[\d+\]|\.\d+)(?:\.?\[\w+\]|\.\w+)*/g
 /** Fields beside the media of a block: one that is wrong says nothing of the media. */
@@ -37,9 +43,15 @@ export interface SaidOfMedia {
   mayBeAny: boolean
 }
 
+/** Returns whether a service refused a request because of its bytes, not of its tokens. */
+export function isTooLarge({ status, message }: ProviderError): boolean {
+  return status === 413 || tooLarge.test(message)
+}
+
 /** Reads what a refusal says of media; `undefined` if it is about something else. */
-export function saidOfMedia({ text, param, raw }: RefusalWords, status: number | undefined): SaidOfMedia | undefined {
-  if (status === 413) return { places: [], mayBeAny: true }
+export function saidOfMedia({ text, param, raw }: RefusalWords, error: ProviderError): SaidOfMedia | undefined {
+  const { status } = error
+  if (isTooLarge(error)) return { places: [], mayBeAny: true }
   const words = plainWords(text)
   if (!badRequest.has(status) && !(seldom.has(status) && takesNone.test(words))) return undefined
   const all = [...new Set([param ?? '', text, raw].flatMap((said) => said.match(placeForm) ?? []))]
@@ -49,7 +61,7 @@ export function saidOfMedia({ text, param, raw }: RefusalWords, status: number |
       aboutMedia.test(words) || places.some((place) => intoMedia.test(place)) || /must be a string|unknown variant/i.test(words)
     return isOfMedia && places.length > 0 ? { places, mayBeAny: places.some((place) => intoMedia.test(place)) } : undefined
   }
-  if (param !== undefined && !aboutMedia.test(param)) return undefined
+  if (param !== undefined && !aboutMedia.test(param) && !conversation.test(param)) return undefined
   return aboutMedia.test(words) && fault.test(words) && !ofOthers.test(words) ? { places: [], mayBeAny: true } : undefined
 }
 

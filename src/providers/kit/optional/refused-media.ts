@@ -6,7 +6,7 @@ import { isResponseOf } from './media-checks.ts'
 import { factsOf } from './media-facts.ts'
 import { kit } from './media-kit.ts'
 import { type MediaTarget, readyMedia, replaced } from './ready-media.ts'
-import { saidOfMedia } from './refusal-words.ts'
+import { isTooLarge, saidOfMedia } from './refusal-words.ts'
 
 /** What the service said when it refused a request, and the body that it was sent. */
 export interface Refusal {
@@ -66,22 +66,23 @@ export async function withoutRefusedMedia(call: RefusedCall, error: unknown): Pr
 function mayAskAgain({ request, signal }: RefusedCall, error: unknown): error is ProviderError {
   if (!kit.ProviderError.isInstance(error) || signal.aborted || request.requireMedia === true || request.keepsMedia === true) return false
   // Of a request that is too long as a whole, the context is compacted.
-  if (error.code !== 'api' && !(error.code === 'contextOverflow' && error.status === 413)) return false
+  if (error.code !== 'api' && !(error.code === 'contextOverflow' && isTooLarge(error))) return false
   return error.partial === undefined || error.partial === request.continues || error.partial.content.length === 0
 }
 
 function refusedBlocks(call: RefusedCall, { messages, model }: StreamRequest, error: ProviderError, mayName: boolean): MediaContent[] {
   const { body, sent } = call.refusal() ?? { body: undefined, sent: () => '' }
   const facts = kit.readErrorFacts(body, undefined)
-  const said = saidOfMedia(facts, error.status)
-  const given = messages.flatMap(({ role, content }) => (role === 'assistant' ? [] : content.filter(kit.isMedia)))
+  const said = saidOfMedia(facts, error)
+  const given = messages.flatMap(({ content }) => content.filter(kit.isMedia))
   if (said === undefined || given.length === 0) return []
   const named = mayName ? namedBlocks(said.places, `${facts.text} ${facts.param ?? ''}`, given, sent) : []
   if (named.length > 0) return named
-  if (!said.mayBeAny || (error.status === 413 && !isMostly(given, sent()))) return []
+  if (!said.mayBeAny || (isTooLarge(error) && !isMostly(given, sent()))) return []
   const accepted = messages.findLastIndex((message) => isResponseOf(model, message))
-  const unaccepted = given.filter((block) => messages.findLastIndex(({ content }) => content.includes(block)) > accepted)
-  if (unaccepted.length > 0 || error.status === 413) return unaccepted
+  // The response itself may have media, which the next request was the first to contain.
+  const unaccepted = messages.slice(Math.max(0, accepted)).flatMap(({ content }) => content.filter(kit.isMedia))
+  if (unaccepted.length > 0 || isTooLarge(error)) return unaccepted
   // Everything was accepted before: what stands behind an address may have gone.
   const byAddress = given.filter(({ url }) => url !== undefined)
   return byAddress.length > 0 ? byAddress : given
