@@ -68,7 +68,7 @@ export function agentOn(wire: Wire, replies: Answering[], options: Partial<Agent
   const { model, sent } = server.service(wire, ...replies)
   const warnings: string[] = []
   const logger = { warn: (event: string, { message }: { message?: unknown }) => warnings.push(`${event}: ${String(message)}`) }
-  const agent = new Agent({ model: model(), logger, retry: false, ...options })
+  const agent = new Agent({ model: model(), logger, ...options })
   return { agent, model, sent, warnings, has: (block: Content) => sent.map((body) => isIn(block, body)) }
 }
 

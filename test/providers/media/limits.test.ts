@@ -24,7 +24,7 @@ function agentOn(wire: Wire, options: Partial<AgentOptions> = {}, ...replies: Re
   const { model, sent } = server.service(wire, ...replies, saying)
   const warnings: string[] = []
   const logger = { warn: (event: string, { message }: { message?: unknown }) => warnings.push(`${event}: ${String(message)}`) }
-  const agent = new Agent({ model: model(), logger, retry: false, ...options })
+  const agent = new Agent({ model: model(), logger, ...options })
   return { agent, sent, warnings, bodies: () => sent.map((body) => JSON.stringify(body)) }
 }
 

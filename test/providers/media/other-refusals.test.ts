@@ -21,7 +21,7 @@ describe('a refusal that is about something else', () => {
     [404, 'The model image-reader does not exist'],
     [401, 'Invalid image key'],
     [403, 'Image input is not supported for this account'],
-    [500, 'Failed to process image'],
+    [501, 'Failed to process image'],
   ]
 
   it.each(others)('leaves out no media: %i %s', async (status, message) => {
@@ -51,7 +51,7 @@ describe('a request that insists on its media', () => {
   it('goes to the next model of a fallback with them, and only the last one is asked without', async () => {
     const first = agentOn('openai', [picky('openai', [bad, worse], false)])
     const second = agentOn('anthropic', [picky('anthropic', [worse], false)])
-    const agent = new Agent({ model: fallback([first.model(), second.model()], { coolDownMs: 0 }), logger: false, retry: false })
+    const agent = new Agent({ model: fallback([first.model(), second.model()], { coolDownMs: 0 }), logger: false })
     expect((await agent.prompt(asking(bad)).result).status).toBe('completed')
     expect([first.has(bad), second.has(bad)]).toEqual([[true], [true]])
     expect((await agent.prompt(asking(worse)).result).status).toBe('completed')
