@@ -9,6 +9,7 @@ import type { LoopConfig } from '../loop/loop-config.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { RunResult } from '../types/run/run.ts'
 import type { SchemaOutput, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
+import { withoutNulls } from '../validation/absent-nulls.ts'
 import { formatIssues } from '../validation/format-issues.ts'
 import { type JsonCheck, jsonSchemaValidator } from '../validation/json-schema-validator.ts'
 import { answerSchemaOf, holderOf } from '../validation/response-format.ts'
@@ -121,9 +122,18 @@ function lastAnswer({ messages, status, error, rejection }: RunResult): AgentMes
   )
 }
 
-function checkAnswer(schema: StandardSchema | JsonSchema, answer: JsonValue, options: ParseOutputOptions): ReturnType<JsonCheck> {
+/** A strict service answers null where a property is optional: what fits without such nulls is read without them. */
+async function checkAnswer(
+  schema: StandardSchema | JsonSchema,
+  answer: JsonValue,
+  options: ParseOutputOptions,
+): Promise<Awaited<ReturnType<JsonCheck>>> {
   const json = holderOf(schema) === undefined ? answer : unwrapped(answer)
-  if (isStandardSchema(schema)) return schema['~standard'].validate(json)
   const validator = options.schemaValidator ?? jsonSchemaValidator
-  return validator.compile(schema)(json)
+  const check: JsonCheck = isStandardSchema(schema) ? (value) => schema['~standard'].validate(value) : validator.compile(schema)
+  const whole = await check(json)
+  if (whole.issues === undefined) return whole
+  const sparse = withoutNulls(json, whole.issues)
+  const result = sparse === undefined ? whole : await check(sparse)
+  return result.issues === undefined ? result : whole
 }

@@ -52,6 +52,18 @@ describe('result.output', () => {
     expect((await new Agent({ ...settings, schemaValidator, responseFormat: placeJson }).prompt('?').result).output).toBe('made by it')
   })
 
+  it('is read without the nulls that a strict service gives for optional properties', async () => {
+    const { settings } = saying('{"city":"Oslo","note":null,"near":[{"city":"Moss","note":null}],"kept":null}')
+    const named = z.object({ city: z.string(), note: z.string().optional() })
+    const nested = named.extend({ near: z.array(named), kept: z.null() })
+    const read = { city: 'Oslo', near: [{ city: 'Moss' }], kept: null }
+    for (const responseFormat of [nested, z.toJSONSchema(nested)]) {
+      expect((await new Agent({ ...settings, responseFormat }).prompt('?').result).output).toEqual(read)
+    }
+    const demanding = new Agent({ ...settings, responseFormat: z.object({ note: z.string() }) })
+    expect((await demanding.prompt('?').result).output).toBeUndefined()
+  })
+
   it('is not there without a form of the answer', async () => {
     const { settings, warnings } = saying(oslo)
     const agent = new Agent(settings)

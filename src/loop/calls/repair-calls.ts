@@ -1,6 +1,7 @@
 import { argumentsFault, cutFault, parseArguments } from '../../base/json/call-arguments.ts'
 import { lateChunk } from '../../base/late/late-chunk.ts'
 import { errorText } from '../../contract/errors.ts'
+import { isObject } from '../../contract/json.ts'
 import type { AssistantEntry } from '../assistant-stream.ts'
 import type { LoopState } from '../loop-state.ts'
 import { parsed } from './prepare-call.ts'
@@ -17,7 +18,9 @@ export function repairCalls(loop: LoopState, message: AssistantEntry): Promise<v
   if (!isWhole || !content.some((block) => block.type === 'toolCall' && block.invalidArguments !== undefined)) return undefined
   return chunk
     .load()
-    .then(({ repairArguments }) => repairArguments(loop, message, { argumentsFault, cutFault, parseArguments, parsed, errorText }))
+    .then(({ repairArguments }) =>
+      repairArguments(loop, message, { argumentsFault, cutFault, parseArguments, parsed, errorText, isObject }),
+    )
     .catch((error) => {
       if (!loop.stop.aborted) loop.fail(error)
     })

@@ -98,7 +98,7 @@ export function checkKeyHost({ api_key, headers, base_url = '' }: ModelSection, 
 function isKeptBeside(address: string, key: string): boolean {
   const [owner = ''] = key.trim().toUpperCase().split('_API_KEY')
   const [use] = isVariable(address.trim()) ? variableUses(address.trim()) : []
-  return use !== undefined && use.name.trim().toUpperCase().startsWith(`${owner}_`)
+  return use?.name.trim().toUpperCase().startsWith(`${owner}_`) ?? false
 }
 
 /** `OPENAI_API_KEY_2` is a key of the same service. */

@@ -1,6 +1,6 @@
 import type { argumentsFault, cutFault, parseArguments } from '../../../base/json/call-arguments.ts'
 import type { errorText } from '../../../contract/errors.ts'
-import type { JsonObject } from '../../../contract/json.ts'
+import type { isObject, JsonObject } from '../../../contract/json.ts'
 import type { Content, ToolCallContent } from '../../../contract/message/content.ts'
 import type { AgentTool } from '../../../types/tool/tool.ts'
 import type { AssistantEntry } from '../../assistant-stream.ts'
@@ -15,6 +15,7 @@ export interface LoopParts {
   parseArguments: typeof parseArguments
   parsed: typeof parsed
   errorText: typeof errorText
+  isObject: typeof isObject
 }
 
 /** A run whose calls are repaired. */
@@ -90,8 +91,7 @@ async function givenByHook(
     const given = await stop.race((async () => hook(info))())
     if (given === undefined || given === null) return undefined
     const args: unknown = Object(given).arguments
-    const isObject = typeof args === 'object' && args !== null && !Array.isArray(args)
-    const fault = isObject ? parts.argumentsFault(args) : 'arguments are no object'
+    const fault = parts.isObject(args) ? parts.argumentsFault(args) : 'arguments are no object'
     if (fault !== undefined) throw new TypeError(`it answered neither { arguments } nor nothing: ${fault}`)
     return JSON.parse(JSON.stringify(args))
   } catch (error) {

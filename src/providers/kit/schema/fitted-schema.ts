@@ -87,7 +87,8 @@ const plainness = perObject((schema: JsonSchema) => {
 })
 
 const plainKeywords = new Set(['type', 'title', 'description', 'properties', 'required', 'additionalProperties', 'items', 'enum'])
-const plainName = /^[a-zA-Z0-9_.-]{1,64}$/
+/** Names that every service takes. */
+const plainName = /^\w[\w.-]{0,63}$/
 
 function isPlainSchema(value: unknown, isRoot = false): boolean {
   if (!isObject(value) || typeof value.type !== 'string') return false

@@ -2,7 +2,7 @@ import { isObject, type JsonSchema } from '../../../../contract/json.ts'
 import type { FittedSchema, SchemaDialect } from '../fitted-schema.ts'
 import { type Dialect, dialects } from './dialects.ts'
 import { closed, completed, openness, refersToItself } from './held-objects.ts'
-import { combined, objectRoot } from './object-root.ts'
+import { combined, objectRoot, unions } from './object-root.ts'
 import { referenceIn } from './references.ts'
 
 /** How many schemas are sent, with those that stand in place of references: beyond that, anything fits. */
@@ -90,7 +90,6 @@ class Fitting {
 
   root(isTools: boolean): JsonSchema {
     const { hasObjectRoot, rootKeywords } = this.#rules
-    const unions = ['anyOf', 'oneOf', 'allOf', 'not', 'if', 'enum', 'const', 'dependentSchemas', 'dependentRequired'] as const
     if (hasObjectRoot) for (const keyword of unions) if (keyword in this.#whole) this.#tell(keyword, '')
     const root = hasObjectRoot ? objectRoot(this.#whole, this.#resolve) : this.#whole
     const fitted = this.#fitted(root, { path: '', seen: new Set() })
@@ -214,7 +213,7 @@ class Fitting {
       const { const: only, ...rest } = schema
       schema = {
         ...rest,
-        ...(only !== null && !('type' in rest) && { type: typeOf(only) }),
+        ...(!('type' in rest) && ['string', 'number', 'boolean'].includes(typeof only) && { type: typeof only }),
         ...(only === null ? { type: 'null' } : { enum: [only] }),
       }
     }
@@ -290,10 +289,7 @@ class Fitting {
 /** Those of the values of a list that are of one type. */
 function valuesOf(type: unknown, values: unknown): JsonSchema {
   if (!Array.isArray(values)) return {}
-  return { enum: values.filter((value) => typeOf(value) === type || (type === 'integer' && Number.isInteger(value))) }
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'array' : typeof value
+  return {
+    enum: values.filter((value) => (value === null ? 'null' : typeof value) === type || (type === 'integer' && Number.isInteger(value))),
+  }
 }

@@ -3,20 +3,10 @@ import { isObject, type JsonSchema } from '../../../../contract/json.ts'
 /** Finds what a `$ref` names; `undefined` where that is nothing, or is being read already. */
 export type Resolve = (ref: string, seen: ReadonlySet<string>) => { schema: JsonSchema; seen: ReadonlySet<string> } | undefined
 
-const notOfObjects = [
-  '$ref',
-  'anyOf',
-  'oneOf',
-  'allOf',
-  'not',
-  'if',
-  'then',
-  'else',
-  'enum',
-  'const',
-  'dependentSchemas',
-  'dependentRequired',
-]
+/** What an object at the root may not say beside its properties. */
+export const unions: readonly string[] = ['anyOf', 'oneOf', 'allOf', 'not', 'if', 'enum', 'const', 'dependentSchemas', 'dependentRequired']
+/** What is read into one object, and goes. */
+const read: readonly string[] = [...unions, '$ref', 'then', 'else']
 
 const nowhere: ReadonlySet<string> = new Set()
 
@@ -35,7 +25,7 @@ export function objectRoot(schema: JsonSchema, resolve: Resolve): JsonSchema {
 function asObject(value: unknown, resolve: Resolve, seen: ReadonlySet<string>): JsonSchema {
   if (!isObject(value)) return { type: 'object' }
   let root: JsonSchema = { ...value, type: 'object' }
-  for (const keyword of notOfObjects) delete root[keyword]
+  for (const keyword of read) delete root[keyword]
   const found = typeof value.$ref === 'string' ? resolve(value.$ref, seen) : undefined
   if (found !== undefined) root = combined(asObject(found.schema, resolve, found.seen), root)
   for (const each of listOf(value.allOf)) root = combined(root, asObject(each, resolve, seen))

@@ -1,3 +1,4 @@
+import { nameOfPart } from '../../../../base/json/json-pointer.ts'
 import { isObject, type JsonSchema, ownFieldIn } from '../../../../contract/json.ts'
 
 /** The schema that a `$ref` within `whole` names; `undefined` where it names none. */
@@ -5,7 +6,7 @@ export function referenceIn(whole: JsonSchema, ref: string): JsonSchema | undefi
   if (ref !== '#' && !ref.startsWith('#/')) return undefined
   let found: unknown = whole
   for (const part of ref.split('/').slice(1)) {
-    const name = decoded(part).replaceAll('~1', '/').replaceAll('~0', '~')
+    const name = nameOfPart(decoded(part))
     found = Array.isArray(found) ? found[Number(name)] : ownFieldIn(found, name)
   }
   return isObject(found) ? found : undefined
