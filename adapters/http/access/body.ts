@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { isJsonObject, startTimer } from '../../../src/internal.ts'
+import { fieldIn, isJsonObject, parsedJson, startTimer } from '../../../src/internal.ts'
 import { LastOfList } from './last-of-list.ts'
 import { ProblemError, refuse } from './problem.ts'
 
@@ -66,8 +66,8 @@ class LastKept extends LastOfList implements Kept {
   readonly #maxChars: number
 
   constructor(maxChars: number) {
-    // In a string the quotes would be escaped.
-    super('messages', (message) => /"role"\s*:\s*"assistant"/.test(message))
+    // Parsed: data in a message may have roles too, and a role may be written with escapes.
+    super('messages', (message) => fieldIn(parsedJson(message), 'role') === 'assistant')
     this.#maxChars = maxChars
   }
 

@@ -24,8 +24,9 @@ describe('of a list that is read as it comes', () => {
         fc.constantFrom(undefined, 1),
         (rest, messages, size, indent) => {
           const whole = { ...rest, messages }
-          const kept = JSON.parse(keptOf(JSON.stringify(whole, undefined, indent), size))
-          expect(kept).toEqual(JSON.parse(JSON.stringify({ ...whole, messages: messages.slice(-1) })))
+          // Texts, not values: V8 13.6 takes an escaped key for one that it has parsed before (`"\""` for `"\\"`).
+          const kept = keptOf(JSON.stringify(whole, undefined, indent), size)
+          expect(kept).toBe(JSON.stringify({ ...whole, messages: messages.slice(-1) }, undefined, indent))
         },
       ),
       { numRuns: runs(500, 20_000) },
@@ -37,6 +38,18 @@ describe('of a list that is read as it comes', () => {
     const last = new LastOfList('messages', (element) => /"at":\d*0,/.test(element))
     for (const piece of text([1, 10, 2, 20, 3, 4]).match(/.{1,7}/gs) ?? []) last.add(piece)
     expect(last.text).toBe(text([20, 4]))
+  })
+
+  it('keeps keys and strings with escapes that are cut at any character', () => {
+    const odd = ['"', '\\', '\\"', '"]', ',"messages":[', '\\\\"', '}', '[', '\n"\\', 'messages"', '\u2028']
+    for (const one of odd)
+      for (const two of odd) {
+        const rest = { [one]: { [two]: [two, { [one]: two }] } }
+        const whole = { ...rest, messages: [{ [two]: one }, [one, two], { [one]: [two] }], [`${two} `]: [one] }
+        const text = JSON.stringify(whole)
+        const expected = JSON.stringify({ ...whole, messages: whole.messages.slice(-1) })
+        for (let size = 1; size < 12; size += 1) expect(keptOf(text, size)).toBe(expected)
+      }
   })
 
   it('what is no such JSON stays as it is', () => {
