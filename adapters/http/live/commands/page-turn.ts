@@ -1,6 +1,6 @@
 import { type Agent, type AgentMessage, type AgentRun, ConfigError, type UserMessage } from '../../../../src/index.ts'
 import { callsToAnswer, isReport, lastSaidAt } from '../../../../src/internal.ts'
-import { messagesWithBytes, queuedInputs } from '../../../../src/session/index.ts'
+import { messagesWithBytes } from '../../../../src/session/index.ts'
 import { ProblemError, refuse } from '../../access/problem.ts'
 import type { PageAnswer, PageTurn } from '../desk/desk-command.ts'
 import type { LiveSession } from '../live-session.ts'
@@ -171,10 +171,7 @@ async function isOfLastRun(live: LiveSession, id: string): Promise<boolean> {
   const { messages } = await live.agent()
   const since = messages.slice(messages.findIndex((message) => message.id === id) + 1)
   const said = since.filter((message) => message.role === 'user' && !isReport(message))
-  if (said.length === 0) return true
-  const queued = [...queuedInputs(await live.recorded.records()).values()].filter(({ status }) => status === 'delivered')
-  const heard = new Set(queued.flatMap(({ messages: together }) => together.map((message) => message.id)))
-  return said.every((message) => heard.has(message.id))
+  return said.length === 0 || live.recorded.wereQueued(new Set(said.map((message) => message.id)))
 }
 
 function refuseStale(): never {

@@ -16,7 +16,11 @@ import { ProblemError, unknownLoop } from '../../access/problem.ts'
 import { maxAttempts } from '../live-session-host.ts'
 import { continuationOf, type UnfinishedRun, unfinishedRun } from '../unfinished-run.ts'
 import { type History, type HistoryPage, historyIn, type PageQuery, readPage } from './history-page.ts'
+import { endsOf } from './log-end.ts'
 import { type LoopPage, readLoops } from './loop-page.ts'
+
+/** Records that are read first to find something near the end of a log. */
+const recordsReadFirst = 64
 
 /** How a run has ended. */
 interface Outcome {
@@ -116,6 +120,18 @@ export class RecordedSession {
     return last?.seq === seq && last.epoch === epoch && more.length === 0
   }
 
+  /** Whether all of these messages were said to runs that were on. Reads no more of the log than it takes to know. */
+  async wereQueued(messageIds: ReadonlySet<string>): Promise<boolean> {
+    for await (const { records } of this.#ends()) {
+      const queued = deliveredIn(records)
+      const others = [...messageIds].filter((id) => !queued.has(id))
+      if (others.length === 0) return true
+      const began = messagesThatBegan(records)
+      if (others.some((id) => began.has(id))) return false
+    }
+    return false
+  }
+
   /** What was said to a run while it was on, by the id of the message. */
   async queuedInput(messageId: string): Promise<RecordedInput | undefined> {
     return queuedInputs(await this.records()).get(messageId)
@@ -171,9 +187,38 @@ export class RecordedSession {
     )
   }
 
+  /** Reads no more of the log than it takes to find the newest one. */
   async #recordOf(messageId: string): Promise<SessionRecord | undefined> {
-    return (await this.records()).findLast(({ entry }) => 'message' in entry && entry.message.id === messageId)
+    for await (const { records } of this.#ends()) {
+      const found = records.findLast(({ entry }) => 'message' in entry && entry.message.id === messageId)
+      if (found !== undefined) return found
+    }
+    return undefined
   }
+
+  #ends() {
+    return endsOf((last) => this.records({ last }), recordsReadFirst)
+  }
+}
+
+/** The messages that runs were told while they were on, and have heard. */
+function deliveredIn(records: readonly SessionRecord[]): Set<string> {
+  const heard = [...queuedInputs(records).values()].filter(({ status }) => status === 'delivered')
+  return new Set(heard.flatMap(({ messages }) => messages.map(({ id }) => id)))
+}
+
+/** The messages that runs began with, of runs whose whole log is here and that go on with no other: what these were told besides is here too. */
+function messagesThatBegan(records: readonly SessionRecord[]): Set<string> {
+  const ended = new Set<string>()
+  const begun = new Set<string>()
+  const said = new Set<string>()
+  const queued = deliveredIn(records)
+  for (const { entry, loopId = '' } of records) {
+    if (entry.type === 'loopEnd') ended.add(loopId)
+    else if (entry.type === 'loopStart' && (entry.parentLoopId === undefined || ended.has(entry.parentLoopId))) begun.add(loopId)
+    else if (entry.type === 'input' && begun.has(loopId) && !queued.has(entry.message.id)) said.add(entry.message.id)
+  }
+  return said
 }
 
 /** What ends a run in the log. */

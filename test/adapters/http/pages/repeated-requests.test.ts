@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { memorySessionStore, type SessionStore } from '../../../../src/index.ts'
 import { type Script, scripted } from '../../../../src/providers/scripted/index.ts'
 import { gate, tool } from '../../../support/play.ts'
 import { type PageWorld, pageWorld } from './page-world.ts'
@@ -60,6 +61,24 @@ describe('the same message of a page again', () => {
     await (await chat(world, [said('m2', 'once more')])).text()
     expect([textIn(await (await chat(world, [said('m1', 'go')])).text()), paid()]).toEqual([textIn(first), 2])
     expect(await world.stored()).toHaveLength(4)
+  })
+
+  it('reads the end of a long log only, once the history was read', async () => {
+    const store = memorySessionStore()
+    let read = 0
+    const tail: SessionStore['tail'] = async (...asked) => {
+      const found = await store.tail(...asked)
+      read += found.records.length
+      return found
+    }
+    const world = await pageWorld(() => ({ model: scripted(() => ({ text: 'fine' })) }), { ...store, tail })
+    for (let at = 0; at < 60; at += 1) await (await chat(world, [said(`message-${at}`, 'go')])).text()
+    const { length } = (await store.tail('s')).records
+    const again = async (at: number) => textIn(await (await chat(world, [said(`message-${at}`, 'go')])).text())
+    await again(0)
+    read = 0
+    expect([await again(0), await again(30), await again(58), await again(59)]).toEqual(Array(4).fill('fine '))
+    expect(read).toBeLessThan(length)
   })
 
   it.each([false, true])('goes on with a run that failed, without its tools (after a restart: %s)', async (restarts) => {
