@@ -21,7 +21,7 @@ export interface PageWorld extends AsyncDisposable {
   /** The first and the last event of streams that lack their beginning or their end. */
   unfinished: string[]
   /** The requests of clients that may change something. */
-  readonly sent: { path: string; body: unknown }[]
+  readonly sent: { path: string; body: unknown; headers: Record<string, string> }[]
   /** Ends the server, as a deployment does, and starts another one over the same store. */
   restart(how?: { recover: boolean }): Promise<void>
   /** An unmodified chat of the AI SDK. */
@@ -59,7 +59,7 @@ export async function pageWorld(options: () => AgentOptions, store: SessionStore
     if (init?.method === 'POST') {
       world.posts += 1
       world.bodies.push(JSON.parse(String(init.body)))
-      world.sent.push({ path: pathname, body: world.bodies.at(-1) })
+      world.sent.push({ path: pathname, body: world.bodies.at(-1), headers: Object.fromEntries(new Headers(init.headers)) })
     }
     const response = await fetch(input, init)
     if (init?.method === 'POST') world.statuses.push(response.status)
