@@ -21,6 +21,28 @@ describe('defineTool', () => {
     expect(typeof tool.needsApproval === 'function' && (await tool.needsApproval({ a: 11 }))).toBe(true)
   })
 
+  it('takes functions that return nothing, or a text beside flags of a result', async () => {
+    const saved: string[] = []
+    const save = (text: string): void => {
+      saved.push(text)
+    }
+    const parameters = z.object({ text: z.string() })
+    const saves = [
+      defineTool({ ...base, parameters, execute: ({ text }) => save(text) }),
+      defineTool({ ...base, parameters, execute: async ({ text }) => save(text) }),
+      defineTool({ ...base, parameters, execute: async ({ text }): Promise<void> => save(text) }),
+      defineTool({ ...base, parameters, execute: ({ text }) => (text === '' ? undefined : 'saved') }),
+      defineTool({ ...base, parameters, execute: ({ text }) => ({ content: text, endRun: true }) }),
+    ]
+    // @ts-expect-error A tool may return nothing that JSON cannot hold.
+    defineTool({ ...base, parameters, execute: () => 1n })
+    // @ts-expect-error
+    defineTool({ ...base, parameters, execute: () => new Map<string, string>() })
+    const returned = await Promise.all(saves.map((tool) => tool.execute({ text: 'a' }, context())))
+    expect(returned).toEqual([undefined, undefined, undefined, 'saved', { content: 'a', endRun: true }])
+    expect(saved).toEqual(['a', 'a', 'a'])
+  })
+
   it('takes a raw JSON Schema with a type for its arguments', async () => {
     const tool = defineTool<{ path: string }>({
       ...base,

@@ -10,8 +10,14 @@ export interface ClientCallContext {
   readonly signal: AbortSignal
 }
 
-/** Runs a call: what it returns, or the message of what it throws, is told the model. */
-export type ClientToolFunction<Input = JsonObject, Output = JsonValue> = (args: Input, ctx: ClientCallContext) => Output | Promise<Output>
+/** Runs a call: what it returns, or the message of what it throws, is told the model. One of unknown types may return nothing: `(no output)`. */
+export type ClientToolFunction<Input = JsonObject, Output = JsonValue> = (
+  args: Input,
+  ctx: ClientCallContext,
+) => Returned<Output> | Promise<Returned<Output>>
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement has this type
+type Returned<Output> = JsonValue extends Output ? Output | undefined | void : Output
 
 /** A tool that a page brings along, for a server that allows its name. */
 export interface OfferedClientTool<Input = JsonObject, Output = JsonValue> {

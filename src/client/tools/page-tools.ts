@@ -1,8 +1,8 @@
-import { shownOutput, unshownText } from '../../base/json/tool-output.ts'
+import { noOutput, shownOutput, unshownText } from '../../base/json/tool-output.ts'
 import { logWarning } from '../../base/log-warning.ts'
 import { startTimer } from '../../base/timer.ts'
 import { ConfigError, errorText, PhiError } from '../../contract/errors.ts'
-import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonSchema } from '../../contract/json.ts'
 import { newId } from '../../contract/message/ids.ts'
 import type { ClientToolDeclaration } from '../../contract/model/choices.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
@@ -160,11 +160,21 @@ export class PageTools {
       await this.#source.answerCall(call, answer, this.#clientId)
       if (this.#calls.get(key) === known) this.#calls.delete(key)
     } catch (error) {
-      if (codeOf(error) === 'invalidBody' || codeOf(error) === 'invalidMessage') {
-        known.answer = { error: `The page could not tell its result: ${errorText(error)}` }
-        await this.#source.answerCall(call, known.answer, this.#clientId).catch((again: unknown) => this.#warn(again))
-      }
+      if (isRefused(error)) await this.#tellShorter(known, answer, errorText(error))
       this.#lost(key, known, error)
+    }
+  }
+
+  /** The tool has run: a model that heard of an error, or nothing at all, would have it run again. */
+  async #tellShorter(known: KnownCall, refused: ClientCallAnswer, why: string): Promise<void> {
+    const answers: ClientCallAnswer[] =
+      'error' in refused
+        ? [{ error: 'Failed.' }, { error: '' }]
+        : [{ output: unshownText(why) }, { output: 'The tool ran.' }, { output: '' }]
+    for (const answer of answers) {
+      known.answer = answer
+      const again = await this.#source.answerCall(known.call, answer, this.#clientId).catch((refusal: unknown) => refusal)
+      if (!isRefused(again)) return again === undefined ? undefined : this.#warn(again)
     }
   }
 
@@ -189,6 +199,11 @@ export class PageTools {
 /** What says that somebody else was faster, or that nobody waits any more. */
 const over: ReadonlySet<string> = new Set(['unknownCall', 'notFound', 'argumentsChanged', 'claimedElsewhere', 'closed'])
 
+/** Whether a server takes no such result. */
+function isRefused(error: unknown): boolean {
+  return codeOf(error) === 'invalidBody' || codeOf(error) === 'invalidMessage'
+}
+
 function codeOf(error: unknown): string {
   return PhiError.isInstance(error) ? error.code : 'failed'
 }
@@ -202,9 +217,8 @@ function pageTool(given: unknown): PageTool {
 async function answerOf({ run }: PageTool, { call, stop }: KnownCall, warn: (why: string) => void): Promise<ClientCallAnswer> {
   const { toolCallId, toolName, arguments: args } = call
   try {
-    const output: JsonValue | undefined = await run(args satisfies JsonObject, { toolCallId, toolName, signal: stop.signal })
-    // What has nothing to say is done.
-    const shown = shownOutput(output ?? 'Done.')
+    const output = await run(args satisfies JsonObject, { toolCallId, toolName, signal: stop.signal })
+    const shown = shownOutput(output === undefined ? noOutput : output)
     if ('value' in shown) return { output: shown.value }
     warn(shown.why)
     return { output: unshownText(shown.why) }

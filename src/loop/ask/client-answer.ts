@@ -25,7 +25,7 @@ export function answeredResult(given: ClientCallAnswer, { toolCallId, maxResultC
   const isOne = (output === undefined) !== (error === undefined)
   if (!isOne || (error !== undefined && typeof error !== 'string'))
     refuse(`The result of call "${toolCallId}" is { output } with a JSON value, or { error } with a text.`)
-  const value = checked(output ?? error, toolCallId, maxResultChars)
+  const value = checked(error === undefined ? output : error, toolCallId, maxResultChars)
   if (error !== undefined) return { content: [textOf(String(error))], isError: true }
   if (typeof value === 'string') return { content: [textOf(value)] }
   const blocks = blocksIn(value)

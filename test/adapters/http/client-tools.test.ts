@@ -299,10 +299,10 @@ describe('a page runs tools for a session on a server', () => {
     expect((await session.prompt('go').result).text).toBe('{"city":"Oslo"}')
   })
 
-  it('what it cannot tell becomes an error for the model', async () => {
+  it('tells the model that the tool ran, when the server refuses its result', async () => {
     const session = host().open()
     session.tools({ set_theme: () => 'x'.repeat(300_000) })
-    expect(await session.prompt('go').text()).toContain('The page says: The page could not tell its result')
+    expect(await session.prompt('go').text()).toMatch(/^The page says: The tool ran\. Its result cannot be shown: .*262144 are allowed/)
   })
 
   it('goes on where a run was left waiting', async () => {

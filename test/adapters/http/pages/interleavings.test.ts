@@ -52,7 +52,8 @@ const callsIn = (message: AgentMessage) =>
   message.role === 'assistant' ? message.content.flatMap((block) => (block.type === 'toolCall' ? [block] : [])) : []
 
 /** Each payment was made exactly once, and each message that was queued was heard once or given back. */
-async function assertExact({ store, ran, paid }: Shop, { payments, accepted, withdrawn, editedIds }: Conversation): Promise<void> {
+async function assertExact({ store, ran, paid }: Shop, conversation: Conversation): Promise<void> {
+  const { accepted, withdrawn, editedIds } = conversation
   const records = await store.tail('s').then(
     (found) => found.records,
     () => [],
@@ -64,7 +65,7 @@ async function assertExact({ store, ran, paid }: Shop, { payments, accepted, wit
   expect([...ran].filter(([id, times]) => times !== 1 || !wasMade.has(id))).toEqual([])
   const done = results.filter(({ toolName, isError }) => toolName === 'pay' && !isError)
   expect(done.filter(({ toolCallId }) => ran.get(toolCallId) !== 1)).toEqual([])
-  const often = [...new Set(paid)].filter((text) => paid.filter((each) => each === text).length > (payments.get(text) ?? 1))
+  const often = [...new Set(paid)].filter((text) => paid.filter((each) => each === text).length > conversation.mostPayments(text))
   expect(often).toEqual([])
   const heard = records.flatMap(({ entry }) => (entry.type === 'input' ? [entry.message.id] : []))
   const queued = queuedInputs(records)

@@ -31,8 +31,10 @@ export class Conversation {
   readonly #version: (typeof versions)[number]
   chat: PageChat
   readonly agent
-  /** Texts that may be paid for more than once, and how often: each regenerate pays again. */
-  readonly payments = new Map<string, number>()
+  /** How often answers to a message were made again, by its id. */
+  readonly #again = new Map<string, number>()
+  /** The messages that these texts are of: an edit and a regenerate of one message may overtake each other. */
+  readonly #idOf = new Map<string, string>()
   /** The keys of messages that a run has accepted. */
   readonly accepted = new Set<string>()
   /** Those that were taken back for good. */
@@ -72,6 +74,11 @@ export class Conversation {
     this.chat = this.#open()
     this.chat.messages = messages
     await this.chat.resumeStream()
+  }
+
+  /** How often this text may be paid for: once, and once more for each time that its answer is made again. */
+  mostPayments(text: string): number {
+    return 1 + (this.#again.get(this.#idOf.get(text) ?? '') ?? 0)
   }
 
   async post(path: string, body: unknown, headers?: Record<string, string>): Promise<number> {
@@ -188,8 +195,8 @@ export class Conversation {
   async #regenerate(twice: boolean): Promise<void> {
     const last = this.chat.messages.findLast(({ role }) => role === 'user')
     if (last === undefined) return
-    const text = last.parts.map((part) => part.text ?? '').join('')
-    this.payments.set(text, (this.payments.get(text) ?? 1) + 1)
+    for (const { text } of last.parts) if (text !== undefined) this.#idOf.set(text, last.id)
+    this.#again.set(last.id, (this.#again.get(last.id) ?? 0) + 1)
     const headers = { 'idempotency-key': `click-${crypto.randomUUID()}` }
     const body = { id: 's', trigger: 'regenerate-message', messages: [last] }
     await Promise.all((twice ? [0, 1] : [0]).map(() => this.post('/chat', body, headers)))
@@ -200,7 +207,9 @@ export class Conversation {
     if (last === undefined) return
     this.editedIds.add(last.id)
     this.#edited.push(...last.parts.flatMap(({ text }) => text ?? []))
-    await this.chat.sendMessage({ text: this.#text('pay'), messageId: last.id })
+    const text = this.#text('pay')
+    for (const each of [text, ...this.#edited.slice(-1)]) this.#idOf.set(each, last.id)
+    await this.chat.sendMessage({ text, messageId: last.id })
   }
 
   /** What was said before an edit and comes once more is another edit: it may pay again. What is queued without a key is said again. */

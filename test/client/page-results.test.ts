@@ -1,0 +1,104 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { runClientTools } from '../../src/client/index.ts'
+import { Agent, type InferTools, textOf } from '../../src/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import { clientTool } from '../../src/tools/index.ts'
+
+const circular: { self?: unknown } = {}
+circular.self = circular
+
+afterEach(() => vi.restoreAllMocks())
+
+/** Runs one call of a tool of the page that may return anything; says what the model hears, and how often the tool ran. */
+async function heard(run: () => unknown, more: { maxResultChars?: number } = {}) {
+  const model = scripted([{ toolCalls: [{ name: 'save', arguments: {} }] }, { text: 'done' }])
+  const save = clientTool({ name: 'save', description: 'Saves the page', parameters: { type: 'object' }, ...more })
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+  const agent = new Agent({ model, tools: [save] })
+  let ran = 0
+  const stop = runClientTools(agent, {
+    save: () => {
+      ran += 1
+      return run() as string // may be anything here
+    },
+  })
+  const { status } = await agent.prompt('go').result
+  stop()
+  const [result] = agent.messages.filter((message) => message.role === 'toolResult')
+  expect([status, ran]).toEqual(['completed', 1])
+  return {
+    text: textOf(result?.content ?? []),
+    isError: result?.isError,
+    warnings: warn.mock.calls.map(([line]) => String(line).split(/[ .]/)[1]),
+  }
+}
+
+describe('a tool of the page that ran', () => {
+  it.each<[string, () => unknown, string]>([
+    ['nothing', () => undefined, '(no output)'],
+    ['a promise of nothing', async () => undefined, '(no output)'],
+    ['null', () => null, 'null'],
+    ['a text as content, and flags', () => ({ content: 'text', endRun: true }), '{"content":"text","endRun":true}'],
+    ['a file', () => ({ content: 'text', path: 'a' }), '{"content":"text","path":"a"}'],
+  ])('has succeeded, when it returns %s', async (_name, run, text) => {
+    expect(await heard(run)).toEqual({ text, isError: false, warnings: [] })
+  })
+
+  it.each<[string, () => unknown, RegExp]>([
+    ['a bigint', () => 1n, /a bigint/],
+    ['a bigint further down', () => ({ n: 1n }), /BigInt/],
+    ['a circle', () => circular, /circular/],
+    ['a response', () => new Response('x'), /Response/],
+    ['a generator', () => (function* () {})(), /Generator/],
+    ['a function', () => () => 1, /function/],
+    ['a number that JSON does not have', () => Number.NaN, /NaN/],
+    ['a file of the browser', () => new File(['x'], 'a.txt'), /File/],
+  ])('has succeeded and warns, when its result cannot be shown: %s', async (_name, run, why) => {
+    const { text, isError, warnings } = await heard(run)
+    expect([text, isError, warnings]).toEqual([expect.stringMatching(why), false, ['clientToolFailed']])
+    expect(text).toMatch(/^The tool ran\. Its result cannot be shown: /)
+  })
+
+  it.each<[string, () => unknown, RegExp]>([
+    ['is longer than the tool allows', () => 'x'.repeat(400), /300 are allowed/],
+    ['has a block that nobody may send', () => ({ content: [{ type: 'audio', data: '' }] }), /content\[0\]/],
+    ['has too many blocks', () => ({ content: Array(21).fill({ type: 'a' }) }), /20 are allowed/],
+  ])('has succeeded and warns, when its result is refused because it %s', async (_name, run, why) => {
+    const { text, isError, warnings } = await heard(run, { maxResultChars: 300 })
+    expect([text, isError, warnings]).toEqual([expect.stringMatching(why), false, ['clientToolFailed']])
+    expect(text).toMatch(/^The tool ran\. Its result cannot be shown: /)
+  })
+
+  it.each([20, 8, 2])('has succeeded, when %d characters are not enough to say why', async (maxResultChars) => {
+    const { text, isError } = await heard(() => 'x'.repeat(100), { maxResultChars })
+    expect([text, isError]).toEqual([maxResultChars === 20 ? 'The tool ran.' : '', false])
+  })
+
+  it('has failed, when it throws', async () => {
+    const failing = () => {
+      throw new Error('no room')
+    }
+    expect(await heard(failing)).toEqual({ text: 'no room', isError: true, warnings: [] })
+  })
+
+  it('has failed, when it throws more than the tool may say', async () => {
+    const failing = () => {
+      throw new Error('x'.repeat(200))
+    }
+    expect(await heard(failing, { maxResultChars: 100 })).toEqual({ text: 'Failed.', isError: true, warnings: ['clientToolFailed'] })
+  })
+})
+
+it('takes handlers that return nothing, and typed ones that return what their tool promises', () => {
+  const agent = new Agent({ model: scripted([]) })
+  const save = clientTool<{ text: string }, 'save', { saved: boolean }>({
+    name: 'save',
+    description: 'Saves',
+    parameters: { type: 'object' },
+  })
+  runClientTools(agent, { save: () => {}, paint: async () => {} })()
+  runClientTools<InferTools<[typeof save]>>(agent, { save: ({ text }) => ({ saved: text !== '' }) })()
+  // @ts-expect-error It promises { saved }.
+  runClientTools<InferTools<[typeof save]>>(agent, { save: () => {} })()
+  expect(agent.messages).toEqual([])
+})
