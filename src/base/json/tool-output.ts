@@ -1,5 +1,6 @@
 import { errorText } from '../../contract/errors.ts'
 import type { JsonValue } from '../../contract/json.ts'
+import type { ClientCallAnswer } from '../../types/run/question.ts'
 
 /** Stands for the result of a tool that returns nothing. */
 export const noOutput = '(no output)'
@@ -21,6 +22,15 @@ export function shownOutput(value: unknown): ShownOutput {
 /** Tells the model that a tool ran, although its result is lost: a model that reads of an error calls again. */
 export function unshownText(why: string): string {
   return `The tool ran. Its result cannot be shown: ${why.replace(/[.!?]?$/, '.')}`
+}
+
+/**
+ * What to answer for a call of a page in place of an answer that was refused, the first one that is taken. The tool has run: a model that hears of an error, or
+ * nothing at all, has it run again.
+ */
+export function answersInstead(refused: ClientCallAnswer, why: string): ClientCallAnswer[] {
+  if ('error' in refused) return [{ error: 'Failed.' }, { error: '' }]
+  return [{ output: unshownText(why) }, { output: 'The tool ran.' }, { output: '' }]
 }
 
 /** At its top: further down, what JSON makes of a value is taken. Of a map it would make `{}`. */

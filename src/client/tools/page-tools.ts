@@ -1,4 +1,4 @@
-import { noOutput, shownOutput, unshownText } from '../../base/json/tool-output.ts'
+import { answersInstead, noOutput, shownOutput, unshownText } from '../../base/json/tool-output.ts'
 import { logWarning } from '../../base/log-warning.ts'
 import { startTimer } from '../../base/timer.ts'
 import { ConfigError, errorText, PhiError } from '../../contract/errors.ts'
@@ -165,13 +165,8 @@ export class PageTools {
     }
   }
 
-  /** The tool has run: a model that heard of an error, or nothing at all, would have it run again. */
   async #tellShorter(known: KnownCall, refused: ClientCallAnswer, why: string): Promise<void> {
-    const answers: ClientCallAnswer[] =
-      'error' in refused
-        ? [{ error: 'Failed.' }, { error: '' }]
-        : [{ output: unshownText(why) }, { output: 'The tool ran.' }, { output: '' }]
-    for (const answer of answers) {
+    for (const answer of answersInstead(refused, why)) {
       known.answer = answer
       const again = await this.#source.answerCall(known.call, answer, this.#clientId).catch((refusal: unknown) => refusal)
       if (!isRefused(again)) return again === undefined ? undefined : this.#warn(again)

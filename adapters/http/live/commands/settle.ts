@@ -1,4 +1,5 @@
 import { type AgentRun, ConfigError, type Receipt, type UserMessage } from '../../../../src/index.ts'
+import { answersInstead, errorText } from '../../../../src/internal.ts'
 import { refuse } from '../../access/problem.ts'
 import type { DeskAnswers, DeskCommands } from '../desk/desk-command.ts'
 import type { LiveSession } from '../live-session.ts'
@@ -31,7 +32,8 @@ export interface Settled {
  *
  * **Contract**
  * - Each answer stands alone. One for a call that does not wait any more is passed over, and the others count.
- * - What is refused for what it says (400 `invalidBody`, 409 `argumentsChanged`) is refused once the others are recorded.
+ * - A result that no result may be, such as one that is too long, becomes one that says that the tool ran.
+ * - What is refused otherwise (400 `invalidBody`, 409 `argumentsChanged`) is refused once the others are recorded.
  * - Refuses with 404 `notFound` where nothing counts and a call is none of the session.
  * - Refuses with 409 `busy` a `message` while another call waits; the answers count all the same.
  */
@@ -106,9 +108,19 @@ class Settling {
       if (asked === undefined) return undefined
       const { run, pending } = asked
       this.#queueMessage(run, pending)
-      await run.answerCall(refOf(result, pending), result.answer, result.clientId)
+      await this.#answer(run, result, pending)
       return run
     })
+  }
+
+  /** A client of another protocol sends the same result with each request: one that is refused must not keep it out for ever. */
+  async #answer(run: AgentRun, { answer, clientId, ...ref }: ClientResult, pending: Required<CallRef>): Promise<void> {
+    const call = refOf(ref, pending)
+    const refusal = await refusalOf(() => run.answerCall(call, answer, clientId))
+    if (refusal === undefined) return
+    for (const instead of answersInstead(answer, errorText(refusal)))
+      if ((await refusalOf(() => run.answerCall(call, instead, clientId))) === undefined) return
+    throw refusal
   }
 
   async end(): Promise<Settled | undefined> {
@@ -169,6 +181,17 @@ function fateOf(run: AgentRun, queued: Receipt): Promise<Fate> {
     })
     void queued.settled.then(done)
   })
+}
+
+/** Why a run takes no such result; undefined where it has taken it. Rejects with what else went wrong. */
+async function refusalOf(answer: () => Promise<void>): Promise<ConfigError | undefined> {
+  try {
+    await answer()
+    return undefined
+  } catch (error) {
+    if (ConfigError.isInstance(error) && error.code === 'invalidMessage') return error
+    throw error
+  }
 }
 
 /** Whether somebody else was faster. */
