@@ -79,6 +79,30 @@ export function callsMade({ messages }: Agent): Set<string> {
   return new Set(messages.flatMap((message) => (message.role === 'assistant' ? callsToAnswer(message.content) : [])).map(({ id }) => id))
 }
 
+/** By what a client tells calls apart whose model repeats an id. */
+export interface KnownCalls {
+  /** The answer that it shows, and how many steps of it. */
+  answer?: { id: string; steps: number } | undefined
+  /** Whether its ids have a number, from the second call of an id on. */
+  isNumbered?: boolean | undefined
+}
+
+/** Whether the model has made another call of the same id since the one that a client means. */
+export function isOfEarlierCall({ messages }: Agent, toolCallId: string, { answer, isNumbered }: KnownCalls): boolean {
+  const responses = messages.filter((message) => message.role === 'assistant')
+  const callsOf = (response: (typeof responses)[number], id: string) => callsToAnswer(response.content).filter((call) => call.id === id)
+  const makes = (response: (typeof responses)[number]) => callsOf(response, toolCallId).length > 0
+  if (isNumbered === true) {
+    const [, id = toolCallId, number = 1] = /^(.+)#(\d+)$/.exec(toolCallId) ?? []
+    const isWhole = id !== toolCallId && responses.some(makes)
+    return !isWhole && responses.flatMap((response) => callsOf(response, id)).length > Number(number)
+  }
+  const from = responses.findIndex(({ id }) => id === answer?.id)
+  if (answer === undefined || from < 0) return false
+  const meant = responses[from + answer.steps - 1]
+  return meant !== undefined && makes(meant) && responses.slice(from + answer.steps).some(makes)
+}
+
 /** Whether anything else waits in `run` than what `except` names. */
 export function waitsForElse(run: AgentRun, except?: string): boolean {
   return [...forPages.pendingIn(run), ...forPeople.pendingIn(run)].some(({ toolCallId }) => toolCallId !== except)

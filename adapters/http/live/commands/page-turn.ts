@@ -26,11 +26,11 @@ const inHistory: PageAnswer = { isJoined: true }
  * - Refuses with 409 `nothingToContinue` what the conversation has left, with 409 `busy` as `beginForPerson`, and as `settleCalls`.
  */
 export async function takeTurn(live: LiveSession, turn: PageTurn): Promise<PageAnswer> {
-  const { message, decisions, results } = turn
+  const { message, decisions, results, answer, isNumbered } = turn
   if (turn.isAgain) return answerAgain(live, turn)
   if (decisions.length + results.length === 0) return message === undefined ? join(live) : say(live, message, turn)
   const fresh = message === undefined || (await stored(live, message.id)) !== undefined ? {} : { message }
-  const settled = await settleCalls(live, { decisions, results, ...fresh })
+  const settled = await settleCalls(live, { decisions, results, answer, isNumbered, ...fresh })
   if (message === undefined) {
     if (settled === undefined) return joinLate(live, [...decisions, ...results])
     return {

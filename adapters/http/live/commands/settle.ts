@@ -3,14 +3,14 @@ import { answersInstead, errorText } from '../../../../src/internal.ts'
 import { refuse } from '../../access/problem.ts'
 import type { DeskAnswers, DeskCommands } from '../desk/desk-command.ts'
 import type { LiveSession } from '../live-session.ts'
-import { askedCall, type CallRef, callsMade, forPages, forPeople, waitsForElse } from './asked-calls.ts'
+import { askedCall, type CallRef, callsMade, forPages, forPeople, isOfEarlierCall, type KnownCalls, waitsForElse } from './asked-calls.ts'
 import { about, refuseBusy } from './begin.ts'
 import { type ClientResult, refOf, refuseUnasked } from './client-calls.ts'
 import { type Decision, refuseUndecided, tell } from './decide.ts'
 import { answerUnattended } from './unattended.ts'
 
 /** What a client says about calls, and in the same request to the model. */
-export interface Settlement {
+export interface Settlement extends KnownCalls {
   decisions: readonly Decision[]
   results: readonly ClientResult[]
   /** Heard right after the results: the model answers both at once. */
@@ -37,12 +37,16 @@ export interface Settled {
  * - Refuses with 404 `notFound` where nothing counts and a call is none of the session.
  * - Refuses with 409 `busy` a `message` while another call waits; the answers count all the same.
  */
-export async function settleCalls(live: LiveSession, { decisions, results, message }: Settlement): Promise<Settled | undefined> {
-  const isKnown = await live.recorded.isKnown()
-  const made = isKnown ? callsMade(await live.agent()) : new Set<string>()
+export async function settleCalls(live: LiveSession, settlement: Settlement): Promise<Settled | undefined> {
+  const { decisions, results, message } = settlement
+  const agent = (await live.recorded.isKnown()) ? await live.agent() : undefined
+  const made = agent === undefined ? new Set<string>() : callsMade(agent)
   const settling = new Settling(live, message)
   for (const decision of decisions) await settling.decide(decision)
-  for (const result of results) await settling.answer({ ...result, toolCallId: ownId(result.toolCallId, made) })
+  for (const result of results) {
+    if (agent !== undefined && isOfEarlierCall(agent, result.toolCallId, settlement)) continue
+    await settling.answer({ ...result, toolCallId: ownId(result.toolCallId, made) })
+  }
   const settled = await settling.end()
   if (settled !== undefined || message !== undefined) return settled
   const unasked = results.find(({ toolCallId }) => !made.has(ownId(toolCallId, made)))

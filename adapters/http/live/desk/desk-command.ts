@@ -2,6 +2,7 @@ import type { ClientCallAnswer } from '../../../../src/client/index.ts'
 import type { InputAnswer, JsonObject, JsonValue, MessageInput, ReceiptStatus, UserMessage } from '../../../../src/index.ts'
 import type { PatchOperation, SavedState } from '../../../../src/shared-state/index.ts'
 import type { ScheduledPrompt } from '../../schedules/schedule-store.ts'
+import type { KnownCalls } from '../commands/asked-calls.ts'
 import type { ClientAsk } from '../commands/client-ask.ts'
 import type { ClientCallRef, ClientResult } from '../commands/client-calls.ts'
 import type { Decision } from '../commands/decide.ts'
@@ -36,7 +37,7 @@ export interface BeginCommands {
 type OwnMessage = UserMessage & { id: string }
 
 /** What a page says that knows messages by ids of its own. */
-export interface PageTurn {
+export interface PageTurn extends KnownCalls {
   message?: OwnMessage | undefined
   /** What it is about: a message that is said anew, or the answer to make again. */
   messageId?: string | undefined

@@ -31,7 +31,16 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     if (state !== undefined && !state.isAsShown) await desk.command({ type: 'takeState', value: state.value, version: state.version })
     const { message, decisions, results } = input
     const key = keyOf(c)
-    const { run, isJoined, since, replyTo } = await desk.command({ type: 'turn', message, decisions, results, isAgain: false, ask, key })
+    const { run, isJoined, since, replyTo } = await desk.command({
+      type: 'turn',
+      message,
+      decisions,
+      results,
+      isNumbered: true,
+      isAgain: false,
+      ask,
+      key,
+    })
     const shared = await desk.read.state()
     const named = { threadId, runId, ...(shared !== undefined && { sharedState: shared }) }
     if (run === undefined) return standing(desk, options, named)

@@ -42,7 +42,7 @@ export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): vo
     const { decisions, results, trigger, message, messageId, answer } = request
     const isAgain = trigger === 'regenerate-message'
     const saysNothing = message === undefined && !isAgain && decisions.length + results.length === 0
-    const turn = { message, messageId, isAgain, decisions, results, ask, key: keyOf(c) }
+    const turn = { message, messageId, isAgain, decisions, results, answer, ask, key: keyOf(c) }
     const came = saysNothing ? undefined : await desk.command({ type: 'turn', ...turn })
     const knownSteps = answer?.steps ?? 0
     if (came?.run === undefined) {
