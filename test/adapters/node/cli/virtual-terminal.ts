@@ -2,11 +2,11 @@ import { rowsOf, widthOf } from '../../../../adapters/node/cli/terminal/text-wid
 
 /** The sequences that the command is known to write: colours, up, right, clear to the end, paste mode, keys in full, the title of the window, a notification with a bell, the question for the background. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a terminal reads
-const known = /\x1b\[(?:(\d*)([AC])|(J)|([\d;]*m)|\?2004[hl]|>1u|<u)|\x1b\]11;\?\x1b\\|\x1b\][09];[^\x07\x1b]*\x07/y
+const known = /\x1b\[(?:(\d*)([AC])|(J)|([\d;]*m)|\?2004[hl]|>1u|<u)|\x1b\]11;\?\x1b\\|(?:\x1b\]0|\x07\x1b\]9);[^\x07\x1b]*\x07/y
 
-/** The beginning of a title. */
+/** The beginning of a title, or of a notification with its bell. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what a terminal reads
-const unfinished = /^\x1b\][09];[^\x07\x1b]{0,200}$/
+const unfinished = /^(?:\x1b\]0|\x07\x1b\]9);[^\x07\x1b]{0,200}$/
 
 /**
  * A small terminal: what a person would see. It throws on any sequence that the command does not write on purpose, so that every test that looks at a
@@ -42,7 +42,7 @@ export class VirtualTerminal {
     let at = 0
     while (at < text.length) {
       const character = text[at] ?? ''
-      if (character === '\x1b') {
+      if (character === '\x1b' || character === '\x07') {
         known.lastIndex = at
         const found = known.exec(text)
         if (found === null) {
@@ -57,7 +57,7 @@ export class VirtualTerminal {
         continue
       }
       // biome-ignore lint/suspicious/noControlCharactersInRegex: what moves the cursor
-      const next = text.slice(at).search(/[\x1b\r\n]/)
+      const next = text.slice(at).search(/[\x07\x1b\r\n]/)
       if (next === 0) {
         if (character === '\r') this.#column = 0
         else this.#down()
