@@ -77,16 +77,21 @@ export class Processes {
     return child
   }
 
+  /** Ends one of them, and what it has started. Resolves when it is gone. */
+  async end(child: ChildProcess): Promise<void> {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    const below = descendants([child.pid])
+    child.kill('SIGTERM')
+    const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
+    await ended
+    clearTimeout(timer)
+    for (const pid of below) killIfThere(pid)
+  }
+
   /** Ends them, the youngest first, and removes their folder. */
   async close(): Promise<void> {
-    for (const child of this.#children.toReversed()) {
-      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) continue
-      const ended = new Promise((resolve) => child.once('exit', resolve))
-      child.kill('SIGTERM')
-      const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
-      await ended
-      clearTimeout(timer)
-    }
+    for (const child of this.#children.toReversed()) await this.end(child)
     process.off('exit', this.#kill)
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -102,6 +107,14 @@ export class Processes {
   readonly #kill = (): void => {
     for (const child of this.#children) child.kill('SIGKILL')
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It ended with its parent.
   }
 }
 

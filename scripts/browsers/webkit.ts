@@ -20,9 +20,11 @@ export interface WebKitPrograms {
   miniBrowser: string
   /** The screen that a window needs. */
   xvfb: string
+  /** How long the browser of a session may take to come up, in milliseconds. Default: `startTimeoutMs`. */
+  sessionTimeoutMs?: number
 }
 
-type Ask = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: Json) => Promise<unknown>
+type Ask = (method: 'GET' | 'POST' | 'DELETE', path: string, body?: Json, signal?: AbortSignal) => Promise<unknown>
 
 /** Starts WebKitGTK, Safari's engine, as Debian has it, on a screen that nobody sees, and speaks WebDriver with it. */
 export async function startWebKit(programs: WebKitPrograms): Promise<DrivenBrowser> {
@@ -31,13 +33,10 @@ export async function startWebKit(programs: WebKitPrograms): Promise<DrivenBrows
     const screen = processes.spawn(programs.xvfb, ['-displayfd', '3', '-screen', '0', '1400x1000x24', '-nolisten', 'tcp'])
     for (const stream of [screen.stdout, screen.stderr]) stream?.resume()
     const display = await firstMatch(screen, screen.stdio[3] as NodeJS.ReadableStream, /(\d+)\n/) // opened for reading by spawn()
-    const port = await freePort()
-    const driver = processes.spawn(programs.driver, ['--host=127.0.0.1', `--port=${port}`], environment(display))
-    for (const stream of [driver.stdout, driver.stderr]) stream?.resume()
-    const ask = client(`http://127.0.0.1:${port}`)
-    await ready(driver, ask)
-    const version = await browserVersion(ask, programs)
-    return { version, newContext: () => newContext(ask, programs), close: () => processes.close() }
+    const sessions = new Sessions(programs, processes, environment(display))
+    const { ask, session, version } = await sessions.begin()
+    await ask('DELETE', session)
+    return { version, newContext: async () => newContext(await sessions.begin()), close: () => processes.close() }
   } catch (error) {
     await processes.close()
     throw error
@@ -58,8 +57,9 @@ function environment(display: string): Record<string, string> {
 
 /** Commands of W3C WebDriver. Source: https://www.w3.org/TR/webdriver2/ */
 function client(address: string): Ask {
-  return async (method, path, body) => {
-    const response = await fetch(`${address}${path}`, { method, ...(method === 'POST' && { body: JSON.stringify(body ?? {}) }) })
+  return async (method, path, body, signal) => {
+    const sent = method === 'POST' && { body: JSON.stringify(body ?? {}) }
+    const response = await fetch(`${address}${path}`, { method, ...sent, ...(signal && { signal }) })
     const { value }: { value: unknown } = JSON.parse(await response.text())
     if (!response.ok) throw new Error(`${path.replace(/^\/session\/[^/]+/, '')}: ${JSON.stringify(value)}`)
     return value
@@ -80,23 +80,64 @@ async function ready(driver: ChildProcess, ask: Ask): Promise<void> {
   }
 }
 
-async function browserVersion(ask: Ask, programs: WebKitPrograms): Promise<string> {
-  const { session, version } = await newSession(ask, programs)
-  await ask('DELETE', session)
-  return version
+/** A session of WebDriver, which has a browser of its own. */
+interface StartedSession {
+  ask: Ask
+  /** How the paths of its commands begin. */
+  session: string
+  version: string
 }
 
-async function newSession(ask: Ask, { miniBrowser }: WebKitPrograms): Promise<{ session: string; version: string }> {
+/**
+ * Begins sessions, one at a time, as WebKitWebDriver has them. A driver whose browser does not come up answers no other session either: it ends,
+ * and the second try has another driver.
+ */
+class Sessions {
+  readonly #programs: WebKitPrograms
+  readonly #processes: Processes
+  readonly #env: Record<string, string>
+  #driver: { ask: Ask; child: ChildProcess } | undefined
+
+  constructor(programs: WebKitPrograms, processes: Processes, env: Record<string, string>) {
+    this.#programs = programs
+    this.#processes = processes
+    this.#env = env
+  }
+
+  begin(): Promise<StartedSession> {
+    return startTwice(async () => {
+      this.#driver ??= await this.#startDriver()
+      const { ask, child } = this.#driver
+      try {
+        return await newSession(ask, this.#programs)
+      } catch (error) {
+        this.#driver = undefined
+        await this.#processes.end(child)
+        throw error
+      }
+    })
+  }
+
+  async #startDriver(): Promise<{ ask: Ask; child: ChildProcess }> {
+    const port = await freePort()
+    const child = this.#processes.spawn(this.#programs.driver, ['--host=127.0.0.1', `--port=${port}`], this.#env)
+    for (const stream of [child.stdout, child.stderr]) stream?.resume()
+    const ask = client(`http://127.0.0.1:${port}`)
+    await ready(child, ask)
+    return { ask, child }
+  }
+}
+
+async function newSession(ask: Ask, { miniBrowser, sessionTimeoutMs = startTimeoutMs }: WebKitPrograms): Promise<StartedSession> {
   const options = { 'webkitgtk:browserOptions': { binary: miniBrowser, args: ['--automation'] } }
   // Each session starts a browser.
-  const begin = () => ask('POST', '/session', { capabilities: { alwaysMatch: options } })
-  const { sessionId, capabilities } = (await startTwice(begin)) as { sessionId: string; capabilities: { browserVersion: string } }
-  return { session: `/session/${sessionId}`, version: `WebKitGTK ${capabilities.browserVersion}` }
+  const started = await ask('POST', '/session', { capabilities: { alwaysMatch: options } }, AbortSignal.timeout(sessionTimeoutMs))
+  const { sessionId, capabilities } = started as { sessionId: string; capabilities: { browserVersion: string } }
+  return { ask, session: `/session/${sessionId}`, version: `WebKitGTK ${capabilities.browserVersion}` }
 }
 
-/** Each context is a session, because sessions share nothing. WebKitWebDriver has one at a time. */
-async function newContext(ask: Ask, programs: WebKitPrograms): Promise<DrivenContext> {
-  const { session } = await newSession(ask, programs)
+/** Each context is a session, because sessions share nothing. */
+async function newContext({ ask, session }: StartedSession): Promise<DrivenContext> {
   const first = (await ask('GET', `${session}/window`)) as string
   let current = first
   let isFirstTaken = false
