@@ -3,7 +3,7 @@ import { openai } from '../../test/harness/server/openai.ts'
 import { crash, main } from '../page/browser.ts'
 import { piece, streamed } from '../page/chunks.ts'
 import { serveModel } from '../page/model-server.ts'
-import { chooseLocalServer, command, composer, quickPage, repeat, say } from '../page/playground-page.ts'
+import { chooseLocalServer, command, composer, quickPage, repeat, say, storesFiles } from '../page/playground-page.ts'
 
 const words = 'These words must not be lost.'
 const attached = (page: Page) => page.getByTestId('attached')
@@ -11,6 +11,7 @@ const attached = (page: Page) => page.getByTestId('attached')
 async function attach(page: Page, name: string): Promise<void> {
   await page.getByLabel('Files to attach').setInputFiles([{ name, mimeType: 'text/plain', buffer: Buffer.from('hello') }])
   await expect(attached(page).filter({ hasText: name })).toBeVisible()
+  await storesFiles(page)
 }
 
 test('what is not said yet is there again after a reload: words, files, and what is said instead of a message', main, async ({ page }) => {
@@ -122,6 +123,7 @@ test('a draft survives its conversation, which another tab deletes', async ({ pa
   await page.getByTestId('interference').getByRole('button', { name: 'New conversation' }).click()
   await expect(composer(page)).toHaveValue(words)
   await expect(attached(page)).toHaveText(/a\.txt/)
+  await storesFiles(page)
   await page.reload()
   await expect(composer(page)).toHaveValue(words)
   await expect(attached(page)).toHaveText(/a\.txt/)
@@ -178,6 +180,7 @@ test('what was written and never sent is found without its address: told when th
   // Another one is begun: it waits in the list.
   await next.getByRole('button', { name: 'New', exact: true }).click()
   await next.getByTestId('draft').getByRole('button').first().click()
+  await expect(composer(next)).toHaveValue(words)
   await composer(next).press('Enter')
   await expect(next.getByTestId('message-user')).toContainText(words)
   await expect(next.getByTestId('stored-session')).toHaveCount(1)

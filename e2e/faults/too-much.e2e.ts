@@ -1,7 +1,7 @@
 import { expect, type Page, test } from 'playwright/test'
 import { violations } from '../accessible/axe.ts'
 import { main } from '../page/browser.ts'
-import { chooseLocalServer, composer, quickPage, say } from '../page/playground-page.ts'
+import { chooseLocalServer, composer, quickPage, say, storesFiles } from '../page/playground-page.ts'
 
 /** Drops so many files on what `selector` means. */
 async function drop(page: Page, selector: string, count: number, [extension, type]: readonly [string, string]): Promise<void> {
@@ -49,6 +49,7 @@ test('a very long text that is pasted goes along as a file, and is there after a
   })
   const attached = page.getByTestId('attached')
   await expect(attached).toHaveText(/pasted\.txt.*6\.0/)
+  await storesFiles(page)
   await page.reload()
   await expect(attached).toHaveText(/pasted\.txt.*6\.0/)
   await say(page, 'What is this?')

@@ -41,6 +41,11 @@ async function ran(page: Page, begin: () => Promise<void>): Promise<void> {
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 }
 
+/** Waits until the browser has stored the files of the draft: a page that ends before has lost them. */
+export async function storesFiles(page: Page): Promise<void> {
+  await expect(page.getByRole('list', { name: 'Attached' })).toHaveAttribute('aria-busy', 'false')
+}
+
 export async function command(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Commands' }).click()
   await page.getByRole('combobox', { name: 'Command' }).fill(name)

@@ -8,12 +8,12 @@ import type { Attachment } from '../state/conversation/attachments.ts'
 import type { Draft } from '../state/conversation/draft.ts'
 
 /** What goes with the draft, each as a chip that can be taken away, and why other files do not. */
-export function AttachedFiles({ draft: { attached, refused } }: { draft: Draft }) {
+export function AttachedFiles({ draft: { attached, isStoring, refused } }: { draft: Draft }) {
   const remove = (block: Attachment) => (attached.value = attached.value.filter((other) => other !== block))
   return (
     <>
       {attached.value.length > 0 && (
-        <ul class="attached" aria-label="Attached" {...scrollable}>
+        <ul class="attached" aria-label="Attached" aria-busy={isStoring.value} {...scrollable}>
           {attached.value.map((block, at) => (
             <li key={at} data-testid="attached">
               <Thumbnail block={block} />

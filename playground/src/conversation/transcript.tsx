@@ -78,6 +78,17 @@ export function Transcript(props: TranscriptProps) {
     lastTop.current = scrollTop
   }
 
+  /** The browser scrolls there step by step, and stops on the way when messages turn out to be taller than was thought. */
+  function onKeyDown(event: KeyboardEvent): void {
+    const { key, target, shiftKey, ctrlKey, altKey, metaKey } = event
+    if (box.current === null || target !== box.current || shiftKey || ctrlKey || altKey || metaKey) return
+    if (key !== 'Home' && key !== 'End') return
+    event.preventDefault()
+    isFollowing.value = key === 'End'
+    follow()
+    if (key === 'Home') box.current.scrollTop = 0
+  }
+
   useLayoutEffect(follow)
   useEffect(() => {
     const observer = new ResizeObserver(follow)
@@ -102,6 +113,7 @@ export function Transcript(props: TranscriptProps) {
         {...scrollable}
         ref={box}
         onScroll={onScroll}
+        onKeyDown={onKeyDown}
       >
         <div class="lines" ref={lines} data-empty={isEmpty}>
           {/* Why nothing was said comes before what could be. */}

@@ -9,6 +9,8 @@ export interface Draft {
   attached: Signal<readonly Attachment[]>
   /** Whether its words are there again after a reload. */
   isKept: Signal<boolean>
+  /** Whether its files are being stored: a page that ends now may lose them. */
+  isStoring: Signal<boolean>
   /** Why other files do not go with it. */
   refused: Signal<readonly string[]>
   /** What waits in the queue of a run of this page: it is said by the run, or it is in the draft again when the page ends before. */
@@ -46,8 +48,15 @@ export function draftOf(sessionId: string): Draft {
     })
   }
 
-  const keepMedia = () => {
-    if (drafts.get(sessionId) === draft) void keepFiles(sessionId, [...waiting.value.flatMap(({ media }) => media), ...attached.value])
+  let stores = 0
+  const keepMedia = async () => {
+    if (drafts.get(sessionId) !== draft) return
+    stores += 1
+    const store = stores
+    draft.isStoring.value = true
+    await keepFiles(sessionId, [...waiting.value.flatMap(({ media }) => media), ...attached.value])
+    // A newer one takes more time.
+    if (store === stores) draft.isStoring.value = false
   }
 
   function edited(messageId: string): Signal<string | undefined> {
@@ -63,6 +72,7 @@ export function draftOf(sessionId: string): Draft {
     text,
     attached,
     isKept: signal(true),
+    isStoring: signal(true),
     refused: signal<readonly string[]>([]),
     waiting,
     edited,
@@ -76,7 +86,7 @@ export function draftOf(sessionId: string): Draft {
   void keptFiles(sessionId).then((media) => {
     // Not what was attached meanwhile.
     if (media.length > 0) draft.giveBack('', media)
-    for (const part of [attached, waiting]) part.subscribe(keepMedia)
+    for (const part of [attached, waiting]) part.subscribe(() => void keepMedia())
   })
   for (const part of [text, waiting]) part.subscribe(keep)
   return draft
