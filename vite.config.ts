@@ -38,6 +38,10 @@ const ofPackage = [
   'test/examples/runtimes.test.ts',
   'test/adapters/cloudflare/{worker,deploy}.test.ts',
   'test/adapters/cloudflare/session/{stores,endpoint,example,handoff,three-clients}.test.ts',
+  'test/adapters/node/session/long-session-memory.test.ts',
+  'test/adapters/postgres/postgres-live-ways.test.ts',
+  'test/client/durable-objects.test.ts',
+  'test/conformance/conformance.test.ts',
   'test/examples/own-store-suite.test.ts',
   'test/adapters/mcp/conformance.test.ts',
   'test/adapters/mcp/server/conformance.test.ts',
@@ -86,11 +90,17 @@ function inBrowser(name: 'chromium' | BrowserName, provider: BrowserProviderOpti
   // Known from the start: a dependency that vite discovers late reloads the page under a running test.
   const ofUseChat = ['@ai-sdk/react', 'ai', 'react', 'react-dom/client']
   const ofBindings = ['vue', 'solid-js']
+  // One page for all files of Chromium: most of the time of a new page is loading again what the last one had.
+  const isolate = name !== 'chromium'
   const ofTraces = ['@opentelemetry/api', '@opentelemetry/sdk-trace-base']
   const optimizeDeps = {
     include: [...dependencies(), 'hono', ...ofUseChat, ...ofBindings, '@modelcontextprotocol/client', ...ofMcpTests, ...ofTraces],
   }
-  return { resolve, optimizeDeps, test: { ...all, name, include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser } }
+  return {
+    resolve,
+    optimizeDeps,
+    test: { ...all, name, isolate, include: ['test/shared/**/*.test.ts', 'test/browser/**/*.test.ts'], browser },
+  }
 }
 
 /** Absent where there is no Chromium: the other projects still run, and `--project chromium` fails. */

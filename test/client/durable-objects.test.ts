@@ -6,4 +6,4 @@ import { faultCases } from './fault-cases.ts'
 const worker = await startWorker({ main: 'test/workers/endpoint-worker.ts', objects: { SESSIONS: 'Conversation', INDEX: 'IndexObject' } })
 afterAll(() => worker.close())
 
-faultCases('sessions in Durable Objects', () => worker.url, runs(120, 1000))
+faultCases('sessions in Durable Objects', () => worker.url, runs(60, 1000))

@@ -14,4 +14,4 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-faultCases('sessions in memory', () => new URL(server.url), runs(120, 1000))
+faultCases('sessions in memory', () => new URL(server.url), runs(60, 1000))

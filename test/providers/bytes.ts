@@ -15,11 +15,11 @@ export function seeded(seed: number): () => number {
 
 /**
  * Returns the places between `from` and `until` at which a stream is cut or damaged, in order. `npm run soak` tries every byte. `npm test` tries
- * 200 seeded places, the borders of frames with two bytes on each side, and the insides of characters.
+ * 80 seeded places, the borders of frames with two bytes on each side, and the insides of characters.
  */
 export function cutsOf(bytes: Uint8Array, { from = 0, until = bytes.length } = {}): number[] {
   const atBorders = [from, from + 1, until - 2, until - 1].filter((at) => at >= from && at < until)
-  const places = [...cutPlaces(bytes, runs(200, bytes.length)), ...atBorders].filter((at) => at >= from && at < until)
+  const places = [...cutPlaces(bytes, runs(80, bytes.length)), ...atBorders].filter((at) => at >= from && at < until)
   return [...new Set(places)].toSorted((left, right) => left - right)
 }
 

@@ -16,8 +16,8 @@ function heapBytes(): number {
 }
 
 const mebi = 1024 * 1024
-const count = runs(150_000, 1_000_000)
-const statusLines = runs(60_000, 200_000)
+const count = runs(60_000, 1_000_000)
+const statusLines = runs(30_000, 200_000)
 const toolUpdates = runs(20_000, 50_000)
 
 describe('an event log of many deltas', () => {
@@ -94,7 +94,7 @@ describe('an event log of many deltas', () => {
   })
 
   it('takes time in proportion, also with a reader that lags behind very many boundary events', async () => {
-    const boundaries = runs(100_000, 300_000)
+    const boundaries = runs(50_000, 300_000)
     const run = new RunEvents()
     const log = new EventLog({ replayBytes: 64 * 1024, onListenerError: () => undefined })
     const reader = log.read()

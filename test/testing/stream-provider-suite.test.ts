@@ -11,10 +11,8 @@ import { runs } from '../support/runs.ts'
 
 const runner = { describe, it, expect }
 const apiKey = 'sk-canary-4f9d2c7b81'
-/** In soak at every byte. */
-const cuts = runs(200, Number.POSITIVE_INFINITY)
-/** For a decoder that `cutsOf` cuts in its own tests. */
-const fewCuts = runs(50, Number.POSITIVE_INFINITY)
+/** In soak at every byte. `decodeLaws` cuts each of these decoders in its own tests too. */
+const cuts = runs(20, Number.POSITIVE_INFINITY)
 
 function fixture(path: string, expected: ProviderFixture['expect'], terminal?: string): ProviderFixture {
   const body = readFileSync(new URL(`../fixtures/${path}.sse`, import.meta.url))
@@ -29,7 +27,7 @@ const bothTools = [
 
 streamProviderSuite(runner, {
   name: 'anthropic',
-  cuts: fewCuts,
+  cuts,
   create: (fetch) => anthropic('claude-test', { apiKey, fetch }),
   fixtures: [
     fixture('anthropic/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, 'message_stop'),
@@ -95,7 +93,7 @@ const threeCalls = [
 
 streamProviderSuite(runner, {
   name: 'google',
-  cuts: fewCuts,
+  cuts,
   create: (fetch) => google('gemini-3.5-flash', { apiKey, fetch }),
   fixtures: [
     fixture('google/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, finishReason),
@@ -111,7 +109,7 @@ streamProviderSuite(runner, {
 // The decoder of google.
 streamProviderSuite(runner, {
   name: 'vertex',
-  cuts: runs(10, Number.POSITIVE_INFINITY),
+  cuts: runs(5, Number.POSITIVE_INFINITY),
   create: (fetch) => vertex('gemini-2.5-flash', { apiKey, fetch, project: 'p', location: 'us-central1' }),
   fixtures: [
     fixture('google/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, finishReason),
@@ -134,7 +132,7 @@ const responsesTools = {
 
 streamProviderSuite(runner, {
   name: 'openaiResponses',
-  cuts: fewCuts,
+  cuts,
   create: (fetch) => openaiResponses('gpt-test', { apiKey, fetch }),
   fixtures: [
     fixture('openai-responses/text', { text: 'Grüße 🌍, wörld', stopReason: 'stop' }, completed),
@@ -154,7 +152,7 @@ streamProviderSuite(runner, {
 // The decoder of openaiResponses.
 streamProviderSuite(runner, {
   name: 'azure',
-  cuts: runs(10, Number.POSITIVE_INFINITY),
+  cuts: runs(5, Number.POSITIVE_INFINITY),
   create: (fetch) => azure('my-deployment', { apiKey, fetch, resource: 'my-resource' }),
   fixtures: [
     fixture('openai-responses/late-encryption', { text: 'Yes.', thinking: 'Hm.', stopReason: 'stop' }, completed),

@@ -96,7 +96,7 @@ describe.each([
   ['memory', () => memorySessionStore()],
   ['files', () => fileSessionStore(temporaryRoot().root)],
 ])('pages of a history: %s', (name, make) => {
-  const cases = name === 'memory' ? runs(16, 500) : runs(8, 100)
+  const cases = name === 'memory' ? runs(8, 500) : runs(4, 100)
   it('are the history, whatever was edited, branched, or waits', async () => {
     await fc.assert(
       fc.asyncProperty(

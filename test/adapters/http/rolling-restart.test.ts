@@ -87,7 +87,7 @@ it('restarts three processes one after the other under a load of 50 runs: each r
   expect([paid.length, new Set(paid).size]).toEqual([300, 300])
 })
 
-const rounds = runs(6, 100)
+const rounds = runs(4, 100)
 
 it(`loses no run when processes are killed ${2 * rounds} times while they drain and while they recover`, { timeout }, async () => {
   const random = seededRandom(5)
@@ -117,7 +117,7 @@ it(`loses no run when processes are killed ${2 * rounds} times while they drain 
   expect(new Set(paid).size).toBe(paid.length)
 })
 
-const steered = runs(8, 78)
+const steered = runs(7, 78)
 
 it(`loses nothing of what was said to runs whose process is killed at once, ${steered} times`, { timeout }, async () => {
   const random = seededRandom(8)

@@ -102,7 +102,7 @@ for (const sandbox of modes) {
       const { run } = shell(sandbox, { maxOutputBytes: 1000, timeoutMs: 60_000 })
       // The first flood lets the allocator grow to its working size; ten times as much must not need more.
       const flood = (bytes: number) => run(`echo first; yes | head -c ${bytes}; echo last`, { ...toolContext(), update: () => {} })
-      const most = runs(200_000_000, 500_000_000)
+      const most = runs(80_000_000, 500_000_000)
       await flood(most / 10)
       const before = process.memoryUsage().rss
       const output = await flood(most)

@@ -220,7 +220,7 @@ describe('nodeWorkspace: races', () => {
     const ended = new Promise((resolve, reject) => worker.once('exit', resolve).once('error', reject))
     const outcomes = new Map<string, number>()
     let escapes = 0
-    const rounds = runs(1000, 3000)
+    const rounds = runs(400, 3000)
     for (let round = 0; round < rounds; round++) {
       const read = workspace.read('dir/secret').then((data) => {
         if (text(data) === 'SECRET') escapes++

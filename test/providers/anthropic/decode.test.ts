@@ -111,7 +111,7 @@ describe('the Messages decoder', () => {
 })
 
 describe('the laws of decoding', () =>
-  decodeLaws({ names, bytesOf: (name) => fixture(`anthropic/${name}.sse`), replay, fragmentations: runs(300, 10_000) }))
+  decodeLaws({ names, bytesOf: (name) => fixture(`anthropic/${name}.sse`), replay, fragmentations: runs(100, 10_000) }))
 
 describe('a stream that is cut off or damaged', () => {
   it.each(names)('%s is a network error wherever it ends early, and never runs half a call', async (name) => {

@@ -189,9 +189,9 @@ describe('what ends a message', () => {
   })
 })
 
-describe('the laws of decoding, binary', () => decodeLaws({ names, bytesOf, replay, fragmentations: runs(300, 5_000) }))
+describe('the laws of decoding, binary', () => decodeLaws({ names, bytesOf, replay, fragmentations: runs(100, 5_000) }))
 describe('the laws of decoding, as lines', () =>
-  decodeLaws({ names, bytesOf: linesOf, replay: replayLines, fragmentations: runs(100, 500) }))
+  decodeLaws({ names, bytesOf: linesOf, replay: replayLines, fragmentations: runs(50, 500) }))
 
 describe('a stream that is damaged', () => {
   it.each(names)('%s is an error wherever a bit is flipped, never an answer', async (name) => {

@@ -208,7 +208,7 @@ describe('the Gemini decoder', () => {
 })
 
 describe('the laws of decoding', () =>
-  decodeLaws({ names, bytesOf: (name) => fixture(`google/${name}.sse`), replay, fragmentations: runs(300, 10_000) }))
+  decodeLaws({ names, bytesOf: (name) => fixture(`google/${name}.sse`), replay, fragmentations: runs(100, 10_000) }))
 
 describe('a stream that is cut off or damaged', () => {
   const early = names.filter((name) => name !== 'stop-everywhere' && name !== 'error-list' && name !== 'mid-stream-error')

@@ -186,7 +186,7 @@ describe('the Responses decoder', () => {
   })
 })
 
-describe('the laws of decoding', () => decodeLaws({ names, bytesOf: read, replay, fragmentations: runs(300, 10_000) }))
+describe('the laws of decoding', () => decodeLaws({ names, bytesOf: read, replay, fragmentations: runs(100, 10_000) }))
 
 describe('a stream that is cut off or damaged', () => {
   it.each(names.filter((name) => !/error|failed/.test(name)))('%s is a network error wherever it ends early', async (name) => {

@@ -14,6 +14,6 @@ describe('the decoder of Chat Completions', () => {
       const model = openaiCompatible('m', { baseUrl: 'http://127.0.0.1:9', fetch: answering(pieces) })
       return outcomeOf(model.provider, requestFor(model))
     },
-    fragmentations: runs(300, 10_000),
+    fragmentations: runs(100, 10_000),
   })
 })

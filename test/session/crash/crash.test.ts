@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runs } from '../../support/runs.ts'
+import { isSoak, runs } from '../../support/runs.ts'
 import { lossesOf, lossesOfJournals, lossesOfMedia, lossesOfSaves } from './crash-run.ts'
 import { flaws } from './seeded-flaws.ts'
 
@@ -7,8 +7,8 @@ const seeds = runs(300, 10_000)
 const minute = 60_000
 
 /** The first seed at which something is lost, and what. */
-async function firstLoss(count: number, run: (seed: number) => Promise<string[]>): Promise<string | undefined> {
-  for (let seed = 1; seed <= count; seed++) {
+async function firstLoss(count: number, run: (seed: number) => Promise<string[]>, from = 1): Promise<string | undefined> {
+  for (let seed = from; seed < from + count; seed++) {
     const losses = await run(seed)
     if (losses.length > 0) return `seed ${seed}: ${losses.slice(0, 3).join(', ')}`
   }
@@ -49,19 +49,31 @@ describe('the file driver on a disk that forgets and tears what was not synced',
   )
 })
 
+/** Where mistakes that cost little were found last: `npm test` begins there, `npm run soak` at the first seed. */
+const lastFound: Readonly<Record<string, { records: number; journals: number }>> = {
+  'newer writers are looked for before the append': { records: 11, journals: 154 },
+  'older logs are read before the epoch is created': { records: 358, journals: 461 },
+  'an epoch may be created twice': { records: 10, journals: 108 },
+  'logs are deleted before the name of the snapshot is durable': { records: 118, journals: 240 },
+  'snapshots are not synced': { records: 53, journals: 385 },
+}
+const begin = (name: string, kind: 'records' | 'journals'): number => (isSoak ? 1 : (lastFound[name]?.[kind] ?? 1))
+
 describe('the simulation finds a driver with a mistake', () => {
   it.each(Object.entries(flaws))(
     '%s',
-    async (_name, flaw) => {
-      expect(await firstLoss(2000, (seed) => lossesOf(seed, flaw))).toMatch(/is lost|out of order|twice/)
+    async (name, flaw) => {
+      const found = await firstLoss(2000, (seed) => lossesOf(seed, flaw), begin(name, 'records'))
+      expect(found).toMatch(/is lost|out of order|twice/)
     },
     minute,
   )
 
   it.each(Object.entries(flaws))(
     'of an agent: %s',
-    async (_name, flaw) => {
-      expect(await firstLoss(4000, (seed) => lossesOfJournals(seed, flaw))).toMatch(/is lost|out of order|twice/)
+    async (name, flaw) => {
+      const found = await firstLoss(4000, (seed) => lossesOfJournals(seed, flaw), begin(name, 'journals'))
+      expect(found).toMatch(/is lost|out of order|twice/)
     },
     minute,
   )

@@ -105,7 +105,7 @@ describe('code in colours', () => {
         const colours = coloursOf(name, endlessTime)
         for (const each of lines) expect(textOf(colours?.line(each) ?? [])).toBe(each)
       }),
-      { numRuns: runs(300, 20_000) },
+      { numRuns: runs(100, 20_000) },
     )
   })
 

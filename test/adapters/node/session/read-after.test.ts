@@ -1,13 +1,9 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { type FileOperations, nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
 import { logSessionStore } from '../../../../src/session/index.ts'
 import { seededRandom } from '../../../../src/testing/seeded-random.ts'
 import { note, notesIn } from '../../../../src/testing/session-store/session-samples.ts'
-import { quickProgram } from '../../../support/quick-program.ts'
 import { runs } from '../../../support/runs.ts'
 import { temporaryRoot } from '../temporary.ts'
 
@@ -66,14 +62,4 @@ describe('what comes after a cursor', () => {
     ])
     expect(count.chars).toBeLessThan(1_500_000)
   })
-})
-
-const program = quickProgram(fileURLToPath(new URL('long-agent.ts', import.meta.url)))
-
-it('goes on with a long session in one and a half times the memory of what it keeps', async () => {
-  const { root } = temporaryRoot()
-  await promisify(execFile)(process.execPath, [program.path, root, 'write'])
-  // 80 MB of text, and some 25 MB that a program takes which has done nothing.
-  const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=145', program.path, root, 'resume'])
-  expect(stdout).toBe('2000 messages, then completed\n')
 })
