@@ -5,7 +5,7 @@ import { violations } from './axe.ts'
 
 test.beforeEach(({ page }) => page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' }))
 
-test('axe finds nothing in the page, in either theme', main, async ({ page }) => {
+test('axe finds nothing in the page, in either theme', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto(quickPage)
   await expect(page.getByRole('heading', { name: 'See the loop think' })).toBeVisible()

@@ -1,8 +1,7 @@
 import { expect, test } from 'playwright/test'
-import { main } from '../page/browser.ts'
 import { card, pick, quickPage, repeat, status } from '../page/playground-page.ts'
 
-test('a screen reader is told of calls, approvals, the trace and the tree', main, async ({ page }) => {
+test('a screen reader is told of calls, approvals, the trace and the tree', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 })
   await page.goto(quickPage)
   await pick(page, 'Approval')

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright/test'
-import { expect, main, test } from '../page/browser.ts'
+import { expect, test } from '../page/browser.ts'
 import { chooseLocalServer, pick, quickPage, status } from '../page/playground-page.ts'
 
 /** Widths that are asked for by name: a phone, 320 CSS pixels (WCAG 1.4.10), 1440 × 900 at 200 %, and a large screen. */
@@ -87,7 +87,7 @@ for (const [name, use] of Object.entries(sizes)) {
   })
 }
 
-test('nothing lies beside the window from 320 to 2560 px, however long the name of the model is', main, async ({ page }) => {
+test('nothing lies beside the window from 320 to 2560 px, however long the name of the model is', async ({ page }) => {
   const check = async () => {
     for (const width of [320, 390, 480, 481, 640, 720, 721, 860, 861, 900, 1100, 1101, 1440, 2560]) {
       await page.setViewportSize({ width, height: 900 })

@@ -64,7 +64,7 @@ test('files that are dropped, pasted and picked go with the prompt, and are ther
   expect(readFileSync(await (await saving).path(), 'latin1')).toBe(pdf.text)
 })
 
-test('a file goes without words', main, async ({ page }) => {
+test('a file goes without words', async ({ page }) => {
   await bring(composer(page), 'drop', pdf)
   await expect(chips(page)).toHaveCount(1)
   await page.getByRole('button', { name: 'Send' }).click()

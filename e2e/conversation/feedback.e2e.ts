@@ -1,8 +1,8 @@
 import { violations } from '../accessible/axe.ts'
-import { expect, mainEverywhere, test } from '../page/browser.ts'
+import { everywhere, expect, test } from '../page/browser.ts'
 import { exported, finish, quickPage, repeat } from '../page/playground-page.ts'
 
-test('an answer is marked, also after a reload, until that is taken back', mainEverywhere, async ({ page }) => {
+test('an answer is marked, also after a reload, until that is taken back', everywhere, async ({ page }) => {
   await page.goto(quickPage)
   await finish(page, 'Text')
   const good = page.getByRole('button', { name: 'Good answer' })

@@ -1,8 +1,8 @@
 import { longHistory } from '../../test/harness/long-history.ts'
-import { expect, main, test } from '../page/browser.ts'
+import { expect, test } from '../page/browser.ts'
 import { quickPage, say, status } from '../page/playground-page.ts'
 
-test('the search of the browser finds what is not in the page, and that comes into sight', main, async ({ page }) => {
+test('the search of the browser finds what is not in the page, and that comes into sight', async ({ page }) => {
   await page.goto(quickPage)
   const file = { name: 'long.jsonl', mimeType: 'text/plain', buffer: Buffer.from(await longHistory(400)) }
   await page.getByLabel('File to import').setInputFiles(file)

@@ -1,7 +1,7 @@
-import { expect, main, test } from '../page/browser.ts'
+import { expect, test } from '../page/browser.ts'
 import { quickPage, repeat } from '../page/playground-page.ts'
 
-test('formulas are drawn, money is not, and what is no TeX, or asks for more, is text', main, async ({ page }) => {
+test('formulas are drawn, money is not, and what is no TeX, or asks for more, is text', async ({ page }) => {
   const files: string[] = []
   page.on('request', (request) => files.push(new URL(request.url()).pathname))
   await page.goto(quickPage)

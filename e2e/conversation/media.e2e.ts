@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, type Page, test } from 'playwright/test'
 import { violations } from '../accessible/axe.ts'
-import { main, watched } from '../page/browser.ts'
+import { watched } from '../page/browser.ts'
 import { finish, quickPage } from '../page/playground-page.ts'
 
 let trouble: () => Promise<string[]>
@@ -23,7 +23,7 @@ test.afterEach(async () => expect(await trouble()).toEqual([]))
 
 const sources = (page: Page) => page.getByTestId('sources').last()
 
-test('an answer about a PDF names the pages that it rests on, also after a reload', main, async ({ page }) => {
+test('an answer about a PDF names the pages that it rests on, also after a reload', async ({ page }) => {
   await finish(page, 'A PDF with page citations')
   for (const _visit of ['first', 'reloaded']) {
     await expect(page.getByTestId('message-user').getByTestId('media')).toContainText('fram-handbook.pdf')
@@ -69,7 +69,7 @@ test('a search of the service shows where it is and what it found', async ({ pag
   expect(await violations(page)).toEqual([])
 })
 
-test('a picture is shown, and edited in the next turn', main, async ({ page }) => {
+test('a picture is shown, and edited in the next turn', async ({ page }) => {
   await finish(page, 'Picture')
   await finish(page, 'Edited picture')
   const pictures = page.getByTestId('message-assistant').getByRole('img')

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright/test'
-import { expect, mainEverywhere, test, watched } from '../page/browser.ts'
+import { everywhere, expect, mainEverywhere, test, watched } from '../page/browser.ts'
 import { card, composer, finish, pick, quickPage, repeat, status } from '../page/playground-page.ts'
 
 let trouble: () => Promise<string[]>
@@ -54,7 +54,7 @@ test('what was said can be said otherwise: the other answer stays in the tree', 
   await expect(page.getByTestId('loop')).toHaveCount(2)
 })
 
-test('the last question is answered again', mainEverywhere, async ({ page }) => {
+test('the last question is answered again', everywhere, async ({ page }) => {
   await repeat(page, 'Hello?')
   await page.getByRole('button', { name: 'Answer the last question again' }).click()
   await expect(page.locator('[data-testid=loop][data-kind=rerun]')).toHaveCount(1)

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { marked } from 'marked'
 import { type Listening, serve } from '../../adapters/node/http/serve.ts'
 import { violations } from '../accessible/axe.ts'
-import { expect, main, test } from '../page/browser.ts'
+import { expect, test } from '../page/browser.ts'
 
 /** Some pages of the documentation, built as `npm run site` builds them. */
 const pages = ['index', 'getting-started', 'concepts/errors', 'reference/env', 'playground']
@@ -67,7 +67,7 @@ test('README fits one screen of 1280 × 1400', async ({ page }) => {
   expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(1400)
 })
 
-test('the search finds a section by keyboard, and leads there', main, async ({ page }) => {
+test('the search finds a section by keyboard, and leads there', async ({ page }) => {
   await page.goto(at('index'))
   await page.keyboard.press('/')
   await page.keyboard.type('ratelimited')

@@ -247,37 +247,35 @@ for (const [name, { address, says }] of Object.entries(silences)) {
   })
 }
 
-test(
-  'an answer that does not fit its schema is not done: the place that does not fit is named, and one asks again or edits the schema',
-  main,
-  async ({ page }) => {
-    const answers = ['{"city":7}', '{"city":"Oslo"}']
-    await using service = await serveModel(openai, () => ({ text: [answers[service.requests.length - 1] ?? ''] }))
-    await page.goto(quickPage)
-    await page.getByTestId('model-button').click()
-    await page.getByText('Local server').click()
-    await page.getByRole('combobox', { name: 'Model' }).fill('test-model')
-    await page.getByRole('textbox', { name: 'Address' }).fill(`${service.url}/v1`)
-    await page.getByRole('tab', { name: 'Agent', exact: true }).click()
-    await page
-      .getByRole('textbox', { name: 'Schema of the answer' })
-      .fill('{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}')
-    await page.getByRole('button', { name: 'Apply' }).click()
-    await expect(page.getByRole('dialog')).toHaveCount(0)
-    await say(page, words)
-    await expect(status(page)).toHaveText('Schema not met')
-    await expect(ending(page)).toContainText('city: expected string, got number')
-    await expect(page.getByTestId('stop-reason')).toHaveText('Schema not met')
-    await expect(page.getByTestId('span').filter({ hasText: 'Schema not met' })).toHaveCount(1)
-    await expect(page.getByTestId('announcer')).toContainText('Schema not met')
-    await page.reload()
-    await expect(status(page)).toHaveText('Schema not met')
-    await expect(ending(page)).toContainText('city: expected string, got number')
-    await ending(page).getByRole('button', { name: 'Edit the schema' }).click()
-    await expect(page.getByRole('textbox', { name: 'Schema of the answer' })).toHaveValue(/"city"/)
-    await page.keyboard.press('Escape')
-    await ending(page).getByRole('button', { name: 'Try again' }).click()
-    await expect(status(page)).toHaveText('Done')
-    await expect(ending(page)).toHaveCount(0)
-  },
-)
+test('an answer that does not fit its schema is not done: the place that does not fit is named, and one asks again or edits the schema', async ({
+  page,
+}) => {
+  const answers = ['{"city":7}', '{"city":"Oslo"}']
+  await using service = await serveModel(openai, () => ({ text: [answers[service.requests.length - 1] ?? ''] }))
+  await page.goto(quickPage)
+  await page.getByTestId('model-button').click()
+  await page.getByText('Local server').click()
+  await page.getByRole('combobox', { name: 'Model' }).fill('test-model')
+  await page.getByRole('textbox', { name: 'Address' }).fill(`${service.url}/v1`)
+  await page.getByRole('tab', { name: 'Agent', exact: true }).click()
+  await page
+    .getByRole('textbox', { name: 'Schema of the answer' })
+    .fill('{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await say(page, words)
+  await expect(status(page)).toHaveText('Schema not met')
+  await expect(ending(page)).toContainText('city: expected string, got number')
+  await expect(page.getByTestId('stop-reason')).toHaveText('Schema not met')
+  await expect(page.getByTestId('span').filter({ hasText: 'Schema not met' })).toHaveCount(1)
+  await expect(page.getByTestId('announcer')).toContainText('Schema not met')
+  await page.reload()
+  await expect(status(page)).toHaveText('Schema not met')
+  await expect(ending(page)).toContainText('city: expected string, got number')
+  await ending(page).getByRole('button', { name: 'Edit the schema' }).click()
+  await expect(page.getByRole('textbox', { name: 'Schema of the answer' })).toHaveValue(/"city"/)
+  await page.keyboard.press('Escape')
+  await ending(page).getByRole('button', { name: 'Try again' }).click()
+  await expect(status(page)).toHaveText('Done')
+  await expect(ending(page)).toHaveCount(0)
+})

@@ -148,7 +148,7 @@ test('what a filter refuses comes back into the composer, and why stands in sigh
   await expect(composer(page)).toHaveValue('Note that the password of the safe is walrus.')
 })
 
-test('a key that is missing is asked for, with the way to the settings; the words stay', main, async ({ page }) => {
+test('a key that is missing is asked for, with the way to the settings; the words stay', async ({ page }) => {
   await page.goto(quickPage)
   await page.getByTestId('model-button').click()
   await page.getByText('Your own key').click()

@@ -1,6 +1,5 @@
 import { expect, type Page, test } from 'playwright/test'
 import { violations } from '../accessible/axe.ts'
-import { main } from '../page/browser.ts'
 import { chooseLocalServer, composer, quickPage, say, storesFiles } from '../page/playground-page.ts'
 
 /** Drops so many files on what `selector` means. */
@@ -73,7 +72,7 @@ test('what the browser does not keep is said to end with the page: words and set
   expect(await violations(page)).toEqual([])
 })
 
-test('a file that is dropped beside the conversation does not take the place of the page', main, async ({ page }) => {
+test('a file that is dropped beside the conversation does not take the place of the page', async ({ page }) => {
   await page.goto(quickPage)
   await expect(page.getByRole('tab', { name: 'Trace' })).toBeVisible()
   const isTaken = await page.locator('.inspector').evaluate((pane) => {

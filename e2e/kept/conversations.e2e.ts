@@ -35,7 +35,7 @@ test('what was seen of an answer is there again after its page was closed in the
   await expect(page.getByText('She stands in Oslo today')).toBeVisible()
 })
 
-test('what is not sent yet is there after a reload, and when one comes back', main, async ({ page }) => {
+test('what is not sent yet is there after a reload, and when one comes back', async ({ page }) => {
   await page.goto(quickPage)
   await say(page, 'Hello.')
   await expect(status(page)).toHaveAttribute('data-status', 'completed')

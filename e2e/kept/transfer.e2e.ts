@@ -1,5 +1,4 @@
 import { expect, type Page, test } from 'playwright/test'
-import { main } from '../page/browser.ts'
 import { exported, finish, repeat, tab } from '../page/playground-page.ts'
 
 const stored = (page: Page) => page.getByTestId('stored-session')
@@ -56,7 +55,7 @@ test('as Markdown it is there to be read, and only that', async ({ page }) => {
   }
 })
 
-test('as a page it is read anywhere, without a network and without scripts, and comes back whole', main, async ({ page, browser }) => {
+test('as a page it is read anywhere, without a network and without scripts, and comes back whole', async ({ page, browser }) => {
   await take(page, files.phi?.text)
   await expect(answer(page)).toBeVisible()
   const shared = await exported(page, 'page')

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright/test'
-import { expect, mainEverywhere, test, watched } from '../page/browser.ts'
+import { everywhere, expect, mainEverywhere, test, watched } from '../page/browser.ts'
 import { finish, pick, quickPage, repeat, status, tab } from '../page/playground-page.ts'
 
 let trouble: () => Promise<string[]>
@@ -29,7 +29,7 @@ test('the trace nests turns, models, tools and sub-agents, and selects for all p
   await expect(card.getByTestId('child-run')).toContainText('I search the logbook.')
 })
 
-test('a link leads to the same selection and the same tab', mainEverywhere, async ({ page }) => {
+test('a link leads to the same selection and the same tab', everywhere, async ({ page }) => {
   await finish(page, 'Thinking and tools')
   await spans(page, 'turn').first().locator('.span-label').click()
   await tab(page, 'Request')

@@ -64,7 +64,7 @@ test.describe('replay and comparison', () => {
     await composer(page).fill('More.')
   })
 
-  test('compares configurations: times, cost, winner and the reason', main, async ({ page }) => {
+  test('compares configurations: times, cost, winner and the reason', async ({ page }) => {
     await command(page, 'compare 2')
     await page.getByRole('button', { name: 'Configuration', exact: true }).click()
     await page.getByRole('button', { name: 'Compare', exact: true }).click()
