@@ -25,8 +25,8 @@ const all = {
 const resolve = { tsconfigPaths: true }
 
 /**
- * What packs the package, bundles it, installs from the registry, runs the suites of others, or runs on another platform what Node tries too:
- * `npm run test:all` only. What only a Durable Object promises of its sessions stays in `npm test`.
+ * What packs the package, bundles it, installs from the registry, runs the suites of others, runs on another platform or backend what Node tries too,
+ * or shows the comfort of the terminal: `npm run test:all` only. What only a Durable Object promises of its sessions stays in `npm test`.
  */
 const ofPackage = [
   'test/package*.test.ts',
@@ -38,8 +38,9 @@ const ofPackage = [
   'test/examples/runtimes.test.ts',
   'test/adapters/cloudflare/{worker,deploy}.test.ts',
   'test/adapters/cloudflare/session/{stores,endpoint,example,handoff,three-clients}.test.ts',
+  'test/adapters/node/cli/{clipboard-image,colours,files,first-day,forms,playground,typing}.test.ts',
   'test/adapters/node/session/long-session-memory.test.ts',
-  'test/adapters/postgres/postgres-live-ways.test.ts',
+  'test/adapters/postgres/{lost-replies,many-processes,postgres-live-ways,silent-database,unwilling-database,written-by-hand}.test.ts',
   'test/client/durable-objects.test.ts',
   'test/conformance/conformance.test.ts',
   'test/examples/own-store-suite.test.ts',

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type ConfigFormat, parseConfig, parseConfigAuto, substituteEnv } from '../../src/config/index.ts'
 import { ConfigError } from '../../src/index.ts'
 import { refusal } from '../support/agent-files.ts'
+import { runs } from '../support/runs.ts'
 
 async function failure(text: string, format: ConfigFormat = 'toml'): Promise<ConfigError> {
   const error: unknown = await parseConfig(text, format).catch((reason: unknown) => reason)
@@ -298,7 +299,7 @@ describe('a hostile text', () => {
           expect(error.line, error.message).toBeGreaterThan(0)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(200, 5000) },
     )
   })
 

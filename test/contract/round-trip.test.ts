@@ -9,6 +9,7 @@ import { type Shape, tagsOf } from '../../src/contract/shape/shape.ts'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { exportSession, importSession, parseMessages, parseSession, parseSnapshot, serializeMessages } from '../../src/session/index.ts'
+import { runs } from '../support/runs.ts'
 import { valuesOf } from './arbitrary-shape.ts'
 
 const history = fc
@@ -30,7 +31,7 @@ describe('what one reader accepts, all others can read', () => {
         expect(other.messages).toEqual(messages)
         expect(fresh(other.messages).messages).toEqual(messages)
       }),
-      { numRuns: 150 },
+      { numRuns: runs(60, 1500) },
     )
   })
 
@@ -45,7 +46,7 @@ describe('what one reader accepts, all others can read', () => {
         await importSession(to, await exportSession(from, 's'))
         expect(await to.load('s')).toEqual(await from.load('s'))
       }),
-      { numRuns: 60 },
+      { numRuns: runs(30, 600) },
     )
   })
 
@@ -60,7 +61,7 @@ describe('what one reader accepts, all others can read', () => {
         const read: unknown = JSON.parse(JSON.stringify(value))
         expect([fits(shape, read), fitsLog(shape, read)]).toEqual([true, true])
       }),
-      { numRuns: 200 },
+      { numRuns: runs(80, 2000) },
     )
   })
 })

@@ -11,6 +11,7 @@ import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import { vertex } from '../../src/providers/vertex/index.ts'
 import type { Model } from '../../src/types/model/model.ts'
 import type { StreamRequest } from '../../src/types/model/provider.ts'
+import { runs } from '../support/runs.ts'
 import { anyMessage } from './arbitraries.ts'
 import { answering, fixture } from './bytes.ts'
 import { answerBy, authorOf, plainRequest, result, user } from './model-call.ts'
@@ -116,7 +117,7 @@ describe('what is remembered of a conversation never shows', () => {
           expect(body).toBe(await freshBody(model, messages, conversations.systemPrompt))
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(50, 1500) },
     )
   })
 

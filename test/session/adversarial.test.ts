@@ -141,7 +141,7 @@ describe('a process that ends', () => {
         for (let next = cut + (cut % 3); next <= after.length; next += 3) await goOn(after.slice(0, next), 'send')
       }
     }
-  }, 60_000)
+  })
 
   it('after any record of branches and sub-agents that share a store: every loop of every session can be taken up', async () => {
     const { store, lines } = storeOf()
@@ -168,7 +168,7 @@ describe('a process that ends', () => {
         await goOn(part, 'send', { sessionId })
       }
     }
-  }, 60_000)
+  })
 })
 
 it('a log tells what the events of the same runs tell', async () => {

@@ -6,6 +6,7 @@ import { nodeFileOperations } from '../../../adapters/node/session/file-operatio
 import { memorySessionStore, type SessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { type LogDriver, logSessionStore, memoryDriver, type SessionRecord } from '../../../src/session/index.ts'
+import { runs } from '../../support/runs.ts'
 import { temporaryRoot } from '../node/temporary.ts'
 
 const agentId = 'agent'
@@ -68,7 +69,9 @@ async function recover(store: SessionStore) {
   return begun
 }
 
-it('three runs among 5,000 sessions in memory are taken up without a look at the others', async () => {
+const inMemory = runs(1000, 5000)
+
+it(`three runs among ${inMemory} sessions in memory are taken up without a look at the others`, async () => {
   const driver = memoryDriver()
   let given = 0
   const list: LogDriver['list'] = async (query) => {
@@ -77,12 +80,14 @@ it('three runs among 5,000 sessions in memory are taken up without a look at the
     return found
   }
   const store = logSessionStore({ ...driver, list })
-  await fill(store, 5000)
+  await fill(store, inMemory)
   expect([await recover(store), given]).toEqual([3, 3])
   expect([await memoryLiveSessions({ store, agent: () => ({ model: scripted([]) }) }).recover(), given]).toEqual([0, 3])
 })
 
-it('three runs among 2,000 sessions in files are taken up with a look at those that were written since the last time', async () => {
+const inFiles = runs(500, 2000)
+
+it(`three runs among ${inFiles} sessions in files are taken up with a look at those that were written since the last time`, async () => {
   const { root } = temporaryRoot()
   const operations = nodeFileOperations()
   const looks = new Set<string>()
@@ -102,16 +107,16 @@ it('three runs among 2,000 sessions in files are taken up with a look at those t
   }
   /** A store as another process has it. */
   const another = () => logSessionStore(fileDriver(root, watched))
-  await fill(logSessionStore(fileDriver(root, quick)), 2000)
+  await fill(logSessionStore(fileDriver(root, quick)), inFiles)
   // Whoever looks first looks at all, and says what it has seen.
   expect((await another().list({ status: 'running' })).sessions.map(({ sessionId }) => sessionId)).toEqual(leftOnes.toReversed())
-  expect(looks.size).toBe(2000)
+  expect(looks.size).toBe(inFiles)
   looks.clear()
   bytes = 0
   expect(await recover(another())).toBe(3)
   expect([...looks].toSorted()).toEqual(leftOnes)
   // The index says of a session where it ends; that and what belongs to the three.
-  expect(bytes / 2000).toBeLessThan(120)
+  expect(bytes / inFiles).toBeLessThan(120)
   looks.clear()
   await write(another(), 's8', (await samples()).left)
   expect((await another().list({ status: 'running' })).sessions.map(({ sessionId }) => sessionId)).toEqual(['s8'])

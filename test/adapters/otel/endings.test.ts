@@ -4,6 +4,7 @@ import { traceAgent } from '../../../adapters/otel/index.ts'
 import { SubAgentTool } from '../../../src/agent/index.ts'
 import { Agent, type AgentTool, defineTool } from '../../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
+import { runs } from '../../support/runs.ts'
 import { countingTracer, memoryTracer, outline } from './spans.ts'
 
 const nothing = { type: 'object' } as const
@@ -88,7 +89,7 @@ describe('whatever happens', () => {
         trace.stop()
         expect(ends().every((count) => count === 1)).toBe(true)
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60, 2000) },
     )
   })
 

@@ -286,24 +286,20 @@ describe('an abort, anywhere in a run that waits for everything', () => {
   it.each([
     ['answers', false],
     ['hangs', true],
-  ])(
-    'within every callback, which then %s',
-    async (_, hangs) => {
-      const whole = await passTime(playStopped({}))
-      for (let place = 0; place < whole.places.length; place += 1) {
-        const played = await passTime(playStopped({ place, hangs }))
-        // Calls that run at the same time do not always come in the same order.
-        const where = `${played.places[place]} (${place})`
-        // A journal that hangs fails the run: what it was told may not be durable.
-        // Of what is queued only its receipt waits for it.
-        const failed = hangs && where.startsWith('journal') && !where.startsWith('journal queued')
-        const hasEnded = where.startsWith('journal loopEnd')
-        check(played, where, failed || hasEnded ? 'error' : 'aborted')
-        if (!hangs) await goOn(played, where)
-      }
-    },
-    60_000,
-  )
+  ])('within every callback, which then %s', async (_, hangs) => {
+    const whole = await passTime(playStopped({}))
+    for (let place = 0; place < whole.places.length; place += 1) {
+      const played = await passTime(playStopped({ place, hangs }))
+      // Calls that run at the same time do not always come in the same order.
+      const where = `${played.places[place]} (${place})`
+      // A journal that hangs fails the run: what it was told may not be durable.
+      // Of what is queued only its receipt waits for it.
+      const failed = hangs && where.startsWith('journal') && !where.startsWith('journal queued')
+      const hasEnded = where.startsWith('journal loopEnd')
+      check(played, where, failed || hasEnded ? 'error' : 'aborted')
+      if (!hangs) await goOn(played, where)
+    }
+  })
 
   it('at every event', async () => {
     const whole = await passTime(playStopped({}))
@@ -312,7 +308,7 @@ describe('an abort, anywhere in a run that waits for everything', () => {
       check(played, `${type} ${seq}`, 'aborted')
       await goOn(played, `${type} ${seq}`)
     }
-  }, 60_000)
+  })
 
   it('after every number of steps, until the run ends by itself', async () => {
     let isWhole = false
@@ -321,5 +317,5 @@ describe('an abort, anywhere in a run that waits for everything', () => {
       isWhole = played.result.status === 'error'
       check(played, `${steps} steps`, isWhole ? 'error' : 'aborted')
     }
-  }, 120_000)
+  })
 })

@@ -5,6 +5,7 @@ import type { CacheStrategy } from '../../../src/contract/model/request.ts'
 import type { ResponseFormat } from '../../../src/contract/model/request-settings.ts'
 import { cacheHitRate } from '../../../src/contract/model/usage.ts'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
+import { runs } from '../../support/runs.ts'
 import { answer, bodyFor, call, request, result, user } from './call.ts'
 
 const breakpoint = '"cache_control":{"type":"ephemeral"}'
@@ -48,7 +49,7 @@ describe('cache breakpoints', () => {
         // One more after media in the last message.
         expect(countIn(body.messages)).toBeLessThanOrEqual(2 * wants('cacheMessages'))
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100, 3000) },
     )
   })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ApiProtocol } from '../../../src/contract/model/model-config.ts'
+import { runs } from '../../support/runs.ts'
 import { anyHistory } from '../arbitraries.ts'
 import { issuedIds } from '../model-call.ts'
 import { bodyFor, request, type WireMessages } from './call.ts'
@@ -32,7 +33,7 @@ describe('any history sends', () => {
         expect(anthropicFaults(body.messages as WireMessages, issuedIds(asked.model, messages))).toEqual([])
         expect(JSON.stringify(body).split('"cache_control":{"type":"ephemeral"}').length - 1).toBeLessThanOrEqual(4)
       }),
-      { numRuns: 400 },
+      { numRuns: runs(120, 4000) },
     )
   })
 
@@ -44,7 +45,7 @@ describe('any history sends', () => {
         expect(await bodyFor(made)).toEqual(await bodyFor({ ...made, messages: structuredClone(messages) }))
         expect(JSON.stringify(messages)).toBe(before)
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60, 2000) },
     )
   })
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ApiProtocol } from '../../../src/contract/model/model-config.ts'
+import { runs } from '../../support/runs.ts'
 import { anyHistory } from '../arbitraries.ts'
 import { issuedIds } from '../model-call.ts'
 import { bodyFor, request } from './call.ts'
@@ -38,7 +39,7 @@ describe('any history sends', () => {
         const asked = request(model, { messages, thinkingLevel, credential })
         expect(bedrockFaults(await bodyFor(asked), { ...rules, issued: issuedIds(asked.model, messages) })).toEqual([])
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100, 3000) },
     )
   })
 
@@ -50,7 +51,7 @@ describe('any history sends', () => {
         expect(await bodyFor(made)).toEqual(await bodyFor({ ...made, messages: structuredClone(messages) }))
         expect(JSON.stringify(messages)).toBe(before)
       }),
-      { numRuns: 150 },
+      { numRuns: runs(50, 1500) },
     )
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Content } from '../../../src/contract/message/content.ts'
 import type { ApiProtocol } from '../../../src/contract/model/model-config.ts'
 import { vertex } from '../../../src/providers/vertex/index.ts'
+import { runs } from '../../support/runs.ts'
 import { anyHistory } from '../arbitraries.ts'
 import { issuedIds } from '../model-call.ts'
 import { answer, bodyFor, modern, old, request, user } from './call.ts'
@@ -34,7 +35,7 @@ describe('any history sends', () => {
         const { contents } = await bodyFor(asked)
         expect(geminiFaults(contents, { isModern, issued: issuedIds(asked.model, messages) })).toEqual([])
       }),
-      { numRuns: 400 },
+      { numRuns: runs(120, 4000) },
     )
   })
 
@@ -48,7 +49,7 @@ describe('any history sends', () => {
         const { body } = await provider.encode(request(model, { model: config, messages }))
         expect(geminiFaults(JSON.parse(body).contents, { isModern, issued: issuedIds(config, messages) })).toEqual([])
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60, 2000) },
     )
   })
 
@@ -60,7 +61,7 @@ describe('any history sends', () => {
         expect(await bodyFor(made)).toEqual(await bodyFor({ ...made, messages: structuredClone(messages) }))
         expect(JSON.stringify(messages)).toBe(before)
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60, 2000) },
     )
   })
 
@@ -83,7 +84,7 @@ describe('any history sends', () => {
         const sent = contents[1]?.parts.map((part) => part.thoughtSignature)
         expect(sent).toEqual(said.content.map((block) => (block.type === 'image' ? '' : block.providerState?.payload.thoughtSignature)))
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60, 2000) },
     )
   })
 })

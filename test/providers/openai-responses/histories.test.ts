@@ -6,6 +6,7 @@ import type { Message } from '../../../src/contract/message/message.ts'
 import { azure } from '../../../src/providers/azure/index.ts'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 import type { Model } from '../../../src/types/model/model.ts'
+import { runs } from '../../support/runs.ts'
 import { anyArguments } from '../arbitraries.ts'
 import { answerBy, authorOf, issuedIds } from '../model-call.ts'
 import { bodyFor, inputFor } from './call.ts'
@@ -125,7 +126,7 @@ describe('any history becomes a legal Responses request', () => {
         expect(await bodyFor(model, { messages: structuredClone(messages), systemPrompt })).toEqual(body)
         expect(JSON.stringify(messages)).toBe(before)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150, 5000) },
     )
   })
 
@@ -143,7 +144,7 @@ describe('any history becomes a legal Responses request', () => {
         })
         expect((await inputFor(messages, model)).filter((item) => item.type === 'reasoning')).toEqual(expected)
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150, 5000) },
     )
   })
 

@@ -5,6 +5,7 @@ import type { Content } from '../../../src/contract/message/content.ts'
 import { type Message, userMessage } from '../../../src/contract/message/message.ts'
 import { openai, openaiCompatible, openrouter } from '../../../src/providers/openai/index.ts'
 import type { Model } from '../../../src/types/model/model.ts'
+import { runs } from '../../support/runs.ts'
 import { answerBy, authorOf, issuedIds } from '../model-call.ts'
 import { requestFor } from './call.ts'
 import { chatFaults } from './grammar.ts'
@@ -84,7 +85,7 @@ describe('any history becomes a legal Chat Completions request', () => {
         expect(await encode(model, structuredClone(messages), systemPrompt)).toBe(body)
         expect(JSON.stringify(messages)).toBe(before)
       }),
-      { numRuns: 300 },
+      { numRuns: runs(100, 3000) },
     )
   })
 
@@ -99,7 +100,7 @@ describe('any history becomes a legal Chat Completions request', () => {
             expect(await encode(model, messages)).toBe(await encode(model, structuredClone(messages)))
           }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(20, 600) },
     )
   })
 
