@@ -7,8 +7,9 @@ import { gate } from '../support/play.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0)
+  const left = vi.getTimerCount()
   vi.useRealTimers()
+  expect(left).toBe(0)
 })
 
 /** What `call` rejects with after `ms`, or that it still waits. */

@@ -100,8 +100,9 @@ describe.each(Object.entries(stores))('events that are kept: %s', (_name, make) 
       stop.abort()
       await run.result
       await agent.close()
-      expect(vi.getTimerCount()).toBe(0)
+      const left = vi.getTimerCount()
       vi.useRealTimers()
+      expect(left).toBe(0)
     }
   })
 

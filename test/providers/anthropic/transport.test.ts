@@ -179,8 +179,9 @@ describe('a stall', () => {
     vi.useFakeTimers()
   })
   afterEach(() => {
-    expect(vi.getTimerCount()).toBe(0)
+    const left = vi.getTimerCount()
     vi.useRealTimers()
+    expect(left).toBe(0)
   })
 
   /** A body that sends `bytes` every `everyMs`, for ever. */

@@ -4,8 +4,9 @@ import { note } from '../../../../src/testing/session-store/session-samples.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => {
-  expect(vi.getTimerCount()).toBe(0)
+  const left = vi.getTimerCount()
   vi.useRealTimers()
+  expect(left).toBe(0)
 })
 
 const pause = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms))
