@@ -8,6 +8,7 @@ import { findChromium } from './scripts/browsers/chromium.ts'
 import { type BrowserName, findBrowser } from './scripts/browsers/find.ts'
 import { webDriverProvider } from './scripts/browsers/vitest-provider.ts'
 import { nonceForDevStyles } from './scripts/nonce-for-dev-styles.ts'
+import { LongFirst } from './test/harness/long-first.ts'
 import { patient } from './test/support/patience.ts'
 import { isSoak } from './test/support/runs.ts'
 
@@ -180,6 +181,7 @@ export default defineConfig(async () => ({
   // The warnings of tests that let something fail are theirs, not news.
   test: process.env.VITEST
     ? {
+        sequence: { sequencer: LongFirst },
         onConsoleLog: (log: string) => !log.startsWith('phi-core: '),
         projects: [node, packed, workerd, ...(await chromium()), ...otherBrowsers()],
       }

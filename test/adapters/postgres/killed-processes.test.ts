@@ -46,7 +46,8 @@ onPostgres('processes over PostgreSQL that are killed', (database) => {
     { timeout: timeout * Math.ceil(rounds / 14) },
     async (_, env) => {
       const random = seededRandom(7)
-      const five = await cluster(size, env)
+      // So long that those which live keep theirs on a busy machine: who is cut off a fourth time is not taken up again.
+      const five = await cluster(size, { LEASE_MS: '4000', ...env })
       let fresh = five.hosts.map(() => five.start())
       for (let round = 0; round < rounds; round++) {
         // A busy machine starts them seconds apart. Kills that far apart miss the runs, or cut one off until its fourth attempt is refused.
