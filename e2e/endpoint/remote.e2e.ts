@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright/test'
-import { browserName, expect, main, test } from '../page/browser.ts'
+import { browserName, expect, test } from '../page/browser.ts'
 import { card, composer, pick, say, status, tab } from '../page/playground-page.ts'
 import { cuttable } from './cuttable.ts'
 import { type RunningWorker, startDeployment } from './deployment.ts'
@@ -27,54 +27,53 @@ test.afterAll(async () => {
 test.describe.configure({ mode: 'default' })
 test.skip(browserName !== 'chromium', 'The connection is cut by Playwright.')
 
-test(
-  'talks to the agent on the worker, through a cut connection and a reload, and takes the conversation home and back',
-  main,
-  async ({ page, context }) => {
-    const composer = page.getByRole('textbox', { name: 'Message' })
-    await page.goto(worker.url)
-    await page.getByTestId('model-button').click()
-    await page.getByText('On a server').click()
-    await page.getByRole('button', { name: 'Apply' }).click()
-    await expect(page.getByText('Kept on the server.')).toBeVisible()
-    await expect(page.getByTestId('model-button')).toContainText('Scripted demo model')
+test('talks to the agent on the worker, through a cut connection and a reload, and takes the conversation home and back', async ({
+  page,
+  context,
+}) => {
+  const composer = page.getByRole('textbox', { name: 'Message' })
+  await page.goto(worker.url)
+  await page.getByTestId('model-button').click()
+  await page.getByText('On a server').click()
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await expect(page.getByText('Kept on the server.')).toBeVisible()
+  await expect(page.getByTestId('model-button')).toContainText('Scripted demo model')
 
-    await composer.fill('Hello server')
-    await composer.press('Enter')
-    await expect(page.getByTestId('message-assistant').first()).toContainText('I am a scripted model')
-    await context.setOffline(true)
-    await page.waitForFunction(() => !navigator.onLine)
-    await context.setOffline(false)
-    await page.reload()
-    const call = page.getByTestId('tool-card').last()
-    await expect(call).toHaveAttribute('data-status', 'pendingApproval')
-    await call.getByRole('button', { name: 'Approve' }).click()
-    await expect(page.getByText('the whole loop runs in this Worker.')).toBeVisible()
-    await expect(page.getByTestId('message-user')).toHaveCount(1)
+  await composer.fill('Hello server')
+  await composer.press('Enter')
+  await expect(page.getByTestId('message-assistant').first()).toContainText('I am a scripted model')
+  await context.setOffline(true)
+  await page.waitForFunction(() => !navigator.onLine)
+  await context.setOffline(false)
+  await page.reload()
+  const call = page.getByTestId('tool-card').last()
+  await expect(call).toHaveAttribute('data-status', 'pendingApproval')
+  await call.getByRole('button', { name: 'Approve' }).click()
+  await expect(page.getByText('the whole loop runs in this Worker.')).toBeVisible()
+  await expect(page.getByTestId('message-user')).toHaveCount(1)
 
-    let release = nothing
-    const held = new Promise<void>((resolve) => {
-      release = () => void resolve()
-    })
-    await page.route('**/export', async (route) => {
-      await held
-      await route.continue()
-    })
-    await page.getByRole('button', { name: 'Take home' }).click()
-    // What is said now would stay behind.
-    await expect(composer).toBeDisabled()
-    release()
-    await expect(page.getByText('In this browser only.')).toBeVisible()
-    await expect(page.getByText('the whole loop runs in this Worker.')).toBeVisible()
-    await composer.fill('And here?')
-    await composer.press('Enter')
-    await expect(page.getByText('You wrote: “And here?”.')).toBeVisible()
-    await expect(page.getByTestId('run-status')).toHaveAttribute('data-status', 'completed')
-    await page.getByRole('button', { name: 'To server' }).click()
-    await expect(page.getByText('Kept on the server.')).toBeVisible()
-    await expect(page.getByText('You wrote: “And here?”.')).toBeVisible()
-  },
-)
+  let release = nothing
+  const held = new Promise<void>((resolve) => {
+    release = () => void resolve()
+  })
+  await page.route('**/export', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Take home' }).click()
+  // What is said now would stay behind.
+  await expect(composer).toBeDisabled()
+  release()
+  await expect(page.getByText('In this browser only.')).toBeVisible()
+  await expect(page.getByText('the whole loop runs in this Worker.')).toBeVisible()
+  await composer.fill('And here?')
+  await composer.press('Enter')
+  await expect(page.getByText('You wrote: “And here?”.')).toBeVisible()
+  await expect(page.getByTestId('run-status')).toHaveAttribute('data-status', 'completed')
+  await page.getByRole('button', { name: 'To server' }).click()
+  await expect(page.getByText('Kept on the server.')).toBeVisible()
+  await expect(page.getByText('You wrote: “And here?”.')).toBeVisible()
+})
 
 async function toServer(page: Page, address = worker.url): Promise<void> {
   await page.goto(address)
