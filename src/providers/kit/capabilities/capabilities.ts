@@ -4,7 +4,7 @@ import type { StreamRequest } from '../../../types/model/provider.ts'
 import type { CallIdRule } from '../history/legal-id.ts'
 import type { MediaRules } from '../history/media.ts'
 import type { FormatRules } from '../response-format/response-format.ts'
-import type { SchemaDialect } from '../schema/fitted-schema.ts'
+import type { SchemaDialect } from '../schema/fitting/dialects.ts'
 
 /** One row of a family's table: the first row whose `ids` matches a model id describes it. */
 export interface CapabilityRow {

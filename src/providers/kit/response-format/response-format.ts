@@ -7,7 +7,8 @@ import type { ResponseFormat } from '../../../contract/model/request-settings.ts
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import { legalName } from '../history/legal-id.ts'
 import { isToBeCited, type MediaRules, placesOfMedia, wordsIn } from '../history/media.ts'
-import { fittedSchema, type SchemaDialect } from '../schema/fitted-schema.ts'
+import { fittedSchema } from '../schema/fitted-schema.ts'
+import type { SchemaDialect } from '../schema/fitting/dialects.ts'
 import { adjusted } from '../settings/write-settings.ts'
 import { type AnswerByTool, answerByTool } from './answer-tool.ts'
 

@@ -3,19 +3,7 @@ import { isObject, type JsonSchema } from '../../../contract/json.ts'
 import type { ToolDefinition } from '../../../contract/model/request.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import { perObject } from '../encode/per-object.ts'
-import type { dialects } from './fitting/dialects.ts'
-
-/** What a service takes in a schema: a row of `fitting/dialects.ts`. */
-export type SchemaDialect = keyof typeof dialects
-
-/** A schema as a service takes it. */
-export interface FittedSchema {
-  schema: JsonSchema
-  /** What was left out, and where: `minimum of amount`. */
-  leftOut: readonly string[]
-  /** Why the service cannot be held to it, where it cannot. */
-  unheld?: string
-}
+import type { FittedSchema, SchemaDialect } from './fitting/dialects.ts'
 
 const chunk: LateChunk<typeof import('./fitting/fit-schema.ts')> = lateChunk(
   'the part that fits schemas to services',

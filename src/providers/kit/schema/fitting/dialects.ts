@@ -1,3 +1,5 @@
+import type { JsonSchema } from '../../../../contract/json.ts'
+
 /** What one service takes in a JSON Schema, for one use of it. All else is left out, told, and still checked on what comes back. */
 export interface Dialect {
   /** Where that is said. */
@@ -117,3 +119,15 @@ export const dialects = {
     hasPlainPatterns: true,
   },
 } as const satisfies Record<string, Dialect>
+
+/** The name of a row. */
+export type SchemaDialect = keyof typeof dialects
+
+/** A schema as a service takes it. */
+export interface FittedSchema {
+  schema: JsonSchema
+  /** What was left out, and where: `minimum of amount`. */
+  leftOut: readonly string[]
+  /** Why the service cannot be held to it, where it cannot. */
+  unheld?: string
+}

@@ -1,6 +1,5 @@
 import { isObject, type JsonSchema } from '../../../../contract/json.ts'
-import type { FittedSchema, SchemaDialect } from '../fitted-schema.ts'
-import { type Dialect, dialects } from './dialects.ts'
+import { type Dialect, dialects, type FittedSchema, type SchemaDialect } from './dialects.ts'
 import { closed, completed, openness, refersToItself } from './held-objects.ts'
 import { combined, objectRoot, unions } from './object-root.ts'
 import { referenceIn } from './references.ts'
