@@ -31,12 +31,16 @@ onPostgres('a process that dies in the middle of what another one has passed on 
   async function passedOn(env: Record<string, string>): Promise<PassedOn> {
     const asked = await two({ ...env, GATED: 'yes' })
     const feed = (await asked.prompt()).body?.getReader()
-    for (let text = ''; !text.includes('turn '); ) {
+    let text = ''
+    let hasEnded = feed === undefined
+    while (!hasEnded && !text.includes('turn ')) {
       const read = await feed?.read()
       text += new TextDecoder().decode(read?.value)
+      hasEnded = read?.done !== false
     }
-    // On a busy machine a process may lose its lease before the prompt comes: then the other one begins the run itself, and nothing was passed on.
-    return asked.both.speaker === asked.holder ? { asked, feed } : passedOn(env)
+    // On a busy machine a process may lose its lease before the prompt comes, or just after. Then the other one begins the run itself, or the response
+    // breaks off before its first word: nothing was passed on.
+    return !hasEnded && asked.both.speaker === asked.holder ? { asked, feed } : passedOn(env)
   }
 
   /** It was said once, paid once, and answered once. */
