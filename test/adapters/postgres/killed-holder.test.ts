@@ -34,7 +34,7 @@ onPostgres('a process that dies in the middle of what another one has passed on 
     let text = ''
     let hasEnded = feed === undefined
     while (!hasEnded && !text.includes('turn ')) {
-      const read = await feed?.read()
+      const read = await feed?.read().catch(() => undefined)
       text += new TextDecoder().decode(read?.value)
       hasEnded = read?.done !== false
     }
