@@ -1,6 +1,7 @@
 import type { ProviderError } from '../contract/errors.ts'
 import { isObject } from '../contract/json.ts'
 import type { Content, ServiceToolContent } from '../contract/message/content.ts'
+import { withToolsEnded } from '../contract/message/ended-tools.ts'
 import { newId } from '../contract/message/ids.ts'
 import { type AssistantMessage, type LlmMessage, type MessageEnvelope, now, toolCallsOf } from '../contract/message/message.ts'
 import { emptyUsage } from '../contract/model/usage.ts'
@@ -104,7 +105,7 @@ export class AssistantStream {
   fail(stopReason: 'error' | 'aborted', errorMessage: string, error?: ProviderError): AssistantEntry {
     const partial = this.#entry ?? (error?.partial && this.#enveloped(error.partial))
     // A copy: whoever still writes to the live message cannot change what is in the history.
-    const entry = partial ? { ...partial, content: partial.content.map((block) => ({ ...block })) } : this.#empty()
+    const entry = partial ? { ...partial, content: withToolsEnded(partial.content.map((block) => ({ ...block }))) } : this.#empty()
     keepSound(entry)
     return this.#close({ ...entry, stopReason, errorMessage })
   }

@@ -78,6 +78,7 @@ export class AnthropicDecoder implements StreamDecoder {
     this.#model = request.model
     this.#prefixHash = prefixHash
     this.builder = new AssistantBuilder(request.model, emit, answerTool, request.continues)
+    this.builder.keepsTools = true
     this.builder.counts(this.#usage)
     this.#service = new ServiceBlocks(this.builder, (payload) => this.#own(payload), request.messages)
     this.#cited = cited
@@ -107,7 +108,6 @@ export class AnthropicDecoder implements StreamDecoder {
       this.#close(block)
       if (block.kind === 'call' && this.#endsBlocks) this.builder.unendedCall(block.key)
     }
-    if (reason !== 'paused' && reason !== 'toolUse') this.#service.close()
     const message = this.builder.finish(reason, this.#usage)
     if (this.#prefixHash !== undefined) {
       for (const block of message.content) if (block.type === 'thinking') block.providerState ??= this.#state({})

@@ -4,7 +4,6 @@ import type { ProviderState, ServiceToolContent, ServiceToolError } from '../../
 import type { Message } from '../../contract/message/message.ts'
 import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import { shownOutput } from '../kit/decode/service-output.ts'
-import { interrupted } from '../kit/history/clean-message.ts'
 import { payloadOf, type ServicePayload, withResult } from '../kit/history/service-payload.ts'
 
 /** A content block as the service sent it. */
@@ -36,7 +35,6 @@ export class ServiceBlocks {
   readonly #builder: AssistantBuilder
   readonly #stateOf: (payload: JsonObject) => ProviderState
   readonly #earlier: readonly Message[]
-  #open: Set<string> | undefined
 
   constructor(builder: AssistantBuilder, stateOf: (payload: JsonObject) => ProviderState, earlier: readonly Message[]) {
     this.#builder = builder
@@ -48,8 +46,6 @@ export class ServiceBlocks {
   open(wire: WireServiceBlock): string | undefined {
     const { id, name, server_name: server } = wire
     if (typeof id !== 'string' || typeof name !== 'string') return undefined
-    this.#open ??= new Set()
-    this.#open.add(id)
     const told = typeof server === 'string' ? `mcp.${server}.${name}` : name
     this.#show({ type: 'serviceTool', id, name: told, status: 'running' }, { call: wire as JsonObject }) // off the wire, so it is JSON
     return id
@@ -71,7 +67,6 @@ export class ServiceBlocks {
     if (typeof id !== 'string') return false
     const call = this.#builder.serviceToolOf(id)
     const known = call ?? this.#inHistory(id)
-    this.#open?.delete(id)
     const name = known?.name ?? String(wire.type).replace(/_tool_result$/, '')
     const block: ServiceToolContent = {
       type: 'serviceTool',
@@ -83,15 +78,6 @@ export class ServiceBlocks {
     this.#show(block, withResult(this.#builder.message.content, call, wire as JsonObject)) // off the wire, so it is JSON
     for (const fileId of fileIdsIn(wire.content)) this.#file(fileId)
     return true
-  }
-
-  /** The message is over: what has no result now gets none. */
-  close(): void {
-    for (const id of this.#open ?? []) {
-      const block = this.#builder.serviceToolOf(id)
-      const error = { code: interrupted, message: 'The answer ended before the service said what came of it.' }
-      if (block !== undefined) this.#builder.serviceTool({ ...block, status: 'failed', error })
-    }
   }
 
   #show(block: ServiceToolContent, payload: ServicePayload): void {

@@ -185,3 +185,24 @@ it('says what failed in a tool of the service', async () => {
   const { events } = await play([{ text: 'I cannot.', blocks: [failed] }])
   expect(ofType(events, 'serviceToolEnd')).toMatchObject([{ outcome: 'failed', error: { code: 'max_uses_exceeded' } }])
 })
+
+describe('a hosted tool that was running', () => {
+  const closed = { status: 'failed', error: { code: 'interrupted' } }
+
+  it('is stored as failed after the run was aborted', async () => {
+    const model = scripted([{ text: 'I look. ', blocks: [search('running'), search('running', { id: 'ws_2' })] }])
+    const agent = new Agent({ model })
+    const run = agent.prompt('go')
+    run.subscribe((event) => {
+      if (event.type === 'messageUpdate' && event.delta.type === 'block') run.abort()
+    })
+    expect((await run.result).status).toBe('aborted')
+    expect(agent.messages.at(-1)).toMatchObject({ stopReason: 'aborted', content: [{ text: 'I look. ' }, closed] })
+  })
+
+  it('is stored as failed after the continuation of its response failed', async () => {
+    const failed: ScriptedStep = { text: 'Te', fail: { code: 'auth', message: 'no', afterText: true } }
+    const { result } = await play([halfOne, failed])
+    expect(answers(result)).toMatchObject([{ stopReason: 'error', content: [{ text: 'I look. ' }, closed, { text: 'Te' }] }])
+  })
+})

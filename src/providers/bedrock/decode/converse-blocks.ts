@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract
 import type { ProviderState } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
 import { isBase64 } from '../../../contract/message/media.ts'
-import type { AssistantMessage, StopReason } from '../../../contract/message/message.ts'
+import type { AssistantMessage } from '../../../contract/message/message.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import type { EncodedCall } from '../../kit/codec.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
@@ -98,12 +98,11 @@ export class ConverseBlocks {
     this.#close(this.#block(index))
   }
 
-  /** The message is over, for `reason`: what is open ends with it. */
-  end(reason: StopReason): void {
+  /** The message is over: what is open ends with it. */
+  end(): void {
     // A service that ends no block at all means the end of the message.
     if (this.#endsBlocks) for (const { key, isClosed } of this.#calls) if (!isClosed) this.#builder.unendedCall(key)
     for (const block of this.#blocks.values()) this.#close(block)
-    if (reason !== 'toolUse') this.#service.close()
   }
 
   /** Reasoning goes back where the request that it belongs to still stands. */

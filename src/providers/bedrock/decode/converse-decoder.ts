@@ -48,6 +48,7 @@ export class BedrockDecoder implements StreamDecoder {
   constructor(call: Answered, { request, emit, framing }: DecoderContext) {
     this.#framing = framing
     this.builder = new AssistantBuilder(request.model, emit, call.answerTool)
+    this.builder.keepsTools = true
     this.builder.message.usage = this.#usage
     this.#unknown = new UnknownFields(this.builder)
     this.#blocks = new ConverseBlocks(call, { request, builder: this.builder, unknown: this.#unknown })
@@ -93,7 +94,7 @@ export class BedrockDecoder implements StreamDecoder {
     const reason = ownOf(stopReasons, wire)
     if (reason === undefined)
       throw new ProviderError('other', `Amazon Bedrock stopped for a reason this package does not know: ${wire.slice(0, 100)}.`)
-    this.#blocks.end(reason)
+    this.#blocks.end()
     const message = this.builder.finish(reason, this.#usage)
     this.#blocks.bind(message)
     return wire === 'model_context_window_exceeded' ? filledContext(message) : message

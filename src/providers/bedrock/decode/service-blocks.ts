@@ -4,7 +4,6 @@ import type { Citation, DocumentPlace, ProviderState } from '../../../contract/m
 import { isHttpsAddress } from '../../../contract/message/media.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import { shownOutput } from '../../kit/decode/service-output.ts'
-import { interrupted } from '../../kit/history/clean-message.ts'
 import { payloadOf, withResult } from '../../kit/history/service-payload.ts'
 import type { WireResult } from './wire.ts'
 
@@ -12,7 +11,6 @@ import type { WireResult } from './wire.ts'
 export class ServiceBlocks {
   readonly #builder: AssistantBuilder
   readonly #stateOf: (payload: JsonObject) => ProviderState
-  readonly #open = new Set<string>()
 
   constructor(builder: AssistantBuilder, stateOf: (payload: JsonObject) => ProviderState) {
     this.#builder = builder
@@ -21,7 +19,6 @@ export class ServiceBlocks {
 
   /** A call begins; what it asks for comes later. */
   begin(id: string, name: string, type: string): void {
-    this.#open.add(id)
     const call = { toolUse: { toolUseId: id, name, input: {}, type } }
     this.#builder.serviceTool({ type: 'serviceTool', id, name, status: 'running', providerState: this.#stateOf({ call }) })
   }
@@ -39,7 +36,6 @@ export class ServiceBlocks {
   /** What came of a call, whole. False for one that says of no call. */
   result({ toolUseId: id, type, status }: WireResult, content: JsonValue[]): boolean {
     if (typeof id !== 'string') return false
-    this.#open.delete(id)
     const call = this.#builder.serviceToolOf(id)
     const words = content.flatMap((each) => (typeof Object(each).text === 'string' ? [String(Object(each).text)] : []))
     const values = content.flatMap((each) => (Object(each).json === undefined ? [] : [Object(each).json as JsonValue]))
@@ -55,15 +51,6 @@ export class ServiceBlocks {
     const payload = withResult(this.#builder.message.content, call, { toolResult })
     this.#builder.serviceTool({ ...known, ...came, providerState: this.#stateOf(payload) })
     return true
-  }
-
-  /** The answer is over: what has no result gets none. */
-  close(): void {
-    for (const id of this.#open) {
-      const block = this.#builder.serviceToolOf(id)
-      const error = { code: interrupted, message: 'The answer ended before the service said what came of it.' }
-      if (block !== undefined) this.#builder.serviceTool({ ...block, status: 'failed', error })
-    }
   }
 }
 

@@ -134,7 +134,6 @@ export class GeminiDecoder implements StreamDecoder {
     this.#grounding.tell(this.#parts.hasCalls)
     const finish = this.#finishReason
     if (finish === 'CONTINUATION' && typeof this.#continuation === 'string') return this.#paused(this.#continuation)
-    this.#parts.close()
     if (finish === undefined) return this.#guarded(`blocked the prompt (blockReason ${this.#blockReason})`)
     const reason = ownOf(stopReasons, finish)
     if (reason === 'guardRail') return this.#guarded(`stopped the answer (finishReason ${finish})`)

@@ -6,7 +6,6 @@ import { isBase64 } from '../../../contract/message/media.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import { pictureType } from '../../kit/decode/picture-address.ts'
 import { shownOutput } from '../../kit/decode/service-output.ts'
-import { interrupted } from '../../kit/history/clean-message.ts'
 import { payloadOf, type ServicePayload, withResult } from '../../kit/history/service-payload.ts'
 import type { GeminiPart } from '../wire.ts'
 import { besideContent } from './part-contents.ts'
@@ -50,15 +49,6 @@ export class ServiceParts {
     if (sound === undefined || sound.pieces.length === 1) return
     const data = joinBase64(sound.pieces)
     if (data !== undefined) this.#builder.whole(sound.key, { ...sound.file, data })
-  }
-
-  /** The answer is over: what has no result gets none. */
-  close(): void {
-    for (const { id } of this.#open) {
-      const block = this.#builder.serviceToolOf(id)
-      const error = { code: interrupted, message: 'The answer ended before the service said what came of it.' }
-      if (block !== undefined) this.#builder.serviceTool({ ...block, status: 'failed', error })
-    }
   }
 
   #media(part: JsonObject, { mimeType, data }: Record<string, unknown>, isDraft: boolean): void {

@@ -1,21 +1,22 @@
-import { ProviderError } from '../../../contract/errors.ts'
 import type { Citation, ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
+import { interruptedTool, isRunningTool, withToolsEnded } from '../../../contract/message/ended-tools.ts'
 import { isId, newId } from '../../../contract/message/ids.ts'
 import { type AssistantMessage, hasCallsToAnswer, now, type StopReason } from '../../../contract/message/message.ts'
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import { combineUsage, contextTokensOf, emptyUsage, type Usage } from '../../../contract/model/usage.ts'
 import type { StreamEvent } from '../../../types/model/provider.ts'
-import { parseCall } from './parse-call.ts'
-import { type BlockKey, type IgnoredSlot, ignored, type Slot, type ThinkingSlot, type ToolCallSlot, type WholeBlock } from './slots.ts'
+import { checkLength, parseCalls } from './parse-call.ts'
+import {
+  type BlockKey,
+  checkCount,
+  type IgnoredSlot,
+  ignored,
+  type Slot,
+  type ThinkingSlot,
+  type ToolCallSlot,
+  type WholeBlock,
+} from './slots.ts'
 import { nameIn, textIn } from './wire-value.ts'
-
-/** Characters of one call. */
-const maxArguments = 16 * 1024 * 1024
-const tooLong = `The arguments of a call grew beyond ${maxArguments} characters. Let the tool take them in parts.`
-
-/** Blocks of one answer: what is done for a block may look at the others. */
-const maxBlocks = 10_000
-const tooMany = `The answer has more than ${maxBlocks} blocks, which no model writes.`
 
 /**
  * Grows one assistant message from the fragments of a stream, the same for every protocol.
@@ -31,12 +32,15 @@ const tooMany = `The answer has more than ${maxBlocks} blocks, which no model wr
  * - A call that never got a name has no arguments of its own: another call may lack them, so none is run.
  * - Content that a codec does not know becomes an opaque block (`unknown`), never nothing; `warn` says what could not be kept.
  * - Keys are the codec's own and shared by all kinds of block.
+ * - Every end closes every block: a provider-executed tool that still runs is failed, unless the provider goes on with it (see `keepsTools`).
  * - A call of `answerTool` (see `answerByTool`) is the answer: its arguments are a text block, and it does not count as a call.
  */
 export class AssistantBuilder {
   readonly message: AssistantMessage
   /** Reported with `start`: what the encoder had to change or leave out. */
   warnings: readonly string[] = []
+  /** The provider goes on with its tools once our calls are answered, so a response that stops with `toolUse` leaves them open. */
+  keepsTools = false
   readonly #emit: (event: StreamEvent) => void
   readonly #answerTool: string | undefined
   readonly #model: ModelConfig
@@ -226,8 +230,7 @@ export class AssistantBuilder {
     }
     if (slot?.kind !== 'toolCall') return
     slot.raw += delta
-    // Not repeated: a model that writes on and on would do so again.
-    if (slot.raw.length > maxArguments) throw new ProviderError('api', tooLong)
+    checkLength(slot)
     const { id, name } = slot.block
     if (id !== '' && name !== '' && slot.held === '') {
       this.#emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
@@ -295,9 +298,16 @@ export class AssistantBuilder {
     if (key !== undefined && this.#find(key) === undefined && stopReason !== 'length') this.text(key, '{}')
     if (hasCalls && stopReason === 'stop') this.message.stopReason = 'toolUse'
     else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
+    const { stopReason: told } = this.message
+    if (told !== 'paused' && !(told === 'toolUse' && this.keepsTools)) this.#endTools()
     if (this.#refusals.size > 0) this.message.content = this.message.content.filter((block) => !this.#refusals.has(block))
     this.#addUsage(usage)
     return this.message
+  }
+
+  /** A tool that waits for a person goes on after the decision. */
+  #endTools(): void {
+    for (const block of this.message.content) if (isRunningTool(block) && !block.needsApproval) this.serviceTool(interruptedTool(block))
   }
 
   #addUsage(usage: Usage): void {
@@ -308,6 +318,7 @@ export class AssistantBuilder {
   /** Keeps what came before a failure. Calls count as cut unless their arguments are complete. */
   fail(stopReason: 'error' | 'aborted', errorMessage: string): AssistantMessage {
     this.#parseCalls(0)
+    this.message.content = withToolsEnded(this.message.content)
     if (this.#usage !== undefined) this.#addUsage(this.#usage)
     this.message.stopReason = stopReason
     this.message.errorMessage = errorMessage
@@ -327,8 +338,7 @@ export class AssistantBuilder {
   #add(key: BlockKey, slot: Slot): Slot {
     this.start()
     slot.index = this.message.content.length
-    // Not repeated: it would be as long again.
-    if (slot.index >= maxBlocks) throw new ProviderError('api', tooMany)
+    checkCount(slot)
     this.message.content.push(slot.block)
     this.#slots.set(key, slot)
     this.#lastKey = key
@@ -371,18 +381,13 @@ export class AssistantBuilder {
   #parseCalls(cutFrom: number): void {
     const calls: ToolCallSlot[] = []
     for (const slot of this.#slots.values()) if (slot.kind === 'toolCall') calls.push(slot)
-    const hasStray = calls.some(({ block, raw }) => block.name === '' && raw.trim() !== '')
     for (const slot of calls) {
       if (slot.block.id === '') slot.block.id = newId()
       if (slot.held !== '') this.#release(slot)
-      if (!plainId.test(slot.block.id)) slot.block.providerState ??= { api: this.#model.api, model: this.#model.id, payload: {} }
-      parseCall(slot, slot.index < cutFrom, hasStray)
     }
+    parseCalls(calls, cutFrom, this.#model)
   }
 }
-
-/** What every protocol takes as an id. Another one goes back through the protocol that it came by, so the call says which that was. */
-const plainId = /^[\w-]{1,40}$/
 
 function serviceKey(id: string): string {
   return `service tool ${id}`

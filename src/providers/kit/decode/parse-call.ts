@@ -1,8 +1,31 @@
 import { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
+import { ProviderError } from '../../../contract/errors.ts'
+import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import type { ToolCallSlot } from './slots.ts'
 
-/** Reads the arguments of a call that gets no more of them. `mayBeEmpty`: a call without any text has none. `hasStray`: there is text that may be its own. */
-export function parseCall(slot: ToolCallSlot, mayBeEmpty: boolean, hasStray: boolean): void {
+/** Characters of one call. */
+const maxArguments = 16 * 1024 * 1024
+
+/** Throws `ProviderError` for arguments that grew too long. Not retryable: a model that writes on and on would do so again. */
+export function checkLength({ raw }: ToolCallSlot): void {
+  if (raw.length <= maxArguments) return
+  throw new ProviderError('api', `The arguments of a call grew beyond ${maxArguments} characters. Let the tool take them in parts.`)
+}
+
+/** What every protocol takes as an id. Another one goes back through the protocol that it came by, so the call says which that was. */
+const plainId = /^[\w-]{1,40}$/
+
+/** Reads the arguments of the calls of one response, which get no more of them. From block `cutFrom` on, a call without any text may have been cut. */
+export function parseCalls(calls: readonly ToolCallSlot[], cutFrom: number, { api, id: model }: ModelConfig): void {
+  const hasStray = calls.some(({ block, raw }) => block.name === '' && raw.trim() !== '')
+  for (const slot of calls) {
+    if (!plainId.test(slot.block.id)) slot.block.providerState ??= { api, model, payload: {} }
+    parseCall(slot, slot.index < cutFrom, hasStray)
+  }
+}
+
+/** `mayBeEmpty`: a call without any text has none. `hasStray`: there is text that may be its own. */
+function parseCall(slot: ToolCallSlot, mayBeEmpty: boolean, hasStray: boolean): void {
   const raw = slot.whole ?? slot.raw
   const parsed = parseArguments(raw.trim() === '' && mayBeEmpty ? '{}' : raw)
   const isCut = slot.isCut === true || hasStray

@@ -1,3 +1,4 @@
+import { ProviderError } from '../../../contract/errors.ts'
 import type {
   FileContent,
   ImageContent,
@@ -54,3 +55,11 @@ export interface IgnoredSlot {
 export type Slot = TextSlot | ThinkingSlot | ToolCallSlot | WholeSlot
 
 export const ignored: IgnoredSlot = { kind: 'ignored' }
+
+/** Blocks of one answer: what is done for a block may look at the others. */
+const maxBlocks = 10_000
+
+/** Throws `ProviderError` for a block too many. Not retryable: the response would be as long again. */
+export function checkCount({ index }: Slot): void {
+  if (index >= maxBlocks) throw new ProviderError('api', `The answer has more than ${maxBlocks} blocks, which no model writes.`)
+}

@@ -7,6 +7,7 @@ import {
   type ThinkingContent,
   type ToolCallContent,
 } from '../../../contract/message/content.ts'
+import { interrupted } from '../../../contract/message/ended-tools.ts'
 import {
   type AssistantMessage,
   type Message,
@@ -72,9 +73,6 @@ export function targetOf(
 
 /** The copies that were made for a target, so that each is found again by identity. */
 const copies = perObject((_target: NormaliseTarget) => new WeakMap<Message, Message>())
-
-/** The code of a tool of a service whose end nobody heard of. */
-export const interrupted = 'interrupted'
 
 const noOutput: TextContent = { type: 'text', text: '(no tool output)' }
 const noText: TextContent = { type: 'text', text: '(empty message)' }

@@ -114,6 +114,7 @@ export class ResponsesDecoder implements StreamDecoder {
   constructor({ answerTool }: Pick<EncodedCall, 'answerTool'>, { request, service, emit, framing }: DecoderContext) {
     this.#service = service
     this.builder = new AssistantBuilder(request.model, emit, answerTool)
+    this.builder.keepsTools = true
     this.#unknown = new UnknownFields(this.builder)
     this.#writer = new ItemWriter(this.builder, request.model, request.messages, this.#unknown)
     this.#frames = createSseDecoder((data, event) => this.#frame(data, event), framing)

@@ -84,7 +84,6 @@ export class ChatExtras {
   /** The answer is whole; `textKey` is its last text. */
   tell(textKey: string): void {
     this.#tellSound()
-    this.#executed.close()
     const text = this.#builder.written(textKey)
     const cited: Citation[] = [...this.#annotated(text), ...this.#linked(text), ...this.#executed.sources()]
     // An answer without text gets an empty one that says what it rests on.

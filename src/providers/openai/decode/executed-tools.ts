@@ -5,7 +5,6 @@ import { isBase64 } from '../../../contract/message/media.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import { shownOutput } from '../../kit/decode/service-output.ts'
 import type { UnknownFields } from '../../kit/decode/unknown-fields.ts'
-import { interrupted } from '../../kit/history/clean-message.ts'
 
 const knownOfTools: ReadonlySet<string> = new Set([
   ...['index', 'type', 'name', 'id', 'arguments', 'output', 'search_results', 'code_results', 'browser_results'],
@@ -56,15 +55,6 @@ export class ExecutedTools {
     if (typeof data !== 'string' || data === '') return
     if (isBase64(data)) this.#builder.whole(key, { type: 'image', mimeType: 'image/png', data })
     else this.#builder.warn('The service sent a picture that its code made, and whose bytes cannot be read. It is left out.')
-  }
-
-  /** The answer is over: what has no result gets none. */
-  close(): void {
-    for (const index of this.#calls.keys()) {
-      const block = this.#builder.serviceToolOf(idOf(index))
-      const error = { code: interrupted, message: 'The answer ended before the service said what came of it.' }
-      if (block?.status === 'running') this.#builder.serviceTool({ ...block, status: 'failed', error })
-    }
   }
 
   /** What the searches found. */
