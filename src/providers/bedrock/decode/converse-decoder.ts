@@ -28,7 +28,7 @@ const stopReasons: Record<string, StopReason> = {
  *
  * **Contract**
  * - `messageStop` completes the message; `metadata`, which says what it cost, may come before or after it, or not at all. A frame that was
- *   begun and not ended makes the message incomplete again.
+ *   begun and not ended makes the message incomplete again, until `metadata` came: nothing behind both counts.
  * - Typed calls of tools that nobody offered are the service's own, as those are that say so: nothing of ours runs them.
  */
 export class BedrockDecoder implements StreamDecoder {
@@ -60,7 +60,7 @@ export class BedrockDecoder implements StreamDecoder {
   }
 
   get isComplete(): boolean {
-    return this.#stopReason !== undefined && !this.#frames.isInside
+    return this.isDone || (this.#stopReason !== undefined && !this.#frames.isInside)
   }
 
   get owed(): 'usage' | undefined {

@@ -168,7 +168,6 @@ class Call {
 
   async #read(reader: Reader, isStreamed: boolean): Promise<void> {
     const { decoder, signal, service } = this.#exchange
-    const failed = this.#failed
     let progress = decoder.progress
     let isStream = isStreamed
     let bytes = 0
@@ -195,15 +194,25 @@ class Call {
         // Whatever the content type says: no event begins like that.
         if (first === openBrace || first === openBracket) return this.#readWhole(reader, chunk.value)
       }
-      failed.stage = 'decode'
-      decoder.push(chunk.value)
-      failed.stage = 'read'
+      this.#push(chunk.value)
       if (decoder.progress !== progress) {
         progress = decoder.progress
         this.#clock.touchContent()
       }
       if (decoder.isComplete && decoder.owed !== 'content') this.#clock.shorten(decoder.owed === undefined ? trailingMs : owedMs)
     }
+  }
+
+  /** Decodes bytes. What follows the end of the response in the same packet counts as little as what follows in the next. */
+  #push(bytes: Uint8Array): void {
+    const { decoder } = this.#exchange
+    this.#failed.stage = 'decode'
+    try {
+      decoder.push(bytes)
+    } catch (error) {
+      if (!decoder.isDone) throw error
+    }
+    this.#failed.stage = 'read'
   }
 
   /** A service that did not stream: its answer is one JSON text, mostly an error. */
