@@ -73,7 +73,7 @@ export class GeminiDecoder implements StreamDecoder {
   readonly builder: AssistantBuilder
   readonly terminal = 'finishReason'
   readonly isDone = false
-  /** A `finishReason` may come early, and nothing but the end of the body ends the answer. */
+  /** A `finishReason` may come early: more content may follow it, and is waited for. */
   readonly owed = 'content'
   progress = 0
   readonly #context: DecoderContext
@@ -214,7 +214,7 @@ export class GeminiDecoder implements StreamDecoder {
     if (typeof continuationToken === 'string' && continuationToken !== '') this.#continuation = continuationToken
     const finishReason = wordIn(candidate.finishReason, 'a reason to stop')
     if (finishReason === undefined || finishReason === '') return
-    this.progress++
+    if (this.#finishReason === undefined) this.progress++
     this.#finishReason = finishReason
     if (typeof finishMessage === 'string') this.#finishMessage = finishMessage
   }

@@ -12,8 +12,8 @@ export interface StreamDecoder {
   /** Nothing that matters can follow: the call resolves. */
   readonly isDone: boolean
   /**
-   * What the protocol has yet to say once the message is complete. `usage` is waited for 15 s; `content` as long as anything, and an answer
-   * whose connection breaks before the end of the body is no success: only that says that nothing follows. Default: nothing.
+   * What the protocol has yet to say once the message is complete: each is waited for 15 s after the last content, whatever pings come. With
+   * `content`, a response whose connection breaks before the end of the body is no success. Default: nothing, which is waited for 2 s.
    */
   readonly owed?: 'usage' | 'content' | undefined
   /** Counts pieces of content; pings and comments leave it unchanged. */

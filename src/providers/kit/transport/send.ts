@@ -12,7 +12,7 @@ import { StallClock } from './stall-clock.ts'
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
-/** How long trailing frames are waited for once the message is complete; what the protocol has promised, longer. */
+/** How long trailing frames are waited for once the message is complete, pings or not; what the protocol has promised, longer. */
 const trailingMs = 2_000
 const owedMs = 15_000
 /** How much is read of what follows the last event, and for how long: services end the body there, so it is mostly nothing. */
@@ -92,7 +92,7 @@ class Call {
     // The response may have come in spite of an abort.
     if (this.#aborter.signal.aborted) this.#cut()
     if (!response.ok) {
-      this.#clock.shorten(owedMs)
+      this.#clock.endWithin(owedMs)
       await this.#refused(reader)
       return undefined
     }
@@ -111,7 +111,7 @@ class Call {
 
   /** Reads what is left of the body, within limits, and releases the call. Never rejects. */
   async drain(): Promise<void> {
-    this.#clock.shorten(maxDrainMs)
+    this.#clock.endWithin(maxDrainMs)
     let bytes = 0
     try {
       while (!this.#hasEnded && this.#reader !== undefined && bytes <= maxDrainBytes) {
@@ -169,6 +169,7 @@ class Call {
   async #read(reader: Reader, isStreamed: boolean): Promise<void> {
     const { decoder, signal, service } = this.#exchange
     let progress = decoder.progress
+    let hasEnded = false
     let isStream = isStreamed
     let bytes = 0
     while (!decoder.isDone) {
@@ -176,7 +177,8 @@ class Call {
       try {
         chunk = await reader.read()
       } catch (error) {
-        if (decoder.isComplete && decoder.owed !== 'content' && !signal.aborted) return
+        // Engines break the body that a stall cuts.
+        if (decoder.isComplete && !signal.aborted && (decoder.owed !== 'content' || this.#aborter.signal.aborted)) return
         throw error
       }
       if (this.#aborter.signal.aborted) {
@@ -195,11 +197,13 @@ class Call {
         if (first === openBrace || first === openBracket) return this.#readWhole(reader, chunk.value)
       }
       this.#push(chunk.value)
-      if (decoder.progress !== progress) {
-        progress = decoder.progress
-        this.#clock.touchContent()
+      const isContent = decoder.progress !== progress
+      progress = decoder.progress
+      if (isContent) this.#clock.touchContent()
+      if (decoder.isComplete && (isContent || !hasEnded)) {
+        hasEnded = true
+        this.#clock.endWithin(decoder.owed === undefined ? trailingMs : owedMs)
       }
-      if (decoder.isComplete && decoder.owed !== 'content') this.#clock.shorten(decoder.owed === undefined ? trailingMs : owedMs)
     }
   }
 

@@ -15,8 +15,10 @@ export class StallClock {
   #contentAt = 0
   #hasBytes = false
   #hasContent = false
+  /** The tick at which what follows the response is no longer waited for. */
+  #endsAt = Number.POSITIVE_INFINITY
   readonly #firstTicks: number
-  #idleTicks: number
+  readonly #idleTicks: number
   readonly #progressTicks: number
   readonly #tickMs: number
   readonly #onStall: (limit: keyof Patience) => void
@@ -46,13 +48,10 @@ export class StallClock {
     this.#hasContent = true
   }
 
-  /** From now on at most `ms` more may pass without a byte, if that is less. */
-  shorten(ms: number): void {
-    this.#hasBytes = true
-    const ticks = Math.ceil(ms / this.#tickMs)
-    if (ticks >= this.#idleTicks) return
-    this.#idleTicks = ticks
+  /** Ends the wait `ms` from now, whatever bytes arrive meanwhile: pings do not restart it. Another call does. */
+  endWithin(ms: number): void {
     this.touch()
+    this.#endsAt = this.#ticks + Math.ceil(ms / this.#tickMs)
   }
 
   /** Releases the timer. */
@@ -70,6 +69,7 @@ export class StallClock {
 
   /** The tick under way when something arrived does not count: it may have been almost over. */
   #reached(): keyof Patience | undefined {
+    if (this.#ticks > this.#endsAt) return 'idleTimeoutMs'
     const silent = this.#ticks - this.#bytesAt
     if (silent > (this.#hasBytes ? this.#idleTicks : this.#firstTicks)) return this.#hasBytes ? 'idleTimeoutMs' : 'firstByteTimeoutMs'
     // Who may take long to begin may say so meanwhile.

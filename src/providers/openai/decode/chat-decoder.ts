@@ -186,9 +186,10 @@ export class ChatDecoder implements StreamDecoder {
     if (choice.usage) this.#setUsage(choice.usage)
     const reason = choice.finish_reason
     if (typeof reason === 'string' && reason !== '') {
+      // Said again, it is no content: a ping may look like that.
+      if (this.#finishReason === undefined) this.progress++
       // What one choice says was cut, another does not complete.
       if (this.#finishReason !== 'length') this.#finishReason = reason
-      this.progress++
     }
   }
 
