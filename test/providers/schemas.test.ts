@@ -355,3 +355,14 @@ it('merges what a hostile schema refers to in bounded time', async () => {
   const parameters = { allOf: [{ $ref: '#/$defs/d0' }], properties: { a: { $ref: '#/$defs/d0' } }, $defs }
   for (const wire of Object.values(wires)) expect(await toolSent(wire, parameters)).toBeDefined()
 })
+
+it.each(['chat', 'responses', 'azure'])('refuses by name what OpenAI refuses: more than 128 tools (%s)', async (name) => {
+  const { model } = wires[name] as Wire
+  const tools = Array.from({ length: 129 }, (_, at) => ({ name: `t${at}`, description: 'A tool.', parameters: { type: 'object' } }))
+  const encoding = model.provider.encode(plainRequest(model.config, { tools }))
+  await expect(encoding).rejects.toMatchObject({
+    code: 'unsupported',
+    message: expect.stringContaining('at most 128 tools, and gpt-5.2 was given 129'),
+  })
+  expect(await model.provider.encode(plainRequest(model.config, { tools: tools.slice(1) }))).toBeDefined()
+})

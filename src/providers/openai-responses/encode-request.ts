@@ -17,6 +17,7 @@ import { effortFor } from '../kit/settings/effort.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { planSearch } from '../kit/settings/tool-search.ts'
 import { adjusted, leaveOut, type SettingRules, settingFieldsOf } from '../kit/settings/write-settings.ts'
+import { maxTools } from '../openai/capabilities.ts'
 import { cacheFields, openAiTier } from '../openai/setting-rules.ts'
 import { type EchoMode, messageEncoder } from './encode-message.ts'
 import { InputWriter } from './input-writer.ts'
@@ -94,7 +95,7 @@ function encodeRequest(
   const warnings: string[] = []
   const { request: searched, deferred } = planSearch(asked, profile.capabilities)
   const plan = planFormat(searched, profile.capabilities, profile.formats, warnings)
-  const { request, ...choice } = planTools(plan, profile.capabilities, toolRules, warnings)
+  const { request, ...choice } = planTools(plan, profile.capabilities, profile.isOpenAi ? ofOpenAi : toolRules, warnings)
   const { url, model, headers } = options.route(asked)
   const { writer, leftOut } = history.write(request.messages, [mode])
   warnings.push(...leftOut)
@@ -117,6 +118,7 @@ function encodeRequest(
 }
 
 const toolRules = { none: true, subset: true, forcingStopsThinking: false }
+const ofOpenAi = { ...toolRules, maxTools }
 
 /** What of `text` says the form of the answer. */
 function formatOf(plan: FormatPlan): JsonObject {

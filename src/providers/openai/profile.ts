@@ -2,7 +2,7 @@ import type { ModelConfig, OpenAiCompat } from '../../contract/model/model-confi
 import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
 import type { ToolChoiceRules } from '../kit/settings/tool-choice.ts'
 import type { SettingRules } from '../kit/settings/write-settings.ts'
-import { chatCapabilities, isOpenAiModel } from './capabilities.ts'
+import { chatCapabilities, isOpenAiModel, maxTools } from './capabilities.ts'
 import { compatOf } from './compat.ts'
 import type { MessageRules } from './encode-message.ts'
 import { chatSettingRules } from './setting-rules.ts'
@@ -33,7 +33,12 @@ export function chatProfile(model: ModelConfig): ChatProfile {
     systemRole: compat.supportsDeveloperRole && takesDeveloper(model, compat) ? 'developer' : 'system',
     settingRules: chatSettingRules(model, compat, capabilities.thinking !== 'none'),
     // Backends know a list of allowed tools only where they follow OpenAI closely.
-    toolRules: { none: true, subset: isOpenAiModel(model, compat), forcingStopsThinking: compat.thinkingFormat === 'deepSeek' },
+    toolRules: {
+      none: true,
+      subset: isOpenAiModel(model, compat),
+      forcingStopsThinking: compat.thinkingFormat === 'deepSeek',
+      ...(isOpenAiModel(model, compat) && { maxTools }),
+    },
     emptyBodyIsOverflow: model.provider === 'cerebras' || model.provider === 'mistral',
     isCopilot: model.provider === 'copilot' || /\.githubcopilot\.com(\/|$)/.test(model.baseUrl),
     toolSchemas: /kimi|moonshot/i.test(`${model.provider} ${model.id}`) ? 'moonshotTools' : 'openAiTools',

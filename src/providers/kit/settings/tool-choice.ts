@@ -1,3 +1,4 @@
+import { ProviderError } from '../../../contract/errors.ts'
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
 import type { ToolDefinition } from '../../../contract/model/request.ts'
 import type { ToolChoice } from '../../../contract/model/request-settings.ts'
@@ -15,6 +16,8 @@ export interface ToolChoiceRules {
   subset: boolean
   /** It cannot be made to call a tool while it thinks. */
   forcingStopsThinking: boolean
+  /** The most tools that it takes. Absent: no limit is known. */
+  maxTools?: number
 }
 
 /** What is said of tools, in one form for all services. */
@@ -34,8 +37,18 @@ export interface ToolPlan {
  * - The form of an answer comes first: where a tool takes the answer, `none` means that tool alone.
  * - Without tools nothing is said: services refuse it.
  * - A call that cannot be forced is asked for by the tools that are declared: the one that was named, or all.
+ * - Throws `ProviderError` `unsupported` for more tools than the service takes.
  */
 export function planTools(plan: FormatPlan, capabilities: ModelCapabilities, rules: ToolChoiceRules, warnings: string[]): ToolPlan {
+  const planned = planChoice(plan, capabilities, rules, warnings)
+  const { model, tools } = planned.request
+  const { maxTools = Infinity } = rules
+  if (tools.length <= maxTools) return planned
+  const next = 'Give it fewer, let it search among them (toolSearch), or hand work to sub-agents.'
+  throw new ProviderError('unsupported', `The service takes at most ${maxTools} tools, and ${model.id} was given ${tools.length}. ${next}`)
+}
+
+function planChoice(plan: FormatPlan, capabilities: ModelCapabilities, rules: ToolChoiceRules, warnings: string[]): ToolPlan {
   const { request } = plan
   const { toolChoice: asked, parallelToolCalls, tools } = request
   const isSingle = parallelToolCalls === false && tools.length > 0
