@@ -183,7 +183,12 @@ describe('the key of an agent file', () => {
   it.each(['${GROQ_BASE_URL}', 'https://${GROQ_HOST}/openai/v1', '${OPENAI_BASE_URL}/openai/v1'])(
     'goes to no other service by an address of another name, or one that the file completes: %s',
     async (address) => {
-      const own = { ...env, GROQ_BASE_URL: 'https://api.groq.com/openai/v1', GROQ_HOST: 'api.groq.com', OPENAI_BASE_URL: 'https://api.groq.com' }
+      const own = {
+        ...env,
+        GROQ_BASE_URL: 'https://api.groq.com/openai/v1',
+        GROQ_HOST: 'api.groq.com',
+        OPENAI_BASE_URL: 'https://api.groq.com',
+      }
       const error = await refusal(section('model = "m"', 'api = "openai"', `base_url = "${address}"`, key('OPENAI_API_KEY')), {
         env: own,
         trust: true,

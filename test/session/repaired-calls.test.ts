@@ -30,7 +30,12 @@ const halved = `{"path":"\ud800`
 
 /** A session whose model wrote arguments that were repaired, and others that were not. */
 async function stored(store: SessionStore): Promise<readonly AgentMessage[]> {
-  const agent = new Agent({ model: modelThatWrites('save', [broken], [halved], ['{"path":"c"}']), tools: [save], session: store, sessionId: 's' })
+  const agent = new Agent({
+    model: modelThatWrites('save', [broken], [halved], ['{"path":"c"}']),
+    tools: [save],
+    session: store,
+    sessionId: 's',
+  })
   await agent.prompt('Save it.').result
   await agent.close()
   return agent.messages
