@@ -1,11 +1,8 @@
-import { type LateChunk, lateChunk } from '../../base/late/late-chunk.ts'
+import { lateChunk } from '../../base/late/late-chunk.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { LoopState } from '../loop-state.ts'
 
-const chunk: LateChunk<typeof import('./offload/write-result.ts')> = lateChunk(
-  'the offloading of results',
-  () => import('./offload/write-result.ts'),
-)
+const chunk = lateChunk('the offloading of results', () => import('./offload/write-result.ts'))
 
 /** Loads what writes results, before the first of them: a tool whose result is not known has run in vain. */
 export function loadOffload({ config }: LoopState): Promise<unknown> | undefined {

@@ -1,14 +1,11 @@
-import { type LateChunk, lateChunk } from '../../../base/late/late-chunk.ts'
+import { lateChunk } from '../../../base/late/late-chunk.ts'
 import { isObject, type JsonSchema } from '../../../contract/json.ts'
 import type { ToolDefinition } from '../../../contract/model/request.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import { perObject } from '../encode/per-object.ts'
 import type { FittedSchema, SchemaDialect } from './fitting/dialects.ts'
 
-const chunk: LateChunk<typeof import('./fitting/fit-schema.ts')> = lateChunk(
-  'the part that fits schemas to services',
-  () => import('./fitting/fit-schema.ts'),
-)
+const chunk = lateChunk('the part that fits schemas', () => import('./fitting/fit-schema.ts'))
 
 /** Loads what fits the schemas of `request`, where one of them is more than plain. To be awaited before it is encoded. */
 export function schemasReady({ tools, searchable, responseFormat }: StreamRequest): Promise<unknown> | undefined {
