@@ -11,16 +11,28 @@ export function count(text: string | null | undefined): number | undefined {
   return /^\d{1,15}(\.\d+)?$/.test(text ?? '') ? Number(text) : undefined
 }
 
-/** How long a `retry-after` header asks to wait, in ms: seconds, or a date, measured from `clock` (epoch ms). `undefined` for anything else. */
+/**
+ * How long a `retry-after` header asks to wait, in ms: seconds (`5`, `5s`), or a date, measured from `clock` (epoch ms). Of a header that came twice
+ * (`5, 5`) the longest counts. `undefined` for anything else.
+ */
 export function retryAfterIn(header: string | null | undefined, clock: number): number | undefined {
   const said = header?.trim()
   // Engines make a date of almost anything with a number in it, and one that is over would mean: at once.
   if (said !== undefined && /\d\d:\d\d:\d\d/.test(said)) {
-    const at = Date.parse(said)
+    const at = Date.parse(/^.*?GMT/.exec(said)?.[0] ?? said)
     if (!Number.isNaN(at)) return Math.max(0, at - clock)
   }
-  const seconds = count(said)
+  const seconds = longest(said, 's')
   return seconds === undefined ? undefined : Math.round(seconds * 1000)
+}
+
+/** The largest of the numbers of a header, which proxies repeat within it (`5, 5`), each with or without `unit`. */
+export function longest(header: string | null | undefined, unit: string): number | undefined {
+  const numbers = (header ?? '').split(',').map((part) => {
+    const text = part.trim()
+    return count(text.endsWith(unit) ? text.slice(0, -unit.length).trim() : text)
+  })
+  return numbers.reduce((most, each) => (most === undefined || each === undefined ? undefined : Math.max(most, each)), numbers[0])
 }
 
 /** At most `limit` bytes from a body. Bodies that go on are cancelled, and so are those that `signal` ends: what had come is then what there is. */

@@ -4,7 +4,7 @@ import { addUsage as addMessagesUsage, type WireEvent as MessagesEvent } from '.
 import { addUsage as addConverseUsage, type WireEvent as ConverseEvent } from './bedrock/decode/wire.ts'
 import { type GeminiChunk, TokenCounts } from './google/wire.ts'
 import { objectOf } from './kit/decode/wire-value.ts'
-import { type ChatChunk, type ChatUsage, usageOf as chatUsageOf, reportIn } from './openai/decode/wire.ts'
+import { type ChatChunk, type ChatUsage, usageOf as chatUsageOf, laterReport, reportIn } from './openai/decode/wire.ts'
 import { usageOf as responseUsageOf, type WireResponse } from './openai-responses/decode/wire.ts'
 
 /** Takes the events of an answer one by one, or the answer in one piece, as parsed JSON; gives what they have reported so far. Never throws. */
@@ -28,13 +28,15 @@ export function usageReader(api: KnownApi): UsageReader {
         return counts.usage
       }
     }
-    case 'openAiCompletions':
+    case 'openAiCompletions': {
+      let report: ChatUsage | undefined
       return latest((event) => {
         const chunk = objectOf<ChatChunk>(event)
-        const report = objectOf<ChatUsage>(reportIn(chunk) ?? chunk.choices?.[0]?.usage)
+        report = laterReport(report, objectOf<ChatUsage>(reportIn(chunk) ?? chunk.choices?.[0]?.usage))
         // Which backend it is, is not known: rather too many than too few.
         return chatUsageOf(report, true)
       })
+    }
     case 'openAiResponses':
     case 'azureOpenAiResponses':
       return latest((event) => {

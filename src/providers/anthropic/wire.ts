@@ -1,5 +1,5 @@
 import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage.ts'
-import { tokenCount } from '../kit/decode/decoder.ts'
+import { laterCount } from '../kit/decode/decoder.ts'
 import { objectOf } from '../kit/decode/wire-value.ts'
 
 /** The fields that are read, of all event types. Services add others; each is looked at before use. */
@@ -58,15 +58,15 @@ export interface WireUsage {
   service_tier?: unknown
 }
 
-/** Adds a report to `usage`. The counts are totals, so the latest wins; gateways may report some of them only at the end. */
+/** Adds a report to `usage`. The counts are totals, so the latest wins; gateways report some of them only at the end, and zeros there for those of the beginning. */
 export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void {
-  usage.input = tokenCount(wire?.input_tokens, usage.input)
-  usage.output = tokenCount(wire?.output_tokens, usage.output)
-  usage.cacheRead = tokenCount(wire?.cache_read_input_tokens, usage.cacheRead)
-  usage.cacheWrite = tokenCount(wire?.cache_creation_input_tokens, usage.cacheWrite)
-  usage.reasoning = tokenCount(wire?.output_tokens_details?.thinking_tokens, usage.reasoning)
-  if (wire?.cache_creation) usage.cacheWrite1h = tokenCount(wire.cache_creation.ephemeral_1h_input_tokens, usage.cacheWrite1h)
-  if (wire?.server_tool_use) usage.searches = tokenCount(wire.server_tool_use.web_search_requests, usage.searches)
+  usage.input = laterCount(wire?.input_tokens, usage.input)
+  usage.output = laterCount(wire?.output_tokens, usage.output)
+  usage.cacheRead = laterCount(wire?.cache_read_input_tokens, usage.cacheRead)
+  usage.cacheWrite = laterCount(wire?.cache_creation_input_tokens, usage.cacheWrite)
+  usage.reasoning = laterCount(wire?.output_tokens_details?.thinking_tokens, usage.reasoning)
+  if (wire?.cache_creation) usage.cacheWrite1h = laterCount(wire.cache_creation.ephemeral_1h_input_tokens, usage.cacheWrite1h ?? 0)
+  if (wire?.server_tool_use) usage.searches = laterCount(wire.server_tool_use.web_search_requests, usage.searches ?? 0)
   usage.totalTokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite
   addIterations(usage, wire?.iterations)
 }

@@ -78,7 +78,7 @@ function encodeRequest(request: StreamRequest, { region, serverTools = [] }: Bed
     ...bodyOf(request, known, serverTools),
     url,
     headers,
-    hint: profileHint,
+    hint: refusalHint,
     secrets: [...serverToolSecrets(serverTools), ...(credential === undefined ? [] : secretsOf(credential))],
   }
   if (credential === undefined) return call
@@ -89,8 +89,28 @@ function encodeRequest(request: StreamRequest, { region, serverTools = [] }: Bed
 /** The service's answer to the bare id of most models, with either apostrophe. */
 const onlyByProfile = /on-demand throughput isn.t supported/
 
-const profileHint: RefusalHint = (_code, said) =>
-  onlyByProfile.test(said) ? 'Put the region of an inference profile before the model id (us., eu., global.), or give its ARN.' : undefined
+/** What AWS says of credentials, by its words or the name of its error. */
+const credentialHints: readonly (readonly [said: RegExp, hint: string])[] = [
+  [
+    /signature (?:expired|not yet current)|RequestExpired/i,
+    'The signature has expired: the clock of this machine is wrong, or the request was held back. Set the clock.',
+  ],
+  [
+    /expiredtoken|token\b.{0,40}\bexpired/i,
+    'The session token has expired. Get new AWS credentials, or pass credentials as a function that renews them.',
+  ],
+  [
+    /signature\b.{0,60}\bdoes not match|(?:invalid|incomplete) ?signature|signaturedoesnotmatch/i,
+    'The signature does not match. Check secretAccessKey and region, and whether a proxy changes the request.',
+  ],
+]
+
+const refusalHint: RefusalHint = (code, said, names) => {
+  if (code === 'auth') return credentialHints.find(([pattern]) => pattern.test(`${said} ${names}`))?.[1]
+  return onlyByProfile.test(said)
+    ? 'Put the region of an inference profile before the model id (us., eu., global.), or give its ARN.'
+    : undefined
+}
 
 function bodyOf(
   asked: StreamRequest,

@@ -1,5 +1,5 @@
 import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
-import { tokenCount } from '../kit/decode/decoder.ts'
+import { laterCount, tokenCount } from '../kit/decode/decoder.ts'
 import type { PartialArgument } from './decode/partial-arguments.ts'
 
 /** The fields of a chunk of `streamGenerateContent` that are read; each is looked at before use. */
@@ -75,7 +75,7 @@ export interface GeminiUsage {
  * The token counts of a stream in the terms of `Usage`: cached tokens taken out of the prompt, thoughts added to the output. What tools
  * of the service read (no request of ours has any) is no prompt of the caller's: it is in the total alone.
  *
- * Each chunk reports totals, so the latest of each count wins; a chunk may report some of them, or none.
+ * Each chunk reports totals, so the latest of each count wins; a chunk may report some of them, or none. A zero erases no count.
  * Source: docs/providers/google.md
  */
 export class TokenCounts {
@@ -88,15 +88,15 @@ export class TokenCounts {
   /** Takes the report of a chunk. */
   add(report: GeminiUsage): void {
     const { usage } = this
-    this.#prompt = tokenCount(report.promptTokenCount, this.#prompt)
-    this.#candidates = tokenCount(report.candidatesTokenCount, this.#candidates)
-    usage.cacheRead = tokenCount(report.cachedContentTokenCount, usage.cacheRead)
-    usage.reasoning = tokenCount(report.thoughtsTokenCount, usage.reasoning)
-    this.#toolUse = tokenCount(report.toolUsePromptTokenCount, this.#toolUse)
+    this.#prompt = laterCount(report.promptTokenCount, this.#prompt)
+    this.#candidates = laterCount(report.candidatesTokenCount, this.#candidates)
+    usage.cacheRead = laterCount(report.cachedContentTokenCount, usage.cacheRead)
+    usage.reasoning = laterCount(report.thoughtsTokenCount, usage.reasoning)
+    this.#toolUse = laterCount(report.toolUsePromptTokenCount, this.#toolUse)
     // Where the prompt is smaller than what was cached of it, it was counted without them.
     const isWithout = this.#prompt <= usage.cacheRead
     usage.input = Math.max(0, this.#prompt + (isWithout ? this.#toolUse : 0) - usage.cacheRead)
     usage.output = this.#candidates + usage.reasoning
-    usage.totalTokens = tokenCount(report.totalTokenCount, usage.input + usage.output + usage.cacheRead)
+    usage.totalTokens = Math.max(tokenCount(report.totalTokenCount), usage.input + usage.output + usage.cacheRead)
   }
 }

@@ -47,6 +47,11 @@ function isXai({ provider }: ModelConfig): boolean {
   return provider === 'xai'
 }
 
+/** Whether the service runs the custom tools that it calls: nobody can declare one, so xAI means its own. Source: docs/providers/openai-responses.md */
+export function runsCustomTools(model: ModelConfig): boolean {
+  return isXai(model) || /^https:\/\/([\w.-]+\.)?x\.ai(\/|$)/.test(model.baseUrl)
+}
+
 /** OpenAI and Azure search among tools from GPT-5.4 on. What is served elsewhere, and a deployment that is called otherwise, has to say so. */
 function searchesTools({ id, api, provider }: ModelConfig): boolean {
   const [, major, minor = '0'] = /(?:^|[/:.])gpt-(\d+)(?:\.(\d+))?/.exec(id) ?? []

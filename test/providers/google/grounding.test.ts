@@ -219,3 +219,59 @@ it.each([
   const { generationConfig } = await sentBody<{ generationConfig: Json }>(provider, plainRequest(config))
   expect(generationConfig).toMatchObject({ responseModalities: ['TEXT', 'IMAGE'], imageConfig: { aspectRatio: '16:9' } })
 })
+
+describe('a segment outside of the text', () => {
+  const place = (segment: Json) => ({ segment, groundingChunkIndices: [0] })
+
+  it('leaves the source without a place, with one warning', async () => {
+    const outside = [
+      { startIndex: 2, endIndex: 99 },
+      { startIndex: 50, endIndex: 60, text: 'not there' },
+      { startIndex: 3, endIndex: 1 },
+    ]
+    const groundingMetadata = { groundingChunks: [web('a')], groundingSupports: [...outside, { startIndex: 0, endIndex: 4 }].map(place) }
+    const { message, warnings } = await read([last([{ text: 'Tea.' }], { groundingMetadata })])
+    expect(cited(message)).toEqual([
+      ['https://a', undefined, undefined],
+      ['https://a', undefined, undefined],
+      ['https://a', undefined, undefined],
+      ['https://a', 0, 4],
+    ])
+    expect(warnings).toEqual([expect.stringContaining('outside of its text')])
+  })
+
+  it('is where its text stands, if that stands anywhere', async () => {
+    const groundingMetadata = { groundingChunks: [web('a')], groundingSupports: [place({ startIndex: 50, endIndex: 53, text: 'ea.' })] }
+    const { message, warnings } = await read([last([{ text: 'Tea.' }], { groundingMetadata })])
+    expect(cited(message)).toEqual([['https://a', 1, 4]])
+    expect(warnings).toEqual([])
+  })
+})
+
+describe('code that the service ran beside a search', () => {
+  const code = [
+    { executableCode: { id: 'c1', language: 'PYTHON', code: '1+1' } },
+    { codeExecutionResult: { id: 'c1', outcome: 'OUTCOME_OK', output: '2' } },
+  ]
+  const searched = { webSearchQueries: ['tea'], groundingChunks: [web('a')] }
+
+  it('leaves the queries and the sources of the search', async () => {
+    const { message } = await read([chunk(code), last([{ text: 'Tea.' }], { groundingMetadata: searched })])
+    expect(message.content).toMatchObject([
+      { name: 'code_execution', status: 'done' },
+      { type: 'text', citations: [{ url: 'https://a' }] },
+      { name: 'google_search', input: { queries: ['tea'] }, output: [{ url: 'https://a' }] },
+    ])
+    expect(message.usage.searches).toBe(1)
+  })
+
+  it('shows a search once that the service showed itself', async () => {
+    const search = [
+      { toolCall: { id: 's1', toolType: 'GOOGLE_SEARCH_WEB', args: { queries: ['tea'] } } },
+      { toolResponse: { id: 's1', toolType: 'GOOGLE_SEARCH_WEB', response: {} } },
+    ]
+    const { message } = await read([chunk([...code, ...search]), last([{ text: 'Tea.' }], { groundingMetadata: searched })])
+    const names = message.content.flatMap((block) => (block.type === 'serviceTool' ? [block.name] : []))
+    expect(names).toEqual(['code_execution', 'google_search_web'])
+  })
+})

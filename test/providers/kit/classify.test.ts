@@ -92,6 +92,14 @@ describe('classifyError', () => {
     ['a date that is over', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
     ['milliseconds before seconds', { 'retry-after-ms': '20', 'retry-after': '7' }, 20],
     ['seconds, where the milliseconds are none', { 'retry-after-ms': '-5', 'retry-after': '7' }, 7000],
+    ['milliseconds of Azure', { 'x-ms-retry-after-ms': '250', 'retry-after': '7' }, 250],
+    ['seconds with their unit', { 'retry-after': '5s' }, 5000],
+    ['a header that came twice', { 'retry-after': '5, 5' }, 5000],
+    ['a header that came twice, with other numbers', { 'retry-after': '5, 7s' }, 7000],
+    ['milliseconds that came twice', { 'retry-after-ms': '20, 30' }, 30],
+    ['a date that came twice', { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT, Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
+    ['nothing but commas', { 'retry-after': ', ,' }, undefined],
+    ['a list with what is no number', { 'retry-after': '5, soon' }, undefined],
     ['nothing that can be read', { 'retry-after': 'soon' }, undefined],
     ['a blank', { 'retry-after': ' ' }, undefined],
     ['less than nothing', { 'retry-after': '-7' }, undefined],
@@ -244,5 +252,26 @@ describe.skipIf(!isThere)('recorded error responses', () => {
       return code.toLowerCase() !== trueClass.replace(/[_-]/g, '').toLowerCase()
     })
     expect(wrong.map(({ backend, status, trueClass, body }) => `${backend} ${status} ${trueClass}: ${body.slice(0, 200)}`)).toEqual([])
+  })
+})
+
+describe('a model that the service does not have', () => {
+  it.each<[string, unknown]>([
+    ['a code', { error: { type: 'server_error', code: 'model_not_found', message: 'no' } }],
+    ['a code with a number', { error: { code: 500, message: 'The model `gpt-5.2` does not exist' } }],
+    ['a number as text', { error: { code: '500', message: 'litellm.NotFoundError: model qwen3.8 not found' } }],
+    ['a text', { error: 'model "llama3" not found, try pulling it first' }],
+    ['a name of Azure', { error: { code: 'DeploymentNotFound', type: 'api_error', message: 'The API deployment does not exist.' } }],
+    ['a name of AWS', { __type: 'ResourceNotFoundException', message: 'gone' }],
+  ])('is not asked again inside a 200: %s', (_name, body) => {
+    expect(classify(body)).toMatchObject({ code: 'api', isRetryable: false, status: 404 })
+    expect(classify(body, 200)).toMatchObject({ code: 'api', isRetryable: false })
+  })
+
+  it.each<[string, unknown]>([
+    ['is overloaded', { error: { code: 503, message: 'The model is overloaded. Please try again later.' } }],
+    ['fails', { error: { type: 'server_error', message: 'The model produced invalid output' } }],
+  ])('is told from one that %s', (_name, body) => {
+    expect(classify(body)).toMatchObject({ code: 'api', isRetryable: true })
   })
 })

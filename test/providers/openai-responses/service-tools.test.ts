@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AssistantMessage, Message } from '../../../src/contract/message/message.ts'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
-import { answering, utf8 } from '../bytes.ts'
+import { answering, sse, utf8 } from '../bytes.ts'
 import { answer, called, inputFor, result, user } from './call.ts'
 
 type Event = Record<string, unknown>
@@ -270,4 +270,22 @@ it('an answer without any state goes as text', async () => {
   }
   const input = await inputFor([user('Hi'), answer([block]), user('b')])
   expect(input[1]).toEqual({ role: 'assistant', content: '[web_search found: A <https://a.example/>]' })
+})
+
+describe('a custom tool that was called', () => {
+  const custom = { id: 'ctc_1', type: 'custom_tool_call', call_id: 'c1', name: 'x_keyword_search', input: '{}', status: 'completed' }
+  const warningsOf = async (options: object) => {
+    const fetch = answering([sse(...items(custom, said('ok')), completed())])
+    const { events, message } = await called(openaiResponses('m', { ...options, fetch }))
+    expect(message?.content).toMatchObject([{ type: 'serviceTool', name: 'x_keyword_search' }, { type: 'text' }])
+    return events.flatMap((event) => (event.type === 'warning' ? [event.warning] : []))
+  }
+
+  it('is said to be run by nobody', async () => {
+    expect(await warningsOf({})).toEqual([expect.stringMatching(/custom tool "x_keyword_search".*nothing here runs/)])
+  })
+
+  it.each([{ provider: 'xai' }, { baseUrl: 'https://api.x.ai/v1', provider: 'grok' }])('is one that xAI runs: %j', async (options) => {
+    expect(await warningsOf(options)).toEqual([])
+  })
 })

@@ -1,5 +1,5 @@
 import type { Usage } from '../../../contract/model/usage.ts'
-import { tokenCount } from '../../kit/decode/decoder.ts'
+import { laterCount, tokenCount } from '../../kit/decode/decoder.ts'
 
 /** The fields that are read, of all event types. The service adds others, among them `p`, padding. */
 export interface WireEvent {
@@ -38,15 +38,16 @@ function hourWrites(cacheDetails: unknown): number | undefined {
   return cacheDetails.reduce((sum, detail) => sum + (Object(detail).ttl === '1h' ? tokenCount(Object(detail).inputTokens) : 0), 0)
 }
 
-/** Adds a report to `usage`. The counts are totals, so the latest wins. */
+/** Adds a report to `usage`. The counts are totals, so the latest wins; a zero erases none. */
 export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void {
-  usage.input = tokenCount(wire?.inputTokens, usage.input)
-  usage.output = tokenCount(wire?.outputTokens, usage.output)
-  usage.cacheRead = tokenCount(wire?.cacheReadInputTokens, usage.cacheRead)
-  usage.cacheWrite = tokenCount(wire?.cacheWriteInputTokens, usage.cacheWrite)
+  usage.input = laterCount(wire?.inputTokens, usage.input)
+  usage.output = laterCount(wire?.outputTokens, usage.output)
+  usage.cacheRead = laterCount(wire?.cacheReadInputTokens, usage.cacheRead)
+  usage.cacheWrite = laterCount(wire?.cacheWriteInputTokens, usage.cacheWrite)
   const forAnHour = hourWrites(wire?.cacheDetails)
   if (forAnHour !== undefined) usage.cacheWrite1h = forAnHour
-  usage.totalTokens = tokenCount(wire?.totalTokens, usage.input + usage.output + usage.cacheRead + usage.cacheWrite)
+  const sum = usage.input + usage.output + usage.cacheRead + usage.cacheWrite
+  usage.totalTokens = Math.max(tokenCount(wire?.totalTokens, sum), usage.totalTokens)
 }
 
 /** How a result of a tool of the service begins. */

@@ -42,6 +42,7 @@ export class Grounding {
   /** Pages that it looked at, by their address: chunks repeat them, or go on. */
   readonly #pages = new Map<string, { retrievedUrl?: unknown; urlRetrievalStatus?: unknown }>()
   readonly #recited: object[] = []
+  #hasWarned = false
 
   constructor(builder: AssistantBuilder, usage: Usage, stateOf: (payload: JsonObject) => ProviderState) {
     this.#builder = builder
@@ -71,7 +72,7 @@ export class Grounding {
     if (logprobsResult) this.#logprobs(logprobsResult)
   }
 
-  /** Tells all of it. `hasCalls`: the service showed its calls itself. */
+  /** Tells all of it. `hasCalls`: the service showed its searches itself. Code that it ran says nothing of them. */
   tell(hasCalls: boolean): void {
     const { queries } = this.#sources
     if (queries.length > 0) this.#usage.searches = queries.length
@@ -119,8 +120,15 @@ export class Grounding {
     const ranges = segmentRanges(segments, text, this.#partStarts).values()
     for (const { segment, sources } of cited) {
       const range = segment === undefined ? undefined : ranges.next().value
+      if (segment !== undefined && range === undefined) this.#warnOfPlace()
       for (const source of sources) this.#add(source, range, spans)
     }
+  }
+
+  #warnOfPlace(): void {
+    if (!this.#hasWarned)
+      this.#builder.warn('The service cited a place that lies outside of its text. The source is kept, the place is left out.')
+    this.#hasWarned = true
   }
 
   #spans(): TextSpan[] {

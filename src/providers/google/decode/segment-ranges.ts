@@ -19,8 +19,13 @@ const maxSearches = 200
  * - A segment may count from the beginning of its part (`partStarts`, by the number of the part) or of the whole text: what it says of its text decides.
  *   Where it says nothing, a part other than the first counts from its own beginning.
  * - A segment whose place does not fit what it says is where that text stands first.
+ * - A segment that ends behind the text, and says nothing that stands in it, has no range.
  */
-export function segmentRanges(segments: readonly Segment[], text: string, partStarts: readonly (number | undefined)[]): TextRange[] {
+export function segmentRanges(
+  segments: readonly Segment[],
+  text: string,
+  partStarts: readonly (number | undefined)[],
+): (TextRange | undefined)[] {
   // Most answers rest on nothing.
   if (segments.length === 0) return []
   const firstByte = byteOffsets(text, new Set(partStarts.filter((start) => start !== undefined)))
@@ -30,11 +35,14 @@ export function segmentRanges(segments: readonly Segment[], text: string, partSt
   let searches = 0
   return segments.map((segment) => {
     const { start, end, said, part } = segment
-    const from = (base: number): TextRange => ({ start: units.get(base + start) ?? 0, end: units.get(base + end) ?? 0 })
+    const from = (base: number): TextRange | undefined => {
+      const [first, last] = [units.get(base + start), units.get(base + end)]
+      return first === undefined || last === undefined || first > last ? undefined : { start: first, end: last }
+    }
     const own = from(baseOf(segment))
     const whole = from(0)
     if (said === '') return part > 0 ? own : whole
-    const fitting = [own, whole].find((range) => text.slice(range.start, range.end) === said)
+    const fitting = [own, whole].find((range) => range !== undefined && text.slice(range.start, range.end) === said)
     if (fitting !== undefined) return fitting
     const at = searches++ < maxSearches ? text.indexOf(said) : -1
     return at === -1 ? whole : { start: at, end: at + said.length }
@@ -53,7 +61,7 @@ function byteOffsets(text: string, units: ReadonlySet<number>): Map<number, numb
   return found
 }
 
-/** The UTF-16 units before each of `bytes`; where one lies inside of a character, those up to it. */
+/** The UTF-16 units before each of `bytes`; where one lies inside of a character, those up to it. One behind the text has none. */
 function unitOffsets(text: string, bytes: readonly number[]): Map<number, number> {
   const found = new Map<number, number>()
   let unit = 0
@@ -63,7 +71,7 @@ function unitOffsets(text: string, bytes: readonly number[]): Map<number, number
       byte += bytesAt(text, unit)
       unit += unitsAt(text, unit)
     }
-    found.set(wanted, unit)
+    if (unit < text.length || byte === wanted) found.set(wanted, unit)
   }
   return found
 }

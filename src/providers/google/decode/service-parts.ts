@@ -12,7 +12,7 @@ import { besideContent } from './part-contents.ts'
 
 /** Writes the parts that are neither text nor calls of ours: media, what the service ran, what is not known. Source: docs/providers/google.md */
 export class ServiceParts {
-  /** The service said what it ran, so nothing has to be made of its sources. */
+  /** The service showed what it searched and read, so nothing has to be made of its sources. Code is shown whether it does so or not. */
   hasCalls = false
   readonly #builder: AssistantBuilder
   readonly #stateOf: (payload: JsonObject) => ProviderState
@@ -86,7 +86,7 @@ export class ServiceParts {
   }
 
   #call(part: JsonObject, name: string, { id: given, args, language, code }: Record<string, unknown>): void {
-    this.hasCalls = true
+    if (part.toolCall) this.hasCalls = true
     const id = typeof given === 'string' && given !== '' ? given : newCallId()
     this.#open.push({ id, kind: name })
     const input = shownOutput(name === 'code_execution' ? { language, code } : args)

@@ -61,6 +61,11 @@ export function tokenCount(value: unknown, otherwise = 0): number {
   return typeof value === 'number' && value >= 0 && value <= maxTokens ? value : otherwise
 }
 
+/** A count of a later report. A zero never erases what an earlier one said, nor does what is no count. */
+export function laterCount(value: unknown, before: number): number {
+  return tokenCount(value) || before
+}
+
 /** Dollars as a service reports them; `undefined` for what is no cost (negative, no number, more than a number holds). */
 export function reportedCost(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY ? value : undefined

@@ -8,8 +8,8 @@ import { retryAfterMs } from './retry-after.ts'
 
 export { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 
-/** What to do about a refusal that one service alone has; `undefined` where there is no more to say. */
-export type RefusalHint = (code: ProviderErrorCode, said: string) => string | undefined
+/** What to do about a refusal that one service alone has, by its words and its names; `undefined` where there is no more to say. */
+export type RefusalHint = (code: ProviderErrorCode, said: string, names: string) => string | undefined
 
 /** What is known about a refusal: an HTTP answer, or an error object inside a stream. */
 export interface Failure {
@@ -75,7 +75,7 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
   const where = status === undefined ? '' : ` (${status})`
   const quoted = quote(facts.text, credential)
   const said = quoted === '' ? '.' : `: ${quoted}`
-  const advice = hint?.(code, facts.text)
+  const advice = hint?.(code, facts.text, facts.names)
   if (status === 407) return `A proxy on the way to ${service} wants credentials${where}. Set them where the proxy is set.`
   if (code === 'auth') {
     // Services echo keys in ways nobody foresees, and what they say of one adds little. Another 403 is about a country, a model, an account.
@@ -88,7 +88,8 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
   if (code === 'rateLimited')
     return `${service} is limiting the rate of requests${where}${said} Wait before asking again, ask less often, or raise the limit of the account.`
   if (code === 'contextOverflow') return `The prompt does not fit the context window${where}${said} Shorten or compact the conversation.`
-  if (status === 404 || status === 405) return `${service} found nothing there${where}${said} Check the model id and baseUrl.`
+  if (status === 404 || status === 405 || facts.isMissingModel)
+    return `${service} found nothing there${where}${said} Check the model id and baseUrl.`
   if (isTransientStatus(status)) return `${service} reported an error${where}${said} Such errors pass: ask again later.`
   return `${service} reported an error${where}${said}${advice === undefined ? '' : ` ${advice}`}`
 }

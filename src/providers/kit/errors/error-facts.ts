@@ -15,6 +15,8 @@ export interface ErrorFacts {
   isThrottled: boolean
   /** The key is wrong although the status does not say so. */
   isBadKey: boolean
+  /** The service has no such model, although the status does not say so: asking again is of no use. */
+  isMissingModel: boolean
   /** No wait helps: quota, credit or spend limit. */
   isExhausted: boolean
   /** Google's `RetryInfo.retryDelay`, such as `34s`. */
@@ -39,8 +41,13 @@ const statusByName: Record<string, number> = {
   expiredtoken: 403,
   invalidsignature: 403,
   incompletesignature: 403,
+  signaturedoesnotmatch: 403,
+  requestexpired: 403,
   missingauthenticationtoken: 403,
   notfound: 404,
+  modelnotfound: 404,
+  deploymentnotfound: 404,
+  resourcenotfound: 404,
   modeltimeout: 408,
   requesttimeout: 408,
   requesttoolarge: 413,
@@ -95,6 +102,10 @@ const baseStatus: Record<string, number> = {
 const badKey =
   /(incorrect|invalid|expired|missing|wrong) (x-)?(api|access|secret|authentication)[ _-]?(key|token|credentials)|invalid[_-]api[_-]key|api_key_invalid|api key (is )?(not valid|invalid|incorrect|expired|missing|not found)|no (api|auth)[a-z]*[ _-]?(key|credentials)? ?(was |were )?(provided|found|supplied)|invalid authentication|(could not|failed to) authenticate|authentication (failed|failure)|security token included in the request is (invalid|expired)|token (is|has) (invalid|expired)|login fail/i
 
+/** How services say that there is no such model, also inside a stream and beside names such as `server_error`. */
+const missingModel =
+  /\bmodel\b.{0,100}\b(not found|does not exist|doesn.t exist)|\b(no such|unknown) model\b|model_?not_?found|DeploymentNotFound/i
+
 /** The last is Google's quota of a day: the wait it proposes is of no use. */
 const exhausted =
   /insufficient_quota|spend_limit_reached|billing_error|credit balance is too low|billing_not_active|"quotaId":\s*"[^"]*PerDay/
@@ -124,8 +135,10 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
     ) ?? raw
   const upstream = upstreamText(fieldsOf(inner.metadata ?? outer.metadata))
   const text = upstream === '' || said.includes(upstream) ? said : `${said}: ${upstream}`
-  const nameStatus = statusOf(names) ?? baseStatus[String(base.status_code)]
-  const status = httpStatus !== undefined && httpStatus >= 300 ? httpStatus : nameStatus
+  const isInside = httpStatus === undefined || httpStatus < 300
+  const isMissingModel = isInside && missingModel.test(`${text} ${names.join(' ')}`)
+  const nameStatus = isMissingModel ? 404 : (statusOf(names) ?? baseStatus[String(base.status_code)])
+  const status = isInside ? nameStatus : httpStatus
   const mayBeKey = status === undefined || status === 400 || status === 404 || status === 422
   const facts: ErrorFacts = {
     text,
@@ -133,6 +146,7 @@ export function readErrorFacts(body: unknown, httpStatus: number | undefined, ty
     names: names.filter((name) => typeof name === 'string').join(' '),
     isThrottled: status === 429 || (nameStatus === 429 && status !== 413) || /please wait before trying again/i.test(text),
     isBadKey: mayBeKey && (nameStatus === 401 || nameStatus === 403 || badKey.test(`${text} ${names.join(' ')}`) || badKey.test(raw)),
+    isMissingModel,
     isExhausted: status === 402 || exhausted.test(raw),
   }
   if (status !== undefined) facts.status = status

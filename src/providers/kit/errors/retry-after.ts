@@ -1,4 +1,4 @@
-import { count, retryAfterIn } from '../../../base/http-answer.ts'
+import { count, longest, retryAfterIn } from '../../../base/http-answer.ts'
 import type { ErrorFacts } from './error-facts.ts'
 
 /** `try again in 11.2s`, `retry after 20 seconds`, `wait 2m30s`. */
@@ -7,7 +7,7 @@ const inWords =
 const units: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
- * How long a service asked to wait, in ms: `retry-after-ms`, then `retry-after` (seconds or an HTTP date), Google's `retryDelay`, its words, and where it
+ * How long a service asked to wait, in ms: `retry-after-ms` or `x-ms-retry-after-ms`, then `retry-after` (seconds or an HTTP date), Google's `retryDelay`, its words, and where it
  * limits the rate the headers that say when a limit begins anew. Not capped: that is the caller's choice.
  */
 export function retryAfterMs(
@@ -15,7 +15,8 @@ export function retryAfterMs(
   { retryDelay, text }: Pick<ErrorFacts, 'retryDelay' | 'text'>,
   isLimited: boolean,
 ): number | undefined {
-  const exact = count(headers?.get('retry-after-ms'))
+  // The second one is Azure's.
+  const exact = longest(headers?.get('retry-after-ms'), 'ms') ?? longest(headers?.get('x-ms-retry-after-ms'), 'ms')
   if (exact !== undefined) return exact
   const clock = clockOf(headers)
   const asked = retryAfterIn(headers?.get('retry-after'), clock)

@@ -7,6 +7,7 @@ import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import { textOfArguments } from '../../kit/decode/parse-call.ts'
 import type { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { indexIn, nameIn, objectIn, objectsIn, textIn } from '../../kit/decode/wire-value.ts'
+import { runsCustomTools } from '../profile.ts'
 import { isReplayable, type ReplayPayload } from '../replay-state.ts'
 import { CitationWriter } from './citation-writer.ts'
 import { missingParts, type WholePart } from './missing-parts.ts'
@@ -41,7 +42,7 @@ export class ItemWriter {
     this.#unknown = unknown
     this.#model = model
     const state = (payload: ReplayPayload) => this.#stateOf(payload)
-    this.#services = new ServiceWriter(builder, state, history)
+    this.#services = new ServiceWriter(builder, state, history, runsCustomTools(model))
     this.#citations = new CitationWriter(builder, model.api, state)
   }
 

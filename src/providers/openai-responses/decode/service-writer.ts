@@ -45,11 +45,19 @@ export class ServiceWriter {
   readonly #history: readonly Message[]
   readonly #calls: Call[] = []
   readonly #ids = new Set<string>()
+  readonly #runsCustom: boolean
 
-  constructor(builder: AssistantBuilder, state: (payload: ReplayPayload) => ProviderState, history: readonly Message[]) {
+  /** `runsCustom`: the service runs the custom tools that it calls. */
+  constructor(
+    builder: AssistantBuilder,
+    state: (payload: ReplayPayload) => ProviderState,
+    history: readonly Message[],
+    runsCustom: boolean,
+  ) {
     this.#builder = builder
     this.#state = state
     this.#history = history
+    this.#runsCustom = runsCustom
   }
 
   /** An item begins. */
@@ -132,11 +140,18 @@ export class ServiceWriter {
     call.item = item
     if (item.status === 'incomplete') return
     call.isDone = true
+    if (item.type === 'custom_tool_call' && !this.#runsCustom) this.#warnOfCustom(textIn(item.name))
     const isFailed = viewOf(item).error !== undefined
     const waits = item.type === 'mcp_approval_request' || (isAnsweredApart(item) && !isFailed)
     if (!waits) call.isOver = true
     this.#show(call, waits ? 'running' : isFailed ? 'failed' : 'done')
     if (item.type === 'code_interpreter_call') this.#codePictures(call, item)
+  }
+
+  #warnOfCustom(name: string): void {
+    this.#builder.warn(
+      `The service called the custom tool "${name.slice(0, 60)}", which nothing here runs. The call stays without a result.`,
+    )
   }
 
   #show(call: Call, status: ServiceToolContent['status'], more: Partial<ServiceToolContent> = {}): void {

@@ -31,6 +31,7 @@ import {
   type ChatDelta,
   type ChatToolCall,
   type ChatUsage,
+  laterReport,
   reportIn,
   usageOf,
 } from './wire.ts'
@@ -76,6 +77,7 @@ export class ChatDecoder implements StreamDecoder {
   /** Of the chunk that came last before the reason to stop; some services give each chunk another. */
   #id: string | undefined
   #sawDone = false
+  #report: ChatUsage | undefined
   #usage: Usage | undefined
 
   constructor({ isReasoningOutside, answerTool }: Pick<ChatCall, 'isReasoningOutside' | 'answerTool'>, context: DecoderContext) {
@@ -200,7 +202,8 @@ export class ChatDecoder implements StreamDecoder {
 
   #setUsage(raw: ChatUsage): void {
     if (this.#usage !== undefined && !isReport(raw)) return
-    this.#usage = usageOf(raw, this.#isReasoningOutside)
+    this.#report = laterReport(this.#report, raw)
+    this.#usage = usageOf(this.#report, this.#isReasoningOutside)
     // So that a message that fails later still says what it cost.
     this.builder.message.usage = this.#usage
   }

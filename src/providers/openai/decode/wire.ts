@@ -122,3 +122,18 @@ export function usageOf(raw: ChatUsage, isReasoningOutside: boolean): Usage {
 export function reportIn({ usage, x_groq: groq }: ChatChunk): ChatUsage | null | undefined {
   return usage || groq?.usage
 }
+
+/** What a later report says, on top of an earlier one: fields that are zero, absent or nothing keep what they said before. */
+export function laterReport(before: ChatUsage | undefined, raw: ChatUsage): ChatUsage {
+  if (before === undefined) return raw
+  const said = Object.entries(raw).filter(([, value]) => Boolean(value))
+  const merged: ChatUsage = { ...before, ...Object.fromEntries(said) }
+  // A total beside a count that it left out is no total.
+  const counts = ['prompt_tokens', 'completion_tokens'] as const
+  if (counts.some((name) => !raw[name] && merged[name])) merged.total_tokens = Math.max(sumOf(merged), tokenCount(merged.total_tokens))
+  return merged
+}
+
+function sumOf({ prompt_tokens: prompt, completion_tokens: completion }: ChatUsage): number {
+  return tokenCount(prompt) + tokenCount(completion)
+}
