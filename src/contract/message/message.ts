@@ -328,7 +328,12 @@ const maxLooked = 10_000
 /** Whether a model answered and said nothing: no call, no reasoning, and no text but blank. */
 export function isEmptyAnswer({ stopReason, content }: Pick<AssistantMessage, 'stopReason' | 'content'>): boolean {
   const isSaid = stopReason === 'stop' || stopReason === 'toolUse'
-  return isSaid && content.every((block) => block.type === 'text' && isBlank(block.text) && block.providerState === undefined)
+  return isSaid && content.every(isNothing)
+}
+
+/** Thinking alone says nothing to whoever asked. */
+function isNothing(block: Content): boolean {
+  return block.type === 'thinking' || (block.type === 'text' && isBlank(block.text) && block.providerState === undefined)
 }
 
 function isBlank(text: string): boolean {

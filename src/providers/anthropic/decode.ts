@@ -15,7 +15,7 @@ import { UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import { citationOf, isKnownCitation } from './citations.ts'
 import type { AnthropicCall } from './encode.ts'
-import { expectedKinds, keptBlock, shownDeltas } from './kept-block.ts'
+import { expectedKinds, fallbackModel, keptBlock, shownDeltas } from './kept-block.ts'
 import { isServiceCall, isServiceResult, ServiceBlocks } from './service-blocks.ts'
 import { addUsage, knownFields, type WireBlock, type WireEvent, type WireMessage, type WireUsage } from './wire.ts'
 
@@ -123,6 +123,9 @@ export class AnthropicDecoder implements StreamDecoder {
 
   #frame(data: string, name: string | undefined): void {
     // After the terminal event nothing counts.
+    if (this.isDone) return
+    // By its name alone it ends a response that said why it stops; an empty event in the middle says nothing.
+    if (name === 'message_stop' && this.#stopReason !== undefined) this.isDone = true
     if (this.isDone || isMarker(data) !== undefined) return
     const parsed = parsedEvent<WireEvent | null>(data, 'Anthropic')
     if (name === 'error') throw new StreamRefusal(parsed)
@@ -313,6 +316,7 @@ export class AnthropicDecoder implements StreamDecoder {
     const state = this.#own({ block: keptBlock(wire, raw) })
     // What it said in ways that are known was shown under its key.
     const own = `kept ${key}`
+    if (kind === 'fallback') this.builder.fellBackTo(fallbackModel(wire))
     if (expectedKinds.has(kind)) this.builder.whole(own, { type: 'opaque', kind, providerState: state })
     else this.builder.unknown(own, kind, state)
   }

@@ -20,3 +20,9 @@ export function keptBlock(block: WireBlock, raw: string | undefined): JsonObject
   const whole = { ...block, ...(input !== undefined && input.fault === undefined && { input: input.arguments }) }
   return whole as JsonObject // off the wire, so it is JSON
 }
+
+/** The model that a `fallback` block says the response goes on with; `undefined` if it names none. */
+export function fallbackModel(block: WireBlock): unknown {
+  const { to }: { to?: unknown } = block as JsonObject // off the wire, so it is JSON
+  return typeof to === 'string' ? to : Object(to).model
+}

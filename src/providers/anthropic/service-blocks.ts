@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { ProviderState, ServiceToolContent, ServiceToolError } from '../../contract/message/content.ts'
 import type { Message } from '../../contract/message/message.ts'
 import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
-import { shownOutput } from '../kit/decode/service-output.ts'
+import { shownOutput, warnOfRepeat } from '../kit/decode/service-output.ts'
 import { payloadOf, type ServicePayload, withResult } from '../kit/history/service-payload.ts'
 
 /** A content block as the service sent it. */
@@ -46,6 +46,7 @@ export class ServiceBlocks {
   open(wire: WireServiceBlock): string | undefined {
     const { id, name, server_name: server } = wire
     if (typeof id !== 'string' || typeof name !== 'string') return undefined
+    warnOfRepeat(this.#builder, id)
     const told = typeof server === 'string' ? `mcp.${server}.${name}` : name
     this.#show({ type: 'serviceTool', id, name: told, status: 'running' }, { call: wire as JsonObject }) // off the wire, so it is JSON
     return id

@@ -81,12 +81,17 @@ export class ChatWriter implements HistoryWriter {
 }
 
 function mergedAnswer(first: AssistantMessage, run: readonly AssistantMessage[]): AssistantMessage {
-  const states = run.flatMap(({ providerState }) => (providerState?.payload.parsedFiles === undefined ? [] : [providerState]))
+  const states = run.flatMap(({ providerState }) => {
+    const kept = providerState?.payload.parsedFiles ?? providerState?.payload.annotations
+    return providerState === undefined || kept === undefined ? [] : [providerState]
+  })
   const last = states.at(-1)
   const merged = { ...first, content: run.flatMap(({ content }) => content) }
   if (last === undefined) return merged
-  const parsedFiles = states.flatMap(({ model, payload }) => (model === last.model ? (payload.parsedFiles ?? []) : []))
-  return { ...merged, providerState: { ...last, payload: { ...last.payload, parsedFiles } } }
+  const own = states.filter(({ model }) => model === last.model)
+  const parsedFiles = own.flatMap(({ payload }) => payload.parsedFiles ?? [])
+  const annotations = own.flatMap(({ payload }) => payload.annotations ?? [])
+  return { ...merged, providerState: { ...last, payload: { ...last.payload, parsedFiles, annotations } } }
 }
 
 /** An encoded message with a breakpoint on its last part. */

@@ -118,12 +118,14 @@ function encodeAssistant(message: AssistantMessage, rules: MessageRules): string
     return toJson({ role: 'assistant', content: [{ type: 'refusal', refusal }] })
   const calls = content.filter((block) => block.type === 'toolCall')
   const sound = soundOf(content)
-  const text = textOf(content) || (sound?.transcript ?? '')
+  const written = textOf(content)
+  const text =
+    sound === undefined || sound.id !== undefined ? written : [written, sound.transcript].filter((each) => each !== '').join('\n')
   const details = content.flatMap((block) => (block.type === 'thinking' ? detailsOf(block.providerState?.payload.reasoningDetails) : []))
   return toJson({
     role: 'assistant',
-    // Null is legal beside tool calls only.
-    content: (text === '' && calls.length > 0) || sound?.id !== undefined ? null : text,
+    // Null is legal beside tool calls and sound only.
+    content: text === '' && (calls.length > 0 || sound?.id !== undefined) ? null : text,
     ...(sound?.id !== undefined && { audio: { id: sound.id } }),
     ...reasoningOf(content, rules),
     ...(details.length > 0 ? { reasoning_details: details } : {}),
@@ -134,8 +136,10 @@ function encodeAssistant(message: AssistantMessage, rules: MessageRules): string
 
 function annotationsOf({ providerState }: AssistantMessage, { parsedFilesOf }: MessageRules): { annotations?: JsonValue } {
   const isOwn = providerState?.api === 'openAiCompletions' && providerState.model === parsedFilesOf
-  const files = isOwn ? providerState.payload.parsedFiles : undefined
-  return files === undefined ? {} : { annotations: files }
+  if (!isOwn) return {}
+  const { parsedFiles, annotations } = providerState.payload
+  const kept = [parsedFiles, annotations].flatMap((list) => (Array.isArray(list) ? list : []))
+  return kept.length === 0 ? {} : { annotations: kept }
 }
 
 /** What the model spoke: by its id while the service has it, else in words. */

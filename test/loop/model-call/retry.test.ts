@@ -300,3 +300,15 @@ describe('credentials', () => {
     expect(JSON.stringify([events, result, agent.messages, agent.settings])).not.toContain('sk-secret-canary')
   })
 })
+
+describe('a response of thinking alone', () => {
+  it('is asked for once more', async () => {
+    const { result } = await play([{ thinking: 'A drink?' }, { text: 'Tea.' }])
+    expect(result).toMatchObject({ status: 'completed', text: 'Tea.' })
+  })
+
+  it('is told as empty where nothing else comes', async () => {
+    const { result } = await play(() => ({ thinking: 'A drink?' }))
+    expect(result).toMatchObject({ status: 'completed', text: '', isEmpty: true })
+  })
+})

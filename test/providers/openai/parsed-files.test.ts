@@ -53,7 +53,7 @@ describe('a PDF that OpenRouter parsed', () => {
     expect(textOf(message.content)).toBe('So.')
     expect(message.content).toMatchObject([{ type: 'text', citations: [{ url: 'https://a.example/' }] }])
     const messages = await sent([question, message, user('And?')])
-    expect(messages[1]).toEqual({ role: 'assistant', content: 'So.', annotations: [parsed('h1'), parsed('h2')] })
+    expect(messages[1]).toEqual({ role: 'assistant', content: 'So.', annotations: [parsed('h1'), parsed('h2'), link] })
     expect(messages[0]?.content).toContainEqual(expect.objectContaining({ type: 'file' }))
   })
 
@@ -76,5 +76,15 @@ describe('a PDF that OpenRouter parsed', () => {
     const { message, warnings } = await answered(chunk({ content: 'So.', annotations: [parsed('h1'), huge] }))
     expect(warnings).toEqual([expect.stringContaining('parsed')])
     expect((await sent([question, message, user('And?')]))[1]).toEqual({ role: 'assistant', content: 'So.', annotations: [parsed('h1')] })
+  })
+})
+
+describe('what the text of OpenRouter rests on', () => {
+  it('goes back with responses that become one', async () => {
+    const other = { type: 'url_citation', url_citation: { url: 'https://b.example/', title: 'B' } }
+    const first = (await answered(chunk({ content: 'One.', annotations: [link] }))).message
+    const second = (await answered(chunk({ content: 'Two.', annotations: [other] }))).message
+    const messages = await sent([question, first, second, user('And?')])
+    expect(messages[1]).toMatchObject({ role: 'assistant', annotations: [link, other] })
   })
 })

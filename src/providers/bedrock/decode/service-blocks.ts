@@ -3,7 +3,7 @@ import { type JsonObject, type JsonValue, ownOf } from '../../../contract/json.t
 import type { Citation, DocumentPlace, ProviderState } from '../../../contract/message/content.ts'
 import { isHttpsAddress } from '../../../contract/message/media.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
-import { shownOutput } from '../../kit/decode/service-output.ts'
+import { shownOutput, warnOfRepeat } from '../../kit/decode/service-output.ts'
 import { payloadOf, withResult } from '../../kit/history/service-payload.ts'
 import type { WireResult } from './wire.ts'
 
@@ -19,6 +19,7 @@ export class ServiceBlocks {
 
   /** A call begins; what it asks for comes later. */
   begin(id: string, name: string, type: string): void {
+    warnOfRepeat(this.#builder, id)
     const call = { toolUse: { toolUseId: id, name, input: {}, type } }
     this.#builder.serviceTool({ type: 'serviceTool', id, name, status: 'running', providerState: this.#stateOf({ call }) })
   }

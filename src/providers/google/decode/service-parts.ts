@@ -5,7 +5,7 @@ import { newId } from '../../../contract/message/ids.ts'
 import { isBase64 } from '../../../contract/message/media.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import { pictureType } from '../../kit/decode/picture-address.ts'
-import { shownOutput } from '../../kit/decode/service-output.ts'
+import { shownOutput, warnOfRepeat } from '../../kit/decode/service-output.ts'
 import { payloadOf, type ServicePayload, withResult } from '../../kit/history/service-payload.ts'
 import type { GeminiPart } from '../wire.ts'
 import { besideContent } from './part-contents.ts'
@@ -88,6 +88,7 @@ export class ServiceParts {
   #call(part: JsonObject, name: string, { id: given, args, language, code }: Record<string, unknown>): void {
     if (part.toolCall) this.hasCalls = true
     const id = typeof given === 'string' && given !== '' ? given : newCallId()
+    warnOfRepeat(this.#builder, id)
     this.#open.push({ id, kind: name })
     const input = shownOutput(name === 'code_execution' ? { language, code } : args)
     this.#show({ type: 'serviceTool', id, name, ...(input !== undefined && { input }), status: 'running' }, { call: part })

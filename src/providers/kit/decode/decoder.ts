@@ -39,12 +39,12 @@ export class StreamRefusal extends Error {
   }
 }
 
-/** Data that says nothing: an event without any, and the end marker of OpenAI, which gateways send in other protocols too. */
+/** Data that says nothing: an event without any, and the end marker of OpenAI, which gateways send in other protocols too, or as a text of JSON. */
 export function isMarker(data: string): 'done' | 'blank' | undefined {
   // Nothing that long is one.
   if (data.length > 32) return undefined
   const text = data.trim()
-  return text === '' ? 'blank' : text === '[DONE]' ? 'done' : undefined
+  return text === '' ? 'blank' : text === '[DONE]' || text === '"[DONE]"' ? 'done' : undefined
 }
 
 /** The JSON of one event of a stream; `Event` is what its protocol says of it, and each field is checked before use. Throws `ProviderError` `network` where it is none. */

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../../contract/json.ts'
+import type { AssistantBuilder } from './assistant-builder.ts'
 
 /** Characters of JSON that a person is shown of what a tool of a service gave. */
 const maxShown = 65_536
@@ -33,4 +34,10 @@ function firstOf(list: readonly JsonValue[]): JsonValue {
 
 function cut(text: string): string {
   return text.length <= maxShown ? text : `${text.slice(0, maxShown).replace(/[\uD800-\uDBFF]$/, '')}… (${text.length} characters)`
+}
+
+/** Says that a provider gave two of its tool calls one id: they are shown as one block. */
+export function warnOfRepeat(builder: AssistantBuilder, id: string): void {
+  if (builder.serviceToolOf(id) === undefined) return
+  builder.warn(`The service gave the id "${id.slice(0, 60)}" to two of its tool calls. The second one is shown in place of the first.`)
 }

@@ -222,6 +222,7 @@ export class ResponsesDecoder implements StreamDecoder {
   #end(response: WireResponse, type: string): void {
     this.#unknown.look(response, known.response)
     this.builder.answeredBy(response.id, response.model)
+    this.builder.fellBackTo(response.model)
     this.builder.message.usage = usageOf(response) ?? this.builder.message.usage
     if (typeof response.service_tier === 'string') this.builder.message.serviceTier = response.service_tier.slice(0, 100)
     const status = wordIn(response.status, 'a status') ?? type.slice('response.'.length)

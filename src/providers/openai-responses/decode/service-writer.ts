@@ -129,7 +129,10 @@ export class ServiceWriter {
     const known = this.#callOf(open)
     if (known !== undefined) return known
     const said = idOf(item)
-    const id = said === '' || this.#ids.has(said) ? newId() : said
+    const isTaken = this.#ids.has(said)
+    if (isTaken)
+      this.#builder.warn(`The service gave the id "${said.slice(0, 60)}" to two of its tool calls. The second one is shown under a new id.`)
+    const id = said === '' || isTaken ? newId() : said
     this.#ids.add(id)
     const call: Call = { open, id, item, after, isDone: false, isOver: false }
     this.#calls.push(call)

@@ -89,7 +89,12 @@ export class ChatExtras {
     // An answer without text gets an empty one that says what it rests on.
     for (const citation of cited) this.#builder.citation(textKey, citation)
     const { message } = this.#builder
-    if (this.#parsed.size > 0) message.providerState = this.#stateOf({ parsedFiles: [...this.#parsed.values()] })
+    const annotations = this.#annotations.filter((each) => Object(each).type === 'url_citation') as JsonObject[] // off the wire, so it is JSON
+    if (this.#parsed.size + annotations.length > 0)
+      message.providerState = this.#stateOf({
+        ...(this.#parsed.size > 0 && { parsedFiles: [...this.#parsed.values()] }),
+        ...(annotations.length > 0 && { annotations }),
+      })
     const { searches = 0 } = message.usage
     if (searches > 0 && this.#executed.size === 0) this.#search(cited)
   }
