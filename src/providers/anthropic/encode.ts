@@ -7,6 +7,7 @@ import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
 import { continuesWithoutThinking, generationFields, isSigned, whyNoSampling } from '../kit/capabilities/claude-thinking.ts'
 import type { EncodedCall } from '../kit/codec.ts'
 import { CitedDocuments } from '../kit/decode/cited-documents.ts'
+import { CacheMarks } from '../kit/encode/cache-marks.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { type MessageEncoder, TurnWriter } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -98,16 +99,13 @@ function encodeRequest(asked: StreamRequest, wire: AnthropicWire, { profile, url
   if (request.continues === undefined) Object.assign(fields, formatFields(fields, plan), toolChoiceFields(choice))
   const container = serverTools.tools === '' ? undefined : containerIn(request.messages, model)
   if (container !== undefined) fields.container = container
-  const mark = breakpointOf(request)
-  const marks = (part: 'cacheSystem' | 'cacheTools' | 'cacheMessages') => cache.type === 'auto' || (cache.type === 'manual' && cache[part])
+  const marks = new CacheMarks(cache, breakpointOf(request))
   let body = toJson({ model: model.id, stream: true, ...fields }).slice(0, -1)
-  if (system.length > 0) {
-    const blocks = system.map((text) => toJson({ type: 'text', text })).join(',')
-    body += `,"system":[${marks('cacheSystem') ? mark(blocks) : blocks}]`
-  }
-  if (tools !== '') body += `,"tools":[${marks('cacheTools') ? mark(tools) : tools}]`
+  const blocks = system.map((text) => toJson({ type: 'text', text })).join(',')
+  if (blocks !== '') body += `,"system":[${marks.putIn('cacheSystem', blocks)}]`
+  if (tools !== '') body += `,"tools":[${marks.putIn('cacheTools', tools)}]`
   body += serverTools.beside
-  body += `,"messages":${writer.toJson(marks('cacheMessages') ? mark : undefined)}}`
+  body += `,"messages":${writer.toJson(marks.isWanted('cacheMessages') ? marks : undefined)}}`
   return {
     url,
     headers: requestHeaders(request, wire),

@@ -1,12 +1,13 @@
 import type { JsonObject } from '../../contract/json.ts'
 import { type Message, toolCallsOf } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
-import type { CacheStrategy, ToolDefinition } from '../../contract/model/request.ts'
+import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
 import { isSigned } from '../kit/capabilities/claude-thinking.ts'
 import type { EncodedCall } from '../kit/codec.ts'
 import { CitedDocuments } from '../kit/decode/cited-documents.ts'
+import { CacheMarks } from '../kit/encode/cache-marks.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { TurnWriter } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
@@ -25,7 +26,7 @@ import { secretsOf } from './credentials.ts'
 import { breakpointOf, messageEncoder, toolsJson } from './encode-message.ts'
 import { generationOf } from './generation.ts'
 import { isDocument, maxDocuments } from './media.ts'
-import { bedrockProfile, type Family } from './profile.ts'
+import { bedrockProfile } from './profile.ts'
 import { bedrockAuthHeaders, bedrockRegion } from './sign.ts'
 
 /** What the wire needs beside the request. Keep one object per provider: what is known of models is remembered with it. */
@@ -123,7 +124,6 @@ function bodyOf(
   const { request, ...choice } = planTools(plan, capabilities, toolRules, warnings)
   if (choice.isSingle) leaveOut(request, 'parallelToolCalls', undefined, warnings)
   const { systemPrompt } = request
-  const mark = breakpointOf(request)
   // Ours last: the breakpoint of the cache stands behind them.
   const tools = [...serverTools.map((tool) => toJson(tool)), toolsOf(request, profile, target, warnings)]
     .filter((part) => part !== '')
@@ -139,15 +139,14 @@ function bodyOf(
   if (writer.crowdedOut > 0)
     warnings.push(`${writer.crowdedOut} files left out of a request: this service takes ${maxDocuments} such files in a message.`)
   const { inferenceConfig, additional, beside } = generationOf(request, messages, family.thinkingField, capabilities, warnings)
-  const marks = marksOf(request.cache, family)
+  const marks = new CacheMarks(family.cachePoints === 'none' ? { type: 'disabled' } : request.cache, breakpointOf(request))
+  const block = systemPrompt.trim() === '' ? '' : marks.putIn('cacheSystem', toJson({ text: systemPrompt }))
+  const declared = family.cachePoints === 'all' ? marks.putIn('cacheTools', tools) : tools
   // Not joined, which copies: the messages may be megabytes.
-  let body = `{"messages":${writer.toJson(marks.messages ? mark : undefined)}`
-  if (systemPrompt.trim() !== '') {
-    const block = toJson({ text: systemPrompt })
-    body += `,"system":[${marks.system ? mark(block) : block}]`
-  }
+  let body = `{"messages":${writer.toJson(marks.isWanted('cacheMessages') ? marks : undefined)}`
+  if (block !== '') body += `,"system":[${block}]`
   if (Object.keys(inferenceConfig).length > 0) body += `,"inferenceConfig":${toJson(inferenceConfig)}`
-  if (tools !== '') body += `,"toolConfig":{"tools":[${marks.tools ? mark(tools) : tools}]${toolChoiceOf(choice)}}`
+  if (tools !== '') body += `,"toolConfig":{"tools":[${declared}]${toolChoiceOf(choice)}}`
   if (Object.keys(additional).length > 0) body += `,"additionalModelRequestFields":${toJson(additional)}`
   for (const [name, value] of Object.entries(beside)) body += `,${JSON.stringify(name)}:${toJson(value)}`
   if (plan.kind === 'schema') body += `,"outputConfig":${toJson(outputConfigOf(plan.name, plan.schema))}`
@@ -171,14 +170,6 @@ function toolChoiceOf({ choice }: Omit<ToolPlan, 'request'>): string {
 function outputConfigOf(name: string, schema: JsonObject): JsonObject {
   const jsonSchema = { schema: JSON.stringify(schema), name }
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } }
-}
-
-/** Where breakpoints are wanted and may stand: three at most, of the four that are allowed. */
-function marksOf(cache: CacheStrategy, { cachePoints }: Family): { system: boolean; tools: boolean; messages: boolean } {
-  if (cachePoints === 'none' || cache.type === 'disabled') return { system: false, tools: false, messages: false }
-  const takesTools = cachePoints === 'all'
-  if (cache.type === 'auto') return { system: true, tools: takesTools, messages: true }
-  return { system: cache.cacheSystem, tools: cache.cacheTools && takesTools, messages: cache.cacheMessages }
 }
 
 /** A history with calls needs tools: where there are none any more, those it names are declared. */

@@ -149,12 +149,16 @@ describe('cache breakpoints', () => {
     return JSON.stringify(body, (key, value) => (key === 'input_schema' ? undefined : value))
   }
 
-  it('auto: system, last tool, message before the last', async () => {
+  it('auto: system, last tool, end of the request before, last block', async () => {
     const body = await bodyFor(request('claude-test', { messages, tools: [tool('a'), tool('b')] }))
     expect(body.system).toEqual([{ type: 'text', text: 'Be brief.', ...breakpoint }])
     expect(body.tools).toMatchObject([{ name: 'a' }, { name: 'b', ...breakpoint }])
-    expect(body.messages).toMatchObject([{ role: 'user' }, { content: [{ text: 'two', ...breakpoint }] }, { role: 'user' }])
-    expect(JSON.stringify(body).split('cache_control')).toHaveLength(4)
+    expect(body.messages).toMatchObject([
+      { content: [{ text: 'one', ...breakpoint }] },
+      { role: 'assistant' },
+      { content: [{ text: 'three', ...breakpoint }] },
+    ])
+    expect(JSON.stringify(body).split('cache_control')).toHaveLength(5)
   })
 
   it('disabled: none', async () => {
@@ -163,8 +167,12 @@ describe('cache breakpoints', () => {
 
   it('manual: what was asked for', async () => {
     const none = { cacheSystem: false, cacheTools: false, cacheMessages: false }
-    for (const part of ['cacheSystem', 'cacheTools', 'cacheMessages'] as const) {
-      expect((await marks({ type: 'manual', ...none, [part]: true })).split('cache_control')).toHaveLength(2)
+    for (const [part, count] of [
+      ['cacheSystem', 1],
+      ['cacheTools', 1],
+      ['cacheMessages', 2],
+    ] as const) {
+      expect((await marks({ type: 'manual', ...none, [part]: true })).split('cache_control')).toHaveLength(count + 1)
     }
   })
 
@@ -173,38 +181,41 @@ describe('cache breakpoints', () => {
     const body = await bodyFor(
       request('claude-opus-4-6', { messages: [user('a'), answer([thinking, call('c1')], { model: 'claude-opus-4-6' }), result('c1')] }),
     )
-    expect(body.messages).toMatchObject([{}, { content: [{ type: 'thinking' }, { type: 'tool_use', ...breakpoint }] }, {}])
+    expect(JSON.stringify(Object(body.messages)[1])).not.toContain('cache_control')
   })
 
-  it('after the last media of the last message: the next request reads them from the cache', async () => {
+  it('after the last media of the last message, if one is left', async () => {
     const asked: Message = { ...user('What?'), content: [image, image, { type: 'text', text: 'What?' }] }
     const body = await bodyFor(request('claude-test', { messages: [asked] }))
     expect(body.messages).toMatchObject([
-      { content: [{ type: 'image' }, { type: 'image', ...breakpoint }, { type: 'text', text: 'What?' }] },
+      { content: [{ type: 'image' }, { type: 'image', ...breakpoint }, { type: 'text', text: 'What?', ...breakpoint }] },
     ])
-    expect(JSON.stringify(body).split('cache_control')).toHaveLength(3)
+    expect(JSON.stringify(body).split('cache_control')).toHaveLength(4)
+    const full = [user('a'), answer([{ type: 'text', text: 'b' }]), asked]
+    expect((await marks({ type: 'auto' }, full)).split('cache_control')).toHaveLength(5)
+    expect(await marks({ type: 'auto' }, full)).toContain('"text":"What?","cache_control"')
     const seen = [user('a'), answer([call('c1'), call('c2')]), result('c1', [image]), result('c2')]
     const results = (await bodyFor(request('claude-test', { messages: seen }))).messages
     expect(results).toMatchObject([
-      {},
-      { content: [{}, { ...breakpoint }] },
+      { content: [{ ...breakpoint }] },
+      { content: [{}, {}] },
       { content: [{ tool_use_id: 'c1' }, { tool_use_id: 'c2', ...breakpoint }] },
     ])
     const failed = [user('a'), answer([call('c1')]), result('c1', [image], true)]
     expect((await bodyFor(request('claude-test', { messages: failed }))).messages).toMatchObject([
-      ...[{}, { content: [{ ...breakpoint }] }],
+      ...[{ content: [{ ...breakpoint }] }, {}],
       { content: [{ type: 'tool_result' }, { type: 'image', ...breakpoint }] },
     ])
     const later = (await bodyFor(request('claude-test', { messages: [asked, answer([{ type: 'text', text: 'A dot.' }]), user('Sure?')] })))
       .messages
-    expect(JSON.stringify(later).split('cache_control')).toHaveLength(2)
+    expect(JSON.stringify(later).split('cache_control')).toHaveLength(3)
     expect(await marks({ type: 'manual', cacheSystem: true, cacheTools: false, cacheMessages: false }, [asked])).not.toContain(
       '"data":"AA==","cache',
     )
   })
 
-  it('none on a single message', async () => {
-    expect((await marks({ type: 'auto' }, [user('one')])).split('cache_control')).toHaveLength(3)
+  it('on a single message', async () => {
+    expect((await marks({ type: 'auto' }, [user('one')])).split('cache_control')).toHaveLength(4)
   })
 })
 

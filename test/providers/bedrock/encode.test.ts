@@ -243,17 +243,17 @@ describe('caching', () => {
   const places = async (id: string, cache: CacheStrategy, messages = history) => {
     const body = await bodyFor(request(id, { cache, messages, tools: [tool('read')] }))
     const has = (value: unknown) => JSON.stringify(value ?? '').includes(JSON.stringify(point))
-    return [has(body.system), has(body.toolConfig), body.messages.map(({ content }) => has(content.at(-1))).indexOf(true)]
+    return [has(body.system), has(body.toolConfig), body.messages.flatMap(({ content }, at) => (has(content.at(-1)) ? [at] : []))]
   }
 
   it.each<[string, CacheStrategy, unknown[]]>([
-    [claude, { type: 'auto' }, [true, true, 3]],
-    [claude, { type: 'disabled' }, [false, false, -1]],
-    [claude, { type: 'manual', cacheSystem: true, cacheTools: false, cacheMessages: false }, [true, false, -1]],
-    [claude, { type: 'manual', cacheSystem: false, cacheTools: true, cacheMessages: true }, [false, true, 3]],
-    ['anthropic.claude-3-haiku-20240307-v1:0', { type: 'auto' }, [false, false, -1]],
-    [nova, { type: 'auto' }, [true, false, 3]],
-    [llama, { type: 'auto' }, [false, false, -1]],
+    [claude, { type: 'auto' }, [true, true, [2, 4]]],
+    [claude, { type: 'disabled' }, [false, false, []]],
+    [claude, { type: 'manual', cacheSystem: true, cacheTools: false, cacheMessages: false }, [true, false, []]],
+    [claude, { type: 'manual', cacheSystem: false, cacheTools: true, cacheMessages: true }, [false, true, [2, 4]]],
+    ['anthropic.claude-3-haiku-20240307-v1:0', { type: 'auto' }, [false, false, []]],
+    [nova, { type: 'auto' }, [true, false, [2, 4]]],
+    [llama, { type: 'auto' }, [false, false, []]],
   ])('%s %j', async (id, cache, expected) => {
     expect(await places(id, cache)).toEqual(expected)
   })

@@ -3,6 +3,7 @@ import { type Content, type FileContent, type ImageContent, isMedia } from '../.
 import type { AssistantMessage, Message } from '../../../contract/message/message.ts'
 import { emptyHash, extendHash, type Hash, hashToString, joinHash } from '../history/hash.ts'
 import type { HistoryWriter } from '../history/history-memory.ts'
+import type { CacheMarks } from './cache-marks.ts'
 import { GrowingText, joined, joinedAll } from './growing-text.ts'
 import { toJson } from './json-text.ts'
 import { partsAround } from './media-json.ts'
@@ -58,9 +59,13 @@ const roleChange: Record<Role, Hash> = { user: { a: 1, b: 2 }, assistant: { a: 3
  */
 export class TurnWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
-  /** What is written so far is `#text + #end + #middle + #last`; `#end` is the last block of the message before the current one. */
+  /**
+   * What is written so far is `#text + #asked + #answered + #middle + #last`. `#asked` ends the last finished message of the user, where the request
+   * before this one ended. `#answered` is what the model said then.
+   */
   #text = new GrowingText()
-  #end = ''
+  #asked = ''
+  #answered = ''
   #middle = ''
   #last = ''
   #role: Role | undefined
@@ -81,7 +86,8 @@ export class TurnWriter implements HistoryWriter {
   fork(): this {
     const fork = new TurnWriter(this.#encoder, [])
     fork.#text = this.#text.fork()
-    fork.#end = this.#end
+    fork.#asked = this.#asked
+    fork.#answered = this.#answered
     fork.#middle = this.#middle
     fork.#last = this.#last
     fork.#role = this.#role
@@ -115,16 +121,20 @@ export class TurnWriter implements HistoryWriter {
   }
 
   /**
-   * The list of messages. `mark` puts a cache breakpoint after a block: that which ends the message before the last, and the last media of the last message,
-   * so that they are read from the cache the next time already.
+   * Returns the list of messages. With `marks`, cache breakpoints stand in this order as long as there are any:
+   *
+   * - Behind the last block, so that the next request reads all of this one from the cache.
+   * - Behind the block that ended the request before this one. The service searches a limited number of blocks for what it wrote.
+   * - Behind the last media of the last message of the user, for a request that says something else about them.
    */
-  toJson(mark?: (block: string) => string): string {
-    if (mark === undefined)
-      return `[${this.#text.toString()}${this.#end}${this.#middle}${this.#last}${this.#held === '' ? '' : `,${this.#held}`}]}]`
-    const end = this.#end === '' ? '' : mark(this.#end)
-    const media = this.#held === '' && this.#role === 'user' ? this.#media : undefined
-    const marked = media === undefined ? this.#middle + this.#last : media.before + mark(media.end) + media.after
-    return `[${this.#text.toString()}${end}${marked}${this.#held === '' ? '' : `,${mark(this.#held)}`}]}]`
+  toJson(marks?: CacheMarks): string {
+    const put = (blocks: string) => marks?.put(blocks) ?? blocks
+    const media = marks === undefined || this.#held !== '' || this.#role !== 'user' || this.#media?.after === '' ? undefined : this.#media
+    const end = put(this.#held || (media?.after ?? this.#last))
+    const asked = put(this.#asked)
+    const before = `${this.#text.toString()}${asked}${this.#answered}`
+    if (this.#held !== '') return `[${before}${this.#middle}${this.#last},${end}]}]`
+    return media === undefined ? `[${before}${this.#middle}${end}]}]` : `[${before}${media.before}${put(media.end)}${end}]}]`
   }
 
   /** What an answer is bound to; absent where the model binds nothing. */
@@ -149,9 +159,12 @@ export class TurnWriter implements HistoryWriter {
   }
 
   #begin(role: Role, { blocks, media }: EncodedMessage): void {
-    this.#text.append(this.#end)
-    this.#text.append(this.#middle)
-    this.#end = this.#last
+    if (this.#role === 'assistant') this.#answered += this.#middle + this.#last
+    else {
+      for (const text of [this.#asked, this.#answered, this.#middle]) this.#text.append(text)
+      this.#asked = this.#last
+      this.#answered = ''
+    }
     this.#middle = this.#role === undefined ? opening[role] : `]},${opening[role]}`
     this.#last = blocks
     this.#role = role
