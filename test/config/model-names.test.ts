@@ -237,7 +237,6 @@ describe('a model of another vendor', () => {
     ['gpt-5.1', 'base_url = "https://gateway.test"'],
     ['gpt-5.1', 'api = "azure"\nresource = "r"'],
     ['openai.gpt-oss-120b', 'api = "bedrock"'],
-    ['claude-sonnet-5', 'api = "vertex"\nproject = "p"'],
     ['claude-sonnet-5', 'provider = "openrouter"'],
     ['claude-sonnet-5', 'api = "anthropic"\nbase_url = "https://api.deepseek.com/anthropic"'],
     ['my-model', ''],

@@ -4,7 +4,7 @@ import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
-import { continuesWithoutThinking, generationFields, isSigned, whyNoSampling } from '../kit/capabilities/claude-thinking.ts'
+import { continuesWithoutThinking, generationFields, whyNoSampling } from '../kit/capabilities/claude-thinking.ts'
 import type { EncodedCall } from '../kit/codec.ts'
 import { CitedDocuments } from '../kit/decode/cited-documents.ts'
 import { CacheMarks } from '../kit/encode/cache-marks.ts'
@@ -23,7 +23,7 @@ import { adjusted, type SettingRules, settingFieldsOf, upToOne } from '../kit/se
 import { joinUrl } from '../kit/transport/endpoint.ts'
 import { breakpointOf, deferredJson, messageEncoder, toolsJson } from './encode-message.ts'
 import { type AnthropicWire, keyHint, requestHeaders, systemTexts } from './identity.ts'
-import { anthropicProfile } from './profile.ts'
+import { anthropicProfile, keepsThinking } from './profile.ts'
 import { containerIn, searchJson, searchKnows } from './server-tools.ts'
 
 /** A call, and what its answer will be bound to. */
@@ -49,7 +49,7 @@ function knownOf(model: ModelConfig, wire: AnthropicWire) {
 /** The memories of what was sent, by the tools that the service searches among: what it found is sent back as long as it is given these tools. */
 function historiesOf(model: ModelConfig, profile: ModelProfile, { serverTools }: AnthropicWire, encoder: MessageEncoder) {
   const memory = (knows: NormaliseTarget['knowsTool']) =>
-    new HistoryMemory(targetOf(model, profile, isSigned, knows), (head) => new TurnWriter(encoder, head))
+    new HistoryMemory(targetOf(model, profile, keepsThinking(model), knows), (head) => new TurnWriter(encoder, head))
   const plain = memory(serverTools.knows)
   let searching: { names: string; history: typeof plain } | undefined
   return ({ request, deferred }: SearchPlan): typeof plain => {

@@ -1,10 +1,17 @@
+import type { ThinkingContent } from '../../contract/message/content.ts'
 import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
 import { type CapabilityRow, capabilitiesOf, type ModelProfile } from '../kit/capabilities/capabilities.ts'
 import { budgetClaude, claudeTable, newestClaude } from '../kit/capabilities/claude-capabilities.ts'
+import { isSigned } from '../kit/capabilities/claude-thinking.ts'
 
 const { maxOutputTokens: _, ...ofOthers } = budgetClaude
 /** Other models behind this protocol know the oldest form of thinking, if any. */
 const table: readonly CapabilityRow[] = [{ ids: /^(?!.*claude)/i, capabilities: ofOthers }, ...claudeTable]
+
+/** Whether a thinking block of `model` goes back to it. Claude wants its signature; other models give none. */
+export function keepsThinking({ id }: ModelConfig): (block: ThinkingContent) => boolean {
+  return /claude/i.test(id) ? isSigned : () => true
+}
 
 /** The service searches among tools for the models from Claude 4 on. */
 const searching = /claude(?!-(instant|v?[12]|3)(?!\d))/i

@@ -14,8 +14,8 @@ const textOnly: Partial<ModelCapabilities> = { media: [] }
 const kimi = {
   baseUrl: vendorAddresses.moonshot,
   apiKeyVariable: 'MOONSHOT_API_KEY',
-  compat: compat({ thinkingFormat: 'deepSeek' }),
-  capabilities: thinks,
+  compat: compat({ supportsReasoningEffort: true, thinkingFormat: 'deepSeek' }),
+  thinks: true,
 } as const satisfies Backend
 
 /**

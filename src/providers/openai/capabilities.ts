@@ -1,6 +1,7 @@
 import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
 import { type CapabilityRow, capabilitiesOf, pictures, picturesAndPdf, plain } from '../kit/capabilities/capabilities.ts'
 import { withoutReasoning } from './compat.ts'
+import { familyOf } from './model-families.ts'
 
 // Output limits: developers.openai.com/api/docs/models and models.dev, 2026-10.
 
@@ -32,6 +33,9 @@ const upToHigh = ['low', 'medium', 'high']
 const upToXhigh = [...upToHigh, 'xhigh']
 const upToMax = [...upToXhigh, 'max']
 
+/** Unknown models of OpenAI are new ones: these efforts are accepted by all of the newest. */
+const newest: ModelCapabilities = { ...reasoner, efforts: upToMax }
+
 /**
  * What OpenAI's models accept on Chat Completions; the first row that matches counts. Ids may carry a vendor (`openai/…`) or a
  * fine-tune (`ft:…`). Source: docs/providers/openai.md
@@ -48,26 +52,24 @@ export const openAiCapabilities: readonly CapabilityRow[] = [
   { ids: /(^|[/:])o1-mini/, capabilities: { ...reasoner, media: [], maxOutputTokens: 65_536 } },
   { ids: /(^|[/:])o3-mini/, capabilities: { ...reasoner, media: [], maxOutputTokens: 100_000 } },
   { ids: /(^|[/:])o\d/, capabilities: { ...reasoner, maxOutputTokens: 100_000 } },
-  { ids: /(^|[/:])gpt-5\.1/, capabilities: optional(upToHigh, true) },
-  { ids: /(^|[/:])gpt-5\.[2-5]/, capabilities: optional(upToXhigh, true) },
-  { ids: /(^|[/:])gpt-5\.6/, capabilities: optional(upToMax, true) },
+  { ids: /(^|[/:])gpt-5\.1(?!\d)/, capabilities: optional(upToHigh, true) },
+  { ids: /(^|[/:])gpt-5\.[2-5](?!\d)/, capabilities: optional(upToXhigh, true) },
+  { ids: /(^|[/:])gpt-5\.\d/, capabilities: optional(upToMax, true) },
   { ids: /(^|[/:])gpt-5/, capabilities: { ...reasoner, efforts: ['minimal', ...upToHigh] } },
   { ids: /(^|[/:])(gpt-6-luna|gpt-6-sol|gpt-6\.1-terra)/, capabilities: optional(upToMax, false) },
+  { ids: /(^|[/:])gpt-([6-9]|\d\d)/, capabilities: newest },
 ]
 
 /** Where the service reads documents for its models, and fetches what it is to read. */
 const readingPdf: ModelCapabilities = { ...plain, media: picturesAndPdf, mediaByUrl: picturesAndPdf }
-
-/** Unknown models of OpenAI are new ones: these efforts are accepted by all of the newest. */
-const newest: ModelCapabilities = { ...reasoner, efforts: upToMax }
 
 /** How a model's efforts and tools go together on this endpoint. */
 export type ToolsAndEffort = 'together' | 'withoutEffort' | 'effortNone'
 
 /** Some models take tools here only without `reasoning_effort`, some only with `none`. */
 export function toolsAndEffort(model: ModelConfig): ToolsAndEffort {
-  if (/(^|[/:])gpt-5\.[45]/.test(model.id)) return 'withoutEffort'
-  return /(^|[/:])gpt-5\.6/.test(model.id) ? 'effortNone' : 'together'
+  if (/(^|[/:])gpt-5\.[45](?!\d)/.test(model.id)) return 'withoutEffort'
+  return /(^|[/:])gpt-5\.([6-9]|\d\d)/.test(model.id) ? 'effortNone' : 'together'
 }
 
 /** Whether a model is served by the Responses API alone. */
@@ -84,13 +86,20 @@ export function isOpenAiModel(model: ModelConfig, compat: OpenAiCompat): boolean
   return model.provider === 'openai' || openAiCapabilities.some(({ ids }) => ids.test(model.id))
 }
 
+/** Whether `model` is one of OpenAI's that think: these refuse `max_tokens`, wherever they are served. */
+export function isOpenAiReasoner(model: ModelConfig, compat: OpenAiCompat): boolean {
+  return isOpenAiModel(model, compat) && !withoutReasoning.test(model.id)
+}
+
 /** What `model` accepts. Models of other backends take anything, and think if the configuration says so. */
 export function chatCapabilities(model: ModelConfig, compat: OpenAiCompat): ModelCapabilities {
   if (isOpenAiModel(model, compat)) return capabilitiesOf(model, openAiCapabilities, newest)
   // It reads PDFs, fetches them and searches for any model. Mistral reads them, too.
   const isRouter = compat.thinkingFormat === 'openRouter'
   const base = isRouter || model.provider === 'mistral' ? readingPdf : plain
-  const open: ModelCapabilities = model.reasoning ? { ...base, thinking: 'adaptive', efforts: upToHigh, thinkingOff: false } : base
+  const open: ModelCapabilities = model.reasoning
+    ? { ...base, thinking: 'adaptive', efforts: upToHigh, thinkingOff: false, ...familyOf(model, compat) }
+    : base
   const known = capabilitiesOf(model, [], open)
   return isRouter ? { ...known, toolSearch: known.toolSearch ?? true } : known
 }

@@ -7,6 +7,8 @@ export interface Backend {
   compat: OpenAiCompat
   /** What its models accept, where that is the same for all of them. */
   capabilities?: Partial<ModelCapabilities>
+  /** Its models think, each in its own way: see the families of models. */
+  thinks?: true
   /** Where people usually keep its key; absent: it needs none. */
   apiKeyVariable?: string
   /** Runs on the machine of its user, and reads a long prompt for as long as it takes. */

@@ -53,7 +53,7 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
     api: 'openAiCompletions',
     provider: backend ?? 'openai-compatible',
     baseUrl: known?.baseUrl ?? '',
-    reasoning: known?.capabilities?.thinking !== undefined,
+    reasoning: known?.thinks === true || known?.capabilities?.thinking !== undefined,
     contextWindow: contextWindowOf(id),
     apiKeyVariable: known?.apiKeyVariable,
     compat: known?.compat ?? defaultCompat,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { ModelConfig } from '../../contract/model/model-config.ts'
+import type { ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
@@ -16,7 +16,7 @@ import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { planSearch } from '../kit/settings/tool-search.ts'
 import { settingFieldsOf } from '../kit/settings/write-settings.ts'
 import { headerCredential, isBareHost, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
-import { isResponsesOnly } from './capabilities.ts'
+import { isOpenAiReasoner, isResponsesOnly } from './capabilities.ts'
 import { ChatWriter, withCacheMark } from './chat-writer.ts'
 import { messageEncoder } from './encode-message.ts'
 import { type ChatProfile, chatProfile } from './profile.ts'
@@ -138,12 +138,16 @@ function parametersOf(request: StreamRequest, profile: ChatProfile, searches: bo
   const body: JsonObject = { model: model.id, stream: true }
   if (compat.supportsUsageInStreaming) body.stream_options = { include_usage: true }
   if (compat.supportsStore) body.store = false
-  if (maxTokens !== undefined) body[compat.maxTokensField === 'maxCompletionTokens' ? 'max_completion_tokens' : 'max_tokens'] = maxTokens
+  if (maxTokens !== undefined) body[limitField(model, compat)] = maxTokens
   Object.assign(body, reasoning.fields)
   const noSampling = reasoning.allowsSampling ? (searches ? 'while it searches' : undefined) : 'while it reasons'
   Object.assign(body, settingFieldsOf(request, { rules: settingRules, capabilities, noSampling }, warnings))
   if (isResponsesOnly(model)) warnings.push(`${model.id} is served by OpenAI's Responses API only; this call will probably be refused.`)
   return body
+}
+
+function limitField(model: ModelConfig, compat: OpenAiCompat): string {
+  return compat.maxTokensField === 'maxCompletionTokens' || isOpenAiReasoner(model, compat) ? 'max_completion_tokens' : 'max_tokens'
 }
 
 function headersOf({ model, credential, messages }: StreamRequest, service: string, { isCopilot }: ChatProfile): Record<string, string> {

@@ -4,6 +4,7 @@ import type { StreamRequest } from '../../types/model/provider.ts'
 import { effortFor, levelBudgets } from '../kit/settings/effort.ts'
 import { leaveOut } from '../kit/settings/write-settings.ts'
 import { isOpenAiModel, toolsAndEffort } from './capabilities.ts'
+import { mustThink } from './model-families.ts'
 import type { ChatProfile } from './profile.ts'
 
 /** The fields that ask for reasoning, and what the encoder has to know about them. */
@@ -64,8 +65,11 @@ function byEffort(
 }
 
 function bySwitch(request: StreamRequest, { compat, capabilities }: ChatProfile, effort: string | undefined): JsonObject {
+  const isForced = mustThink(request.model, capabilities)
   const { thinkingLevel: level, thinkingBudget, thinkingSummary } = request
   const isOn = level !== 'off' || thinkingBudget !== undefined
+  // A model that must think refuses the switch that turns it off.
+  if (isForced && !isOn && compat.thinkingFormat !== 'deepSeek') return {}
   const effortField: JsonObject = isOn && effort !== undefined ? { effort } : {}
   switch (compat.thinkingFormat) {
     case 'openRouter':
@@ -81,6 +85,7 @@ function bySwitch(request: StreamRequest, { compat, capabilities }: ChatProfile,
         ? { enable_thinking: true, thinking_budget: thinkingBudget ?? levelBudgets[level === 'off' ? 'medium' : level] }
         : { enable_thinking: false }
     case 'deepSeek': {
+      if (isForced) return compat.supportsReasoningEffort && effort !== undefined ? { reasoning_effort: effort } : {}
       const thinking = { type: isOn ? 'enabled' : 'disabled' }
       return isOn && compat.supportsReasoningEffort && effort !== undefined ? { thinking, reasoning_effort: effort } : { thinking }
     }

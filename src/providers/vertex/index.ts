@@ -49,7 +49,7 @@ const apiVersion = '/v1'
  * - `apiKey` is an OAuth access token, as text or from a `CredentialProvider` that renews it; or an express key where no `project` is given.
  * - `config.baseUrl` is the address that ends with `/models`; as `baseUrl` it is taken as it is, of another the path is completed.
  * - Makes the model, and sends no request. Throws `ConfigError` `invalidOption` for a location that is none, and for a wrong option. Without a key, a `baseUrl`, a `fetch`
- *   or a header that brings one, `new Agent` throws. Any model id is accepted, unknown ones count as the newest.
+ *   or a header that brings one, `new Agent` throws. Unknown ids count as the newest Gemini. Claude is refused.
  * - Defaults: 1,000,000 tokens of context (131,072 for Gemma), answers as long as the model can make them. Prices are unknown unless `cost` says them.
  *
  * Source: docs/providers/vertex.md
@@ -61,6 +61,7 @@ const apiVersion = '/v1'
  */
 export function vertex(id: string, options: VertexOptions = {}): Model {
   checkFactory(id, options, factoryOptions)
+  refuseClaude(id, options)
   const { project, baseUrl } = options
   const defaults = {
     api: 'googleVertex',
@@ -75,6 +76,15 @@ export function vertex(id: string, options: VertexOptions = {}): Model {
   // What is no URL is reported by the call, as everywhere.
   if (baseUrl === undefined || !URL.canParse(baseUrl)) return createModel(id, defaults, options, provider)
   return createModel(id, defaults, { ...options, baseUrl: modelsUrl(baseUrl, pathOf(options)) }, provider)
+}
+
+/** Vertex AI serves Claude by another protocol. */
+function refuseClaude(id: string, { publisher }: VertexOptions): void {
+  if (publisher !== 'anthropic' && !/claude/i.test(id)) return
+  throw new ConfigError(
+    'invalidOption',
+    `vertex(${JSON.stringify(id.slice(0, 60))}) is a Claude model, which vertex() cannot call yet. Use anthropic(…) or bedrock(…) for Claude.`,
+  )
 }
 
 /** Speaks the protocol of Vertex AI. It keeps no state of a call, so one provider may serve any number of models and runs. */

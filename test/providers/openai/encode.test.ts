@@ -310,7 +310,7 @@ describe('Chat Completions reasoning', () => {
       { thinking: { type: 'disabled' } },
       { thinking: { type: 'enabled' }, reasoning_effort: 'high' },
     ],
-    [openaiCompatible('m', { backend: 'moonshot' }), { thinking: { type: 'disabled' } }, { thinking: { type: 'enabled' } }],
+    [openaiCompatible('kimi-k2.6', { backend: 'moonshot' }), { thinking: { type: 'disabled' } }, { thinking: { type: 'enabled' } }],
     [openaiCompatible('m', { backend: 'together', reasoning: true }), { reasoning: { enabled: false } }, { reasoning: { enabled: true } }],
     [
       openaiCompatible('m', { backend: 'vllm', reasoning: true }),
