@@ -53,7 +53,7 @@ describe('a PDF in a user message', () => {
     expect(await bodyOf(anthropic('claude-sonnet-5', keys), byUrl)).toContain('"source":{"type":"url","url":"https://a.example/a.pdf"}')
     expect(await bodyOf(anthropic('claude-sonnet-5', keys), byId)).toContain('"source":{"type":"file","file_id":"f1"}')
     expect(await bodyOf(openaiResponses('gpt-5.1', keys), byUrl)).toContain('"file_url":"https://a.example/a.pdf"')
-    expect(await bodyOf(google('gemini-3-pro', keys), byUrl)).toContain('does not fetch')
+    expect(await bodyOf(google('gemini-3-pro', keys), byUrl)).toContain('"fileUri":"https://a.example/a.pdf"')
     expect(await bodyOf(openai('gpt-5.1', keys), byId)).toContain('was uploaded to another service')
   })
 

@@ -7,6 +7,7 @@ import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
+import { seeAttached } from '../kit/encode/see-attached.ts'
 import { toolsEncoder } from '../kit/encode/tool-json.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import { wordsIn } from '../kit/history/media.ts'
@@ -55,7 +56,7 @@ function encodeResult({ toolCallId, content, isError }: ToolResultMessage, shown
   const moved = isError ? content.filter((block) => block.type !== 'text') : []
   const kept = moved.length === 0 ? content : content.filter((block) => block.type === 'text')
   let shown: unknown
-  if (kept.length === 0) shown = '(see attached image)'
+  if (kept.length === 0) shown = seeAttached(content)
   else if (kept.length === 1 && first?.type === 'text') shown = first.text
   else shown = kept.map((block) => shownBlock(block))
   const result: JsonObject = { type: 'tool_result', tool_use_id: toolCallId }

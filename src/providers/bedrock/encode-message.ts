@@ -6,6 +6,7 @@ import type { RequestSettings } from '../../contract/model/request-settings.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { type EncodedMessage, joinBlocks, type MessageEncoder } from '../kit/encode/message-encoder.ts'
 import { perObject } from '../kit/encode/per-object.ts'
+import { seeAttached } from '../kit/encode/see-attached.ts'
 import { toolsEncoder } from '../kit/encode/tool-json.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
@@ -115,8 +116,7 @@ function encodeResult(message: ToolResultMessage, rules: ShownRules): EncodedMes
   if (outside.length > 0) after.push(toJson({ text: besideDocument.text }))
   const told = after.map((json) => (excess.has(json) ? toJson({ text: crowdedOut.text }) : json))
   const hasMedia = shown.some(({ text }) => text === undefined)
-  if (shown.length === 0)
-    shown.push({ text: content.every(({ type }) => type === 'image') ? '(see attached image)' : '(see attached files)' })
+  if (shown.length === 0) shown.push({ text: seeAttached(content) })
   const result: JsonObject = { toolUseId: toolCallId, content: shown }
   if (rules.resultStatus) result.status = isError ? 'error' : 'success'
   const blocks = toJson({ toolResult: result })

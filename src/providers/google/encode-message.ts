@@ -10,14 +10,16 @@ import {
   type ThinkingContent,
   type ToolCallContent,
 } from '../../contract/message/content.ts'
-import { sourceOf } from '../../contract/message/media.ts'
+import { isMediaOf, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, text, type UserMessage } from '../../contract/message/message.ts'
 import { joinedAll } from '../kit/encode/growing-text.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { mediaJson } from '../kit/encode/media-json.ts'
 import { perObject } from '../kit/encode/per-object.ts'
+import { seeAttached } from '../kit/encode/see-attached.ts'
 import { lateResults, payloadOf } from '../kit/history/service-payload.ts'
 import type { GeminiProfile } from './profile.ts'
+import { isBareSound, waveOf } from './wave.ts'
 
 /** Stands for a signature where the service demands one and there is none. Source: docs/providers/google.md */
 const noSignature = 'skip_thought_signature_validator'
@@ -70,7 +72,8 @@ function mediaPart(block: ImageContent | FileContent): JsonObject {
 }
 
 /** One part per block, never merged: a signature belongs to its part. */
-function encodeAnswer({ content }: AssistantMessage, { family }: GeminiProfile): string {
+function encodeAnswer({ content }: AssistantMessage, profile: GeminiProfile): string {
+  const { family } = profile
   // Of parallel calls only the first is signed by the service, so unsigned calls behind a signed one are as they should be.
   const first = content.find((block) => block.type === 'toolCall')
   const lacksSignature = family.needsSignatures && first !== undefined && signatureOf(first) === undefined
@@ -82,19 +85,26 @@ function encodeAnswer({ content }: AssistantMessage, { family }: GeminiProfile):
     const isBlank = block.type === 'text' && signature === undefined && block.text.trim() === ''
     const own = isBlank
       ? []
-      : answerParts(block, family).map((part) => (signature === undefined ? part : { ...part, thoughtSignature: signature }))
+      : answerParts(block, profile).map((part) => (signature === undefined ? part : { ...part, thoughtSignature: signature }))
     return [...own, ...(late.get(at) ?? [])]
   })
   return parts.map((part) => toJson(part)).join(',')
 }
 
-function answerParts(block: Content, family: GeminiProfile['family']): JsonObject[] {
+/** A file of an answer. Of sound that the model made and does not take, its words. */
+function filePart(block: FileContent, media: readonly string[]): JsonObject {
+  if (!block.mimeType.startsWith('audio/')) return mediaPart(block)
+  if (!isMediaOf(block.mimeType, media)) return { text: wordsOf(block) ?? '' }
+  if (block.data === undefined || !isBareSound(block.mimeType)) return mediaPart(block)
+  return { inlineData: { mimeType: 'audio/wav', data: waveOf(block.mimeType, block.data) } }
+}
+
+function answerParts(block: Content, { family, capabilities: { media } }: GeminiProfile): JsonObject[] {
   switch (block.type) {
     case 'image':
       return [mediaPart(block)]
     case 'file':
-      // It takes no sound of its own back.
-      return [block.mimeType.startsWith('audio/') ? { text: wordsOf(block) ?? '' } : mediaPart(block)]
+      return [filePart(block, media)]
     case 'serviceTool':
       return serviceParts(block)
     case 'opaque': {
@@ -137,7 +147,7 @@ function legalName(name: string): string {
 function encodeResult(message: ToolResultMessage, name: string, { family, capabilities }: GeminiProfile): EncodedResult {
   const images = message.content.filter(isMedia).map(mediaPart)
   const words = message.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
-  const said = words === '' ? '(see attached image)' : words
+  const said = words === '' ? seeAttached(message.content) : words
   const result: JsonObject = {
     ...idOf(message.toolCallId, family),
     name: legalName(name),

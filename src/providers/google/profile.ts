@@ -1,3 +1,4 @@
+import { isMediaOf } from '../../contract/message/media.ts'
 import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
 import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../kit/capabilities/capabilities.ts'
 import { levelBudgets } from '../kit/settings/effort.ts'
@@ -27,8 +28,15 @@ const modern = { echoesCallIds: true, needsSignatures: true, toolsWithFormat: tr
 const everything = ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif', 'application/pdf', 'audio/*', 'video/*']
 const seeing: ModelCapabilities = { ...plain, media: everything, mediaById: everything }
 
-/** The Gemini API looks at videos of this site by their pages, and fetches no other address. Source: docs/providers/google.md */
+/** The Gemini API looks at videos of this site by their pages. Source: docs/providers/google.md */
 const videosByPage = /^https:\/\/(?:(?:www\.|m\.)?youtube\.com\/watch\?|youtu\.be\/)/i
+
+/**
+ * What the Gemini API fetches by an https address, from the models after 2.0 on.
+ * Of ai.google.dev/gemini-api/docs/file-input-methods, since 2026-01.
+ */
+const byUrl = ['image/png', 'image/jpeg', 'image/webp', 'application/pdf']
+const beforeUrls = /gemini-(1\.|2\.0)/
 
 /** What models take that count; level `max` is all that most of them take. Source: docs/providers/google.md */
 export const usualBudget = { min: 1, max: levelBudgets.max }
@@ -87,7 +95,9 @@ export function geminiCapabilities(model: ModelConfig): ModelCapabilities {
 export function geminiProfile(model: ModelConfig): GeminiProfile {
   const family = families.find(({ ids }) => ids.test(model.id)) ?? newest
   const isVertex = model.api === 'googleVertex'
-  const row = isVertex ? { ...family, capabilities: { ...family.capabilities, mediaByUrl: family.capabilities.media } } : family
+  const { media } = family.capabilities
+  const fetched = beforeUrls.test(model.id) ? [] : byUrl.filter((type) => isMediaOf(type, media))
+  const row = { ...family, capabilities: { ...family.capabilities, mediaByUrl: isVertex ? media : fetched } }
   const known = capabilitiesOf(model, [row], level)
   const saysNone = !model.reasoning && model.capabilities?.thinking === undefined
   const capabilities: ModelCapabilities = saysNone ? { ...known, thinking: 'none' } : known

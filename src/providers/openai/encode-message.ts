@@ -6,6 +6,7 @@ import { joinedAll } from '../kit/encode/growing-text.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { mediaJson } from '../kit/encode/media-json.ts'
 import { perObject } from '../kit/encode/per-object.ts'
+import { seeAttached } from '../kit/encode/see-attached.ts'
 import { legalName } from '../kit/history/legal-id.ts'
 
 /** What a backend wants in its messages. */
@@ -179,7 +180,7 @@ function encodeResult(message: ToolResultMessage, rules: MessageRules, part: Enc
     role: 'tool',
     tool_call_id: message.toolCallId,
     ...(rules.namesToolResults ? { name: legalName(message.toolName) } : {}),
-    content: text === '' ? '(see attached image)' : text,
+    content: text === '' ? seeAttached(message.content) : text,
   })
   return { json, imageParts: joinedAll(media.map(part)) }
 }

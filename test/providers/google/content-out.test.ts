@@ -118,7 +118,7 @@ function partsOf(...parts: object[]) {
   return read([sseOf({ name: 'parts', events, expect: {} })])
 }
 
-it('makes one file of sound that comes in pieces, and does not send it back', async () => {
+it('makes one file of sound that comes in pieces, and sends it back as a WAV file', async () => {
   const mimeType = 'audio/L16;codec=pcm;rate=24000'
   const sound = (data: string, type = mimeType) => ({ inlineData: { mimeType: type, data } })
   const { message } = await partsOf(
@@ -132,7 +132,12 @@ it('makes one file of sound that comes in pieces, and does not send it back', as
   )
   const files = message.content.map((block) => (block.type === 'file' ? block.data : block.type))
   expect(files).toEqual([btoa('\0\0\0\x01\x02\x02\x03'), 'text', 'BBBB', 'CCCC', 'DDDD'])
-  expect((await echo(message)).slice(0, 2)).toEqual([{ text: `[file ${mimeType}]` }, { text: 'ok' }])
+  const [wave, text, , other] = await echo(message)
+  const bytes = Buffer.from(Object(wave).inlineData.data, 'base64')
+  expect(Object(wave).inlineData.mimeType).toBe('audio/wav')
+  expect([bytes.subarray(0, 4).toString(), bytes.readUInt32LE(4), bytes.readUInt32LE(24)]).toEqual(['RIFF', bytes.length - 8, 24_000])
+  expect([bytes.readUInt32LE(50), bytes.subarray(54)]).toEqual([7, Buffer.from([0, 0, 0, 1, 2, 2, 3])])
+  expect([text, other]).toEqual([{ text: 'ok' }, sound('CCCC', 'audio/wav')])
 })
 
 it('leaves out media whose bytes cannot be read, with a word, and calls a picture what its bytes are', async () => {
