@@ -8,7 +8,15 @@ import { createSseDecoder, type SseDecoder } from '../../stream/sse.ts'
 import type { DecoderContext } from '../kit/codec.ts'
 import { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import type { CitedDocuments } from '../kit/decode/cited-documents.ts'
-import { filledContext, isMarker, parsedEvent, type StreamDecoder, StreamRefusal, secondMessage } from '../kit/decode/decoder.ts'
+import {
+  fellBackTo,
+  filledContext,
+  isMarker,
+  parsedEvent,
+  type StreamDecoder,
+  StreamRefusal,
+  secondMessage,
+} from '../kit/decode/decoder.ts'
 import { growBlock } from '../kit/decode/grow-block.ts'
 import { textOfArguments } from '../kit/decode/parse-call.ts'
 import { UnknownFields } from '../kit/decode/unknown-fields.ts'
@@ -316,7 +324,7 @@ export class AnthropicDecoder implements StreamDecoder {
     const state = this.#own({ block: keptBlock(wire, raw) })
     // What it said in ways that are known was shown under its key.
     const own = `kept ${key}`
-    if (kind === 'fallback') this.builder.fellBackTo(fallbackModel(wire))
+    if (kind === 'fallback') fellBackTo(this.builder.message, fallbackModel(wire))
     if (expectedKinds.has(kind)) this.builder.whole(own, { type: 'opaque', kind, providerState: state })
     else this.builder.unknown(own, kind, state)
   }

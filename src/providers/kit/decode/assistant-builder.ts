@@ -95,11 +95,6 @@ export class AssistantBuilder {
     if (message.responseModel === undefined && isId(responseModel)) message.responseModel = responseModel
   }
 
-  /** The model that gives the response from here on: the last of them answered. What is no text counts for nothing. */
-  fellBackTo(responseModel: unknown): void {
-    if (isId(responseModel)) this.message.responseModel = responseModel
-  }
-
   /** Emits `start`, once. Every operation that emits does so first. */
   start(): void {
     if (this.#started) return

@@ -1,4 +1,5 @@
 import { ProviderError } from '../../../contract/errors.ts'
+import { isId } from '../../../contract/message/ids.ts'
 import type { AssistantMessage } from '../../../contract/message/message.ts'
 import type { AssistantBuilder } from './assistant-builder.ts'
 
@@ -73,6 +74,11 @@ export function reportedCost(value: unknown): number | undefined {
 
 /** So that sums of counts stay exact. */
 const maxTokens = 2 ** 48
+
+/** The model that gives the response from here on: the last of them answered. What is no text counts for nothing. */
+export function fellBackTo(message: AssistantMessage, responseModel: unknown): void {
+  if (isId(responseModel)) message.responseModel = responseModel
+}
 
 /** What a stream with a second message in it is refused with: which of them is the answer cannot be told. */
 export function secondMessage(service: string): ProviderError {

@@ -3,7 +3,7 @@ import type { AssistantMessage, StopReason } from '../../../contract/message/mes
 import { createSseDecoder, type SseDecoder } from '../../../stream/sse.ts'
 import type { DecoderContext, EncodedCall } from '../../kit/codec.ts'
 import { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
-import { isMarker, parsedEvent, type StreamDecoder, StreamRefusal, secondMessage } from '../../kit/decode/decoder.ts'
+import { fellBackTo, isMarker, parsedEvent, type StreamDecoder, StreamRefusal, secondMessage } from '../../kit/decode/decoder.ts'
 import { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { OddValue, objectIn, objectOf, wordIn } from '../../kit/decode/wire-value.ts'
 import { ItemWriter } from './item-writer.ts'
@@ -222,7 +222,7 @@ export class ResponsesDecoder implements StreamDecoder {
   #end(response: WireResponse, type: string): void {
     this.#unknown.look(response, known.response)
     this.builder.answeredBy(response.id, response.model)
-    this.builder.fellBackTo(response.model)
+    fellBackTo(this.builder.message, response.model)
     this.builder.message.usage = usageOf(response) ?? this.builder.message.usage
     if (typeof response.service_tier === 'string') this.builder.message.serviceTier = response.service_tier.slice(0, 100)
     const status = wordIn(response.status, 'a status') ?? type.slice('response.'.length)
