@@ -3,7 +3,7 @@ import { parseConfig, trustRequests } from '../../src/config/index.ts'
 import { agentOf, refusal } from '../support/agent-files.ts'
 
 const png = Uint8Array.from(atob('iVBORw0KGgoAAAANSUhEUg=='), (char) => char.charCodeAt(0))
-const file = (media: string) => `[provider]\nmodel = "gemini-3-pro"\napi = "google"\napi_key = "k"\n[media]\n${media}`
+const file = (media: string) => `[provider]\nmodel = "gemini-2.0-flash"\napi = "google"\napi_key = "k"\n[media]\n${media}`
 const answer = `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text: 'Red.' }] }, finishReason: 'STOP' }] })}\n\n`
 
 afterEach(() => vi.unstubAllGlobals())

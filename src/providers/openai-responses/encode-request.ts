@@ -17,7 +17,7 @@ import { effortFor } from '../kit/settings/effort.ts'
 import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
 import { planSearch } from '../kit/settings/tool-search.ts'
 import { adjusted, leaveOut, type SettingRules, settingFieldsOf } from '../kit/settings/write-settings.ts'
-import { maxTools } from '../openai/capabilities.ts'
+import { toolLimit } from '../openai/capabilities.ts'
 import { cacheFields, openAiTier } from '../openai/setting-rules.ts'
 import { type EchoMode, messageEncoder } from './encode-message.ts'
 import { InputWriter } from './input-writer.ts'
@@ -118,7 +118,7 @@ function encodeRequest(
 }
 
 const toolRules = { none: true, subset: true, forcingStopsThinking: false }
-const ofOpenAi = { ...toolRules, maxTools }
+const ofOpenAi = { ...toolRules, maxTools: toolLimit }
 
 /** What of `text` says the form of the answer. */
 function formatOf(plan: FormatPlan): JsonObject {

@@ -6,7 +6,7 @@ import { familyOf } from './model-families.ts'
 // Output limits: developers.openai.com/api/docs/models and models.dev, 2026-10.
 
 /** The most tools that a request may have: its error "array too long. Expected an array with maximum length 128". */
-export const maxTools = 128
+export const toolLimit = 128
 
 /** What models take that hear. */
 const sounds = ['audio/wav', 'audio/x-wav', 'audio/mpeg']

@@ -24,9 +24,14 @@ const kimi: readonly FamilyRow[] = [
   { ids: /^/, capabilities: { ...byEffort, sampling: false } },
 ]
 
+/** Whether a model is one of Moonshot, wherever it is served. */
+export function isKimi({ id, provider }: Pick<ModelConfig, 'id' | 'provider'>): boolean {
+  return /kimi|moonshot/i.test(`${provider} ${id}`)
+}
+
 /** Returns what is known of the family of `model`, where its service is asked to think by Moonshot's switch. */
 export function familyOf({ id, provider }: ModelConfig, { thinkingFormat }: OpenAiCompat): Partial<ModelCapabilities> {
-  if (thinkingFormat !== 'deepSeek' || !/kimi|moonshot/i.test(`${provider} ${id}`)) return {}
+  if (thinkingFormat !== 'deepSeek' || !isKimi({ id, provider })) return {}
   return kimi.find(({ ids }) => ids.test(id))?.capabilities ?? {}
 }
 

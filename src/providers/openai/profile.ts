@@ -2,9 +2,10 @@ import type { ModelConfig, OpenAiCompat } from '../../contract/model/model-confi
 import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
 import type { ToolChoiceRules } from '../kit/settings/tool-choice.ts'
 import type { SettingRules } from '../kit/settings/write-settings.ts'
-import { chatCapabilities, isOpenAiModel, maxTools } from './capabilities.ts'
+import { chatCapabilities, isOpenAiModel, toolLimit } from './capabilities.ts'
 import { compatOf } from './compat.ts'
 import type { MessageRules } from './encode-message.ts'
+import { isKimi } from './model-families.ts'
 import { chatSettingRules } from './setting-rules.ts'
 
 /** What is known of one model behind Chat Completions. */
@@ -37,11 +38,11 @@ export function chatProfile(model: ModelConfig): ChatProfile {
       none: true,
       subset: isOpenAiModel(model, compat),
       forcingStopsThinking: compat.thinkingFormat === 'deepSeek',
-      ...(isOpenAiModel(model, compat) && { maxTools }),
+      ...(isOpenAiModel(model, compat) && { maxTools: toolLimit }),
     },
     emptyBodyIsOverflow: model.provider === 'cerebras' || model.provider === 'mistral',
     isCopilot: model.provider === 'copilot' || /\.githubcopilot\.com(\/|$)/.test(model.baseUrl),
-    toolSchemas: /kimi|moonshot/i.test(`${model.provider} ${model.id}`) ? 'moonshotTools' : 'openAiTools',
+    toolSchemas: isKimi(model) ? 'moonshotTools' : 'openAiTools',
     callIds: model.provider === 'mistral' ? 'nineChars' : 'visible40',
     formats: {
       ...schema,

@@ -26,7 +26,7 @@ function gemini(resolveMedia?: AgentOptions['resolveMedia'], options: Partial<Ag
     return (answers[bodies.length - 1] ?? said)()
   }
   const agent = new Agent({
-    model: google('gemini-2.5-pro', { apiKey: 'k', fetch: send }),
+    model: google('gemini-2.0-flash', { apiKey: 'k', fetch: send }),
     logger: { warn: (_event, fields) => warnings.push(String(fields.message)) },
     ...(resolveMedia !== undefined && { resolveMedia }),
     ...options,
@@ -102,7 +102,7 @@ describe('resolveMedia', () => {
     const { agent, bodies } = gemini(() => Promise.reject(new Error('no such host')), { requireMedia: true })
     const { error } = await agent.prompt(prompt(picture())).result
     expect(error).toMatchObject({ code: 'unsupportedMedia', message: expect.stringContaining('no such host') })
-    expect(error?.message).toContain('gemini-2.5-pro')
+    expect(error?.message).toContain('gemini-2.0-flash')
     expect(bodies).toEqual([])
   })
 

@@ -7,6 +7,7 @@ import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import { pictureType } from '../../kit/decode/picture-address.ts'
 import { shownOutput, warnOfRepeat } from '../../kit/decode/service-output.ts'
 import { payloadOf, type ServicePayload, withResult } from '../../kit/history/service-payload.ts'
+import { isBareSound } from '../wave.ts'
 import type { GeminiPart } from '../wire.ts'
 import { besideContent } from './part-contents.ts'
 
@@ -81,7 +82,7 @@ export class ServiceParts {
     }
     this.settle()
     const key = `media ${++this.#count}`
-    if (/^audio\/(l16|pcm)\b/i.test(file.mimeType)) this.#sound = { key, file, pieces: [data] }
+    if (isBareSound(file.mimeType)) this.#sound = { key, file, pieces: [data] }
     this.#builder.whole(key, file)
   }
 
