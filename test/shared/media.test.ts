@@ -33,7 +33,7 @@ describe('media', () => {
       bodies.push(String(init?.body))
       return new Response('{}', { status: 400 })
     }
-    const model = google('gemini-3-pro', { apiKey: 'k', fetch: service })
+    const model = google('gemini-2.0-flash', { apiKey: 'k', fetch: service })
     const agent = new Agent({ model, logger: false, resolveMedia: () => png })
     await agent.prompt({ role: 'user', content: [{ type: 'image', mimeType: 'image/png', url: 'https://a.example/a.png' }] }).result
     expect(bodies[0]?.includes('"inlineData":{"mimeType":"image/png","data":"iVBORw0KGgoBAgM="}')).toBe(true)
