@@ -20,7 +20,7 @@ async function look(options: Partial<AgentOptions>, own: Partial<SubAgentOptions
   const answers = [{ functionCall: { name: 'show', args: {} } }, { text: 'A bee.' }]
   const send: typeof fetch = async (_url, init) => sse(answers[bodies.push(String(init?.body)) - 1] ?? { text: '' })
   const show = tool('show', () => ({ content: [picture] }))
-  const model = google('gemini-2.5-pro', { apiKey: 'k', fetch: send })
+  const model = google('gemini-2.0-flash', { apiKey: 'k', fetch: send })
   const viewer = new SubAgentTool({ name: 'viewer', description: 'Looks.', model, tools: [show], logger: false, ...own })
   const script = [{ toolCalls: [{ name: 'viewer', arguments: { task: 'Look.' } }] }, { text: 'done' }]
   const { messages } = await new Agent({ model: scripted(script), tools: [viewer], ...options }).prompt('go').result

@@ -42,7 +42,7 @@ it('a picture goes back with the wish to change it', async () => {
 it('a picture by its address goes to a service that fetches it, and is fetched from no other host', async () => {
   const url = 'https://a.example/a.png'
   expect(await describePicture(scripted([{ text: 'A dot.' }]), url, ['files.example.com'])).toBe('A dot.')
-  const model = google('gemini-3-pro', { apiKey: 'k', fetch: () => Promise.reject(new Error('was asked')) })
+  const model = google('gemini-2.0-flash', { apiKey: 'k', fetch: () => Promise.reject(new Error('was asked')) })
   await expect(describePicture(model, url, ['files.example.com'])).rejects.toMatchObject({
     code: 'unsupportedMedia',
     message: expect.stringContaining('a.example is not in the list of hosts'),
@@ -87,7 +87,7 @@ it('names the files that a model did not read: over a limit, or refused by its s
     refusals += 1
     return Response.json({ error: { code: 400, message: 'The document has no pages.', status: 'INVALID_ARGUMENT' } }, { status: 400 })
   }
-  const model = google('gemini-3-pro', { apiKey: 'k', fetch: service })
+  const model = google('gemini-2.0-flash', { apiKey: 'k', fetch: service })
   const document = (text: string) => new Blob([text], { type: 'application/pdf' })
   const empty = await askAbout(model, document('%PDF-1.7 x'), 'And?')
   expect(empty).toEqual({ answer: 'No idea.', unread: [expect.stringContaining('The document has no pages')] })

@@ -48,6 +48,16 @@ describe('zeros of a later report', () => {
     expect(usage).toMatchObject({ input: 70, cacheRead: 20, cacheWrite: 10, output: 5, totalTokens: 105 })
   })
 
+  it('count where the report counts some input, as after a compaction: Anthropic', async () => {
+    const usage = { input_tokens: 181, cache_read_input_tokens: 0, cache_creation_input_tokens: 0, output_tokens: 8 }
+    const compacted = messages.map((event) => (event.type === 'message_delta' ? { ...event, usage } : event))
+    expect(await usageOf(anthropic('m', { fetch: answering([sse(...compacted)]) }))).toMatchObject({
+      input: 181,
+      cacheRead: 0,
+      cacheWrite: 0,
+    })
+  })
+
   it('leave the prompt of an earlier chunk: Chat Completions', async () => {
     const usage = await usageOf(openai('m', { fetch: answering([sse(...chunks)]) }))
     expect(usage).toMatchObject({ input: 90, output: 5, totalTokens: 95 })

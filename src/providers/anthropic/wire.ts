@@ -1,5 +1,5 @@
 import { combineUsage, emptyUsage, type Usage } from '../../contract/model/usage.ts'
-import { laterCount } from '../kit/decode/decoder.ts'
+import { laterCount, tokenCount } from '../kit/decode/decoder.ts'
 import { objectOf } from '../kit/decode/wire-value.ts'
 
 /** The fields that are read, of all event types. Services add others; each is looked at before use. */
@@ -60,10 +60,13 @@ export interface WireUsage {
 
 /** Adds a report to `usage`. The counts are totals, so the latest wins; gateways report some of them only at the end, and zeros there for those of the beginning. */
 export function addUsage(usage: Usage, wire: WireUsage | null | undefined): void {
-  usage.input = laterCount(wire?.input_tokens, usage.input)
+  const { input_tokens: input, cache_read_input_tokens: read, cache_creation_input_tokens: written } = wire ?? {}
+  // A report that counts some input counts all of it, zeros too; one of zeros alone says nothing of it.
+  const inputCount = [input, read, written].some((value) => tokenCount(value) > 0) ? tokenCount : laterCount
+  usage.input = inputCount(input, usage.input)
   usage.output = laterCount(wire?.output_tokens, usage.output)
-  usage.cacheRead = laterCount(wire?.cache_read_input_tokens, usage.cacheRead)
-  usage.cacheWrite = laterCount(wire?.cache_creation_input_tokens, usage.cacheWrite)
+  usage.cacheRead = inputCount(read, usage.cacheRead)
+  usage.cacheWrite = inputCount(written, usage.cacheWrite)
   usage.reasoning = laterCount(wire?.output_tokens_details?.thinking_tokens, usage.reasoning)
   if (wire?.cache_creation) usage.cacheWrite1h = laterCount(wire.cache_creation.ephemeral_1h_input_tokens, usage.cacheWrite1h ?? 0)
   if (wire?.server_tool_use) usage.searches = laterCount(wire.server_tool_use.web_search_requests, usage.searches ?? 0)
