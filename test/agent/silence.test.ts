@@ -87,7 +87,7 @@ describe('an answer that is not what was asked for', () => {
     ['was cut by its length', [{ text: 'Once upon', stopReason: 'length', usage: { output: 4096 } }], 'answerCut'],
     ['was refused', [{ text: 'No.', stopReason: 'guardRail' }], 'answerRefused'],
     // It is asked for once more first.
-    ['was only thought, twice', [{ thinking: 'Hm.' }, { thinking: 'Hm.' }], 'emptyAnswer answerWithoutText'],
+    ['was only thought, twice', [{ thinking: 'Hm.' }, { thinking: 'Hm.' }], 'providerRetry emptyAnswer answerWithoutText'],
   ]
   it.each(answers)('%s: the run completes, with a warning', async (_, script, event) => {
     const warn = vi.fn<Logger['warn']>()
