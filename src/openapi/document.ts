@@ -1,8 +1,8 @@
+import { pointerSegments } from '../base/json/json-pointer.ts'
 import { yamlParser } from '../base/late/yaml-parser.ts'
 import { bareUrl } from '../base/text/url-secrets.ts'
 import { errorText } from '../contract/errors.ts'
 import { isObject, type JsonSchema, ownOf } from '../contract/json.ts'
-import { pointerSegments } from '../validation/enforceable-schema.ts'
 import { OpenApiError } from './open-api-error.ts'
 import type { OpenApiToolsOptions } from './options.ts'
 

@@ -1,6 +1,7 @@
+import { resolveRef } from '../base/json/json-pointer.ts'
 import { type JsonSchema, setOwnField } from '../contract/json.ts'
 import { isPlainObject } from '../contract/shape/json-fault.ts'
-import { isUsableKeyword, resolveRef } from './enforceable-schema.ts'
+import { isUsableKeyword } from './enforceable-schema.ts'
 
 /** What a value is never checked with: it is data. */
 const data = new Set(['const', 'enum', 'default', 'example', 'examples'])

@@ -1,7 +1,6 @@
-import { nameOfPart, pointerPart } from '../base/json/json-pointer.ts'
-import { percentDecoded } from '../base/text/percent.ts'
+import { pointerPart, resolveRef } from '../base/json/json-pointer.ts'
 import { ConfigError } from '../contract/errors.ts'
-import { isObject, type JsonSchema, ownFieldIn, setOwnField } from '../contract/json.ts'
+import { isObject, type JsonSchema, setOwnField } from '../contract/json.ts'
 import { maxJsonDepth } from '../contract/shape/json-fault.ts'
 import { patternFault } from './pattern-fault.ts'
 
@@ -214,22 +213,4 @@ function isNames(value: unknown): boolean {
 /** Patterns are looked at here once, so that one that cannot be matched safely is found when the tool is defined and not when it is called. */
 function isPattern(value: unknown): boolean {
   return typeof value === 'string' && patternFault(value) === undefined
-}
-
-/**
- * What a local reference (`#`, `#/$defs/item`) leads to inside `root`, or `undefined`: also for references to other documents and anchors.
- * Looks at own properties only.
- */
-export function resolveRef(root: JsonSchema, ref: string): unknown {
-  if (ref === '#') return root
-  if (!ref.startsWith('#/')) return undefined
-  return pointerSegments(ref).reduce<unknown>(ownFieldIn, root)
-}
-
-/** The decoded segments of a JSON pointer in its fragment form, `#/a/b`. Malformed percent signs are taken literally. */
-export function pointerSegments(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((segment) => nameOfPart(percentDecoded(segment)))
 }

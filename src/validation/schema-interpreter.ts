@@ -1,6 +1,7 @@
+import { resolveRef } from '../base/json/json-pointer.ts'
 import { isObject, type JsonSchema } from '../contract/json.ts'
 import type { SchemaIssue } from '../types/standard-schema.ts'
-import { type EnforcedFormat, resolveRef } from './enforceable-schema.ts'
+import type { EnforcedFormat } from './enforceable-schema.ts'
 import { addIssue, type Found, notAllowed, type PlainKeywords, visitPlain } from './flat-schema.ts'
 import { describeFailure } from './format-issues.ts'
 import { formatChecks } from './formats.ts'

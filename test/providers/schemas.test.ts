@@ -340,12 +340,32 @@ describe('OpenAI', () => {
   })
 })
 
-it('says no property under a name that Claude refuses, and tells so', async () => {
-  const parameters = { type: 'object', properties: { $filter: { type: 'string' }, top: { type: 'integer' } }, required: ['$filter'] }
+it('says no property under a name that Claude refuses, and takes it still, of a closed object too', async () => {
+  const filter = { $filter: { type: 'string' }, top: { type: 'integer' } }
+  const parameters = { type: 'object', properties: filter, required: ['$filter'], additionalProperties: false }
   const { schema, warnings } = await toolSent(wires.anthropic as Wire, parameters)
-  expect(schema).toMatchObject({ properties: { top: { type: 'integer' } } })
+  expect(schema).toEqual({ type: 'object', description: '(also takes $filter)', properties: { top: { type: 'integer' } }, required: [] })
   expect(fits(schema, { $filter: 'a eq 1' })).toBe(true)
   expect(warnings).toEqual([expect.stringContaining('the name of $filter')])
+})
+
+it('says by a number what draft 4 says by a flag', async () => {
+  const age = { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false }
+  const { schema } = await toolSent(wires.anthropic as Wire, { type: 'object', properties: { age } })
+  expect(schema.properties).toEqual({ age: { type: 'number', minimum: 0, exclusiveMinimum: 0, maximum: 9 } })
+})
+
+it('keeps what stands beside a reference, where that is read into its place', async () => {
+  const base = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
+  const place = { $ref: '#/$defs/base', properties: { b: { type: 'string' } } }
+  const { schema } = await toolSent(wires['bedrock, Nova'] as Wire, { type: 'object', properties: { place }, $defs: { base } })
+  expect(schema.properties).toMatchObject({ place: { properties: { a: { type: 'string' }, b: { type: 'string' } }, required: ['a'] } })
+})
+
+it('lists no type whose values are none', async () => {
+  const kind = { type: ['string', 'integer'], enum: ['a'] }
+  const schema = { type: 'object', properties: { kind }, required: ['kind'], additionalProperties: false }
+  expect((await formatSent(wires.anthropic as Wire, schema)).schema.properties).toEqual({ kind: { type: 'string', enum: ['a'] } })
 })
 
 it('merges what a hostile schema refers to in bounded time', async () => {

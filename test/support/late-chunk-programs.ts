@@ -131,7 +131,7 @@ const parameters = { type: 'object', properties: { count: { type: 'integer', min
 const tool = defineTool({ name: 'count', description: 'Counts.', parameters, execute: () => 'executed' })
 globalThis.outcome = outcomeOf({ model: anthropic('claude-sonnet-5', { apiKey: 'key', fetch }), tools: [tool] }, () => requests)
 `,
-  'src/providers/kit/optional/media-part.ts': `${prelude}
+  'src/providers/kit/media/media-part.ts': `${prelude}
 import { anthropic } from 'phi-core/providers/anthropic'
 const requests = []
 const fetch = async (...request) => { requests.push(request); throw new TypeError('no network here') }

@@ -44,6 +44,8 @@ export class WireServer {
       const reply = service.replies[Math.min(service.sent.length, service.replies.length) - 1]
       if (reply !== undefined) await this.#answer(typeof reply === 'function' ? reply(body) : reply, service.wire, base, response)
     })
+    // A connection that is kept is closed by `close` alone: on a busy machine five seconds pass between two requests, and the second is lost.
+    this.#server.keepAliveTimeout = 0
   }
 
   async start(): Promise<void> {

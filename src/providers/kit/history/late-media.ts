@@ -7,16 +7,16 @@ import { isMedia } from '../../../contract/message/content.ts'
 import { baseType, isMediaOf, isTextType, mediaBytes, typeByBytes } from '../../../contract/message/media.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 import { readErrorFacts } from '../errors/error-facts.ts'
-import type { MediaKit } from '../optional/media-kit.ts'
-import type { MediaPart } from '../optional/media-part.ts'
-import type { MediaTarget } from '../optional/ready-media.ts'
+import type { MediaKit } from '../media/media-kit.ts'
+import type { MediaPart } from '../media/media-part.ts'
+import type { MediaTarget } from '../media/ready-media.ts'
 import { hashText } from './hash.ts'
 import { isFetched, leftOutAt, leftOutFor, placesOfMedia, whyLeftOut } from './media.ts'
 
-export type { MediaTarget } from '../optional/ready-media.ts'
+export type { MediaTarget } from '../media/ready-media.ts'
 
-type Part = typeof import('../optional/media-part.ts')
-const chunk: LateChunk<Part> = lateChunk('the checks of pictures and files', () => import('../optional/media-part.ts'))
+type Part = typeof import('../media/media-part.ts')
+const chunk: LateChunk<Part> = lateChunk('the checks of pictures and files', () => import('../media/media-part.ts'))
 
 const kit: MediaKit = {
   ...{ parsedJson, shortened, errorText, ProviderError, mediaName, isMedia, baseType, isMediaOf, isTextType, mediaBytes, typeByBytes },

@@ -35,16 +35,18 @@ export interface Dialect {
   hasPlainPatterns?: true
 }
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
+/** The words of `text`. */
+export const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
 const anthropicTools = 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use'
 const anthropicFormats = 'https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations'
 const openAiFormats = 'https://platform.openai.com/docs/guides/structured-outputs#supported-schemas'
 const openAiTools = 'https://platform.openai.com/docs/guides/function-calling, and its error "Invalid schema for function"'
-const geminiSchemas = 'https://ai.google.dev/api/generate-content#FIELDS.response_json_schema'
+const geminiSchemas =
+  'https://googleapis.github.io/kotlin-genai/google-genai-kotlin/com.google.genai.kotlin.types/-generate-content-config/response-json-schema.html'
 const novaTools = 'https://docs.aws.amazon.com/nova/latest/userguide/tool-use-definition.html'
 const bedrockFormats = 'https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html'
-const moonshotTools = 'https://github.com/MoonshotAI/walle, and its error "not a valid moonshot flavored json schema"'
+const moonshotTools = 'https://github.com/MoonshotAI/kimi-code/issues/2661: "not a valid moonshot flavored json schema"'
 
 const heldKeywords = words(
   'type title description properties required additionalProperties items minItems enum const anyOf $ref $defs format pattern default',

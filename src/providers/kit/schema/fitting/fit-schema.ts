@@ -1,47 +1,32 @@
+import { resolveRef } from '../../../../base/json/json-pointer.ts'
 import { isObject, type JsonSchema } from '../../../../contract/json.ts'
-import { type Dialect, dialects, type FittedSchema, type SchemaDialect } from './dialects.ts'
+import { type Dialect, dialects, type FittedSchema, type SchemaDialect, words } from './dialects.ts'
 import { closed, completed, openness, refersToItself } from './held-objects.ts'
 import { combined, objectRoot, unions } from './object-root.ts'
-import { referenceIn } from './references.ts'
 
 /** How many schemas are sent, with those that stand in place of references: beyond that, anything fits. */
 const maxSchemas = 20_000
 
 /** Keywords whose value is a schema, a list of schemas, schemas by name. */
-const single = new Set(['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames', 'unevaluatedProperties'])
-const listed = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
-const named = new Set(['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'])
+const single = words('items additionalProperties not if then else contains propertyNames unevaluatedProperties')
+const listed = words('anyOf oneOf allOf prefixItems')
+const named = words('properties $defs definitions patternProperties dependentSchemas')
 /** What says nothing that an answer could break. */
-const silent = new Set(
-  [
-    '$schema',
-    '$id',
-    'id',
-    '$comment',
-    '$anchor',
-    'title',
-    'description',
-    'deprecated',
-    'readOnly',
-    'writeOnly',
-    'xml',
-    'externalDocs',
-  ].concat(['discriminator', 'propertyOrdering', 'contentEncoding', 'contentMediaType', 'default', 'example', 'examples']),
+const silent = words(
+  '$schema $id id $comment $anchor title description deprecated readOnly writeOnly xml externalDocs discriminator propertyOrdering ' +
+    'contentEncoding contentMediaType default example examples',
 )
 /** What the model is told in words where it may not be told as a keyword. */
-const sayable = new Set(
-  ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems'].concat([
-    'uniqueItems',
-    'minProperties',
-    'maxProperties',
-    'format',
-    'pattern',
-    'default',
-    'const',
-    'enum',
-  ]),
+const sayable = words(
+  'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems minProperties maxProperties ' +
+    'format pattern default const enum',
 )
 const maxSaidChars = 200
+/** Draft 4 says by a flag that a limit itself is excluded. */
+const strictLimits = [
+  ['exclusiveMinimum', 'minimum'],
+  ['exclusiveMaximum', 'maximum'],
+] as const
 
 /**
  * `schema` as `dialect` takes it, with what was left out. Whatever `schema` takes, the result takes too: no variant of a union is lost.
@@ -100,8 +85,8 @@ class Fitting {
 
   readonly #resolve = (ref: string, seen: ReadonlySet<string>) => {
     this.#schemas += 1
-    const schema = seen.has(ref) || this.#schemas > maxSchemas ? undefined : referenceIn(this.#whole, ref)
-    return schema === undefined ? undefined : { schema, seen: new Set([...seen, ref]) }
+    const schema = seen.has(ref) || this.#schemas > maxSchemas ? undefined : resolveRef(this.#whole, ref)
+    return isObject(schema) ? { schema, seen: new Set([...seen, ref]) } : undefined
   }
 
   #takes(keyword: string): boolean {
@@ -124,6 +109,12 @@ class Fitting {
       const kept = this.#keyword(keyword, each, schema, place)
       if (kept !== undefined) fitted[keyword] = kept
       else if (sayable.has(keyword)) said.push(`${keyword}: ${JSON.stringify(each)}`)
+    }
+    const unnamed = Object.keys(Object(schema.properties)).filter((name) => !this.#isNameTaken(name))
+    if (unnamed.length > 0) {
+      // It may still be given: only its name may not be said here.
+      if (fitted.additionalProperties === false) delete fitted.additionalProperties
+      said.push(`also takes ${unnamed.join(', ')}`)
     }
     if (said.length > 0 && this.#takes('description')) {
       const words = `(${said.join(', ').slice(0, maxSaidChars)})`
@@ -184,7 +175,7 @@ class Fitting {
   /** What a reference names stands in its place; one that leads back to itself takes anything. */
   #inlined({ $ref: _, ...beside }: JsonSchema, ref: string, place: Place): JsonSchema {
     const found = this.#resolve(ref, place.seen)
-    if (found !== undefined) return this.#fitted({ ...found.schema, ...beside }, { ...place, seen: found.seen })
+    if (found !== undefined) return this.#fitted(combined(found.schema, beside), { ...place, seen: found.seen })
     this.#tell(`$ref ${ref}`, place.path)
     return this.#fitted(beside, place)
   }
@@ -196,6 +187,10 @@ class Fitting {
     if (schema.nullable === true && typeof schema.type === 'string') {
       const { nullable: _, ...rest } = schema
       schema = { ...rest, type: [schema.type, 'null'], ...(Array.isArray(rest.enum) && { enum: [...new Set([...rest.enum, null])] }) }
+    }
+    for (const [strict, limit] of strictLimits) {
+      const { [strict]: isStrict, ...rest } = schema
+      if (typeof isStrict === 'boolean') schema = isStrict ? { ...rest, [strict]: rest[limit] } : rest
     }
     if (Array.isArray(schema.items)) {
       const { items, additionalItems, ...rest } = schema
@@ -230,7 +225,10 @@ class Fitting {
     const said = { ...(description !== undefined && { description }), ...(title !== undefined && { title }) }
     const refusesNull = Array.isArray(values) && values.includes(null) && enums?.has('null') === false
     if (Array.isArray(type) && !Array.isArray(anyOf) && (hasSingleTypes || refusesNull)) {
-      const forms = type.map((each) => (each === 'null' ? { type: each } : { ...rest, type: each, ...valuesOf(each, values) }))
+      const listing = type.map(
+        (each): JsonSchema => (each === 'null' ? { type: each } : { ...rest, type: each, ...valuesOf(each, values) }),
+      )
+      const forms = listing.filter((form) => !Array.isArray(form.enum) || form.enum.length > 0)
       return forms.length === 1 ? { ...said, ...forms[0] } : { ...said, anyOf: forms }
     }
     if (hasTypesInUnions && type !== undefined && Array.isArray(anyOf)) {
@@ -258,7 +256,7 @@ class Fitting {
       if (!isObject(branch)) continue
       const found = typeof branch.$ref === 'string' ? this.#resolve(branch.$ref, place.seen) : undefined
       const { $ref, ...rest } = branch
-      const whole = found === undefined ? branch : { ...found.schema, ...rest }
+      const whole = found === undefined ? branch : combined(found.schema, rest)
       const nested = Array.isArray(whole.allOf) ? this.#merged(whole, whole.allOf, { ...place, seen: found?.seen ?? place.seen }) : whole
       for (const keyword of ['anyOf', 'oneOf', '$ref', 'not', 'if'])
         if (keyword in nested && keyword in merged) this.#tell(keyword, place.path)

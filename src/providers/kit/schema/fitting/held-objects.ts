@@ -1,5 +1,5 @@
+import { resolveRef } from '../../../../base/json/json-pointer.ts'
 import { isObject, type JsonSchema } from '../../../../contract/json.ts'
-import { referenceIn } from './references.ts'
 
 /** Keywords whose values are names with a schema each. */
 const namedSchemas = new Set(['properties', '$defs', 'definitions'])
@@ -51,8 +51,8 @@ export function refersToItself(schema: JsonSchema): boolean {
     schemasIn(value).some(({ $ref }) => {
       if (typeof $ref !== 'string') return false
       if (through.has($ref) || $ref === '#') return true
-      const found = referenceIn(schema, $ref)
-      if (found === undefined || finished.has(found)) return false
+      const found = resolveRef(schema, $ref)
+      if (!isObject(found) || finished.has(found)) return false
       const isBack = leadsBack(found, new Set([...through, $ref]))
       finished.add(found)
       return isBack
