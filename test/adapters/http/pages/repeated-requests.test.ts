@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { memorySessionStore, type SessionStore } from '../../../../src/index.ts'
-import { type Script, scripted } from '../../../../src/providers/scripted/index.ts'
-import { gate, tool } from '../../../support/play.ts'
+import { scripted } from '../../../../src/providers/scripted/index.ts'
+import { gate } from '../../../support/play.ts'
 import { type PageWorld, pageWorld } from './page-world.ts'
+import { payingWorld } from './paying-world.ts'
 
 const said = (id: string, text: string) => ({ id, role: 'user', parts: [{ type: 'text', text }] })
 const chat = (world: PageWorld, messages: object[], more: object = {}, headers: Record<string, string> = {}) =>
@@ -11,27 +12,9 @@ const agui = (world: PageWorld, messages: object[]) =>
   world.post('/agui', { threadId: 's', runId: crypto.randomUUID(), messages, tools: [], context: [], state: {}, forwardedProps: {} })
 const textIn = (body: string) => [...body.matchAll(/"delta":"(\w+) ?(\w*)"/g)].map(([, one, two]) => `${one} ${two}`).join('|')
 
-/** Pays, then says so; `fails` says which model calls after a payment fail. */
-async function shop(fails: (call: number) => boolean = () => false, wait: Promise<void> = Promise.resolve()) {
-  let paid = 0
-  let afterwards = 0
-  const pay = tool('pay', async () => {
-    await wait
-    paid += 1
-    return 'paid'
-  })
-  const script: Script = ({ messages }) => {
-    if (messages.at(-1)?.role !== 'toolResult') return { toolCalls: [{ name: 'pay', arguments: {} }] }
-    afterwards += 1
-    return fails(afterwards) ? { fail: { code: 'auth', message: 'no key' } } : { text: `paid ${paid}` }
-  }
-  const world = await pageWorld(() => ({ model: scripted(script), tools: [pay] }))
-  return { world, paid: () => paid, modelCalls: () => afterwards }
-}
-
 describe('the same message of a page again', () => {
   it.each([{}, { 'idempotency-key': 'a-key-of-mine' }])('runs no tool again, and gets the answer (%o)', async (headers) => {
-    const { world, paid } = await shop()
+    const { world, paid } = await payingWorld()
     const answers = []
     for (let time = 0; time < 3; time += 1) answers.push(textIn(await (await chat(world, [said('m1', 'go')], {}, headers)).text()))
     expect([paid(), answers]).toEqual([1, ['paid 1', 'paid 1', 'paid 1']])
@@ -40,7 +23,7 @@ describe('the same message of a page again', () => {
 
   it('joins the run that is on, also when both come at once', async () => {
     const waiting = gate()
-    const { world, paid } = await shop(undefined, waiting.opened)
+    const { world, paid } = await payingWorld({ wait: () => waiting.opened })
     const responses = await Promise.all([0, 1, 2].map(() => chat(world, [said('m1', 'go')])))
     waiting.open()
     const answers = await Promise.all(responses.map(async (response) => [response.status, textIn(await response.text())]))
@@ -48,7 +31,7 @@ describe('the same message of a page again', () => {
   })
 
   it('gets the answer after a restart of the server', async () => {
-    const { world, paid } = await shop()
+    const { world, paid } = await payingWorld()
     await (await chat(world, [said('m1', 'go')])).text()
     await world.restart()
     const again = textIn(await (await chat(world, [said('m1', 'go')])).text())
@@ -56,7 +39,7 @@ describe('the same message of a page again', () => {
   })
 
   it('gets its own answer when others were given since', async () => {
-    const { world, paid } = await shop()
+    const { world, paid } = await payingWorld()
     const first = await (await chat(world, [said('m1', 'go')])).text()
     await (await chat(world, [said('m2', 'once more')])).text()
     expect([textIn(await (await chat(world, [said('m1', 'go')])).text()), paid()]).toEqual([textIn(first), 2])
@@ -82,7 +65,7 @@ describe('the same message of a page again', () => {
   })
 
   it.each([false, true])('goes on with a run that failed, without its tools (after a restart: %s)', async (restarts) => {
-    const { world, paid, modelCalls } = await shop((call) => call === 1)
+    const { world, paid, modelCalls } = await payingWorld({ fails: (call) => call === 1 })
     expect(await (await chat(world, [said('m1', 'go')])).text()).toContain('no key')
     if (restarts) await world.restart()
     const again = await (await chat(world, [said('m1', 'go')])).text()
@@ -92,7 +75,7 @@ describe('the same message of a page again', () => {
   })
 
   it('runs again once per key after a failure', async () => {
-    const { world, modelCalls } = await shop((call) => call < 3)
+    const { world, modelCalls } = await payingWorld({ fails: (call) => call < 3 })
     const keyed = async (key: string) => (await chat(world, [said('m1', 'go')], {}, { 'idempotency-key': key })).text()
     for (const key of ['key-number-1', 'key-number-1', 'key-number-2', 'key-number-2']) expect(await keyed(key)).toContain('no key')
     expect(modelCalls()).toBe(2)
@@ -100,7 +83,7 @@ describe('the same message of a page again', () => {
   })
 
   it('edits when its content is another, whatever messageId says', async () => {
-    const { world, paid } = await shop()
+    const { world, paid } = await payingWorld()
     await (await chat(world, [said('m1', 'go')])).text()
     await (await chat(world, [said('m1', 'go')], { messageId: 'm1' })).text()
     expect(paid()).toBe(1)
@@ -110,7 +93,7 @@ describe('the same message of a page again', () => {
   })
 
   it('makes an answer again once for a repeated request', async () => {
-    const { world, paid } = await shop()
+    const { world, paid } = await payingWorld()
     await (await chat(world, [said('m1', 'go')])).text()
     const messageId = (await world.stored()).at(-1)?.id
     const again = () => chat(world, [said('m1', 'go')], { trigger: 'regenerate-message', messageId })
@@ -123,7 +106,7 @@ describe('the same message of a page again', () => {
   })
 
   it('is a repeat for a client of AG-UI too, and goes on after a failure', async () => {
-    const { world, paid } = await shop((call) => call === 1)
+    const { world, paid } = await payingWorld({ fails: (call) => call === 1 })
     const first = [{ id: 'm1', role: 'user', content: 'go' }]
     expect(await (await agui(world, first)).text()).toContain('RUN_ERROR')
     expect(await (await agui(world, first)).text()).toContain('paid 1')
@@ -132,7 +115,7 @@ describe('the same message of a page again', () => {
   })
 
   it('edits a message of our own protocol once per key', async () => {
-    const { world, paid } = await shop()
+    const { world, paid } = await payingWorld()
     await (await chat(world, [said('m1', 'go')])).text()
     const edit = () => world.post('/sessions/s/edit', { messageId: 'm1', prompt: 'go now' }, { 'idempotency-key': 'edit-number-1' })
     for (let time = 0; time < 2; time += 1) expect((await edit()).status).toBe(200)
