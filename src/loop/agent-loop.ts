@@ -12,16 +12,16 @@ import {
 import type { ContinuationKind } from '../contract/run/run-facts.ts'
 import { isPromptOver } from '../contract/session/session.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
-import { openCallsOf, shownClientCallsOf } from '../types/tool/open-calls.ts'
 import { closeBackground, hasOpenBackground, loadBackground, usesBackground } from './background.ts'
 import { loadOffload } from './calls/offload.ts'
 import { checkLoop } from './check-config.ts'
 import { compactAsAsked, loadView, needsView } from './compaction.ts'
 import { toMessages } from './intake.ts'
+import { runTurns, type TurnsStart } from './loop.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 import { configSnapshot, nextLoopId } from './loop-id.ts'
 import { LoopState } from './loop-state.ts'
-import { type PausedTurn, runTurns, type TurnsStart } from './turn/turns.ts'
+import { findPausedTurn, type PausedTurn } from './turn/resume-turn.ts'
 
 /**
  * Starts a loop with new input: asks the model, runs the tools it wants, feeds the results back, until there is nothing left to do.
@@ -89,26 +89,6 @@ export function tryContinuation(context: AgentContext): Extract<LoopStart, { typ
 
 function isFailedAnswer(message: LlmMessage): boolean {
   return message.role === 'assistant' && (message.stopReason === 'error' || message.stopReason === 'aborted')
-}
-
-/** The paused turn a history ends with. Only calls that a marker names count: others may have run. */
-function findPausedTurn(messages: readonly AgentMessage[]): PausedTurn | undefined {
-  const marked = new Set<string>()
-  const permitted = new Map<string, string>()
-  for (let at = messages.length - 1; at >= 0; at -= 1) {
-    const message = messages[at]
-    if (message === undefined || message.role === 'user') return undefined
-    for (const id of openCallsOf(message)) marked.add(id)
-    for (const { toolCallId, argumentsHash } of shownClientCallsOf(message)) {
-      // What was shown last counts.
-      if (!permitted.has(toolCallId)) permitted.set(toolCallId, argumentsHash)
-    }
-    if (message.role !== 'assistant') continue
-    const answered = new Set(messages.slice(at).flatMap((later) => (later.role === 'toolResult' ? [later.toolCallId] : [])))
-    const calls = callsToAnswer(message.content).filter((call) => marked.has(call.id) && !answered.has(call.id))
-    return calls.length === 0 ? undefined : { message, calls, permitted }
-  }
-  return undefined
 }
 
 /** Where a loop comes from. */

@@ -371,3 +371,12 @@ export async function addNotice(loop: InputLoop, notice: AgentMessage): Promise<
     loop.fail(error)
   }
 }
+
+/** Puts input into the history that no turn answers. Never rejects: a journal that refuses it fails the run. */
+export async function acceptUnanswered(loop: Pick<InputLoop, 'fail'> & { readonly inputs: InputGate }, intake: Intake): Promise<void> {
+  try {
+    await loop.inputs.accept(intake)
+  } catch (error) {
+    loop.fail(error)
+  }
+}

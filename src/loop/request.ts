@@ -51,11 +51,15 @@ function requestOf(loop: LoopState, messages: readonly Message[]): StreamRequest
     const foundBy = turn.tools.flatMap(({ name, searches }) => (searches === undefined ? [] : name))
     if (foundBy.length > 0) request.searchable = { tools: definitionsOf(turn.searchable), foundBy }
   }
-  const refusals = loop.context.messages.flatMap((message) => (message.role === 'assistant' && message.refusedMedia ? message : []))
+  const refusals = loop.context.messages.filter(hasRefusedMedia)
   if (refusals.length > 0) request.refusals = refusals
   if (loop.media !== undefined) request.resolveMedia = loop.media
   if (config.responseFormat !== undefined) request.responseFormat = responseFormatOf(config.responseFormat)
   return request
+}
+
+function hasRefusedMedia(message: AgentMessage): message is Extract<AgentMessage, { role: 'assistant' }> {
+  return message.role === 'assistant' && message.refusedMedia !== undefined
 }
 
 function translated({ config, turn }: LoopState, messages: readonly Message[]): readonly Message[] {

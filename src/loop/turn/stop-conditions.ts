@@ -3,6 +3,7 @@ import type { EndedBy } from '../../contract/run/run-facts.ts'
 import type { RunProgress, StopCondition } from '../../types/run/turn.ts'
 import { hookFailed } from '../hooks.ts'
 import type { LoopState } from '../loop-state.ts'
+import type { TurnOutcome } from './turn.ts'
 
 /** Ends a run after `count` turns, as completed. Throws `ConfigError` `invalidOption` for what is no whole number from 1. Source: docs/concepts/stop-conditions.md */
 export function turnCount(count: number): StopCondition {
@@ -34,12 +35,12 @@ function notPossible(name: string, value: unknown, allowed: string): ConfigError
  * The condition that ends the run, if any does: the first that says so. One that throws, or says neither yes nor no, fails the run: a run that should
  * have ended must not go on.
  */
-export async function metCondition(loop: LoopState, progress: () => RunProgress): Promise<EndedBy | undefined> {
+export async function metCondition(loop: LoopState, outcome: TurnOutcome): Promise<EndedBy | undefined> {
   const { stopWhen = [] } = loop.config
   for (const condition of typeof stopWhen === 'function' ? [stopWhen] : stopWhen) {
     const name = condition.label ?? (condition.name === '' ? 'stopWhen' : condition.name)
     try {
-      const isMet: unknown = await loop.stop.race((async () => condition(progress()))())
+      const isMet: unknown = await loop.stop.race((async () => condition(progressOf(loop, outcome)))())
       if (isMet === true) return { type: 'condition', name }
       if (isMet !== false) throw new TypeError(`it answered ${String(isMet)} instead of true or false`)
     } catch (error) {
@@ -49,4 +50,17 @@ export async function metCondition(loop: LoopState, progress: () => RunProgress)
     }
   }
   return undefined
+}
+
+function progressOf({ turnIndex, added, usage, budget, stop }: LoopState, { message, results }: TurnOutcome): RunProgress {
+  const { costUsd } = budget.used()
+  return {
+    turns: turnIndex + 1,
+    messages: [...added],
+    message,
+    toolResults: [...results],
+    usage: { ...usage },
+    costUsd,
+    signal: stop.signal,
+  }
 }

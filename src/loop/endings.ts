@@ -1,0 +1,130 @@
+import { userMessage, withId } from '../contract/message/message.ts'
+import type { ReachedLimit } from '../contract/run/settings.ts'
+import type { RunEnding } from '../types/run/run.ts'
+import { isPaused } from './calls/tool-calls.ts'
+import { addNotice, type TurnInput } from './intake.ts'
+import type { LoopState } from './loop-state.ts'
+import { continuationsOf } from './model-call.ts'
+import { isRefused, refusedEnding } from './turn/answer-guard.ts'
+import { metCondition } from './turn/stop-conditions.ts'
+import type { TurnOutcome } from './turn/turn.ts'
+
+/**
+ * Says how the run ends at this moment, or `undefined` if it goes on. May put a notice into the history. Never rejects: what cannot be asked fails
+ * the run.
+ */
+type Ending<Moment> = (loop: LoopState, moment: Moment) => RunEnding | undefined | Promise<RunEnding | undefined>
+
+/** Asked in this order before each turn. What fails a run stops it too, so `failed` comes first. */
+export const beforeTurn: readonly Ending<TurnInput>[] = [failed, aborted, limitReached, inputRejected, turnRefused]
+
+/** Asked in this order after each turn of the model. */
+export const afterTurn: readonly Ending<TurnOutcome>[] = [
+  failed,
+  aborted,
+  paused,
+  modelFailed,
+  responsePaused,
+  stuck,
+  toolEnded,
+  answerRefused,
+  conditionMet,
+]
+
+const afterCalls: readonly Ending<TurnOutcome>[] = [failed, aborted, paused, modelFailed, stuck]
+
+/** Asked after a turn that only ran calls of an earlier run. What follows a prompt is answered, whatever these calls wanted. */
+export function afterResumedTurn(isAnswerAsked: boolean): readonly Ending<TurnOutcome>[] {
+  return isAnswerAsked ? [...afterCalls, toolEnded, answerRefused, conditionMet] : afterCalls
+}
+
+/** The first of `endings` that applies. An ending that needs no waiting costs no tick. */
+export async function endingOf<Moment>(
+  endings: readonly Ending<Moment>[],
+  loop: LoopState,
+  moment: Moment,
+): Promise<RunEnding | undefined> {
+  for (const ending of endings) {
+    const asked = ending(loop, moment)
+    const found = asked instanceof Promise ? await asked : asked
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The model has nothing more to do. Asked in the step of the last look at the queues, which may have failed the run. */
+export function idleEnding(loop: LoopState): RunEnding {
+  return stopped(loop) ?? { status: 'completed' }
+}
+
+function stopped(loop: LoopState): RunEnding | undefined {
+  return failed(loop) ?? aborted(loop)
+}
+
+function failed({ failure }: LoopState): RunEnding | undefined {
+  return failure && { status: 'error', error: failure }
+}
+
+function aborted({ stop }: LoopState): RunEnding | undefined {
+  return stop.aborted ? { status: 'aborted' } : undefined
+}
+
+function limitReached(loop: LoopState): Promise<RunEnding> | undefined {
+  const limit = loop.budget.reached()
+  return limit && limitEnding(loop, limit)
+}
+
+function inputRejected({ inputs }: LoopState, input: TurnInput): Promise<RunEnding | undefined> | undefined {
+  return inputs.filter(input)
+}
+
+function turnRefused({ hooks }: LoopState): Promise<RunEnding | undefined> | undefined {
+  return hooks.beforeTurn()
+}
+
+/** A call waits for a person or a page. */
+function paused(_: LoopState, outcome: TurnOutcome): RunEnding | undefined {
+  const { waiting, clientCalls } = outcome
+  if (!isPaused(outcome)) return undefined
+  return { status: 'paused', pendingApprovals: waiting, ...(clientCalls.length > 0 && { pendingClientCalls: clientCalls }) }
+}
+
+function modelFailed(_: LoopState, { message, failure }: TurnOutcome): RunEnding | undefined {
+  if (failure !== undefined) return { status: 'error', error: failure }
+  return message.stopReason === 'aborted' ? { status: 'aborted' } : undefined
+}
+
+/** The service paused its answer once more than it is continued, or a limit was reached meanwhile: half an answer completes no run. */
+function responsePaused(loop: LoopState, { message }: TurnOutcome): Promise<RunEnding> | undefined {
+  if (message.stopReason !== 'paused') return undefined
+  const max = continuationsOf(loop)
+  const reason = `The service paused its answer more than ${max} times.`
+  return limitEnding(loop, loop.budget.reached() ?? { name: 'maxContinuations', reason, max, used: max })
+}
+
+/** The model asks again and again for what it is refused. */
+function stuck(loop: LoopState): Promise<RunEnding> | undefined {
+  const limit = loop.refusals.closeTurn()
+  return limit && limitEnding(loop, limit)
+}
+
+function toolEnded({ endedBy }: LoopState): RunEnding | undefined {
+  return endedBy && { status: 'completed', endedBy }
+}
+
+/** The `afterAnswer` hook refused the answer too often. Before that, the model is told why. */
+function answerRefused(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> | undefined {
+  return isRefused(outcome) ? refusedEnding(loop, outcome) : undefined
+}
+
+/** A condition of `stopWhen`, after a turn that would be followed by another. */
+function conditionMet(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> | undefined {
+  const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting || loop.background?.isRunning === true
+  if (loop.config.stopWhen === undefined || !wouldGoOn || isRefused(outcome)) return undefined
+  return metCondition(loop, outcome).then((endedBy) => (endedBy === undefined ? stopped(loop) : { status: 'completed', endedBy }))
+}
+
+async function limitEnding(loop: LoopState, limit: ReachedLimit): Promise<RunEnding> {
+  await addNotice(loop, withId({ ...userMessage(`[Agent stopped: ${limit.reason}]`), provenanceHint: { kind: 'runtime' } }))
+  return failed(loop) ?? { status: 'limit', limit }
+}
