@@ -17,12 +17,13 @@ const usual = {
   sessions: [bench('sessions/with-files.ts'), bench('sessions/run.ts')],
 }
 
-/** What takes long, needs a quiet machine, or compares with other libraries: only by name. */
+/** What takes long, needs a quiet machine, compares with other libraries, or counts what a reader meets: only by name. */
 const named = {
   http: [bench('http.ts')],
   load: [bench('load/run.ts'), bench('http.ts')],
   openapi: [bench('openapi.ts', '--expose-gc')],
   'partial-json': [bench('partial-json.ts')],
+  paths: [bench('paths.ts')],
   peers: [bench('peers.ts')],
   playground: [bench('playground/run.ts')],
   proxy: [bench('proxy.ts')],
