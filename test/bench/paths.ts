@@ -13,7 +13,9 @@ const { responses } = turnsWithTool('anthropic', 1)
 let requests = 0
 const answerAsScripted = (): Promise<Response> => {
   const chunks = responses[requests++ % responses.length] ?? []
-  return Promise.resolve(new Response(new Blob(chunks.map((chunk) => new Uint8Array(chunk))), { headers: { 'content-type': 'text/event-stream' } }))
+  return Promise.resolve(
+    new Response(new Blob(chunks.map((chunk) => new Uint8Array(chunk))), { headers: { 'content-type': 'text/event-stream' } }),
+  )
 }
 
 function newAgent(): Agent {
@@ -58,7 +60,10 @@ const agent = newAgent()
 const entered = await functionsOf(() => prompt(agent))
 const folders = new Map<string, { files: number; functions: number }>()
 for (const [path, functions] of entered) {
-  const folder = path.split('/').slice(0, path.startsWith('src/providers/') ? 3 : 2).join('/')
+  const folder = path
+    .split('/')
+    .slice(0, path.startsWith('src/providers/') ? 3 : 2)
+    .join('/')
   const sum = folders.get(folder) ?? { files: 0, functions: 0 }
   folders.set(folder, { files: sum.files + 1, functions: sum.functions + functions })
 }
