@@ -32,6 +32,62 @@ describe('edit_file', () => {
     expect(await edit('\uFEFFa\r\nb\r\nc\r\n', 'a\nb', 'x\ny\nz')).toBe('\uFEFFx\r\ny\r\nz\r\nc\r\n')
   })
 
+  describe('line ends', () => {
+    it.each([
+      ['new_text with LF in a CRLF file', 'a\r\nb\r\n', 'b', 'x\ny', 'a\r\nx\r\ny\r\n'],
+      ['old_text with CRLF, new_text with LF', 'a\r\nb\r\n', 'a\r\nb', 'x\ny', 'x\r\ny\r\n'],
+      ['old_text with both ends in a CRLF file', 'a\r\nb\r\nc\r\n', 'a\r\nb\nc', 'x\ny', 'x\r\ny\r\n'],
+      ['new_text with CRLF in an LF file', 'a\nb\n', 'b', 'x\r\ny', 'a\nx\ny\n'],
+      ['one line at the end without a line end', 'a\r\nb', 'b', 'x\ny\n', 'a\r\nx\r\ny\r\n'],
+      ['old_text that begins at a line end', 'a\r\nb\r\nc', '\nb', '', 'a\r\nc'],
+      ['old_text that ends at a line end', 'a\r\nb\r\n', 'a\n', 'x\n', 'x\r\nb\r\n'],
+      ['lines added to a CRLF part of a mixed file', 'a\r\nb\r\nc\nd\n', 'b', 'b\nx', 'a\r\nb\r\nx\r\nc\nd\n'],
+      ['lines added to an LF part of a mixed file', 'a\r\nb\r\nc\nd\n', 'c', 'c\r\nx', 'a\r\nb\r\nc\nx\nd\n'],
+      ['old_text over both ends of a mixed file', 'a\r\nb\nc\r\n', 'a\nb\nc', 'a\nB\nc', 'a\r\nB\nc\r\n'],
+      ['a line added before others of a mixed file', 'a\r\nb\nc\n', 'a\nb\nc', 'x\na\nb\nc', 'x\r\na\r\nb\nc\n'],
+      ['a line added between others of a mixed file', 'a\nb\r\nc\r\n', 'a\nb\nc', 'a\nx\nb\nc', 'a\nx\nb\r\nc\r\n'],
+      ['a line removed from a mixed file', 'a\r\nb\nc\r\nd', 'a\nb\nc\nd', 'a\nc\nd', 'a\r\nc\r\nd'],
+      ['a file without line ends', 'a', 'a', 'x\r\ny\n', 'x\r\ny\n'],
+    ])('keeps those of the neighbours: %s', async (_, content, oldText, newText, expected) => {
+      expect(await edit(content, oldText, newText)).toBe(expected)
+    })
+
+    it('refuses a text that occurs twice, apart from line ends', async () => {
+      await expect(edit('a\r\nb\r\na\nb\n', 'a\nb', 'x')).rejects.toThrow('old_text matches 2 locations in f.')
+    })
+
+    it.each([
+      ['a\nb\n', 'a\r\nb'],
+      ['a\r\nb\nc\n', 'b\r\nc'],
+    ])('names them if %j has %j only with other ones', async (content, oldText) => {
+      await expect(edit(content, oldText, 'x')).rejects.toThrow(
+        'old_text is in f, but with other line ends: it has CRLF where the file has LF. Write the line ends of old_text as \\n, which matches both.',
+      )
+    })
+
+    it('names write_file for texts that differ only in line ends', async () => {
+      const workspace = memoryWorkspace({ f: 'a\r\nb\r\n' })
+      const result = await editFileTool({ workspace }).execute({ path: 'f', old_text: 'a\r\nb', new_text: 'a\nb' }, context())
+      expect(textOf(result)).toBe('No changes: the texts differ only in line ends, which edit_file keeps. Use write_file to change them.')
+    })
+
+    it('keep every end of every line that stays, for any mixed file', async () => {
+      const end = fc.constantFrom('\n', '\r\n')
+      await fc.assert(
+        fc.asyncProperty(fc.array(end, { minLength: 3, maxLength: 8 }), fc.nat(), fc.nat(3), async (ends, at, added) => {
+          const place = at % ends.length
+          const lines = ends.map((_, index) => `line ${index}`)
+          const more = Array.from({ length: added }, (_, index) => `added ${index}`)
+          const content = lines.map((line, index) => line + ends[index]).join('')
+          const newLines = lines.toSpliced(place, 0, ...more)
+          const edited = await edit(content, lines.join('\n'), newLines.join('\r\n'))
+          for (const [index, line] of lines.entries()) expect(edited).toContain(`${line}${ends[index]}`)
+          expect(edited.replaceAll('\r', '')).toBe(newLines.map((line) => `${line}\n`).join(''))
+        }),
+      )
+    })
+  })
+
   it('says nothing changed when both texts are equal', async () => {
     const workspace = memoryWorkspace({ f: 'a' })
     const before = await workspace.stat('f')

@@ -8,7 +8,8 @@ import type { Workspace } from '../../types/tool/workspace.ts'
 import { checkCancelled } from '../deadline.ts'
 import { defineTool } from '../define-tool.ts'
 import { accessError } from './access-error.ts'
-import { countLines, occurrencesOf, similarText } from './edit-text.ts'
+import { countLines, similarText } from './edit-text.ts'
+import { differsInLineEnds, fitLineEnds, placeOf } from './line-ends.ts'
 
 /** Where `edit_file` works. Options of `editFileTool`. */
 export interface EditFileOptions {
@@ -31,7 +32,8 @@ const editFileToolOptions = optionsOf<EditFileOptions>({ workspace: required(aWo
  *
  * **Contract**
  * - Fails without writing when `old_text` is not there (with a hint at what is), is there more than once, or when the file changed since it
- *   was read. In a file with CRLF line ends `old_text` may be given with LF; the line ends stay as they are.
+ *   was read.
+ * - Keeps line ends: LF in `old_text` matches CRLF too, and `new_text` gets the line ends of what it replaces, else of its neighbours.
  * - Only UTF-8 text up to 20 MiB; a byte order mark is kept.
  * - Answers `Replaced a line(s) with b line(s) in P`; `details` is `{ path, old_lines, new_lines }`.
  *
@@ -58,7 +60,7 @@ export function editFileTool(options: EditFileOptions): AgentTool {
       const { path, old_text: oldText, new_text: newText } = args
       const { content, edited, version } = await plannedEdit(workspace, args, signal)
       const counts = { path, old_lines: countLines(oldText), new_lines: countLines(newText) }
-      if (edited === content) return { content: [{ type: 'text', text: 'No changes (old_text == new_text)' }], details: counts }
+      if (edited === content) return { content: [{ type: 'text', text: unchangedText(oldText, newText) }], details: counts }
       await save(workspace, path, edited, version, signal)
       const text = `Replaced ${counts.old_lines} line(s) with ${counts.new_lines} line(s) in ${path}`
       return { content: [{ type: 'text', text }], details: counts }
@@ -80,21 +82,25 @@ export async function plannedEdit(
 }
 
 function replaceOnce(path: string, content: string, oldText: string, newText: string): string {
-  const asCrlf = (text: string) => text.replaceAll(/\r?\n/g, '\r\n')
-  // Models are shown lines without their ends, so they ask for LF.
-  const asGiven = occurrencesOf(content, oldText)
-  const isCrlf = asGiven.count === 0 && content.includes('\r\n')
-  const target = isCrlf ? asCrlf(oldText) : oldText
-  const { first, count } = isCrlf ? occurrencesOf(content, target) : asGiven
-  if (count === 0) throw new ToolError('failed', notFoundText(path, content, oldText))
-  if (count > 1) {
+  const place = placeOf(content, oldText)
+  if (place.count === 0) throw new ToolError('failed', notFoundText(path, content, oldText))
+  if (place.count > 1) {
     const advice = 'Include more surrounding context to make the match unique.'
-    throw new ToolError('failed', `old_text matches ${count} locations in ${path}. ${advice}`)
+    throw new ToolError('failed', `old_text matches ${place.count} locations in ${path}. ${advice}`)
   }
-  return content.slice(0, first) + (isCrlf ? asCrlf(newText) : newText) + content.slice(first + target.length)
+  return content.slice(0, place.first) + fitLineEnds(content, place, newText) + content.slice(place.first + place.length)
+}
+
+function unchangedText(oldText: string, newText: string): string {
+  if (oldText === newText) return 'No changes (old_text == new_text)'
+  return 'No changes: the texts differ only in line ends, which edit_file keeps. Use write_file to change them.'
 }
 
 function notFoundText(path: string, content: string, oldText: string): string {
+  if (differsInLineEnds(content, oldText)) {
+    const advice = 'Write the line ends of old_text as \\n, which matches both.'
+    return `old_text is in ${path}, but with other line ends: it has CRLF where the file has LF. ${advice}`
+  }
   const similar = similarText(content, oldText)
   if (similar === undefined) return `old_text not found in ${path}.\n\nTip: Use read_file to see the current contents of the file.`
   return `old_text not found in ${path}.\n\nDid you mean:\n\`\`\`\n${similar}\n\`\`\`\nIt must match exactly, whitespace and indentation included.`
