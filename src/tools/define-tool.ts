@@ -39,7 +39,7 @@ export interface ToolOptions<Parameters extends ToolParameters, Args, Name = str
   idempotent?: boolean
   /** Milliseconds; overrides the agent's `toolTimeoutMs`. */
   timeoutMs?: number
-  /** It ends soon after its signal: a call that is cut off waits up to three seconds for what it still has to say. For tools that run loops. */
+  /** It ends soon after its signal: a call that is cut off waits up to three seconds for what it still has to say. For tools that run loops or processes. */
   endsOnAbort?: boolean
   execute(args: Args, ctx: ToolContext): Promise<Result> | Result
 }

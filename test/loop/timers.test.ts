@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Agent, type AgentEvent, type AgentOptions, type AgentTool } from '../../src/index.ts'
+import { Agent, type AgentEvent, type AgentOptions, type AgentTool, ToolError } from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { approveWaiting, gate, ofType, seen, tool } from '../support/play.ts'
 
@@ -111,6 +111,20 @@ describe('a tool that ends on abort', () => {
       childLoopId: 'child',
     })
     expect(await cutOffAfter(3001, how)).toEqual({ isOpen: true, status, result: { content, isError: true }, childLoopId: undefined })
+  })
+
+  it.each([
+    ['abort', new ToolError('cancelled', 'Cancelled after line 1'), 'Cancelled after line 1'],
+    ['timeout', new ToolError('timeout', 'Too slow after line 1'), 'Too slow after line 1'],
+    ['abort', new ToolError('failed', 'odd'), 'Cancelled'],
+    ['timeout', new ToolError('cancelled', 'odd'), 'Tool exceeded timeout of 1s'],
+    ['timeout', new Error('odd'), 'Tool exceeded timeout of 1s'],
+  ] as const)('tells the model its own words for its end: %s, %s', async (how, late, text) => {
+    const execute: AgentTool['execute'] = (_, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(late)))
+    expect(await cutOffAfter(0, how, { endsOnAbort: true, execute })).toMatchObject({
+      result: { content: [{ type: 'text', text }], isError: true },
+    })
   })
 
   it('is the only one that is waited for', async () => {

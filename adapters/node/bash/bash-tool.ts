@@ -34,6 +34,7 @@ export interface BashTool extends AgentTool {
  * - Any exit code is a result, not an error: `details` is `{ exit_code, success }`, -1 after a signal, and `renamed` with the first 20 paths
  *   that were. Of each output the first and last half of `maxOutputBytes` are kept, in bounded memory. While the command runs, `ctx.update`
  *   gets the last 8 KiB.
+ * - After a timeout, an abort or a limit the message of the error has the output so far, bounded in the same way, and what was renamed.
  * - Rejects with `ToolError`: `failed` (denied, not startable, too many processes, too much memory or disk), `timeout`, `cancelled`,
  *   `invalidArguments`.
  *
@@ -53,6 +54,7 @@ export function bashTool(options: BashOptions): BashTool {
     needsApproval: settings.needsApproval,
     // Ours strikes first and says so in words; the loop's is the net below.
     timeoutMs: settings.timeoutMs + 5_000,
+    endsOnAbort: true,
     confinement: settings.confinement,
     execute: (args, ctx) => execute(settings, args, ctx),
   }
@@ -84,9 +86,10 @@ async function execute(settings: BashSettings, args: JsonObject, ctx: ToolContex
   const { end, renamed } = await launched(settings, command, ctx.signal, (launch) =>
     runProcess({ ...launch, timeoutMs: settings.timeoutMs, signal: ctx.signal, onStdout: collect(stdout), onStderr: collect(stderr) }),
   )
-  const failure = failureOf(settings, end)
-  if (failure !== undefined) throw failure
-  return resultOf(end.exitCode, stdout.text(), stderr.text(), renamed)
+  const output = shownOutput(stdout.text(), stderr.text(), renamed)
+  const failure = failureOf(settings, end, ctx.signal)
+  if (failure !== undefined) throw withOutput(failure, output)
+  return resultOf(end.exitCode, output, renamed)
 }
 
 /** How a command ended, and what of its work was renamed. */
@@ -140,13 +143,14 @@ async function confined(settings: BashSettings, sandbox: Sandbox, command: strin
   }
 }
 
-function failureOf({ timeoutMs, limits }: BashSettings, { reason }: ProcessEnd): ToolError | undefined {
+function failureOf({ timeoutMs, limits }: BashSettings, { reason }: ProcessEnd, signal: AbortSignal): ToolError | undefined {
   const mebibytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`
   switch (reason) {
     case 'exit':
       return undefined
     case 'abort':
-      return new ToolError('cancelled', 'Cancelled')
+      // The loop stops a call that takes too long in the same way as one that a person stops, and says so in the reason.
+      return ToolError.isInstance(signal.reason) ? signal.reason : new ToolError('cancelled', 'Cancelled')
     case 'timeout':
       return new ToolError('timeout', `Command timed out after ${timeoutMs / 1000}s`)
     case 'processes':
@@ -161,11 +165,21 @@ function failureOf({ timeoutMs, limits }: BashSettings, { reason }: ProcessEnd):
   }
 }
 
-function resultOf(exitCode: number, stdout: string, stderr: string, renamed: readonly string[]): ToolResult {
+/** `failure` with what the command wrote before it was stopped: the model reads how far it came. */
+function withOutput(failure: ToolError, output: string): ToolError {
+  return output === '' ? failure : new ToolError(failure.code, `${failure.message}. Output so far:\n${output}`, { cause: failure })
+}
+
+function shownOutput(stdout: string, stderr: string, renamed: readonly string[]): string {
   const output = stderr === '' ? stdout : `STDOUT:\n${stdout}\nSTDERR:\n${stderr}`
-  const note = `${output === '' || output.endsWith('\n') ? '' : '\n'}Renamed to ….blocked, because other programs obey such files: ${listed(renamed)}\n`
+  if (renamed.length === 0) return output
+  const end = output === '' || output.endsWith('\n') ? '' : '\n'
+  return `${output}${end}Renamed to ….blocked, because other programs obey such files: ${listed(renamed)}\n`
+}
+
+function resultOf(exitCode: number, output: string, renamed: readonly string[]): ToolResult {
   return {
-    content: [{ type: 'text', text: `Exit code: ${exitCode}\n${output}${renamed.length === 0 ? '' : note}` }],
+    content: [{ type: 'text', text: `Exit code: ${exitCode}\n${output}` }],
     details: { exit_code: exitCode, success: exitCode === 0, ...(renamed.length === 0 ? {} : { renamed: renamed.slice(0, shownPaths) }) },
   }
 }

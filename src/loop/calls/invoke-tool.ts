@@ -168,9 +168,7 @@ class RunningCall implements CallInRun {
     if (LoadError.isInstance(error)) this.#loop.fail(error)
     // A ToolError is meant for the model; anything else is a fault that whoever wrote the tool would never see.
     else if (!this.#loop.stop.aborted && !ToolError.isInstance(error)) this.#warn(error)
-    return errorResult(
-      this.#loop.stop.aborted || LoadError.isInstance(error) ? 'Cancelled' : this.#loop.withoutSecrets(toolErrorText(error)),
-    )
+    return this.#loop.stop.aborted || LoadError.isInstance(error) ? errorResult('Cancelled') : this.#told(error)
   }
 
   #warn(error: unknown): void {
@@ -211,13 +209,18 @@ class RunningCall implements CallInRun {
     }
   }
 
-  /** The model is told why the call was cut off; what became of its work is kept. */
+  /** The model is told why the call was cut off, in the tool's own words if it says the same; what became of its work is kept. */
   async #cutOff(work: PromiseLike<unknown>, reason: unknown): Promise<ToolResult> {
     const failed = this.#failed(reason)
     const late = await within(work, endingGraceMs)
     if (late === undefined) return failed
-    const { details, childLoopId } = toToolResult(this.#call.name, late)
+    if ('error' in late) return isSameEnd(late.error, this.stop.reason) ? this.#told(late.error) : failed
+    const { details, childLoopId } = toToolResult(this.#call.name, late.value)
     return { ...failed, ...(details !== undefined && { details }), ...(childLoopId !== undefined && { childLoopId }) }
+  }
+
+  #told(error: unknown): ToolResult {
+    return errorResult(this.#loop.withoutSecrets(toolErrorText(error)))
   }
 
   #update(partial: ToolResult): void {
@@ -292,16 +295,25 @@ type ToolReport = { toolCallId: string; toolName: string } & (
   | { type: 'childEvent'; event: AgentEvent }
 )
 
-/** What `work` comes to within `ms`; `undefined` when it fails, or takes longer. */
-function within(work: PromiseLike<unknown>, ms: number): Promise<unknown> {
+/** What `work` comes to within `ms`; `undefined` when it takes longer. */
+function within(work: PromiseLike<unknown>, ms: number): Promise<{ value: unknown } | { error: unknown } | undefined> {
   return new Promise((resolve) => {
     const stopTimer = startTimer(ms, () => resolve(undefined))
-    const settle = (value: unknown) => {
+    const settle = (end: { value: unknown } | { error: unknown }) => {
       stopTimer()
-      resolve(value)
+      resolve(end)
     }
-    work.then(settle, () => settle(undefined))
+    work.then(
+      (value) => settle({ value }),
+      (error: unknown) => settle({ error }),
+    )
   })
+}
+
+/** Whether a tool that was stopped says of its call what its signal said: that it took too long, or else that it was cancelled. */
+function isSameEnd(error: unknown, reason: unknown): boolean {
+  const code = ToolError.isInstance(reason) && reason.code === 'timeout' ? 'timeout' : 'cancelled'
+  return ToolError.isInstance(error) && error.code === code
 }
 
 /** Tells a tool, and the model, that it ran too long. */

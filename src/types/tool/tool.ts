@@ -145,8 +145,9 @@ export interface AgentTool {
   /** Milliseconds; overrides the agent's `toolTimeoutMs`. */
   readonly timeoutMs?: number
   /**
-   * Promises to end soon after its signal: a call that is cut off waits up to three seconds for what it still has to say (its result's
-   * `details` and `childLoopId`, reports), instead of being detached at once. For tools that run loops.
+   * Promises to end soon after its signal: a call that is cut off waits up to three seconds for what it still has to say, instead of being
+   * detached at once. Of a result, `details` and `childLoopId` are kept. A `ToolError` with code `cancelled`, or `timeout` after a timeout,
+   * becomes what the model reads. For tools that run loops or processes.
    */
   readonly endsOnAbort?: boolean
   /** Only on the revert tool: an agent that has it numbers its messages and shows the numbers to the model. */
