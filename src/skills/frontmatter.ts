@@ -60,29 +60,61 @@ export function splitSkill(text: string): SplitSkill {
  */
 export async function parseFrontmatter(yaml: string): Promise<Frontmatter> {
   if (opensDeep(yaml)) throw invalidYaml(`more than ${maxOpen} brackets are open`)
-  const { parseDocument, visit, isMap, isScalar } = await yamlParser.load()
+  const parser = await yamlParser.load()
+  const { visit, isMap, isScalar } = parser
   try {
-    // Looking for keys that come twice takes the square of their number; a picture of the place for each of many errors, that of the length.
-    const doc = parseDocument(yaml, {
-      schema: 'failsafe',
-      resolveKnownTags: false,
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: 'silent',
-    })
+    const { doc, text, isRepaired } = lenientDocument(yaml, parser)
     const [fault] = doc.errors
-    if (fault !== undefined) throw invalidYaml(`${fault.message}${placeOf(yaml, fault.pos[0])}`)
+    if (fault !== undefined) throw invalidYaml(`${fault.message}${placeOf(text, fault.pos[0])}`)
     if (!isMap(doc.contents)) throw invalidYaml('The frontmatter is no mapping: it must have the fields name and description.')
-    visit(doc, { Scalar: (_, node) => endWithText(node, yaml) })
+    visit(doc, { Scalar: (_, node) => endWithText(node, text) })
     const fields: JsonObject = doc.toJS({ maxAliasCount })
     const wrong = jsonFault(fields, 'frontmatter', 20)
     if (wrong !== undefined) throw invalidYaml(`${wrong}.`)
-    return { fields, oddities: odditiesOf(doc, { visit, isMap, isScalar }) }
+    const repaired = isRepaired ? ['the description is no valid YAML unless it is put in quotes'] : []
+    return { fields, oddities: [...repaired, ...odditiesOf(doc, { visit, isMap, isScalar })] }
   } catch (error) {
     if (SkillError.isInstance(error) || LoadError.isInstance(error)) throw error
     // What the parser throws for a bomb of aliases, or for what is nested deeper than the stack.
     throw invalidYaml(errorText(error))
   }
+}
+
+type YamlParser = Pick<typeof import('yaml'), 'parseDocument' | 'isMap' | 'isScalar' | 'isSeq'>
+
+/**
+ * Parses `yaml`. A description that is no valid YAML, or is text by its looks alone, is taken as it stands: people write `Use when: …` and
+ * `[Beta] …` without quotes, and other loaders of skills take that. `text` is what was parsed, with the same lines.
+ */
+function lenientDocument(yaml: string, parser: YamlParser): { doc: Document; text: string; isRepaired: boolean } {
+  // Looking for keys that come twice takes the square of their number; a picture of the place for each of many errors, that of the length.
+  const options = { schema: 'failsafe', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
+  const doc = parser.parseDocument(yaml, options)
+  if (doc.errors.length === 0 && !losesWords(doc, parser)) return { doc, text: yaml, isRepaired: false }
+  const text = withQuotedDescription(yaml)
+  return text === yaml ? { doc, text, isRepaired: false } : { doc: parser.parseDocument(text, options), text, isRepaired: true }
+}
+
+/** Whether the description is a list in brackets, or begins with a tag of its own such as `!important`. */
+function losesWords({ contents }: Document, { isMap, isScalar, isSeq }: YamlParser): boolean {
+  const node = isMap(contents) ? contents.get('description', true) : undefined
+  if (isSeq(node)) return node.flow === true
+  return isScalar(node) && node.type === 'PLAIN' && node.tag !== undefined && /^!\w/.test(node.tag)
+}
+
+/** A description that begins on the line of its key, with the lines that go on with it. `>` and `|` alone begin a block of text. */
+const plainDescription = /^description:[ \t]+(?![|>][-+\d]*[ \t]*(?:#.*)?$)(\S.*(?:\n(?:[ \t]+.*)?(?=\n|$))*)/gm
+
+function withQuotedDescription(yaml: string): string {
+  return yaml.replaceAll(plainDescription, (_, value: string) => {
+    const lines = value.split('\n')
+    const text = lines
+      .map((line) => line.trim())
+      .join('\n')
+      .trim()
+      .replace(/\n+/g, ({ length }) => (length === 1 ? ' ' : '\n'.repeat(length - 1)))
+    return `description: ${JSON.stringify(text)}${'\n'.repeat(lines.length - 1)}`
+  })
 }
 
 /** The parser would go down until the stack is full, which takes its time. */

@@ -60,7 +60,7 @@ const loadOptions = optionsOf<LoadSkillsOptions>({ maxSkills: wholeFrom(1), sign
  *
  * **Contract**
  * - A skill is a folder with a `SKILL.md`, directly in one of `dirs`; a directory that has one itself is one too. Directories that are not
- *   there are skipped.
+ *   there are skipped. A link to a folder is followed within the workspace; one that leads out of it is one of `errors`.
  * - Only the frontmatter is read, and nothing is run. At most 10,000 folders of a directory are looked into.
  * - A file that cannot be read, or is no skill, is one of `errors` and does not hide the others.
  * - Rejects with `ConfigError` for options that cannot work, with the signal's reason, and with `LoadError` where the YAML parser cannot be had;
@@ -121,7 +121,7 @@ export async function loadSkillDir(workspace: Workspace, dir: string, source: st
 async function foldersOf(dir: string, { workspace, signal }: Place): Promise<{ folders: string[]; errors: readonly SkillProblem[] }> {
   try {
     const own = resolvePath(dir)
-    const entries = await workspace.list(dir, signalled(signal))
+    const entries = await workspace.list(dir, { linkedDirectories: true, ...signalled(signal) })
     signal?.throwIfAborted()
     const isSkill = entries.some(({ path, kind }) => kind === 'file' && fileNames.includes(nameOfPath(path)))
     const inside = entries.filter(({ kind }) => kind === 'directory').map(({ path }) => path)

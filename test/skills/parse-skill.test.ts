@@ -64,6 +64,43 @@ describe('parseSkill', () => {
   })
 
   it.each([
+    'Use when: the user asks about PDFs',
+    'Deploys. Note: needs "kubectl" & more # not a comment?',
+    '[Beta] formats code',
+    '[Beta]',
+    '*important* things',
+    '@mentions and `code`',
+    '`code` and more',
+    '& more',
+    '!important things',
+    '% of all',
+    '> 5 files',
+    '| a pipe',
+    '{braces} and more',
+    '"Quoted" and more',
+    "'tis: so",
+    '- a dash',
+    '? a question',
+    ', a comma',
+    '\\ "both": of them',
+  ])('takes the description %j as it stands, and says that others may not', async (description) => {
+    const text = file('name: odd', `description: ${description}`, 'license: MIT')
+    expect(await parseSkill(text)).toMatchObject({ name: 'odd', description, license: 'MIT', frontmatter: { description } })
+    expect(await warned(text)).toEqual([expect.stringMatching(/^notPortable: .*description is no valid YAML.*in quotes/)])
+    expect(await parseSkill(text.replaceAll('\n', '\r\n'))).toMatchObject({ description })
+  })
+
+  it('joins the lines of a description that is no valid YAML', async () => {
+    const text = file('description: Use when: the user', '  asks for a report: now', '', '  Or later', 'name: odd')
+    expect(await parseSkill(text)).toMatchObject({ name: 'odd', description: 'Use when: the user asks for a report: now\nOr later' })
+  })
+
+  it('takes no other field as it stands', async () => {
+    for (const field of ['name: [a', 'compatibility: - b', 'metadata: a: b'])
+      expect(await refusal(file(`description: Use when: now`, field))).toMatchObject({ code: 'invalidYaml' })
+  })
+
+  it.each([
     ['', 'noFrontmatter', /does not begin with a line ---/],
     ['# Title', 'noFrontmatter', /does not begin/],
     ['\n---\nname: a\n---\n', 'noFrontmatter', /does not begin/],
@@ -74,7 +111,7 @@ describe('parseSkill', () => {
     ['---\nname\n---\n', 'invalidYaml', /no mapping/],
     ['---\n- a\n---\n', 'invalidYaml', /no mapping/],
     [file('name: [a'), 'invalidYaml', /line 2, column/],
-    [file('name: a', 'description: Use this: now'), 'invalidYaml', /line 3, column 14/],
+    [file('name: a', 'description: Use this: now', 'license: [b'), 'invalidYaml', /line 4, column/],
     [file('name: a', 'metadata:', '\tb: c'), 'invalidYaml', /line 4, column 1/],
     [file('description: d'), 'missingName', /name is missing/],
     [file('name:', 'description: d'), 'missingName', /name is empty/],

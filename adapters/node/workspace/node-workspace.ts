@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { aText, checkOptions, options as optionsOf } from '../../../src/internal.ts'
 import { resolvePath, type Workspace, type WorkspaceEntry, WorkspaceError } from '../../../src/tools/index.ts'
@@ -15,24 +15,42 @@ import { readHeld, statHeld } from './read.ts'
 import { removeAt } from './remove.ts'
 import { writeFileAt } from './write.ts'
 
-/** Children of a held directory, sorted by path. A link counts as the file it leads to, and is left out when it leads anywhere else. */
-async function listHeld(realRoot: string, directory: Pinned, path: string, signal?: AbortSignal): Promise<WorkspaceEntry[]> {
+/** How a directory is listed. */
+type ListOptions = NonNullable<Parameters<Workspace['list']>[1]>
+
+/** Children of a held directory, sorted by path. A link counts as what it leads to; other links than those that `kindOfLink` knows are left out. */
+async function listHeld(realRoot: string, directory: Pinned, path: string, options: ListOptions): Promise<WorkspaceEntry[]> {
+  const { signal, linkedDirectories = false } = options
   const entries: WorkspaceEntry[] = []
   for (const child of await readdir(directory.self, { withFileTypes: true })) {
     signal?.throwIfAborted()
     const childPath = path === '.' ? child.name : `${path}/${child.name}`
     if (child.isDirectory()) entries.push({ path: childPath, kind: 'directory' })
-    else if (child.isFile() || (child.isSymbolicLink() && (await leadsToFile(realRoot, directory, child.name)))) {
-      entries.push({ path: childPath, kind: 'file' })
+    else if (child.isFile()) entries.push({ path: childPath, kind: 'file' })
+    else if (child.isSymbolicLink()) {
+      const kind = await kindOfLink(realRoot, entryOf(directory, child.name), child.name)
+      if (kind === 'file' || (kind === 'directory' && linkedDirectories)) entries.push({ path: childPath, kind })
     }
   }
   return entries.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-// Linked directories are left out too: whoever walks a tree would otherwise never come to its end.
-async function leadsToFile(realRoot: string, directory: Pinned, name: string): Promise<boolean> {
+/** A file inside the root, or a directory anywhere: of one outside nothing but this is told, and nothing in it can be used. */
+async function kindOfLink(realRoot: string, target: string, name: string): Promise<WorkspaceEntry['kind'] | undefined> {
   try {
-    return await holding(realRoot, entryOf(directory, name), name, async (target) => (await target.stat()).isFile())
+    const stats = await holding(realRoot, target, name, (held) => held.stat())
+    if (stats.isDirectory()) return 'directory'
+    return stats.isFile() ? 'file' : undefined
+  } catch (error) {
+    if (error instanceof WorkspaceError && error.code === 'outside') return (await isDirectoryAt(target)) ? 'directory' : undefined
+    if (systemCode(error) !== undefined) return undefined
+    throw error
+  }
+}
+
+async function isDirectoryAt(target: string): Promise<boolean> {
+  try {
+    return (await stat(target)).isDirectory()
   } catch (error) {
     if (systemCode(error) !== undefined) return false
     throw error
@@ -56,7 +74,7 @@ const protectionOptions = optionsOf<ProtectionOptions>(protectionTable)
  * - Files that other programs on the host obey reject writes and removal with code `protected`, at any depth: `.git`, `.vscode`, `.npmrc`, shell
  *   start-up files and their like, and what a file system takes for them; a file `HEAD`, and what else would make a git directory; this
  *   package, its dependencies and their lock file, where they lie inside. `unprotected` gives names free.
- * - `list` leaves out what is neither file nor directory, links to directories, and links out of the root.
+ * - `list` leaves out what is neither file nor directory, links to directories (unless asked for), and links to files out of the root.
  *
  * Throws `ConfigError` `invalidOption` when `root` is not a directory, or one that no tool should change (`/`, the home directory, `/etc` and
  * other directories of the system) without `allowSystemRoot`. Source: docs/concepts/workspace-and-built-in-tools.md
@@ -88,7 +106,7 @@ export function nodeWorkspace(root: string, options: ProtectionOptions = {}): Wo
     read: (path, { start = 0, end = Number.POSITIVE_INFINITY, signal } = {}) =>
       held(path, 'read', signal, (pinned, inside) => readHeld(pinned, inside, start, end, signal)),
     stat: (path, { signal } = {}) => held(path, 'stat', signal, statHeld),
-    list: (path, { signal } = {}) => held(path, 'list', signal, (pinned, inside) => listHeld(realRoot, pinned, inside, signal)),
+    list: (path, options = {}) => held(path, 'list', options.signal, (pinned, inside) => listHeld(realRoot, pinned, inside, options)),
     async write(path, data, options = {}) {
       options.signal?.throwIfAborted()
       const inside = changeable(policy, path)

@@ -33,8 +33,11 @@ export interface Workspace {
   /** Writes a whole file, creating parent directories. `ifMatch` is a `version`, or `null` for "must not exist". */
   write(path: string, data: Uint8Array, options?: { ifMatch?: string | null; signal?: AbortSignal }): Promise<WorkspaceStat>
   stat(path: string, options?: { signal?: AbortSignal }): Promise<WorkspaceStat>
-  /** Direct children of a directory, sorted by path. */
-  list(path: string, options?: { signal?: AbortSignal }): Promise<WorkspaceEntry[]>
+  /**
+   * Direct children of a directory, sorted by path. `linkedDirectories` adds links to directories, also to those out of the root, which the
+   * other methods refuse. It is for lists of one level: a walk through links may never end. A workspace without links ignores it.
+   */
+  list(path: string, options?: { signal?: AbortSignal; linkedDirectories?: boolean }): Promise<WorkspaceEntry[]>
   /** Removes a file, or a directory with everything in it. */
   remove(path: string, options?: { signal?: AbortSignal }): Promise<void>
 }

@@ -24,14 +24,43 @@ describe('skills on disk', () => {
     expect(textOf(result ?? '')).toContain('How to git.')
   })
 
-  it('come to an end in loops of links, which are not followed', async () => {
+  it('are loaded behind a link to a folder inside the workspace, and read by the path that the index says', async () => {
+    const { root } = temporaryRoot()
+    folder(join(root, 'real/git'), skill('git'))
+    folder(join(root, 's'))
+    symlinkSync('../real/git', join(root, 's/git'))
+    const workspace = nodeWorkspace(root)
+    const set = await loadSkills(workspace, ['s'])
+    expect(set.skills).toMatchObject([{ name: 'git', location: 's/git/SKILL.md', baseDir: 's/git' }])
+    expect([set.errors, set.warnings]).toEqual([[], []])
+    const tool = nodeTools({ root, bash: false }).find(({ name }) => name === 'read_file')
+    expect(textOf((await tool?.execute({ path: 's/git/SKILL.md' }, context())) ?? '')).toContain('How to git.')
+  })
+
+  it('are reported behind a link to a folder out of the workspace, and not read', async () => {
+    const { root, outside } = temporaryRoot()
+    folder(join(root, 's/git'), skill('git'))
+    symlinkSync(folder(join(outside, 'far'), skill('far')), join(root, 's/far'))
+    symlinkSync(outside, join(root, 'linked'))
+    const set = await loadSkills(nodeWorkspace(root), ['s', 'linked'])
+    expect(set.skills.map(({ name }) => name)).toEqual(['git'])
+    expect(set.errors).toEqual([
+      { code: 'unreadable', path: 's/far/SKILL.md', message: expect.stringContaining('leads outside the workspace') },
+      { code: 'unreadable', path: 'linked', message: expect.stringContaining('leads outside the workspace') },
+    ])
+    expect(JSON.stringify(set.errors)).not.toContain(outside)
+  })
+
+  it('come to an end in loops of links', async () => {
     const { root, outside } = temporaryRoot()
     const skills = folder(join(root, 's'), undefined)
     folder(join(skills, 'git'), skill('git'))
     symlinkSync('.', join(skills, 'loop'))
     symlinkSync('..', join(skills, 'git', 'up'))
     symlinkSync('self', join(skills, 'self'))
-    symlinkSync(folder(join(outside, 'far'), skill('far')), join(skills, 'far'))
+    symlinkSync('nowhere', join(skills, 'dangling'))
+    writeFileSync(join(outside, 'notes.md'), 'x')
+    symlinkSync(join(outside, 'notes.md'), join(skills, 'notes.md'))
     const set = await loadSkills(nodeWorkspace(root), ['s'])
     expect(set.skills.map(({ name }) => name)).toEqual(['git'])
     expect([set.errors, set.warnings]).toEqual([[], []])
