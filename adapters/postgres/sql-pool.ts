@@ -1,4 +1,4 @@
-import { startTimer } from '../../src/internal.ts'
+import { errorText, startTimer } from '../../src/internal.ts'
 import { SessionError } from '../../src/session/index.ts'
 
 /**
@@ -39,6 +39,8 @@ export const now = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** Classes of PostgreSQL's codes: there is no room. */
 const noRoom = /^(53100|53200|54)/
+/** What PostgreSQL says of a failure of the system that it has no code for, as EDQUOT. */
+const internal = 'XX000'
 /** It answers, and changes nothing: a standby, or what was the primary before a failover. */
 const readOnly = '25006'
 /** A row is there already: somebody else has written it. */
@@ -54,7 +56,7 @@ export async function asked<Value>(subject: string, act: () => Promise<Value>): 
     if (code === uniqueViolation) throw new SessionError('conflict', `${subject}: another writer has written the same record.`)
     const said = code === '' ? 'no answer' : `code ${code}`
     const failed = `${subject}: the database has failed (${said}).`
-    if (noRoom.test(code))
+    if (noRoom.test(code) || (code === internal && /Disk quota exceeded/i.test(errorText(error))))
       throw new SessionError('quota', `${failed} It has no room left. Delete sessions, or give it more.`, { cause: error })
     if (code === readOnly) throw new SessionError('io', `${failed} It takes no writes. Let the pool lead to the primary.`, { cause: error })
     throw new SessionError('io', `${failed} Nothing is known of what was asked; try again.`, { cause: error })

@@ -1,8 +1,22 @@
+import { constants } from 'node:os'
 import { WorkspaceError } from '../../../src/tools/index.ts'
 
-/** The system's code of a failed call (`ENOENT`, …), or undefined. */
+/** The system's code of a failed call (`ENOENT`, …), or undefined. It is the same on Node, Deno and Bun, also where they have no name for it. */
 export function systemCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  if (!(error instanceof Error)) return undefined
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  const number = code === undefined ? numberInDeno.exec(error.message) : numberInNode.exec(code)
+  return number === null ? code : (nameOfNumber(Number(number[1])) ?? code)
+}
+
+/** Node and Deno know fewer names than the system has: EDQUOT is not among them. */
+const numberInNode = /^Unknown system error -(\d+)$/
+const numberInDeno = /\(os error (\d+)\)$/
+
+function nameOfNumber(number: number): string | undefined {
+  // The numbers of Windows are others, and Deno says these.
+  if (process.platform === 'win32') return undefined
+  return Object.entries(constants.errno).find(([, value]) => value === number)?.[0]
 }
 
 /** Runs `operation` on `path`; a failed system call becomes a `WorkspaceError`, any other error and the signal's reason pass. */

@@ -207,13 +207,15 @@ onPostgres('sessions in PostgreSQL', (database) => {
   })
 
   it.each([
-    ['53100', 'quota'],
-    ['57P01', 'io'],
-    ['', 'io'],
-  ])('says with its own codes what fails: %s is %s', async (code, expected) => {
+    ['53100', 'quota', ''],
+    ['XX000', 'quota', 'could not extend file "base/5/1249": Disk quota exceeded'],
+    ['XX000', 'io', 'could not extend file "base/5/1249": Input/output error'],
+    ['57P01', 'io', ''],
+    ['', 'io', ''],
+  ])('says with its own codes what fails: %s is %s %s', async (code, expected, text) => {
     const secret = 'postgres://phi:secret@db'
     const pool: SqlPool = {
-      query: () => Promise.reject(Object.assign(new Error(secret), code === '' ? {} : { code })),
+      query: () => Promise.reject(Object.assign(new Error(`${secret}: ${text}`), code === '' ? {} : { code })),
     }
     const failure: unknown = await postgresSessionStore({ pool })
       .tail('s')
