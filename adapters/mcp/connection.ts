@@ -63,7 +63,7 @@ export interface McpRoot {
 
 /** A connection to one server, as `mcpTools` takes it. */
 export interface McpConnection extends McpClientLike, AsyncDisposable {
-  /** What the server says of how it is used; it is not trusted. */
+  /** What the server says of how it is used, without control characters; it is not trusted. */
   readonly instructions: string | undefined
 }
 
@@ -81,6 +81,8 @@ export interface McpRoute {
   end?(): Promise<unknown>
   /** What to do about an error of the first attempt, as a sentence. Default: the address of the server is to be checked. */
   advise?(error: unknown): string
+  /** What the server wrote last on its standard error, for the message of a connection that failed. Default: nothing. */
+  lastLines?(): readonly string[]
   /** What must stand in no error and no log. */
   secrets?(): Promise<readonly string[]> | readonly string[]
 }
@@ -120,8 +122,12 @@ export async function connectMcpOver(route: McpRoute, options: McpConnectOptions
 }
 
 /** A restart, most likely. */
-const brokenOff =
-  'The server broke off in the middle of the call, as it does when it is restarted. Whether the call was carried out is not known.'
+const brokenOff = 'The server broke off in the middle of the call, as it does when it is restarted.'
+const closed = 'The server broke off in the middle of the call: its connection was closed.'
+const unknownOutcome = 'Whether the call was carried out is not known.'
+
+/** What the SDK rejects all calls under way with when the transport has closed: the program of a server over stdio has ended. */
+const connectionClosed = -32000
 
 /** Lines about the errors of one connection. */
 const maxLines = 50
@@ -145,7 +151,8 @@ class Connection implements McpConnection {
   }
 
   get instructions(): string | undefined {
-    return this.#client?.getInstructions()
+    const given = this.#client?.getInstructions()
+    return given === undefined ? undefined : escapeControls(given)
   }
 
   getInstructions(): string | undefined {
@@ -208,18 +215,33 @@ class Connection implements McpConnection {
         await client.close()
         return this.#sendAgain(send)
       }
-      if (this.#route.isBrokenOff?.(error) !== true) throw await this.#failure(error)
-      if (!isRepeatable) throw new McpError('connection', brokenOff)
+      const why = await this.#brokenOff(error, client)
+      if (why === undefined) throw await this.#failure(error)
+      if (!isRepeatable) throw new McpError('connection', why)
       return this.#send(send).catch(async (second) => {
-        throw new McpError('connection', `${brokenOff} It was called again, and failed: ${await this.#clean(second)}`)
+        throw new McpError('connection', `${why} It was called again, and failed: ${await this.#clean(second)}`)
       })
     }
+  }
+
+  /** What to tell of a call that was sent and got no response; undefined if it got one, or was not sent. */
+  async #brokenOff(error: unknown, client: ConnectedClient): Promise<string | undefined> {
+    if (this.#route.isBrokenOff?.(error) === true) return `${brokenOff} ${unknownOutcome}`
+    // A server may send this code as well, but then its transport is still there.
+    if (Object(error).code !== connectionClosed || client.transport !== undefined) return undefined
+    return `${closed}${await this.#lastLines()} ${unknownOutcome}`
+  }
+
+  async #lastLines(): Promise<string> {
+    const lines = this.#route.lastLines?.() ?? []
+    return lines.length === 0 ? '' : ` Its last lines: ${await this.#clean(lines.join(' | '))}`.replace(/[.!?]?$/, '.')
   }
 
   async #sendAgain(send: (client: ConnectedClient) => Promise<unknown>): Promise<unknown> {
     const client = await this.live()
     return send(client).catch(async (error) => {
-      throw this.#route.isBrokenOff?.(error) === true ? new McpError('connection', brokenOff) : await this.#failure(error)
+      const why = await this.#brokenOff(error, client)
+      throw why === undefined ? await this.#failure(error) : new McpError('connection', why)
     })
   }
 
@@ -286,10 +308,8 @@ class Connection implements McpConnection {
     const why = await this.#clean(error)
     if (code !== 'connection') return new McpError(code, `Cannot connect: ${why}`)
     const tried = first === undefined ? why : `neither Streamable HTTP (${await this.#clean(first)}) nor SSE (${why}) is spoken there`
-    return new McpError(
-      code,
-      `Cannot connect: ${tried.replace(/\.$/, '')}. ${this.#route.advise?.(error) ?? 'Check the address of the server.'}`,
-    )
+    const advice = this.#route.advise?.(error) ?? 'Check the address of the server.'
+    return new McpError(code, `Cannot connect: ${tried.replace(/\.$/, '')}.${await this.#lastLines()} ${advice}`)
   }
 
   /** Without the cause: nobody knows what an SDK keeps in its errors. */

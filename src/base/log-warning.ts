@@ -13,15 +13,28 @@ import { shortened } from './text/whole-characters.ts'
  */
 export function logWarning(logger: Logger | false | undefined, event: string, fields: JsonObject, secrets: readonly string[] = []): void {
   if (logger === false) return
+  quietly(() => {
+    const shown = shownFields(fields, secrets)
+    return logger === undefined ? warnConsole(event, shown) : logger.warn(event, shown)
+  })
+}
+
+/** Passes what is no fault to `info` of the logger, as {@link logWarning} does with a warning. Without `info` it is dropped; the console never gets it. */
+export function logInfo(logger: Logger | false | undefined, event: string, fields: JsonObject): void {
+  if (logger) quietly(() => logger.info?.(event, shownFields(fields, [])))
+}
+
+function shownFields(fields: JsonObject, secrets: readonly string[]): JsonObject {
+  const shown: JsonObject = {}
+  for (const [name, value] of Object.entries(fields)) shown[name] = shownValue(value, secrets)
+  return shown
+}
+
+function quietly(act: () => unknown): void {
   try {
-    const shown: JsonObject = {}
-    for (const [name, value] of Object.entries(fields)) shown[name] = shownValue(value, secrets)
-    if (logger === undefined) warnConsole(event, shown)
-    else {
-      // May be async all the same.
-      const outcome: unknown = logger.warn(event, shown)
-      if (outcome instanceof Promise) outcome.catch(() => undefined)
-    }
+    // May be async all the same.
+    const outcome = act()
+    if (outcome instanceof Promise) outcome.catch(() => undefined)
   } catch {
     // Nobody is left to tell.
   }
@@ -62,7 +75,7 @@ export function mayHoldSecret(value: JsonValue): boolean {
 }
 
 /** `text` without parameters and passwords of addresses, tokens, values after the name of a secret, and keys that show by their prefix. */
-function withoutLikelySecrets(text: string): string {
+export function withoutLikelySecrets(text: string): string {
   const shown = text.replace(addresses, withoutUrlSecrets)
   return likely.reduce((last, pattern) => last.replace(pattern, '$1[redacted]'), shown)
 }

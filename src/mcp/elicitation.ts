@@ -1,4 +1,5 @@
 import { copyJson } from '../base/json/copy-json.ts'
+import { escapeControls } from '../base/text/escape-controls.ts'
 import { errorText } from '../contract/errors.ts'
 import { type JsonObject, type JsonSchema, ownOf, setOwnField } from '../contract/json.ts'
 import type { InputQuestion } from '../contract/run/run-facts.ts'
@@ -46,7 +47,7 @@ export function elicitFrom({ requestInput }: ToolContext): ((params: unknown, si
 function questionOf(params: unknown): InputQuestion | undefined {
   const { mode, message, requestedSchema, url }: Record<string, unknown> = Object(params)
   if (typeof message !== 'string') return undefined
-  const shown = cutText(message, maxMessage)
+  const shown = cutText(escapeControls(message), maxMessage)
   if (mode === 'url') {
     const address = typeof url === 'string' && url.length <= 2000 ? URL.parse(url) : null
     const isSafe = address?.protocol === 'https:' && address.username === '' && address.password === ''
@@ -73,20 +74,24 @@ const ofNumber = ['minimum', 'maximum'] as const
 const ofList = ['minItems', 'maxItems'] as const
 const figures: Record<string, readonly string[]> = { string: ofText, number: ofNumber, integer: ofNumber, boolean: [], array: ofList }
 
+function wordsOf(text: string): string {
+  return cutText(escapeControls(text), maxWords)
+}
+
 function fieldOf(given: unknown): JsonSchema | undefined {
   const field: Record<string, unknown> = Object(given)
   const { type, title, description, format, default: preset, enumNames } = field
   const known = typeof type === 'string' ? ownOf(figures, type) : undefined
   if (known === undefined) return undefined
   const shown: JsonSchema = { type: String(type) }
-  if (typeof title === 'string') shown.title = cutText(title, maxWords)
-  if (typeof description === 'string') shown.description = cutText(description, maxWords)
+  if (typeof title === 'string') shown.title = wordsOf(title)
+  if (typeof description === 'string') shown.description = wordsOf(description)
   for (const name of known) if (typeof field[name] === 'number' && Number.isFinite(field[name])) shown[name] = field[name]
   if (typeof format === 'string' && /^(email|uri|date|date-time)$/.test(format)) shown.format = format
   if (isPreset(preset)) shown.default = preset
   const choices = choicesOf(type === 'array' ? Object(field.items) : field)
   if (choices === undefined && type === 'array') return undefined
-  if (isTexts(enumNames) && isTexts(choices?.enum) && enumNames.length === choices.enum.length) shown.enumNames = [...enumNames]
+  if (isTexts(enumNames) && isTexts(choices?.enum) && enumNames.length === choices.enum.length) shown.enumNames = enumNames.map(wordsOf)
   return type === 'array' ? { ...shown, items: { type: 'string', ...choices } } : { ...shown, ...choices }
 }
 
@@ -98,7 +103,7 @@ function choicesOf({ enum: values, oneOf, anyOf }: Record<string, unknown>): Jso
   const options = titled.map((option) => {
     const { const: value, title }: Record<string, unknown> = Object(option)
     return typeof value === 'string' && value.length <= maxWords
-      ? { const: value, ...(typeof title === 'string' && { title: cutText(title, maxWords) }) }
+      ? { const: value, ...(typeof title === 'string' && { title: wordsOf(title) }) }
       : undefined
   })
   return options.includes(undefined)

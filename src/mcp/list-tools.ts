@@ -1,3 +1,4 @@
+import { escapeControls } from '../base/text/escape-controls.ts'
 import { errorText } from '../contract/errors.ts'
 import { oneLine } from './call-result.ts'
 import { anyResult, type McpClientLike, type McpTool } from './client-like.ts'
@@ -54,16 +55,18 @@ async function readPage(
   return { tools: tools.flatMap(readTool), ...(typeof nextCursor === 'string' && nextCursor !== '' && { nextCursor }) }
 }
 
-/** What of an entry is what it should be; nothing where it has no name. */
+/** What of an entry is what it should be, without control characters in what is read; nothing where it has no name. */
 function readTool(entry: unknown): McpTool[] {
   const { name, title, description, inputSchema, annotations }: Record<string, unknown> = Object(entry)
   if (typeof name !== 'string' || name === '') return []
-  const hints = annotations !== null && typeof annotations === 'object' ? annotations : undefined
+  const hints: Record<string, unknown> | undefined =
+    annotations !== null && typeof annotations === 'object' ? { ...annotations } : undefined
+  if (typeof hints?.title === 'string') hints.title = escapeControls(hints.title)
   return [
     {
       name,
-      ...(typeof title === 'string' && { title }),
-      ...(typeof description === 'string' && { description }),
+      ...(typeof title === 'string' && { title: escapeControls(title) }),
+      ...(typeof description === 'string' && { description: escapeControls(description) }),
       ...(inputSchema !== undefined && { inputSchema }),
       ...(hints !== undefined && { annotations: hints }),
     },

@@ -1,11 +1,13 @@
 import { sha256 } from '../base/sha256.ts'
+import { escapeControls } from '../base/text/escape-controls.ts'
 import { timerMs } from '../base/timer.ts'
 import { errorText, ToolError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
 import type { AgentTool, ToolContext } from '../types/tool/tool.ts'
+import { CallClock, type CallLimits, type ExpiredLimit } from './call-clock.ts'
 import { callResult, cutText, oneLine } from './call-result.ts'
-import { anyResult, type McpClientLike, type McpTool } from './client-like.ts'
+import { anyResult, type McpClientLike, type McpProgress, type McpRequestOptions, type McpTool } from './client-like.ts'
 import { elicitFrom } from './elicitation.ts'
 import type { ServerSchema } from './tool-schema.ts'
 
@@ -29,7 +31,9 @@ export interface ServerTool {
 /** What the tools of a set share. */
 export interface ToolSetting {
   client: McpClientLike
-  timeoutMs: number
+  limits: CallLimits
+  /** Whether progress starts `limits.timeoutMs` anew. */
+  resetTimeoutOnProgress: boolean
   needsApproval: boolean | ((tool: McpTool, args: JsonObject) => boolean | Promise<boolean>) | undefined
   /** Resolves when what changed on the server is known, or soon. */
   settled(signal: AbortSignal): Promise<void>
@@ -51,7 +55,7 @@ export function agentTool(name: string, shared: Omit<ServerTool, 'tool'>, schema
     label: oneLine(info.title ?? hints.title ?? info.name),
     description: cutText(info.description?.trim() || 'MCP tool (no description)', maxDescription),
     ...parameters,
-    timeoutMs: setting.timeoutMs,
+    timeoutMs: Math.min(setting.limits.timeoutMs, setting.limits.totalTimeoutMs),
     ...(isRepeatable(info) && { idempotent: true }),
     execute: async (args, ctx) => {
       // Somebody said yes, unless it has changed since.
@@ -79,22 +83,19 @@ function isRepeatable({ annotations: hints = {} }: McpTool): boolean {
 }
 
 async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, setting: ToolSetting): Promise<ToolResult> {
-  const { client, timeoutMs, settled } = setting
+  const { client, limits, settled } = setting
   // A signal of its own: clients listen to it longer than the call lasts, and would tell the server of an abort that came after.
   const call = new AbortController()
   const abort = () => call.abort('The call was cancelled.')
   if (ctx.signal.aborted) abort()
   ctx.signal.addEventListener('abort', abort, { once: true })
-  const onelicit = elicitFrom(ctx)
-  const options = {
-    signal: call.signal,
-    timeout: timerMs(timeoutMs),
-    onprogress: progressTo(ctx),
-    isRepeatable: isRepeatable(info),
-    ...(onelicit !== undefined && { onelicit, caller: ctx.loopId }),
-    ...(ctx.pauseTimeout !== undefined && { pause: ctx.pauseTimeout }),
-  }
+  let expired: ToolError | undefined
+  const clock = new CallClock(limits, (limit) => {
+    expired = expiredError(limit, limits)
+    call.abort(expired.message)
+  })
   const { name, inputSchema = { type: 'object' } } = info
+  const options = callOptions(info, ctx, setting, { signal: call.signal, clock })
   try {
     const answer = await client.callTool(
       // As OpenTelemetry's conventions for MCP have it.
@@ -102,21 +103,62 @@ async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, set
       { ...options, toolDefinition: { name, inputSchema }, safeParse: anyResult.safeParse },
       options,
     )
+    clock.stop()
     await settled(ctx.signal)
     return callResult(answer)
   } catch (error) {
     // Without the cause, and not as long as the server likes.
-    throw new ToolError('failed', cutText(errorText(error), 2000))
+    throw expired ?? new ToolError('failed', cutText(escapeControls(errorText(error)), 2000))
   } finally {
+    clock.stop()
     ctx.signal.removeEventListener('abort', abort)
   }
+}
+
+function callOptions(
+  info: McpTool,
+  ctx: ToolContext,
+  { resetTimeoutOnProgress }: ToolSetting,
+  { signal, clock }: { signal: AbortSignal; clock: CallClock },
+): McpRequestOptions {
+  const onelicit = elicitFrom(ctx)
+  const tell = progressTo(ctx)
+  const onprogress = (progress: McpProgress) => {
+    if (resetTimeoutOnProgress) {
+      clock.reset()
+      // The loop keeps a clock of its own; one that goes on starts anew.
+      ctx.pauseTimeout?.()()
+    }
+    tell(progress)
+  }
+  const pause = () => {
+    const goOn = [clock.pause(), ctx.pauseTimeout?.()]
+    return () => {
+      for (const start of goOn) start?.()
+    }
+  }
+  return {
+    ...{ signal, onprogress, pause },
+    // The clock of this call is the one that counts: those of clients know no pause.
+    timeout: timerMs(Infinity),
+    isRepeatable: isRepeatable(info),
+    ...(onelicit !== undefined && { onelicit, caller: ctx.loopId }),
+  }
+}
+
+function expiredError(limit: ExpiredLimit, limits: CallLimits): ToolError {
+  const what =
+    limit === 'timeoutMs'
+      ? `The MCP server sent neither a result nor progress within ${limits.timeoutMs} ms`
+      : `The MCP server did not finish within ${limits.totalTimeoutMs} ms, although it sent progress`
+  return new ToolError('timeout', `${what}: the call timed out and was cancelled. Whether it was carried out is not known.`)
 }
 
 /** Passes on what a server says of how far it is: one line each, no line twice, and not without end. */
 function progressTo(ctx: ToolContext) {
   let last = ''
   let count = 0
-  return ({ progress, total, message }: { progress: number; total?: number | undefined; message?: string | undefined }) => {
+  return ({ progress, total, message }: McpProgress) => {
     const figures = typeof progress === 'number' ? `${progress}${typeof total === 'number' ? `/${total}` : ''}` : ''
     const line = [figures, message === undefined ? '' : oneLine(message, 500)].filter(Boolean).join(' ')
     if (line === last || line === '' || count >= maxProgress) return

@@ -6,6 +6,7 @@ import type { StandardSchema } from '../types/standard-schema.ts'
 import type { ToolParameters } from '../types/tool/tool.ts'
 import { cheapSchema } from '../validation/cheap-schema.ts'
 import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
+import { readableSchema } from './readable-schema.ts'
 
 /** How the arguments of a tool are described and checked. `unchecked`: why part of it is left to the server. */
 export interface ServerSchema {
@@ -29,7 +30,7 @@ export function serverSchema(given: unknown): ServerSchema | undefined {
   if (given === undefined) return { parameters: { type: 'object' } }
   if (!fits(aJsonSchema, given)) return undefined
   if (JSON.stringify(given).length > maxSchema) return undefined
-  const jsonSchema: JsonSchema = { ...given, type: 'object' }
+  const jsonSchema: JsonSchema = { ...readableSchema(given), type: 'object' }
   const cheap = cheapSchema(jsonSchema)
   if (cheap === undefined) {
     return { parameters: inParts([]), jsonSchema, unchecked: 'Its references come to too many schemas.' }

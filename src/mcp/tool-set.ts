@@ -25,7 +25,6 @@ import type { McpClientLike, McpTool } from './client-like.ts'
 import { instructionsOf } from './instructions.ts'
 import { listTools } from './list-tools.ts'
 import { agentTool, fingerprintOf, type ServerTool, type ToolSetting } from './server-tool.ts'
-
 import { serverSchema } from './tool-schema.ts'
 
 /** What every service takes as the name of a tool without a spelling of its own: as `isToolName`, and beginning as Gemini wants it. */
@@ -59,6 +58,10 @@ export interface McpToolsOptions {
   include?: readonly string[] | ((tool: McpTool) => boolean)
   /** Milliseconds for a call, and for a page of the list. Default 30,000. */
   timeoutMs?: number
+  /** Whether progress that the server sends starts the time of a call anew. Default true. */
+  resetTimeoutOnProgress?: boolean
+  /** Milliseconds for a whole call, whatever progress it makes. Default 600,000, or `timeoutMs` if that is more. */
+  totalTimeoutMs?: number
   /** Whether a person is asked before a call; wins over what the server says. Default: where the server says that a tool is destructive. */
   needsApproval?: boolean | ((tool: McpTool, args: JsonObject) => boolean | Promise<boolean>)
   /** Told what is left to the server, what is left out, and what changed. Default: silence. */
@@ -89,11 +92,15 @@ export interface McpToolSet extends ReadonlyArray<AgentTool>, AsyncDisposable {
 
 /** Milliseconds for a call of a server. */
 export const defaultCallMs = 30_000
+/** Milliseconds for a call that makes progress. */
+const defaultTotalMs = 600_000
 
 const mcpToolsOptions = optionsOf<McpToolsOptions>({
   prefix: kind(prefixWords, (value) => typeof value === 'string' && legalPrefix.test(value)),
   include: either(listOf(aText), aFunction),
   timeoutMs: aPositiveNumber,
+  resetTimeoutOnProgress: aFlag,
+  totalTimeoutMs: aPositiveNumber,
   needsApproval: either(aFlag, aFunction),
   logger: aLogger,
 })
@@ -153,8 +160,10 @@ class ToolSource {
   constructor(client: McpClientLike, options: McpToolsOptions) {
     this.#client = client
     this.#options = options
-    const { timeoutMs = defaultCallMs, needsApproval } = options
-    this.#setting = { client, timeoutMs, needsApproval, settled: (signal) => this.#settled(signal) }
+    const { timeoutMs = defaultCallMs, resetTimeoutOnProgress = true, needsApproval } = options
+    const { totalTimeoutMs = Math.max(defaultTotalMs, timeoutMs) } = options
+    const limits = { timeoutMs, totalTimeoutMs }
+    this.#setting = { client, limits, resetTimeoutOnProgress, needsApproval, settled: (signal) => this.#settled(signal) }
     const before = client.fallbackNotificationHandler
     const onNotification: typeof before = async (notification) => {
       if (notification.method === 'notifications/tools/list_changed') this.#onChanged()
@@ -214,7 +223,7 @@ class ToolSource {
   }
 
   async #read(): Promise<McpToolChange> {
-    const listed = await listTools(this.#client, this.#setting.timeoutMs)
+    const listed = await listTools(this.#client, this.#setting.limits.timeoutMs)
     const isFirst = this.#known.size === 0
     const before = new Set(this.list.map(({ name }) => name))
     const change: McpToolChange = { added: [], removed: [], changed: [] }

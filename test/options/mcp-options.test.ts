@@ -15,7 +15,10 @@ const client = (): McpClientLike => ({
 
 checkedOptions<McpToolsOptions>(
   'mcpTools',
-  { prefix: 'a_b-c', include: ['a'], timeoutMs: 1, needsApproval: () => true, logger: { warn: () => undefined } },
+  {
+    ...{ prefix: 'a_b-c', include: ['a'], needsApproval: () => true, logger: { warn: () => undefined } },
+    ...{ timeoutMs: 1, resetTimeoutOnProgress: false, totalTimeoutMs: 1 },
+  },
   (options) => mcpTools(client(), options),
 )
 

@@ -5,10 +5,12 @@ import {
   aText,
   checkOptions,
   listOf,
-  logWarning,
+  logInfo,
   options as optionsOf,
   recordOf,
   required,
+  shortened,
+  withoutLikelySecrets,
   withoutSecrets,
 } from '../../../src/internal.ts'
 import { escapeControls } from '../../../src/store/index.ts'
@@ -26,7 +28,7 @@ export interface McpStdioOptions extends McpConnectOptions {
   cwd?: string
   /** Called before each start, also when it is started again; where it rejects, nothing is started. Default: it is started. */
   beforeStart?: () => Promise<void> | void
-  /** Gets its standard error, line by line. Default: the logger, as `mcpStderr`. */
+  /** Gets its standard error, line by line. Default: `info` of the logger, as `mcpStderr`; the console gets none of it. */
   stderr?: (line: string) => void
 }
 
@@ -53,6 +55,9 @@ const inherited =
 
 /** Lines of standard error of one server, over all its processes. */
 const maxStderrLines = 1000
+/** Lines of standard error that the message of a failed connection has, and characters of each. */
+const maxLastLines = 5
+const maxLastLine = 300
 
 /**
  * Starts an MCP server and connects to it over its standard input and output.
@@ -61,7 +66,8 @@ const maxStderrLines = 1000
  * - It gets the few variables of our environment that programs need, and those of `env`. Values of `env` stand in no error and no log.
  * - When it ends, the next call starts it again, once. `close()` ends its input, then sends SIGTERM, then SIGKILL to its process group; nothing of it is
  *   left then.
- * - Rejects with `McpError` `connection` when the program cannot be started or does not introduce itself.
+ * - A call during which it ends rejects, and says that nobody knows whether it was carried out; one that does no harm is made once more.
+ * - Rejects with `McpError` `connection` when the program cannot be started or does not introduce itself. The message has its last lines.
  *
  * Source: docs/concepts/mcp.md
  *
@@ -73,18 +79,26 @@ export async function connectMcpStdio(options: McpStdioOptions): Promise<McpConn
   checkOptions(options, stdioOptions)
   const { command, args = [], env = {}, cwd, beforeStart, stderr, ...others } = options
   const secrets = Object.values(env).filter((value) => value.length >= 8)
+  const pass = boundedLines(secrets, stderr ?? ((line) => logInfo(others.logger, 'mcpStderr', { line })))
+  const last: string[] = []
   const server: ServerCommand = {
     command,
     args,
     env: { ...minimalEnvironment(), ...env },
     ...(cwd !== undefined && { cwd }),
-    onStderr: boundedLines(secrets, stderr ?? ((line) => logWarning(others.logger, 'mcpStderr', { line }))),
+    onStderr: (line) => {
+      last.push(shortened(withoutLikelySecrets(line), maxLastLine))
+      if (last.length > maxLastLines) last.shift()
+      pass(line)
+    },
   }
   const open = async (): Promise<Transport> => {
     await beforeStart?.()
+    // Those of a process that ended before say nothing about this one.
+    last.length = 0
     return transportTo(server)
   }
-  return connectMcpOver({ open, advise: (error) => adviceOn(error, command), secrets: () => secrets }, others)
+  return connectMcpOver({ open, advise: (error) => adviceOn(error, command), lastLines: () => last, secrets: () => secrets }, others)
 }
 
 function adviceOn(error: unknown, command: string): string {

@@ -138,6 +138,16 @@ describe('a server that asks a person', () => {
     expect(shown).not.toMatch(/pattern|\$ref/)
   })
 
+  it('message, titles and descriptions of a form have no control characters', async () => {
+    const bad = 'a\u001b[2Jb'
+    const field = { type: 'string', title: bad, description: bad, oneOf: [{ const: bad, title: bad }] }
+    const { requests } = await asked({ ...question({ type: 'object', properties: { a: field } }), message: bad }, [{ action: 'decline' }])
+    const seen = 'a\\u{1b}[2Jb'
+    expect(requests).toMatchObject([
+      { message: seen, schema: { properties: { a: { title: seen, description: seen, oneOf: [{ const: bad, title: seen }] } } } },
+    ])
+  })
+
   it('a run that is stopped meanwhile answers it, and takes no answer any more', async () => {
     const { tools, server } = await connected(asking(question(form)))
     const run = new Agent({ model: scripted([call]), tools }).prompt('go')

@@ -1,6 +1,6 @@
 // A server over stdio that is wrong in the way its first argument says. No SDK: none would let it.
 import { spawn } from 'node:child_process'
-import { closeSync } from 'node:fs'
+import { closeSync, existsSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const [mode, note] = process.argv.slice(2)
@@ -30,6 +30,12 @@ if (mode === 'manyTools') tools = Array.from({ length: 5000 }, (_, at) => tool(`
 if (mode === 'fatTools')
   tools = Array.from({ length: 40 }, (_, at) => tool(`t${at}`, { inputSchema: { type: 'object', description: 'x'.repeat(250_000) } }))
 if (mode === 'exitAtStart') process.exit(3)
+if (mode === 'complainsAtStart') {
+  for (let at = 1; at <= 9; at++) process.stderr.write(`line ${at} ${process.env.API_TOKEN}\u001b[2J\n`)
+  process.exit(3)
+}
+if (mode === 'greets') process.stderr.write('Server v1 running on stdio\n')
+if (mode === 'complainsAndExits' || mode === 'exitOnce') tools = [tool('act'), tool('look', { annotations: { readOnlyHint: true } })]
 
 const answers = {
   wrongId: ({ id }) => write({ id: id + 1000, result: text('for somebody else') }),
@@ -95,7 +101,16 @@ const answers = {
     })
   },
   exit: () => process.exit(1),
-  exitOnce: ({ id }) => (note && !process.env.SECOND ? process.exit(1) : write({ id, result: text('ok') })),
+  complainsAndExits: () => {
+    process.stderr.write('Error: out of disk\n')
+    process.exit(1)
+  },
+  closedCode: ({ id }) => write({ id, error: { code: -32000, message: 'Connection closed' } }),
+  exitOnce: ({ id }) => {
+    if (existsSync(note)) return write({ id, result: text('ok') })
+    writeFileSync(note, '')
+    process.exit(1)
+  },
   hang: () => undefined,
   nonsense: ({ id }) => write({ id, result: 'nonsense' }),
   nothing: ({ id }) => write({ id, result: {} }),

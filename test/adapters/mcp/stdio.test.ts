@@ -2,15 +2,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { connectMcpStdio, type McpStdioOptions } from '../../../adapters/node/mcp/index.ts'
 import { type AgentEvent, type JsonObject, textOf } from '../../../src/index.ts'
 import { type McpToolSet, type McpToolsOptions, mcpTools } from '../../../src/mcp/index.ts'
 import { play } from '../../support/play.ts'
 
-const hostile = (mode: string): McpStdioOptions => ({
+const hostile = (mode: string, ...more: string[]): McpStdioOptions => ({
   command: process.execPath,
-  args: [join(import.meta.dirname, 'hostile-server.mjs'), mode],
+  args: [join(import.meta.dirname, 'hostile-server.mjs'), mode, ...more],
 })
 
 async function toolsOf(options: McpStdioOptions, more: McpToolsOptions = {}): Promise<McpToolSet> {
@@ -132,6 +132,60 @@ describe('a hostile server costs that call an error, never the run', () => {
       expect(lines).toContain('mcpReconnected')
     },
   )
+
+  it('complainsAndExits: the model reads that the outcome is unknown, and the last lines of the server', async () => {
+    const { texts, errors } = await told(await toolsOf(hostile('complainsAndExits')), ['act'])
+    expect(errors).toEqual([true])
+    expect(texts).toEqual([
+      'The server broke off in the middle of the call: its connection was closed. Its last lines: Error: out of disk. Whether the call was carried out is not known.',
+    ])
+  })
+
+  it('complainsAndExits: a tool that only reads is called once more, and fails', async () => {
+    const { texts } = await told(await toolsOf(hostile('complainsAndExits')), ['look'])
+    expect(texts[0]).toMatch(/not known\. It was called again, and failed: /)
+  })
+
+  it('exitOnce: a tool that only reads is called once more, another one is not', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'phi-mcp-'))
+    onTestFinished(() => rmSync(root, { recursive: true }))
+    const look = await told(await toolsOf(hostile('exitOnce', join(root, 'look'))), ['look'])
+    expect(look.texts).toEqual(['ok'])
+    const act = await told(await toolsOf(hostile('exitOnce', join(root, 'act'))), ['act'], ['act'])
+    expect(act.texts).toEqual([expect.stringContaining('not known.'), 'ok'])
+  })
+
+  it('closedCode: an error with the code of a closed connection is a response', async () => {
+    const { texts } = await told(await toolsOf(hostile('closedCode')), ['act'])
+    expect(texts[0]).toContain('Connection closed')
+    expect(texts[0]).not.toContain('not known')
+  })
+
+  it('greets: what it writes on its standard error is no warning', async () => {
+    const warnings: string[] = []
+    const infos: unknown[] = []
+    const logger = {
+      warn: (event: string) => warnings.push(event),
+      info: (event: string, fields: JsonObject) => infos.push([event, fields]),
+    }
+    const warned = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    onTestFinished(() => warned.mockRestore())
+    await told(await toolsOf({ ...hostile('greets'), logger }), ['act'])
+    await told(await toolsOf(hostile('greets')), ['act'])
+    expect(infos).toEqual([['mcpStderr', { line: 'Server v1 running on stdio' }]])
+    expect(warnings).toEqual([])
+    expect(warned).not.toHaveBeenCalled()
+  })
+
+  it('complainsAtStart: the error has the last lines, without secrets and control characters', async () => {
+    const connecting = connectMcpStdio({ ...hostile('complainsAtStart'), env: { API_TOKEN: 'token-4711-secret' } })
+    await expect(connecting).rejects.toMatchObject({
+      code: 'connection',
+      message: expect.stringMatching(
+        /^Cannot connect: .*closed\. Its last lines: line 5 \*{4}\\u\{1b\}\[2J \| .*line 9 .*\. Check command, args and cwd\.$/,
+      ),
+    })
+  })
 
   it('largeText: is cut, and says so', async () => {
     const { texts } = await told(await toolsOf(hostile('largeText')), ['act'])

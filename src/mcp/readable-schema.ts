@@ -1,0 +1,35 @@
+import { escapeControls } from '../base/text/escape-controls.ts'
+import { type JsonSchema, setOwnField } from '../contract/json.ts'
+import { isPlainObject } from '../contract/shape/json-fault.ts'
+
+/** What of a schema is text to be read. */
+const readable = new Set(['title', 'description', 'markdownDescription', '$comment', 'enumNames', 'enumDescriptions'])
+/** What is compared with values, and stays as it is. */
+const data = new Set(['const', 'enum', 'default', 'example', 'examples', 'required'])
+/** What holds schemas by names of the author. */
+const byName = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
+
+/** A copy of a schema that somebody else wrote, in which no title and no description has control characters. What values are checked with stays. */
+export function readableSchema(schema: JsonSchema): JsonSchema {
+  return copyOf(schema, (key, value) => {
+    if (readable.has(key)) return readableText(value)
+    if (data.has(key)) return value
+    return byName.has(key) && isPlainObject(value) ? copyOf(value, (_, each) => readablePart(each)) : readablePart(value)
+  })
+}
+
+function readablePart(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(readablePart)
+  return isPlainObject(value) ? readableSchema(value) : value
+}
+
+function readableText(value: unknown): unknown {
+  if (typeof value === 'string') return escapeControls(value)
+  return Array.isArray(value) ? value.map(readableText) : readablePart(value)
+}
+
+function copyOf(given: JsonSchema, change: (key: string, value: unknown) => unknown): JsonSchema {
+  const copy: JsonSchema = {}
+  for (const [key, value] of Object.entries(given)) setOwnField(copy, key, change(key, value))
+  return copy
+}
