@@ -67,6 +67,21 @@ test('shows what a run was made of: requests with their origins, events, usage',
   await expect(page.getByTestId('usage').locator('.turn-usage tbody tr')).toHaveCount(2)
 })
 
+for (const [name, shown] of [
+  ['Trace', '[data-testid=span][data-kind=turn]'],
+  ['Request', '[data-testid=request-block]'],
+  ['Events', '[data-testid=event]'],
+  ['Usage', '[data-testid=usage] .turn-usage tbody tr'],
+] as const) {
+  test(`follows the first run in the ${name} tab that was open before it`, async ({ page }) => {
+    await tab(page, name)
+    await expect(page.locator(shown)).toHaveCount(0)
+    await repeat(page, 'Hello?')
+    await expect(page.locator(shown)).not.toHaveCount(0)
+    await expect(page.locator('#inspector-panel')).not.toContainText('Nothing was sent yet.')
+  })
+}
+
 test('names the first block that broke the prefix', async ({ page }) => {
   await finish(page, 'Pruning')
   await tab(page, 'Request')

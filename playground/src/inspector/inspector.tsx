@@ -19,8 +19,6 @@ const UsageTab = lazy<TabProps>(async () => (await import('./usage/usage-tab.tsx
 /** What the conversation is made of: when things happened, what was sent, what was heard, what it cost. */
 export function Inspector({ desk, conversation }: TabProps) {
   const tab = desk.tab.value
-  // Every view follows what is heard.
-  conversation.log.version.value
 
   function onKeyDown(event: KeyboardEvent): void {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]

@@ -15,19 +15,38 @@ export interface CapturedTurn {
   request: AnnotatedRequest
 }
 
-/** Everything that was heard of a conversation. Grows in place; `version` says when to look again. */
+/**
+ * Everything that was heard of a conversation. Lists grow in place. Whoever reads one in a component or an effect follows it: each property reads `version`
+ * first, so a component that has drawn an empty list draws again when something comes.
+ */
 export class EventLog {
-  readonly events: AgentEvent[] = []
-  /** In the order in which they were sent. */
-  readonly requests: CapturedTurn[] = []
-  readonly trace = new Trace()
-  /** Events that are kept no longer. */
-  dropped = 0
+  readonly #events: AgentEvent[] = []
+  readonly #requests: CapturedTurn[] = []
+  readonly #trace = new Trace()
+  #dropped = 0
   readonly #version = signal(0)
   readonly #misfits = signal(noMisfits)
 
   get version(): ReadonlySignal<number> {
     return this.#version
+  }
+
+  get events(): readonly AgentEvent[] {
+    return this.#followed(this.#events)
+  }
+
+  /** In the order in which they were sent. */
+  get requests(): readonly CapturedTurn[] {
+    return this.#followed(this.#requests)
+  }
+
+  get trace(): Trace {
+    return this.#followed(this.#trace)
+  }
+
+  /** Events that are kept no longer. */
+  get dropped(): number {
+    return this.#followed(this).#dropped
   }
 
   /** Answers that are not as they were asked for. */
@@ -36,43 +55,48 @@ export class EventLog {
   }
 
   add(event: AgentEvent): void {
-    this.events.push(frozen(event))
-    this.trace.accept(event)
+    this.#events.push(frozen(event))
+    this.#trace.accept(event)
     const inner = event.type === 'childEvent' ? event.event : event
     if (inner.type === 'turnRequest') this.#capture(inner)
     if (event.type === 'messageStart' || event.type === 'messageEnd') this.#compare(event)
-    if (this.events.length <= eventLimit) return
-    this.events.splice(0, eventLimit / 5)
-    this.dropped += eventLimit / 5
+    if (this.#events.length <= eventLimit) return
+    this.#events.splice(0, eventLimit / 5)
+    this.#dropped += eventLimit / 5
   }
 
   /** Takes in loops that were recorded before this page began to listen. */
   restore(loops: readonly LoopRecord[]): void {
     for (const { parallelGroup, startedAt } of loops) {
-      if (parallelGroup?.isSelected) this.trace.group(parallelGroup.allLoopIds, startedAt)
+      if (parallelGroup?.isSelected) this.#trace.group(parallelGroup.allLoopIds, startedAt)
     }
-    const known = new Set(this.requests.map(turnKey))
+    const known = new Set(this.#requests.map(turnKey))
     const events = loops.flatMap((loop) => loop.events.map(({ event }) => event))
     // Branches ran at the same time, so their events are mixed.
     for (const event of events.sort((a, b) => a.at - b.at)) this.add(event)
     for (const loop of loops) {
-      if (loop.events.length === 0) this.trace.acceptRecord(loop)
+      if (loop.events.length === 0) this.#trace.acceptRecord(loop)
       for (const { turnId, requestPayload } of loop.turns) {
         if (requestPayload !== undefined && !known.has(turnKey(turnId))) this.#capture({ ...turnId, request: requestPayload })
       }
     }
     void misfitsIn({ loops }).then((found) => this.#tell(found))
-    this.trace.roots.sort((a, b) => a.startedAt - b.startedAt)
+    this.#trace.roots.sort((a, b) => a.startedAt - b.startedAt)
   }
 
   /** Tells who looks that there is something new. */
   publish(): void {
-    this.#version.value += 1
+    this.#version.value = this.#version.peek() + 1
+  }
+
+  #followed<T>(part: T): T {
+    void this.#version.value
+    return part
   }
 
   /** Has the answer compared with what its request asked for. */
   #compare({ type, message, loopId }: Extract<AgentEvent, { type: 'messageStart' | 'messageEnd' }>): void {
-    const form = message.role === 'assistant' ? this.requests.findLast((turn) => turn.loopId === loopId)?.request.responseFormat : undefined
+    const form = message.role === 'assistant' ? this.#requests.findLast((turn) => turn.loopId === loopId)?.request.responseFormat : undefined
     if (message.role !== 'assistant' || form === undefined) return
     if (type === 'messageStart') expectForm(message, form)
     else void misfitOf(message, form).then((misfit) => misfit && this.#tell(new Map([[message.id, misfit]])))
@@ -80,16 +104,16 @@ export class EventLog {
 
   #tell(found: Misfits): void {
     if (found.size === 0) return
-    for (const { turn, word } of found.values()) if (turn !== undefined) this.trace.mark(turn, word)
+    for (const { turn, word } of found.values()) if (turn !== undefined) this.#trace.mark(turn, word)
     this.#misfits.value = new Map([...this.#misfits.value, ...found])
     this.publish()
   }
 
   #capture({ loopId, turnIndex, request }: CapturedTurn): void {
     const captured = { loopId, turnIndex, request }
-    const at = this.requests.findLastIndex((other) => turnKey(other) === turnKey(captured))
-    if (at < 0) this.requests.push(captured)
-    else this.requests[at] = captured
+    const at = this.#requests.findLastIndex((other) => turnKey(other) === turnKey(captured))
+    if (at < 0) this.#requests.push(captured)
+    else this.#requests[at] = captured
   }
 }
 
