@@ -42,7 +42,7 @@ const ofPackage = [
   'test/examples/runtimes.test.ts',
   'test/adapters/cloudflare/{worker,deploy}.test.ts',
   'test/adapters/cloudflare/session/{stores,endpoint,example,handoff,live-edge,three-clients}.test.ts',
-  'test/adapters/node/cli/{clipboard-image,colours,files,first-day,forms,playground,typing}.test.ts',
+  'test/adapters/node/cli/{clipboard-image,colours,files,first-day,forms,playground,served-page,typing}.test.ts',
   'test/adapters/node/session/long-session-memory.test.ts',
   'test/adapters/postgres/{lost-replies,many-processes,postgres-live-sessions,postgres-live-ways,silent-database,stolen-leases,unwilling-database,written-by-hand}.test.ts',
   'test/client/durable-objects.test.ts',

@@ -85,7 +85,8 @@ const app = createWorker<Bindings>({
 /** What the playground says of the model, before it has asked it anything. */
 app.get('/about', (c) => {
   const { config } = modelOf(c.env)
-  return c.json({ model: config.name, isScripted: c.env.ANTHROPIC_API_KEY === undefined, contextTokens: contextLimitOf(config) })
+  const isScripted = c.env.ANTHROPIC_API_KEY === undefined
+  return c.json({ model: config.name, isScripted, contextTokens: contextLimitOf(config), cost: config.cost })
 })
 
 /** For agents that run in the page: this Worker adds the key, and sees to it that nobody spends too much of it. */

@@ -110,3 +110,8 @@ test('all conversations can be reached and found, however many there are', async
   await page.getByRole('button', { name: 'Earlier conversations' }).click()
   await expect(page.getByTestId('stored-session')).toHaveCount(111)
 })
+
+test('says where conversations are kept once the place is open, before anything is said', async ({ page }) => {
+  await page.goto(quickPage)
+  await expect(page.locator('.kept')).toContainText('In this browser only.')
+})

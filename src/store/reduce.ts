@@ -33,6 +33,7 @@ import { initialState, type RunState, type TurnView, withEntries } from './state
  *   the state cannot be cut and is skipped; `messageEnd` restores the exact text.
  * - An event of another run begins that run: messages, tools and usage go on, the rest starts again.
  * - A delta costs O(blocks of its message), never O(conversation) or O(text); one of a child also O(calls that run now).
+ * - A response that failed and was asked for again leaves `messages` once the next attempt has content; `usage` and `retries` count it. A history keeps it.
  * - The events of a child are reduced like those of a run, into `children`; only its newest 50 messages are kept.
  */
 export function reduce(state: RunState, event: AgentEvent): RunState {

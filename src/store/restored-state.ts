@@ -1,11 +1,12 @@
 import { waitingApprovals, waitingClientCalls } from '../base/questions.ts'
-import { type AgentMessage, callsToAnswer, type ToolResultMessage } from '../contract/message/message.ts'
+import { type AgentMessage, callsToAnswer, loopIdOf, type ToolResultMessage } from '../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../contract/model/usage.ts'
 import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
 import { openCallsOf } from '../types/tool/open-calls.ts'
+import { withoutFailedAttempts } from './failed-attempts.ts'
 import { settledView, withCallsOf } from './reduce-message.ts'
 import { cancelOpenCalls, endOfCall } from './reduce-tool.ts'
-import { initialState, type RunState, type ToolView, withEntries } from './state.ts'
+import { initialState, type MessageView, type RunState, type ToolView, withEntries } from './state.ts'
 
 /**
  * What a user interface shows of a conversation that was stored: begin with it when a page is loaded again, and reduce the events of the next run
@@ -33,9 +34,19 @@ export function restoredState(
     const left = tools[id]
     if (left !== undefined) tools = withEntries(tools, { [id]: { ...left, status: 'unknown' } })
   }
-  const views = messages.map((message) => settledView(message.id, message))
   const open = waiting(waiting(cancelOpenCalls(tools), approvals, 'pendingApproval'), clientCalls, 'pendingClient')
-  return { ...state, messages: views, tools: open, approvals, clientCalls, usage }
+  return { ...state, messages: settledViews(messages), tools: open, approvals, clientCalls, usage }
+}
+
+/** As while they came: a response that failed gives its place to the next attempt that has content. */
+function settledViews(messages: readonly AgentMessage[]): readonly MessageView[] {
+  const views: MessageView[] = []
+  for (const message of messages) {
+    const isAttempt = message.role === 'assistant' && message.content.length > 0
+    if (isAttempt) views.length = withoutFailedAttempts(views, loopIdOf(message)).length
+    views.push(settledView(message.id, message))
+  }
+  return views
 }
 
 /** The calls with which a history ends, except for those that a run has left on purpose. */

@@ -6,12 +6,14 @@ import type { RunState } from '../../../src/store/index.ts'
 import { Ending, RaceCard } from '../late/conversation-parts.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { scrollable } from '../parts/scrollable.ts'
+import type { Connection } from '../remote/connection.ts'
 import type { Misfits } from '../state/log/answer-fit.ts'
 import type { CapturedTurn } from '../state/log/event-log.ts'
 import { whyEnded } from '../state/log/why-ended.ts'
 import type { Remedy } from '../state/notices/remedies.ts'
 import type { Race } from '../state/race/race.ts'
 import type { Selection } from '../state/selection.ts'
+import { ConnectionNotice } from '../status/connection-notice.tsx'
 import { RetryNotice } from '../status/retry-notice.tsx'
 import { BrokenOff } from './ending/broken-off.tsx'
 import type { MessageActions } from './message.tsx'
@@ -31,6 +33,8 @@ interface TranscriptProps {
   modelUrl: string | undefined
   /** Absent as `actions`. */
   onRemedy: ((remedy: Remedy) => void) | undefined
+  /** Whether the agent is reached. */
+  connection: Connection
   requests: readonly CapturedTurn[]
   misfits: Misfits
   /** Whether the agent is in this page, where its settings are. */
@@ -45,7 +49,7 @@ interface TranscriptProps {
 
 /** The transcript. It follows the newest line until the reader scrolls up, and shows what is selected. */
 export function Transcript(props: TranscriptProps) {
-  const { state, race, selection, isElsewhere, actions, modelUrl, onRemedy, isEmpty, welcome, hasSettings, ...rest } = props
+  const { state, race, selection, isElsewhere, actions, modelUrl, onRemedy, isEmpty, welcome, hasSettings, connection, ...rest } = props
   const box = useRef<HTMLElement>(null)
   const lines = useRef<HTMLDivElement>(null)
   const lastTop = useRef(0)
@@ -122,7 +126,8 @@ export function Transcript(props: TranscriptProps) {
           <MessageList box={box} isFollowing={isFollowing} state={state} selection={selection} actions={actions} {...rest} />
           {race && <RaceCard race={race} />}
           <RetryNotice retry={state.retry} />
-          <Waiting state={state} onStop={onRemedy && (() => onRemedy('stop'))} />
+          {connection === 'open' && <Waiting state={state} onStop={onRemedy && (() => onRemedy('stop'))} />}
+          {ending === false && <ConnectionNotice connection={connection} />}
           {!isEmpty && ending}
           {!isElsewhere && <BrokenOff state={state} onGoOn={actions?.goOn} />}
         </div>

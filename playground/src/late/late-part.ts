@@ -1,8 +1,9 @@
+import { signal } from '@preact/signals'
 import { isMissingPart, MissingPart } from './missing-part.ts'
 
 /** Code of the page that comes when it is needed. */
 export interface LatePart<Part> {
-  /** The part, once it is there. */
+  /** The part, once it is there. A component or effect that reads it follows it. */
   readonly loaded: Part | undefined
   /** Resolves with it. Rejects where it cannot be had; the next call tries again. */
   load(): Promise<Part>
@@ -10,13 +11,14 @@ export interface LatePart<Part> {
 
 /** What `load` gives, asked for once. */
 export function latePart<Part>(load: () => Promise<Part>): LatePart<Part> {
-  let loaded: Part | undefined
+  const loaded = signal<Part | undefined>(undefined)
   let loading: Promise<Part> | undefined
 
   async function attempt(): Promise<Part> {
     try {
-      loaded = await load()
-      return loaded
+      const part = await load()
+      loaded.value = part
+      return part
     } catch (error) {
       loading = undefined
       throw isMissingPart(error) ? new MissingPart(error) : error
@@ -25,7 +27,7 @@ export function latePart<Part>(load: () => Promise<Part>): LatePart<Part> {
 
   return {
     get loaded() {
-      return loaded
+      return loaded.value
     },
     load() {
       loading ??= attempt()

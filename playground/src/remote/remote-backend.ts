@@ -1,11 +1,13 @@
 import { type RemoteSession, remoteSession } from '../../../src/client/index.ts'
-import { compactsAt, unknownCost } from '../../../src/context/index.ts'
 import { memorySessionStore } from '../../../src/index.ts'
 import { exportSession, parseSession, type Session, SessionError } from '../../../src/session/index.ts'
 import { keyOf } from '../models/key-vault.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from '../state/backend/chat-port.ts'
 import { undefinedWhereUnknown } from '../state/backend/unknown-session.ts'
+import { type WatchedConnection, watchedConnection } from './connection.ts'
+import { linkTokenFor } from './link-token.ts'
+import { factsFrom } from './model-facts.ts'
 import { type ServerCalls, serverCalls } from './server-calls.ts'
 import { serverOwner, serverUrl } from './server-url.ts'
 
@@ -13,7 +15,7 @@ import { serverOwner, serverUrl } from './server-url.ts'
 export async function openRemoteBackend(settings: Settings): Promise<Backend> {
   const url = serverUrl(settings)
   const headers = () => {
-    const token = keyOf(serverOwner(url))
+    const token = keyOf(serverOwner(url)) ?? linkTokenFor(url)
     return token === undefined ? {} : { authorization: `Bearer ${token}` }
   }
   const calls = serverCalls(url, headers)
@@ -37,24 +39,25 @@ class RemoteBackend implements Backend {
   }
 
   begin(sessionId: string = crypto.randomUUID()): ChatPort {
-    return this.#port(this.#agent(sessionId))
+    const connection = watchedConnection()
+    return this.#port(this.#agent(sessionId, connection), connection)
   }
 
   async open(sessionId: string, loopId?: string): Promise<ChatPort> {
-    const agent = this.#agent(sessionId)
+    const connection = watchedConnection()
+    const agent = this.#agent(sessionId, connection)
     // Read before the run that is on is listened to: whoever shows it must miss nothing of that.
     const session = await this.read(sessionId).catch(undefinedWhereUnknown)
     await agent.load(loopId === undefined ? {} : { loopId })
     const isOutdated = agent.currentRun === undefined && session?.loops.at(-1)?.status === 'running'
-    return this.#port(agent, isOutdated ? await this.read(sessionId) : session)
+    return this.#port(agent, connection, isOutdated ? await this.read(sessionId) : session)
   }
 
-  #agent(sessionId: string): RemoteSession {
-    // The page itself shows what a logger is told.
-    return remoteSession({ url: this.#url, sessionId, headers: this.#headers, logger: false })
+  #agent(sessionId: string, { fetch, logger }: WatchedConnection): RemoteSession {
+    return remoteSession({ url: this.#url, sessionId, headers: this.#headers, fetch, logger })
   }
 
-  #port(agent: RemoteSession, session?: Session): ChatPort {
+  #port(agent: RemoteSession, { state: connection }: WatchedConnection, session?: Session): ChatPort {
     let opened = session
     // Several answers at once are only in what was brought here: their events do not change.
     const groups = new Map(session?.loops.flatMap((loop) => (loop.parallelGroup === undefined ? [] : [[loop.loopId, loop.events]])))
@@ -65,6 +68,7 @@ class RemoteBackend implements Backend {
     return {
       agent,
       model: this.#model,
+      connection,
       queued: agent.queued,
       async recorded() {
         const known = opened
@@ -157,18 +161,4 @@ const latest = 8.64e15
 /** Milliseconds, 0 for what is no time. */
 function timeFrom(value: unknown): number {
   return typeof value === 'number' && Math.abs(value) <= latest ? value : 0
-}
-
-/** What the server says of its model; what it does not say is unknown. */
-function factsFrom(about: unknown): ModelFacts {
-  const { model, isScripted, contextTokens } = Object(about)
-  const tokens = typeof contextTokens === 'number' && contextTokens > 0 ? contextTokens : 200_000
-  return {
-    name: typeof model === 'string' ? model : 'Server',
-    isScripted: isScripted === true,
-    contextTokens: tokens,
-    // As an agent does that was told nothing else.
-    compactsAt: compactsAt({ maxContextTokens: tokens }, { contextWindow: tokens, maxTokens: 0 }) ?? tokens,
-    cost: unknownCost,
-  }
 }

@@ -55,6 +55,11 @@ export function ModelTab({ draft, onChange }: TabProps) {
   )
 }
 
+const tokenHint =
+  endpoint === undefined
+    ? "What the server's authorize wants; none on loopback."
+    : 'The link of phi brought one. Enter the token of a new link only if phi was started again on this port.'
+
 function ServerFields({ draft, onChange }: TabProps) {
   const url = serverUrl(draft)
   return (
@@ -67,7 +72,7 @@ function ServerFields({ draft, onChange }: TabProps) {
           onInput={({ currentTarget }) => onChange({ ...draft, serverUrl: currentTarget.value })}
         />
       </Field>
-      <KeyField key={url} owner={serverOwner(url)} label="Access token" hint="What the server's authorize wants; none on loopback." />
+      <KeyField key={url} owner={serverOwner(url)} label="Access token" hint={tokenHint} />
       <p class="settings-note">
         Model, tools and limits are the server's, and so several set-ups cannot be compared there. Requests, and the trace after a reload,
         are as far as it shows and keeps them.

@@ -11,6 +11,9 @@ import type { ServedAgent } from './served-agent.ts'
 /** Where the page finds its agent. */
 const endpoint = '/agent'
 
+/** The page shows its only user what the model is sent. */
+const captured = { captureTurnRequests: true }
+
 /** Whose agent is served. */
 export interface AgentHome {
   /** The one of now: what is made for other sessions is made like it. */
@@ -55,6 +58,7 @@ export async function serveAgent(home: AgentHome, { port, logger }: { port: numb
       return held.value
     },
     async share(agent) {
+      agent.configure(captured)
       const held = await sessions.hold({ sessionId: agent.sessionId }, (live) => live.adopt(agent))
       letGo()
       letGo = held.letGo
@@ -71,7 +75,7 @@ export async function serveAgent(home: AgentHome, { port, logger }: { port: numb
 function sessionsOf(home: AgentHome, logger: Logger): SessionsHere {
   const agent = () => {
     const { session: _store, journal: _none, ...settings } = home.agent.settings
-    return settings
+    return { ...settings, ...captured }
   }
   return new SessionsHere({ store: home.store, agent, logger }, { onAgent: (_address, made) => home.goOnWith(made) })
 }
@@ -79,11 +83,11 @@ function sessionsOf(home: AgentHome, logger: Logger): SessionsHere {
 /** The routes of the agent, and what the page says of its model before it has asked it anything. */
 function endpointOf(home: AgentHome, sessions: SessionsHere, token: string) {
   const isLetIn = bearer(token)
-  const app = createAgentApp({ sessions, authorize: isLetIn })
+  const app = createAgentApp({ sessions, authorize: isLetIn, turnRequests: true })
   app.get('/about', async (c) => {
     if (!(await isLetIn(c))) return c.json({}, 401)
-    const { config } = home.agent.settings.model
-    return c.json({ model: config.name, isScripted: config.provider === 'scripted', contextTokens: contextLimitOf(config) })
+    const { name, provider, cost, ...limits } = home.agent.settings.model.config
+    return c.json({ model: name, isScripted: provider === 'scripted', contextTokens: contextLimitOf(limits), cost })
   })
   return (request: Request, env: object): Response | Promise<Response> => {
     const { origin, pathname, search } = new URL(request.url)

@@ -20,8 +20,7 @@ export function RequestTab({ desk, conversation }: TabProps) {
   const isRaw = useSignal(false)
   const { turn, previous, next } = selectedRequest(conversation.log.requests, desk.selection.value)
   const blocks = useMemo(() => (turn === undefined ? [] : blocksOf(turn.request, previous?.request)), [turn, previous])
-  if (turn === undefined)
-    return <p class="nothing">{desk.selection.value === undefined ? 'Nothing was sent yet.' : 'This turn has no captured request.'}</p>
+  if (turn === undefined) return <p class="nothing">{whyNone({ desk, conversation })}</p>
   const { request, turnIndex, loopId } = turn
   const show = (other: CapturedTurn | undefined) => other && desk.select({ loopId: other.loopId, turnIndex: other.turnIndex })
   const tokens = blocks.reduce((sum, block) => sum + block.tokens, 0)
@@ -82,6 +81,14 @@ export function RequestTab({ desk, conversation }: TabProps) {
       )}
     </div>
   )
+}
+
+/** Why there is no request to show. */
+function whyNone({ desk, conversation }: TabProps): string {
+  if (desk.selection.value !== undefined) return 'This turn has no captured request.'
+  if (conversation.state.value.turns.length === 0) return 'Nothing was sent yet.'
+  if (conversation.chat.connection === undefined) return 'The requests of this conversation were not captured.'
+  return 'The server does not show its requests. Set turnRequests: true there, and captureTurnRequests: true on the agent.'
 }
 
 function usageOf(turns: readonly { loopId: string; turnIndex: number; usage?: Usage }[], turn: CapturedTurn) {

@@ -1,3 +1,4 @@
+import type { AnnotatedRequest } from '../../../../src/context/index.ts'
 import { percent, short } from '../../parts/figures.ts'
 import type { Conversation } from '../../state/conversation/conversation.ts'
 import { promptTokens } from '../../state/log/prompt-tokens.ts'
@@ -8,14 +9,7 @@ export function ContextGauge({ conversation }: { conversation: Conversation }) {
   const { model } = conversation.chat
   const used = promptTokens(conversation.state.value)
   const newest = conversation.log.requests.findLast(({ loopId }) => !loopId.includes('.sub.'))
-  const blocks = newest === undefined ? [] : blocksOf(newest.request, undefined)
-  const parts = [
-    { name: 'Tools', kind: 'tools', tokens: sum(blocks, ({ origin }) => origin === 'tools') },
-    { name: 'System prompt', kind: 'system', tokens: sum(blocks, ({ origin }) => origin === 'systemPrompt') },
-    { name: 'User', kind: 'user', tokens: sum(blocks, ({ role }) => role === 'user') },
-    { name: 'Assistant', kind: 'assistant', tokens: sum(blocks, ({ role }) => role === 'assistant') },
-    { name: 'Tool results', kind: 'results', tokens: sum(blocks, ({ role }) => role === 'toolResult') },
-  ]
+  const parts = newest === undefined ? [{ name: 'In use', kind: 'used', tokens: used }] : partsOf(newest.request)
   return (
     <section class="gauge" aria-label="Context">
       <header>
@@ -48,6 +42,18 @@ export function ContextGauge({ conversation }: { conversation: Conversation }) {
       </ul>
     </section>
   )
+}
+
+/** What a request is made of; tokens are estimates. */
+function partsOf(request: AnnotatedRequest) {
+  const blocks = blocksOf(request, undefined)
+  return [
+    { name: 'Tools', kind: 'tools', tokens: sum(blocks, ({ origin }) => origin === 'tools') },
+    { name: 'System prompt', kind: 'system', tokens: sum(blocks, ({ origin }) => origin === 'system prompt') },
+    { name: 'User', kind: 'user', tokens: sum(blocks, ({ role }) => role === 'user') },
+    { name: 'Assistant', kind: 'assistant', tokens: sum(blocks, ({ role }) => role === 'assistant') },
+    { name: 'Tool results', kind: 'results', tokens: sum(blocks, ({ role }) => role === 'toolResult') },
+  ]
 }
 
 function sum<Block extends { tokens: number }>(blocks: readonly Block[], isCounted: (block: Block) => boolean): number {

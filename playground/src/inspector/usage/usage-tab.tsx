@@ -25,7 +25,13 @@ export function UsageTab({ desk, conversation }: TabProps) {
         <Figure
           name="Cost"
           value={dollarsOf(spent)}
-          hint={model.isScripted ? 'at example prices; the model is scripted' : spent !== undefined ? '' : 'the settings have no prices'}
+          hint={
+            model.isScripted
+              ? 'at example prices; the model is scripted'
+              : spent !== undefined
+                ? ''
+                : 'the prices of this model are unknown'
+          }
         />
         <Figure name="Tokens" value={count(usage.totalTokens)} />
         <Figure name="Turns" value={count(turns.length)} />

@@ -19,7 +19,8 @@ export function openedState(agent: Said, loops: readonly LoopRecord[]): RunState
   const views = new Map(replayed.messages.map((view) => [view.id, view]))
   const said = restored.messages.map((view) => withTimes(view, views.get(view.id)))
   // Its end may be recorded, although the event of its end is not.
-  const seen = [...said, ...cutOff(replayed).filter(({ id }) => !said.some((view) => view.id === id))]
+  const left = cutOff(replayed).filter(({ id }) => !said.some((view) => view.id === id))
+  const seen = left.length === 0 ? said : [...said.filter((view) => !isTriedAgain(view, replayed)), ...left]
   // A call may have any id, also constructor.
   const tools: Record<string, ToolView> = Object.create(null)
   for (const [id, tool] of Object.entries(restored.tools)) tools[id] = withStory(tool, replayed.tools[id])
@@ -31,6 +32,11 @@ export function openedState(agent: Said, loops: readonly LoopRecord[]): RunState
 /** The answer that was being written when its page ended. It is in no history: the model is asked again. */
 function cutOff({ live }: RunState): MessageView[] {
   return live === undefined || live.blocks.length === 0 ? [] : [{ ...live, status: 'done' }]
+}
+
+/** Whether the loop that was cut off had asked again for this response: what came then is in its place. */
+function isTriedAgain({ message }: MessageView, { loopId }: RunState): boolean {
+  return message?.role === 'assistant' && message.stopReason === 'error' && 'turnId' in message && message.turnId?.loopId === loopId
 }
 
 /** How the last run ended, where it did not do what it was asked. */

@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Settings } from '../../settings/settings.ts'
 import type { Conversation } from '../conversation/conversation.ts'
-import { runWords } from '../log/run-words.ts'
+import { connectionWords, runWords } from '../log/run-words.ts'
 
 /** What a conversation does while another one is shown, and the word for it. `done` and `notDone`: it has ended since it was shown last. */
 export interface Activity {
@@ -69,11 +69,12 @@ export function isBusy({ chat, race, isSending }: Conversation): boolean {
   return chat.agent.currentRun !== undefined || race.value?.isRunning === true || isSending.value
 }
 
-function activityOf({ state, race }: Conversation): Activity | undefined {
+function activityOf({ state, race, chat }: Conversation): Activity | undefined {
   const { status, approvals, inputs } = state.value
   if (approvals.length > 0 || inputs.length > 0) return { kind: 'needsYou', word: asksWord }
   const isRunning = status === 'running' || race.value?.isRunning === true
-  return isRunning ? { kind: 'running', word: runWords.running } : undefined
+  const word = connectionWords[chat.connection?.value ?? 'open'] ?? runWords.running
+  return isRunning ? { kind: 'running', word } : undefined
 }
 
 function without<Value>(map: ReadonlyMap<string, Value>, key: string): ReadonlyMap<string, Value> {

@@ -96,7 +96,8 @@ export class EventLog {
 
   /** Has the answer compared with what its request asked for. */
   #compare({ type, message, loopId }: Extract<AgentEvent, { type: 'messageStart' | 'messageEnd' }>): void {
-    const form = message.role === 'assistant' ? this.#requests.findLast((turn) => turn.loopId === loopId)?.request.responseFormat : undefined
+    const form =
+      message.role === 'assistant' ? this.#requests.findLast((turn) => turn.loopId === loopId)?.request.responseFormat : undefined
     if (message.role !== 'assistant' || form === undefined) return
     if (type === 'messageStart') expectForm(message, form)
     else void misfitOf(message, form).then((misfit) => misfit && this.#tell(new Map([[message.id, misfit]])))
