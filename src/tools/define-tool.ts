@@ -23,7 +23,7 @@ import { enforceableAs } from '../validation/enforceable-schema.ts'
 import { isStandardSchema, toolJsonSchema } from '../validation/tool-parameters.ts'
 
 /** What `defineTool` takes: an `AgentTool` whose arguments still have their type. */
-export interface ToolOptions<Parameters extends ToolParameters, Args, Name = string, Result = ToolOutput> {
+export interface ToolOptions<Parameters extends ToolParameters, Args, Name = string, Result = unknown> {
   /** What the model calls: `[a-zA-Z0-9_-]{1,64}`. */
   name: Name
   /** For people. Default: `name`. */
@@ -41,8 +41,26 @@ export interface ToolOptions<Parameters extends ToolParameters, Args, Name = str
   timeoutMs?: number
   /** It ends soon after its signal: a call that is cut off waits up to three seconds for what it still has to say. For tools that run loops or processes. */
   endsOnAbort?: boolean
-  execute(args: Args, ctx: ToolContext): Promise<Result> | Result
+  /** What it returns, or a promise of that, becomes JSON: see {@link ToolOutput}. */
+  execute(args: Args, ctx: ToolContext): Result
 }
+
+/** Values that JSON cannot hold, or of which it keeps nothing. */
+type Unshown = bigint | symbol | ((...args: never) => unknown) | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+
+/** The values that a result may not be; nothing of `any`, which says nothing. */
+type UnshownIn<Result> = 0 extends 1 & Result ? never : Extract<Result, Unshown>
+
+/** Refuses such a result at `execute`, in words that the compiler shows. */
+type JsonOnly<Result> = [UnshownIn<Awaited<Result>>] extends [never]
+  ? unknown
+  : { execute(...args: never): 'JSON cannot hold what execute returns: return text, a JSON value, or { content }.' }
+
+/** What `execute` gets: what the Standard Schema makes, or the type that is given beside a JSON Schema. */
+type ArgsOf<Schema, Args> = Schema extends StandardSchema ? SchemaOutput<Schema> : Args
+
+/** What a caller of the tool passes. */
+type InputOf<Schema, Args> = Schema extends StandardSchema ? SchemaInput<Schema> : Args
 
 /**
  * Makes a tool. The type of the arguments comes from the Standard Schema, or is given beside a JSON Schema: `defineTool<{ path: string }>(…)`.
@@ -62,12 +80,14 @@ export interface ToolOptions<Parameters extends ToolParameters, Args, Name = str
  *   execute: ({ a, b }) => String(a + b),
  * })
  */
-export function defineTool<Schema extends StandardSchema, const Name extends string = string, Result extends ToolOutput = ToolOutput>(
-  options: ToolOptions<Schema, SchemaOutput<Schema>, Name, Result>,
-): DefinedTool<Name, SchemaInput<Schema>, Result>
-export function defineTool<Args extends object = JsonObject, const Name extends string = string, Result extends ToolOutput = ToolOutput>(
-  options: ToolOptions<JsonSchema, Args, Name, Result>,
-): DefinedTool<Name, Args, Result>
+export function defineTool<
+  Args extends object = JsonObject,
+  const Name extends string = string,
+  Result = unknown,
+  Schema extends ToolParameters = JsonSchema,
+>(
+  options: ToolOptions<Schema, ArgsOf<Schema, Args>, Name, Result> & JsonOnly<Result>,
+): DefinedTool<Name, InputOf<Schema, Args>, Awaited<Result>>
 export function defineTool<Args>(options: ToolOptions<ToolParameters, Args>): AgentTool {
   checkTool(options)
   const { needsApproval, execute, ...rest } = options

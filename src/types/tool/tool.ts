@@ -101,11 +101,10 @@ export interface BackgroundTasks {
 }
 
 /**
- * What a tool may return: a `ToolResult`, whose `content` may be a string, or any JSON value, which becomes text, and `details` where it is none. A tool that
- * returns nothing has the result `(no output)`.
+ * What a tool may return: a `ToolResult`, whose `content` may be a string, or any value. Of a value the model gets the text and the application gets `details`:
+ * both are what `JSON.stringify` makes of it. A tool that returns nothing has the result `(no output)`.
  */
-// biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement has this type
-export type ToolOutput = ToolResult | (Omit<ToolResult, 'content'> & { content: string }) | JsonValue | undefined | void
+export type ToolOutput = unknown
 
 /** How a tool describes its arguments: a Standard Schema (zod 4, valibot, …) or a JSON Schema with an object at its root. */
 export type ToolParameters = StandardSchema | JsonSchema
@@ -165,5 +164,5 @@ export interface AgentTool {
   readonly client?: ClientRun
   /** Tools that are offered wherever this one is. Default: none. */
   readonly companions?: readonly AgentTool[]
-  execute(args: JsonObject, ctx: ToolContext): Promise<ToolOutput> | ToolOutput
+  execute(args: JsonObject, ctx: ToolContext): ToolOutput
 }

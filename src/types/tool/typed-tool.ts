@@ -18,14 +18,23 @@ export interface DefinedTool<Name extends string = string, Input = JsonObject, O
   readonly '~types'?: { input: Input; output: OutputOf<Output> }
 }
 
-/** What a page is shown of a result: `details` where the tool returns a `ToolResult`, else what it returned. A scalar may come as its text. */
+/** What a page gets of a result: `details` if the tool returns a `ToolResult`, else the JSON of what it returned. A scalar may come as its text. */
 export type OutputOf<Returned> = Returned extends ToolResult
   ? Returned extends { details: infer Details }
-    ? Details
+    ? JsonOf<Details>
     : JsonValue
   : Returned extends number | boolean | null
     ? Returned | string
-    : Returned
+    : JsonOf<Returned>
+
+/** What comes back of a value that went through JSON: a `Date` is its text. */
+export type JsonOf<Value> = 0 extends 1 & Value
+  ? Value
+  : Value extends { toJSON(...args: never): infer Json }
+    ? Json
+    : Value extends object
+      ? { [Key in keyof Value]: JsonOf<Value[Key]> }
+      : Value
 
 /** The types of these tools by name. */
 export type TypesOfTools<Tool extends AgentTool> = {
