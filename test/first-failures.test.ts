@@ -205,7 +205,8 @@ describe('a mistake in the program is told where it is made', () => {
     const agent = agentWith({})
     const run = agent.prompt('one')
     expect(() => agent.prompt('two')).toThrow(
-      'The agent is already running. Use steer() or followUp(), abort() it, or await run.result first.',
+      'An Agent is one conversation, and this one is already running. Make an Agent for each person or chat. ' +
+        'In this conversation, use steer() or followUp(), abort() it, or await run.result first.',
     )
     await run.result
   })

@@ -84,6 +84,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
     steering: new RunQueue(agent.steering, settings.steeringMode),
     followUps: new RunQueue(agent.followUps, settings.followUpMode),
   }
+  conversation.warnIfUnstored(settings)
   const journal = settings.session && conversation.journalIn(settings.session)
   const recorded = journal === undefined ? {} : { journal }
   const configWith = (asked: PromptSettings): LoopConfig => {

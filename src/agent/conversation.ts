@@ -1,4 +1,5 @@
 import { copyJson } from '../base/json/copy-json.ts'
+import { logWarning } from '../base/log-warning.ts'
 import { waitingApprovals, waitingClientCalls } from '../base/questions.ts'
 import type { ContextState } from '../contract/context/context-change.ts'
 import { ConfigError, SessionError } from '../contract/errors.ts'
@@ -52,9 +53,26 @@ export class Conversation {
   recorder: { journal?: SessionJournal } = {}
   /** What it shares with its pages. Shared with forks too. */
   shared: SessionState | undefined
+  /** The session has an id of the caller, and no run has begun. */
+  #isNewlyNamed: boolean
 
-  constructor(messages: readonly MessageInput[], agentId: string = newId(), sessionId: string = newId()) {
-    this.context = { ...blank, messages: toHistory(messages, 'messages'), agentId, sessionId }
+  constructor(messages: readonly MessageInput[], agentId: string = newId(), sessionId?: string) {
+    this.context = { ...blank, messages: toHistory(messages, 'messages'), agentId, sessionId: sessionId ?? newId() }
+    this.#isNewlyNamed = sessionId !== undefined
+  }
+
+  /** Warns before the first run of a session that the caller named and nobody stores: its id alone keeps nothing. */
+  warnIfUnstored({ session, journal, logger }: Pick<AgentSettings, 'session' | 'journal' | 'logger'>): void {
+    const isUnstored = this.#isNewlyNamed && session === undefined && journal === undefined && this.recorder.journal === undefined
+    this.#isNewlyNamed = false
+    if (!isUnstored) return
+    const { agentId, sessionId } = this.context
+    logWarning(logger, 'sessionNotStored', {
+      sessionId,
+      agentId,
+      message: 'The agent has a sessionId and no store: nothing of its session is stored or read.',
+      hint: 'Pass session: a store, or make the agent with resumeAgent(store, id, settings).',
+    })
   }
 
   /** Calls at the end of the history that wait for a person, or would: those whose process ended before anybody could answer. */
@@ -134,6 +152,7 @@ export class Conversation {
     if (lastLoopId !== undefined) this.context.lastLoopId = lastLoopId
     if (asked !== undefined) this.context.asked = asked
     this.recorder = other.recorder
+    this.#isNewlyNamed = false
     if (other.shared !== undefined) this.shared = other.shared
   }
 

@@ -87,7 +87,7 @@ const maxTold = 500
 /** Ids are for whoever keeps logs: in a console they would make each line another one. */
 function warnConsole(
   event: string,
-  { runId: _run, loopId: _loop, sessionId: _session, toolCallId: _call, message, hint, ...details }: JsonObject,
+  { runId: _run, loopId: _loop, sessionId: _session, agentId: _agent, toolCallId: _call, message, hint, ...details }: JsonObject,
 ): void {
   const sentences = [message, hint].filter((each) => typeof each === 'string')
   const rest = Object.keys(details).length > 0 ? [JSON.stringify(details)] : []

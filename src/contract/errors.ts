@@ -213,7 +213,11 @@ export class ConfigError extends PhiError<MisuseCode> {
 export class AgentBusyError extends PhiError {
   override readonly name = 'AgentBusyError'
   constructor() {
-    super('busy', 'The agent is already running. Use steer() or followUp(), abort() it, or await run.result first.')
+    super(
+      'busy',
+      'An Agent is one conversation, and this one is already running. Make an Agent for each person or chat. ' +
+        'In this conversation, use steer() or followUp(), abort() it, or await run.result first.',
+    )
   }
 
   static override isInstance(value: unknown): value is AgentBusyError {

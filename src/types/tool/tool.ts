@@ -1,5 +1,5 @@
 import type { ContextChange, RevertPolicy } from '../../contract/context/context-change.ts'
-import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonSchema } from '../../contract/json.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { InputQuestion } from '../../contract/run/run-facts.ts'
 import type { OnRunEnd } from '../../contract/run/settings.ts'
