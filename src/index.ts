@@ -58,6 +58,8 @@ export {
   type AgentRun,
   type DeepPartial,
   type ElementOf,
+  type OutputError,
+  type OutputIssue,
   type Receipt,
   type ReceiptStatus,
   RunError,

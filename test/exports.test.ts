@@ -11,7 +11,7 @@ const expected: Record<string, string> = {
     AgentEvent AgentMessage AgentOptions AgentRun AgentTool ApiKey DefinedTool InferTools AssistantMessage Citation Content CostConfig CostTier TokenRates UsageBeside CredentialProvider
     DeepPartial ElementOf ExecutionLimits FileCitations FileContent FileOptions ImageContent InputAnswer JsonObject JsonSchema JsonValue Logger MediaOptions Message MessageInput MisuseCode Model ModelConfig
     OpaqueContent ParseOutputOptions PendingApproval PendingClientCall PendingInput PromptInput PromptOptions ProviderErrorCode Receipt ReceiptStatus ResumeOptions
-    RequestSettings RetryConfig RunResult RunStatus ServiceToolContent SessionStore StandardSchema StopReason TextContent ThinkingContent ThinkingLevel ToolCallContent ToolChoice
+    RequestSettings RetryConfig OutputError OutputIssue RunResult RunStatus ServiceToolContent SessionStore StandardSchema StopReason TextContent ThinkingContent ThinkingLevel ToolCallContent ToolChoice
     ToolContext ToolErrorCode ToolOutput ToolResult ToolResultMessage Usage UserMessage`,
   './providers/anthropic': `
     anthropic anthropicProvider anthropicTools

@@ -1,3 +1,4 @@
+import { queueAdvice, refuseMore } from '../base/extra-arguments.ts'
 import { AgentBusyError } from '../contract/errors.ts'
 import type { AgentMessage, MessageInput, PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
@@ -115,8 +116,10 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
    * with tool calls and results, leaves the history; a session keeps it in the tree. Throws as `continueLoop`, and `ConfigError` `emptyHistory` where no
    * user has spoken, `unknownMessage` for another id; nothing has changed then.
    */
-  regenerate<Answer = Output>({ messageId, ...options }: PromptOptions<Answer> & { messageId?: string } = {}): AgentRun<NoInfer<Answer>> {
+  regenerate<Answer = Output>(given: PromptOptions<Answer> & { messageId?: string } = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
+    checkOptions(given, anObject)
+    const { messageId, ...options } = given
     const at = this.#conversation.lastSaidBy(messageId)
     return this.#conversation.rewound(at + 1, () => this.continueLoop({ kind: { kind: 'rerun', tag: 'regenerate' }, ...options }))
   }
@@ -186,12 +189,14 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   // Steering
 
   /** Queues a message for the next checkpoint of the run, or, when idle, for the beginning of the next one. */
-  steer(input: PromptInput): Receipt {
+  steer(input: PromptInput, ...more: never[]): Receipt {
+    refuseMore('steer', more, queueAdvice)
     return this.#run?.steer(input) ?? this.#steering.add(toMessages(input))
   }
 
   /** Queues a message that is answered when the agent would otherwise stop. */
-  followUp(input: PromptInput): Receipt {
+  followUp(input: PromptInput, ...more: never[]): Receipt {
+    refuseMore('followUp', more, queueAdvice)
     return this.#run?.followUp(input) ?? this.#followUps.add(toMessages(input))
   }
 
@@ -316,6 +321,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
    * and no two agents forked from one get the same loop id. See `exploreBranches`.
    */
   fork<Answer = Output>(overrides: Partial<Omit<AgentOptions<Answer>, 'agentId' | 'sessionId'>> = {}): Agent<NoInfer<Answer>> {
+    checkOptions(overrides, anObject, 'overrides')
     const agent = this.with({ ...overrides, agentId: this.agentId, sessionId: this.sessionId })
     agent.#conversation.descendFrom(this.#conversation)
     return agent

@@ -7,10 +7,10 @@ import { checkOptions } from '../contract/shape/read.ts'
 import { anObject, aSchema, options as optionsOf, withMethods } from '../contract/shape/shape.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
-import type { RunResult } from '../types/run/run.ts'
-import type { SchemaOutput, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
+import type { OutputError, OutputIssue, RunResult } from '../types/run/run.ts'
+import type { SchemaIssue, SchemaOutput, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
 import { withoutNulls } from '../validation/absent-nulls.ts'
-import { formatIssues } from '../validation/format-issues.ts'
+import { formatIssues, formatPath } from '../validation/format-issues.ts'
 import { type JsonCheck, jsonSchemaValidator } from '../validation/json-schema-validator.ts'
 import { answerSchemaOf, holderOf } from '../validation/response-format.ts'
 import { isStandardSchema } from '../validation/tool-parameters.ts'
@@ -63,12 +63,22 @@ export async function parseOutput(
   checkOptions(options, parseOptions)
   const result = await checkAnswer(schema, extractJson('role' in from ? from : lastAnswer(from)), options)
   if (result.issues === undefined) return result.value
-  throw new ProviderError('schemaMismatch', `The answer does not fit its schema:\n${formatIssues(result.issues, 'answer')}`)
+  throw new OutputMismatch(result.issues)
+}
+
+/** A response that its schema refuses. */
+class OutputMismatch extends ProviderError {
+  readonly issues: OutputIssue[]
+
+  constructor(issues: readonly SchemaIssue[]) {
+    super('schemaMismatch', `The answer does not fit its schema:\n${formatIssues(issues, 'answer')}`)
+    this.issues = issues.map(({ path = [], message }) => ({ path: formatPath(path), message }))
+  }
 }
 
 /**
- * Puts the value that `format` promises into a result. Never rejects: where the answer does not fit there is none, and a warning says why, unless another
- * has said it already.
+ * Puts the value that `format` promises into a result. Never rejects: if the response does not fit, `outputError` says why. A warning says it too, unless
+ * another one has.
  */
 export function outputReader(
   format: ResponseFormatInput,
@@ -82,11 +92,15 @@ export function outputReader(
       return { ...result, output: await outputOf(result, format, { ...(schemaValidator && { schemaValidator }) }) }
     } catch (error) {
       const isTold = stopReason === 'length' || stopReason === 'guardRail'
-      const hint = 'result.output is absent; parseOutput(result, schema) throws this.'
+      const hint = 'result.output is absent; result.outputError says why. repair: 1 asks the model once more.'
       if (!isTold) logWarning(logger, 'outputMismatch', { runId, loopId, message: errorText(error), hint })
-      return result
+      return { ...result, outputError: outputErrorOf(error, result.text) }
     }
   }
+}
+
+function outputErrorOf(error: unknown, text: string): OutputError {
+  return { message: errorText(error), issues: error instanceof OutputMismatch ? error.issues : [], text }
 }
 
 function outputOf(from: RunResult | AgentMessage, format: ResponseFormatInput, options: ParseOutputOptions): Promise<unknown> {

@@ -1,4 +1,6 @@
+import { queueAdvice, refuseMore } from '../base/extra-arguments.ts'
 import { logWarning } from '../base/log-warning.ts'
+import { approvedRequest, checkDenial } from '../base/questions.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { AgentMessage, PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
@@ -90,20 +92,23 @@ export class RunHandle extends LoggedRun implements AgentRun {
     return this.#messages.get(id)
   }
 
-  steer(input: PromptInput): Receipt {
+  steer(input: PromptInput, ...more: never[]): Receipt {
+    refuseMore('steer', more, queueAdvice)
     return this.#options.steering.add(toMessages(input))
   }
 
-  followUp(input: PromptInput): Receipt {
+  followUp(input: PromptInput, ...more: never[]): Receipt {
+    refuseMore('followUp', more, queueAdvice)
     return this.#options.followUps.add(toMessages(input))
   }
 
-  approve(request: ApprovalRef): void {
+  approve(request: ApprovalRef, ...more: never[]): void {
     this.#isAsked = true
-    this.#approvals.approve(request)
+    this.#approvals.approve(approvedRequest(request, more))
   }
 
-  deny(request: ApprovalRef | string, reason?: string): void {
+  deny(request: ApprovalRef | string, reason?: string, ...more: never[]): void {
+    checkDenial(reason, more)
     this.#isAsked = true
     this.#approvals.deny(request, reason)
   }

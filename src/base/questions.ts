@@ -1,12 +1,14 @@
 import { ConfigError } from '../contract/errors.ts'
+import { isObject, type JsonObject } from '../contract/json.ts'
 import type { ToolCallContent } from '../contract/message/content.ts'
 import { type AgentMessage, callsToAnswer } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EventBase, PendingApproval, PendingClientCall, PendingInput } from '../contract/run/run-facts.ts'
-import { fits } from '../contract/shape/read.ts'
-import { aJsonObject } from '../contract/shape/shape.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aJsonObject, aText, oneOf, options, required } from '../contract/shape/shape.ts'
 import type { ApprovalRef, InputAnswer, InputRef } from '../types/run/question.ts'
 import { openCallsOf, shownApprovalsOf, shownClientCallsOf } from '../types/tool/open-calls.ts'
+import { refuseMore } from './extra-arguments.ts'
 import { argumentsHash } from './json/arguments-hash.ts'
 import { copyJson } from './json/copy-json.ts'
 import { shortened } from './text/whole-characters.ts'
@@ -155,12 +157,34 @@ export function inputFor<Request extends PendingInput>(waiting: readonly Request
   throw new ConfigError('unknownInput', `No request for input "${id}" waits. See run.pendingInputs().`)
 }
 
-/** A copy of an answer. Throws `ConfigError` `invalidOption` for what is none. */
+const inputAnswer = options<{ action: InputAnswer['action']; content?: JsonObject }>({
+  action: required(oneOf('accept', 'decline', 'cancel')),
+  content: aJsonObject,
+})
+
+/** A copy of an answer. Throws `ConfigError` `invalidOption` for what is none, and for a key that it does not have. */
 export function checkedAnswer(given: InputAnswer): InputAnswer {
-  const { action, content }: { action?: unknown; content?: unknown } = Object(given)
-  if (action === 'decline' || action === 'cancel') return { action }
-  if (action === 'accept' && content === undefined) return { action }
-  if (action === 'accept' && fits(aJsonObject, content)) return { action, content: copyJson({ ...content }) }
-  const allowed = "{ action: 'accept', content? } with a JSON object, { action: 'decline' } or { action: 'cancel' }"
-  throw new ConfigError('invalidOption', `That is no answer to a request for input. It takes ${allowed}.`)
+  if (!isObject(given)) {
+    const allowed = "{ action: 'accept', content? } with a JSON object, { action: 'decline' } or { action: 'cancel' }"
+    throw new ConfigError('invalidOption', `That is no answer to a request for input. It takes ${allowed}.`)
+  }
+  checkOptions(given, inputAnswer, 'answer')
+  const { action } = given
+  if (action !== 'accept' || given.content === undefined) return { action }
+  return { action, content: copyJson({ ...given.content }) }
+}
+
+const decisionAdvice =
+  'It takes the request alone: a call runs with the arguments that were shown. To change them, deny the call and say why.'
+
+/** What an approval names. Throws as {@link shownRequest}, and for arguments after it: none of them would change the call. */
+export function approvedRequest(request: ApprovalRef, more: readonly unknown[]): ApprovalRef {
+  refuseMore('approve', more, decisionAdvice)
+  return shownRequest(request)
+}
+
+/** Throws `ConfigError` `invalidOption` for a reason that is no text, and for arguments after it. */
+export function checkDenial(reason: unknown, more: readonly unknown[]): void {
+  if (reason !== undefined) checkOptions(reason, aText, 'reason')
+  refuseMore('deny', more, 'It takes the request, or its id, and a reason.')
 }

@@ -1,5 +1,5 @@
 import { logWarning } from '../base/log-warning.ts'
-import { shownRequest } from '../base/questions.ts'
+import { approvedRequest, checkDenial, shownRequest } from '../base/questions.ts'
 import { AgentBusyError, errorText } from '../contract/errors.ts'
 import { newId } from '../contract/message/ids.ts'
 import type { AgentMessage, PromptInput } from '../contract/message/message.ts'
@@ -58,7 +58,7 @@ export class LiveRemoteSession implements ChatAgent {
       sessionId: options.sessionId,
       logger: options.logger,
       stop: (run) => void this.#stop(run),
-      queue: (kind, input, run) => this.#outbox.queue(kind, input, run),
+      queue: (kind, input, run, more) => this.#outbox.queue(kind, input, run, more),
       answer: (inputId, answer) => {
         const asked = { method: 'POST', path: `/inputs/${encodeURIComponent(inputId)}`, body: { ...answer } } as const
         this.#wire.json(asked).catch((error: unknown) => this.#warn('answerFailed', error))
@@ -123,12 +123,12 @@ export class LiveRemoteSession implements ChatAgent {
     this.#run?.abort()
   }
 
-  steer(input: PromptInput): Receipt {
-    return this.#outbox.queue('steer', input, this.#run)
+  steer(input: PromptInput, ...more: never[]): Receipt {
+    return this.#outbox.queue('steer', input, this.#run, more)
   }
 
-  followUp(input: PromptInput): Receipt {
-    return this.#outbox.queue('followUp', input, this.#run)
+  followUp(input: PromptInput, ...more: never[]): Receipt {
+    return this.#outbox.queue('followUp', input, this.#run, more)
   }
 
   get queued(): readonly QueuedReceipt[] {
@@ -180,11 +180,12 @@ export class LiveRemoteSession implements ChatAgent {
     return messages
   }
 
-  async approve(request: ApprovalRef): Promise<void> {
-    await this.#decide(shownRequest(request), true)
+  async approve(request: ApprovalRef, ...more: never[]): Promise<void> {
+    await this.#decide(approvedRequest(request, more), true)
   }
 
-  async deny(request: ApprovalRef | string, reason?: string): Promise<void> {
+  async deny(request: ApprovalRef | string, reason?: string, ...more: never[]): Promise<void> {
+    checkDenial(reason, more)
     await this.#decide(typeof request === 'string' ? { toolCallId: request } : shownRequest(request), false, reason)
   }
 

@@ -4,7 +4,7 @@ import { errorText } from '../contract/errors.ts'
 import type { OutputForm } from '../contract/model/request-settings.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import { checkOptions } from '../contract/shape/read.ts'
-import { aFunction, aText, listOf } from '../contract/shape/shape.ts'
+import { aFunction, aNumberFromZero, aText, listOf, options as optionsOf } from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
 import { type AgentRun, RunError, type RunResult } from '../types/run/run.ts'
 import { EventLog } from './event-log.ts'
@@ -15,6 +15,8 @@ const reader: LateChunk<Reader> = lateChunk('the reader of answers that are JSON
 
 /** The name of `run.text`, for those who log it without brackets. */
 const nameOfText = 'text() is a method: await run.text()'
+
+const eventsOptions = optionsOf<{ after?: number }>({ after: aNumberFromZero })
 
 /** What a run is to those who read it, wherever its loop is: its events, and what it came to. See {@link AgentRun} for the contract. */
 export abstract class LoggedRun
@@ -50,6 +52,7 @@ export abstract class LoggedRun
   }
 
   events(options: { after?: number } = {}): AsyncIterable<AgentEvent> {
+    checkOptions(options, eventsOptions)
     return this.log.read(options)
   }
 

@@ -13,7 +13,8 @@ export function formatIssues(issues: readonly SchemaIssue[], whole = 'arguments'
   return issues.map((issue) => `${formatPath(issue.path ?? []) || whole}: ${issue.message.replace(/[\r\n]+/g, ' ')}`).join('\n')
 }
 
-function formatPath(path: readonly (PropertyKey | { key: PropertyKey })[]): string {
+/** A path as people write it: `files[0].name`; empty for the whole value. */
+export function formatPath(path: readonly (PropertyKey | { key: PropertyKey })[]): string {
   let text = ''
   for (const step of path) {
     const key = typeof step === 'object' ? step.key : step

@@ -101,6 +101,37 @@ describe('result.output', () => {
     expect(warnings.map(({ event }) => event)).toEqual(['answerCut'])
   })
 
+  it('leaves its place to outputError, which has path and message of each fault and the text', async () => {
+    const { settings } = saying('{"city":4,"days":[{"degrees":"warm"}]}')
+    const schema = z.object({ city: z.string(), days: z.array(z.object({ degrees: z.number() })) })
+    for (const responseFormat of [schema, z.toJSONSchema(schema)]) {
+      const { status, output, outputError, text } = await new Agent({ ...settings, responseFormat }).prompt('?').result
+      expect([status, output]).toEqual(['completed', undefined])
+      expect(outputError?.issues.map(({ path }) => path)).toEqual(['city', 'days[0].degrees'])
+      expect(outputError?.issues[0]?.message).toContain('string')
+      expect(outputError?.message).toContain('days[0].degrees: ')
+      expect(outputError?.text).toBe(text)
+    }
+  })
+
+  it.each([
+    ['no JSON', { text: 'It is warm.' }, /The answer is not valid JSON/],
+    ['an answer that was cut', { text: '{"ci', stopReason: 'length' as const }, /cut off: raise maxTokens/],
+    ['no answer', { text: '' }, /The answer is empty/],
+    ['another root', { text: '[]' }, /does not fit its schema/],
+  ])('leaves its place to outputError for %s', async (_, said, message) => {
+    const { settings } = saying('')
+    const agent = new Agent({ ...settings, model: scripted([said, said]), responseFormat: place })
+    const { outputError } = await agent.prompt('?').result
+    expect(outputError).toMatchObject({ message: expect.stringMatching(message), text: said.text })
+  })
+
+  it('leaves outputError out where it fits, and without a responseFormat', async () => {
+    const { settings } = saying(oslo)
+    expect(await new Agent({ ...settings, responseFormat: place }).prompt('?').result).not.toHaveProperty('outputError')
+    expect(await new Agent(settings).prompt('?').result).not.toHaveProperty('outputError')
+  })
+
   it('keeps its type in agents that are made of agents, and of sessions', async () => {
     const { settings } = saying(oslo)
     const session = memorySessionStore()

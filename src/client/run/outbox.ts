@@ -1,3 +1,4 @@
+import { queueAdvice, refuseMore } from '../../base/extra-arguments.ts'
 import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
 import type { ApprovalRef } from '../../types/run/question.ts'
 import type { Receipt, ReceiptStatus } from '../../types/run/run.ts'
@@ -81,7 +82,8 @@ export class Outbox {
   }
 
   /** Queues `input` for `run`; where none is on it is returned at once. */
-  queue(kind: QueuedReceipt['kind'], input: PromptInput, run: SpokenTo | undefined): Receipt {
+  queue(kind: QueuedReceipt['kind'], input: PromptInput, run: SpokenTo | undefined, more: readonly unknown[]): Receipt {
+    refuseMore(kind, more, queueAdvice)
     const { last, prompt, key } = saidIn(input)
     const receipt = this.receiptOf(kind, last)
     if (run === undefined || run.hasEnded) return receipt.settle('returned')

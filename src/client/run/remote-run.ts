@@ -1,4 +1,6 @@
 import {
+  approvedRequest,
+  checkDenial,
   checkedAnswer,
   inputFor,
   type OpenQuestions,
@@ -28,7 +30,7 @@ export interface RunHost {
   readonly sessionId: string
   readonly logger: Logger | false | undefined
   stop(run: RemoteRun): void
-  queue(kind: QueuedReceipt['kind'], input: PromptInput, run: RemoteRun): Receipt
+  queue(kind: QueuedReceipt['kind'], input: PromptInput, run: RemoteRun, more: readonly unknown[]): Receipt
   answer(inputId: string, answer: InputAnswer): void
   decide(request: { toolCallId: string; argumentsHash?: string }, approved: boolean, reason?: string): void
   claimCall(request: ApprovalRef, clientId: string): Promise<boolean>
@@ -109,19 +111,20 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     return this.#progress.message(id)
   }
 
-  steer(input: PromptInput): Receipt {
-    return this.#host.queue('steer', input, this)
+  steer(input: PromptInput, ...more: never[]): Receipt {
+    return this.#host.queue('steer', input, this, more)
   }
 
-  followUp(input: PromptInput): Receipt {
-    return this.#host.queue('followUp', input, this)
+  followUp(input: PromptInput, ...more: never[]): Receipt {
+    return this.#host.queue('followUp', input, this, more)
   }
 
-  approve(request: ApprovalRef): void {
-    this.#decide(shownRequest(request), true)
+  approve(request: ApprovalRef, ...more: never[]): void {
+    this.#decide(approvedRequest(request, more), true)
   }
 
-  deny(request: ApprovalRef | string, reason?: string): void {
+  deny(request: ApprovalRef | string, reason?: string, ...more: never[]): void {
+    checkDenial(reason, more)
     this.#decide(typeof request === 'string' ? { toolCallId: request } : request, false, reason)
   }
 

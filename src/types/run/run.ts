@@ -28,6 +28,23 @@ export type RunEnding =
   | { status: 'rejected'; rejection: string }
   | { status: 'paused'; pendingApprovals: PendingApproval[]; pendingClientCalls?: PendingClientCall[] }
 
+/** One thing that is wrong with a response. */
+export interface OutputIssue {
+  /** Where, such as `days[0].degrees`; empty for the response as a whole. */
+  path: string
+  message: string
+}
+
+/** Why a response is not the value that its `responseFormat` promises. Source: docs/concepts/structured-output.md */
+export interface OutputError {
+  /** All issues in one text, as `parseOutput` throws it, or why the response could not be read. */
+  message: string
+  /** What the schema refused; empty if the response is not JSON, or could not be checked. */
+  issues: OutputIssue[]
+  /** The response as the model wrote it. */
+  text: string
+}
+
 /** What a run came to. `Output` is what its `responseFormat` promises. */
 export interface RunResult<Output = unknown> {
   runId: string
@@ -37,10 +54,12 @@ export interface RunResult<Output = unknown> {
   /** Text of the last assistant message of the run; empty if there is none. */
   text: string
   /**
-   * The answer of a completed run as the value that `responseFormat` promises. Absent without one, where the answer does not fit (the warning
-   * `outputMismatch` says why, and `parseOutput` throws it), and where the agent is elsewhere.
+   * The response of a completed run as the value that `responseFormat` promises. Absent without one, if the response does not fit (see
+   * `outputError`), and if the agent is elsewhere.
    */
   output?: Output
+  /** Why a completed run has no `output` although it has a `responseFormat`: the response does not fit, or could not be checked. */
+  outputError?: OutputError
   /** Why the last answer ended: `length` where it was cut at `maxTokens`, `guardRail` where it was refused. Absent where there is no answer. */
   stopReason?: StopReason
   /** The run completed and its last answer has no content, although it was asked for twice. */
