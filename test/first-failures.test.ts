@@ -1,7 +1,18 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { parseConfig } from '../src/config/index.ts'
-import { Agent, type AgentOptions, defineTool, fileContent, imageContent, memorySessionStore } from '../src/index.ts'
+import {
+  Agent,
+  AgentBusyError,
+  type AgentOptions,
+  ConfigError,
+  defineTool,
+  fileContent,
+  imageContent,
+  memorySessionStore,
+  ProviderError,
+} from '../src/index.ts'
 import { uploadFile } from '../src/media/index.ts'
 import { type AnthropicOptions, anthropic } from '../src/providers/anthropic/index.ts'
 import { fallback } from '../src/providers/compose/index.ts'
@@ -128,7 +139,7 @@ describe('a mistake in the program is told where it is made', () => {
     [
       'a limit of money without prices',
       () => agentWith({ model: openai('mine', { apiKey: 'k' }), limits: { maxCost: 1 } }),
-      'limits.maxCost is 1, but the model "mine" has no prices. Pass cost',
+      'limits.maxCost is 1, but the model "mine" has no prices. Pass catalogue of phi-core/models, or cost, to its factory; or no maxCost.',
     ],
     ['an id with a blank', () => agentWith({ sessionId: 'a b/c' }), 'sessionId is "a b/c"; it must be an id of 1 to 200 characters'],
     [
@@ -247,22 +258,22 @@ describe('a failure of the service says what to do', () => {
     [
       'a wrong key',
       answering(401, refusing('authentication_error', 'invalid x-api-key')),
-      'Anthropic rejected the API key (401). Check the key and what it may access.',
+      'Anthropic rejected the API key at https://api.anthropic.com/v1/messages (401). Check the key and what it may access.',
     ],
     [
       'a country or model that is not open to the account',
       answering(403, refusing('permission_error', 'Country, region, or territory not supported')),
-      'Anthropic refused access (403): Country, region, or territory not supported. Check the key and what it may access.',
+      'Anthropic refused access at https://api.anthropic.com/v1/messages (403): Country, region, or territory not supported. Check the key and what it may access.',
     ],
     [
       'an address of something else',
       answering(405, { detail: 'Method Not Allowed' }),
-      'Anthropic found nothing there (405): Method Not Allowed. Check the model id and baseUrl.',
+      'Anthropic found nothing at https://api.anthropic.com/v1/messages (405): Method Not Allowed. Check the model id and baseUrl.',
     ],
     [
       'a wrong model',
       answering(404, refusing('not_found_error', 'model: missing')),
-      'Anthropic found nothing there (404): model: missing. Check the model id and baseUrl.',
+      'Anthropic found nothing at https://api.anthropic.com/v1/messages (404): model: missing. Check the model id and baseUrl.',
     ],
     [
       'too many requests',
@@ -292,7 +303,7 @@ describe('a failure of the service says what to do', () => {
     [
       'a page of a server on the way',
       answering(404, page('404 Not found'), 'text/html'),
-      'Anthropic found nothing there (404): a web page called "404 Not found", which is not of the API. Check the model id and baseUrl.',
+      'Anthropic found nothing at https://api.anthropic.com/v1/messages (404): a web page called "404 Not found", which is not of the API. Check the model id and baseUrl.',
     ],
     [
       'a page without a title',
@@ -301,6 +312,23 @@ describe('a failure of the service says what to do', () => {
     ],
   ])('%s', async (_, fetch, sentence) => {
     await expect(ask(fetch)).rejects.toThrow(sentence)
+  })
+
+  it.each([401, 404])('a refusal (%i) names the address without what may be secret in it', async (status) => {
+    const baseUrl = 'https://ada:s3cret-word@proxy.test/v9?key=s3cret-key#s3cret-part'
+    const model = anthropic('m', { apiKey: 'k', baseUrl, fetch: answering(status, {}) })
+    const { error } = await new Agent({ model, logger: false, retry: { maxRetries: 0 } }).prompt('hi').result
+    expect(error?.message).toContain(` at https://proxy.test/v9`)
+    expect(error?.message).not.toContain('s3cret')
+    expect(error?.message).not.toContain('?')
+  })
+
+  it('names a page in the package, whatever folder the program runs in', () => {
+    const errors = [new AgentBusyError(), new ProviderError('rateLimited', 'x'), new ConfigError('invalidOption', 'x')]
+    for (const { hint } of errors) {
+      const [, page = '', anchor = ''] = /node_modules\/phi-core\/(docs\/\S+\.md)#(\w+)\.$/.exec(hint) ?? []
+      expect(readFileSync(page, 'utf8').toLowerCase()).toContain(`\n### ${anchor}\n`)
+    }
   })
 
   it('a login page is not asked for again', async () => {

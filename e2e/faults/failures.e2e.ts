@@ -25,7 +25,7 @@ interface Failing {
 const failing: Record<string, Failing> = {
   'a key that is refused': {
     answer: () => refusal(401, '{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}'),
-    says: /rejected the API key \(401\)/,
+    says: /rejected the API key at http\S+ \(401\)/,
     offers: ['Try again', 'Open settings'],
   },
   'a rate limit': {

@@ -8,7 +8,7 @@ const brand = Symbol.for('phi-core.error')
 /** What every error of this package carries beside its message. */
 export interface PhiErrorOptions {
   cause?: unknown
-  /** What to do next, when the message does not already say it. Default: where its code is explained. */
+  /** What to do next, when the message does not already say it. Default: the page in the package that explains its code. */
   hint?: string
 }
 
@@ -29,7 +29,7 @@ export class PhiError<Code extends string = string> extends Error {
   constructor(code: Code, message: string, options: PhiErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.hint = options.hint ?? `See docs/concepts/errors.md#${code.toLowerCase()}.`
+    this.hint = options.hint ?? `See node_modules/phi-core/docs/concepts/errors.md#${code.toLowerCase()}.`
     Object.defineProperty(this, brand, { value: true })
   }
 

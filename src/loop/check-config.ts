@@ -186,7 +186,7 @@ export function checkCostLimit(limits: LoopConfig['limits'], { config, alternati
   if (unpriced === undefined || (own === undefined && budget?.limitsCost !== true)) return
   throw new ConfigError(
     'invalidOption',
-    `${own === undefined ? 'budget limits the cost' : `limits.maxCost is ${own}`}, but the model ${JSON.stringify(unpriced.id)} has no prices. Pass cost to its factory, or no maxCost.`,
+    `${own === undefined ? 'budget limits the cost' : `limits.maxCost is ${own}`}, but the model ${JSON.stringify(unpriced.id)} has no prices. Pass catalogue of phi-core/models, or cost, to its factory; or no maxCost.`,
   )
 }
 

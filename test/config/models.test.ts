@@ -81,6 +81,18 @@ input_per_million = 6`)
   })
 
   it.each([
+    ['gpt-5.4', 'openai_completions', 'openai', 'gpt-5.4'],
+    ['openai/gpt-5.4', 'openai_completions', 'openai', 'gpt-5.4'],
+    ['anthropic/claude-opus-4-8', 'openai_completions', 'anthropic', 'claude-opus-4-8'],
+    ['claude-opus-4-8', 'anthropic_messages', 'anthropic', 'claude-opus-4-8'],
+    ['gpt-5.4', 'anthropic_messages', 'openai', 'gpt-5.4'],
+  ])('behind a base_url has the prices of %s by %s', async (model, api, service, id) => {
+    const section = `[provider]\nmodel = "${model}"\napi = "${api}"\nbase_url = "https://gateway.test/v1"\napi_key = "k"\ncatalogue = true\n`
+    const agent = await agentOf(`${section}[execution]\nmax_cost = 0.5`, { trust: true })
+    expect(agent.settings.model.config.cost).toEqual(catalogue.find(service, id)?.cost)
+  })
+
+  it.each([
     ['anthropic', '', 'anthropicMessages', 'https://api.anthropic.com'],
     ['openai', '', 'openAiCompletions', 'https://api.openai.com/v1'],
     ['openai_responses', '', 'openAiResponses', 'https://api.openai.com/v1'],

@@ -31,6 +31,6 @@ export function warnOfUncountedCost(loop: LoopState): void {
   if (!loop.budget.limitsCost || hasRates(config)) return
   loop.warn('costNotCounted', {
     message: `The cost of this run is limited, but the model ${JSON.stringify(config.id)} has no prices: its calls count for nothing.`,
-    hint: 'Pass cost, in USD per million tokens, to the factory of the model.',
+    hint: 'Pass catalogue of phi-core/models, or cost in USD per million tokens, to the factory of the model.',
   })
 }

@@ -65,7 +65,7 @@ export async function callService(access: ServiceAccess, url: string, init: Requ
     const body = new TextDecoder().decode(bytes)
     if (response.ok) return { json: jsonOf(body, service), headers: response.headers }
     if (isRedirect(response)) throw redirected(service, response.status)
-    throw classifyError({ service, status: response.status, headers: response.headers, body, credential: secrets })
+    throw classifyError({ service, url, status: response.status, headers: response.headers, body, credential: secrets })
   } catch (error) {
     if (signal.aborted) throw signal.reason
     if (error instanceof ProviderError) throw error

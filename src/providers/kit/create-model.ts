@@ -8,7 +8,7 @@ import type { CatalogueEntry, ModelCatalogue } from '../../types/model/catalogue
 import { type ApiKey, type CredentialProvider, type Model, staticCredential } from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { keyFault, type ProviderOptions } from './provider-options.ts'
-import { checkVendor } from './vendors.ts'
+import { checkVendor, vendorOfModel } from './vendors.ts'
 
 /** What a factory knows about its service. */
 export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | 'reasoning' | 'contextWindow' | 'compat'> & {
@@ -23,7 +23,7 @@ export type ModelDefaults = Pick<ModelConfig, 'api' | 'provider' | 'baseUrl' | '
 /** The configuration of model `id`: `options` over `defaults`. It holds no key. */
 export function modelConfig(id: string, defaults: ModelDefaults, options: ProviderOptions): ModelConfig {
   const provider = options.provider ?? defaults.provider
-  const entry = entryIn(options.catalogue, provider, id)
+  const entry = entryIn(options.catalogue, provider, id, options.baseUrl !== undefined)
   const config: ModelConfig = {
     id,
     name: options.name ?? id,
@@ -47,8 +47,8 @@ export function modelConfig(id: string, defaults: ModelDefaults, options: Provid
 }
 
 /** What is known of a model. That nothing is, is told once: its cost counts for nothing then. */
-function entryIn(catalogue: ModelCatalogue | undefined, provider: string, id: string): CatalogueEntry | undefined {
-  const entry = catalogue?.find(provider, id)
+function entryIn(catalogue: ModelCatalogue | undefined, provider: string, id: string, isElsewhere: boolean): CatalogueEntry | undefined {
+  const entry = catalogue?.find(provider, id) ?? (isElsewhere ? entryOfVendor(catalogue, id) : undefined)
   if (catalogue !== undefined && entry === undefined) {
     logWarning(undefined, 'modelNotInCatalogue', {
       message: `The catalogue knows no model ${JSON.stringify(id)} of ${provider}: context window and longest answer are those of its family, and it has no prices.`,
@@ -56,6 +56,16 @@ function entryIn(catalogue: ModelCatalogue | undefined, provider: string, id: st
     })
   }
   return entry
+}
+
+/** Behind a base URL a gateway may serve the models of any vendor, by their ids or as `vendor/id`. */
+function entryOfVendor(catalogue: ModelCatalogue | undefined, id: string): CatalogueEntry | undefined {
+  const [, service, own] = /^([^/]+)\/(.+)$/.exec(id) ?? []
+  const vendor = vendorOfModel(id)
+  return (
+    (service !== undefined && own !== undefined ? catalogue?.find(service, own) : undefined) ??
+    (vendor === undefined ? undefined : catalogue?.find(vendor, own ?? id))
+  )
 }
 
 /** Its longest answer is a capability and no wish: a service that decides by itself is not told it, for a long prompt would not fit beside it. */

@@ -26,8 +26,8 @@ const errorBody = (type: string, message: string) => JSON.stringify({ type: 'err
 
 describe('a refusal', () => {
   it.each([
-    [401, errorBody('authentication_error', 'invalid x-api-key'), 'auth', false, /rejected the API key \(401\)\. Check/],
-    [403, errorBody('permission_error', 'not yours'), 'auth', false, /refused access \(403\): not yours\. Check the key/],
+    [401, errorBody('authentication_error', 'invalid x-api-key'), 'auth', false, /rejected the API key at https:\/\/\S+ \(401\)\. Check/],
+    [403, errorBody('permission_error', 'not yours'), 'auth', false, /refused access at \S+ \(403\): not yours\. Check the key/],
     [402, errorBody('billing_error', 'no credit'), 'api', false, /billing/],
     [429, errorBody('rate_limit_error', 'too many tokens'), 'rateLimited', true, /limiting the rate/],
     [429, JSON.stringify({ error: { message: 'x', error_code: 'enforced_spend_limit_reached' } }), 'rateLimited', false, /billing/],

@@ -23,7 +23,7 @@ describe('a refusal', () => {
       { message: 'You do not have access to the model.' },
       'auth',
       false,
-      /refused access \(403\): You do not have access to the model\. Check the key/,
+      /refused access at \S+ \(403\): You do not have access to the model\. Check the key/,
     ],
     [403, 'ExpiredTokenException', { Message: 'The security token is expired' }, 'auth', false, /session token has expired/],
     [403, 'ExpiredToken', { message: 'no' }, 'auth', false, /session token has expired/],
@@ -52,7 +52,7 @@ describe('a refusal', () => {
       false,
       /signature has expired: the clock/,
     ],
-    [403, 'UnrecognizedClientException', { message: 'The security token is invalid' }, 'auth', false, /API key \(403\)\. Check the key/],
+    [403, 'UnrecognizedClientException', { message: 'The security token is invalid' }, 'auth', false, /API key at \S+ \(403\)\. Check the key/],
     [
       429,
       'ThrottlingException',

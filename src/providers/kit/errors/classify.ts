@@ -1,6 +1,7 @@
 import { namedPage } from '../../../base/http-answer.ts'
 import { isContextOverflowText } from '../../../base/text/overflow-text.ts'
 import { withoutSecret } from '../../../base/text/redact.ts'
+import { bareUrl } from '../../../base/text/url-secrets.ts'
 import { shortened } from '../../../base/text/whole-characters.ts'
 import { ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from '../../../contract/errors.ts'
 import { type ErrorFacts, readErrorFacts } from './error-facts.ts'
@@ -15,6 +16,8 @@ export type RefusalHint = (code: ProviderErrorCode, said: string, names: string)
 export interface Failure {
   /** The service, for people: `Anthropic`. */
   service: string
+  /** The address that was asked. Told without user info and query, where people put keys. */
+  url?: string
   /** HTTP status; absent for errors inside a stream. */
   status?: number
   headers?: Headers
@@ -71,8 +74,9 @@ function isTransientStatus(status: number | undefined): boolean {
   return status === 408 || status === 409 || status === 425 || (status !== undefined && status >= 500 && status !== 501)
 }
 
-function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, credential, status, hint }: Failure): string {
+function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, credential, status, hint, url }: Failure): string {
   const where = status === undefined ? '' : ` (${status})`
+  const at = url === undefined ? '' : ` at ${withoutSecret(bareUrl(url), credential)}`
   const quoted = quote(facts.text, credential)
   const said = quoted === '' ? '.' : `: ${quoted}`
   const advice = hint?.(code, facts.text, facts.names)
@@ -80,7 +84,7 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
   if (code === 'auth') {
     // Services echo keys in ways nobody foresees, and what they say of one adds little. Another 403 is about a country, a model, an account.
     const isQuoted = status === 403 && !facts.isBadKey && !ofKeys.test(facts.text)
-    const what = isQuoted ? `refused access${where}${said}` : `rejected the API key${where}.`
+    const what = isQuoted ? `refused access${at}${where}${said}` : `rejected the API key${at}${where}.`
     return `${service} ${what} ${advice ?? 'Check the key and what it may access.'}`
   }
   if (facts.isExhausted)
@@ -89,7 +93,7 @@ function messageOf(code: ProviderErrorCode, facts: ErrorFacts, { service, creden
     return `${service} is limiting the rate of requests${where}${said} Wait before asking again, ask less often, or raise the limit of the account.`
   if (code === 'contextOverflow') return `The prompt does not fit the context window${where}${said} Shorten or compact the conversation.`
   if (status === 404 || status === 405 || facts.isMissingModel)
-    return `${service} found nothing there${where}${said} Check the model id and baseUrl.`
+    return `${service} found nothing${at || ' there'}${where}${said} Check the model id and baseUrl.`
   if (isTransientStatus(status)) return `${service} reported an error${where}${said} Such errors pass: ask again later.`
   return `${service} reported an error${where}${said}${advice === undefined ? '' : ` ${advice}`}`
 }

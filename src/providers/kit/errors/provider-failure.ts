@@ -87,7 +87,7 @@ function refused(exchange: Exchange, response: Response, body: string): Provider
 /** What is to be classified; who asked for it hears it first. */
 function failureFrom({ service, secrets, call, onRefusal }: Exchange, body: unknown): Failure {
   onRefusal?.(body)
-  const failure: Failure = { service, body, credential: secrets(), hint: call.hint }
+  const failure: Failure = { service, url: call.url, body, credential: secrets(), hint: call.hint }
   if (call.emptyBodyIsOverflow !== undefined) failure.emptyBodyIsOverflow = call.emptyBodyIsOverflow
   return failure
 }
