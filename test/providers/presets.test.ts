@@ -40,6 +40,9 @@ describe('models that must think', () => {
     ['vllm', 'Qwen/Qwen3-4B-Thinking-2507'],
     ['together', 'deepseek-ai/DeepSeek-R1'],
     ['together', 'moonshotai/Kimi-K2-Thinking'],
+    ['together', 'moonshotai/Kimi-K2.7-Code'],
+    ['vllm', 'moonshotai/Kimi-K3.1-Pro'],
+    ['qwen', 'kimi-k4'],
   ] as const)('get no "off" from %s: %s', async (backend, id) => {
     const body = JSON.stringify(await bodyOf(openaiCompatible(id, { backend, reasoning: true })))
     expect(body).not.toMatch(/enable_thinking|"enabled":false|disabled/)

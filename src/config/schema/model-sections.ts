@@ -102,6 +102,9 @@ const compat = {
     'How it is asked to think.',
     { aliases: ['reasoning_format'] },
   ),
+  thinking_field: word(compatFields.thinkingField.words.map(inFile), 'Where reasoning of earlier responses goes back.', {
+    fallback: '`received`: the field in which it came',
+  }),
 }
 
 /** `[provider.compat]`: how a service deviates from OpenAI. */

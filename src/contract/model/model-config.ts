@@ -83,6 +83,14 @@ export interface ModelCapabilities extends FieldsOf<typeof capabilityFields> {}
  */
 const thinkingFormat = oneOf('openAi', 'xai', 'qwen', 'openRouter', 'deepSeek', 'together', 'chatTemplate')
 
+/**
+ * Where the reasoning of earlier responses goes back: in the field in which it came (`received`), always in one field or form, or nowhere
+ * (`none`). `thinkTags` also reads a `<think>` at the beginning of a response as reasoning.
+ */
+const thinkingField = oneOf('received', 'reasoningContent', 'reasoning', 'reasoningText', 'parts', 'thinkTags', 'none')
+/** A word of `compat.thinkingField`. */
+export type ThinkingField = Infer<typeof thinkingField>
+
 export const compatFields = {
   supportsStore: aFlag,
   supportsDeveloperRole: aFlag,
@@ -92,6 +100,8 @@ export const compatFields = {
   requiresToolResultName: aFlag,
   requiresAssistantAfterToolResult: aFlag,
   thinkingFormat,
+  /** Default `received`. */
+  thinkingField: optional(thinkingField),
 }
 
 /** Deviations of an OpenAI-compatible backend. Every flag is settable by the user. */

@@ -1,6 +1,5 @@
 import type { ModelCapabilities, OpenAiCompat } from '../../contract/model/model-config.ts'
-import { vendorAddresses } from '../kit/vendors.ts'
-import { type Backend, defaultCompat, openAiBackend } from './compat.ts'
+import { type Backend, chatAddresses, defaultCompat, hostOf, openAiBackend } from './compat.ts'
 
 function compat(deviations: Partial<OpenAiCompat>): OpenAiCompat {
   return { ...defaultCompat, ...deviations }
@@ -12,7 +11,7 @@ const thinks: Partial<ModelCapabilities> = { thinking: 'adaptive', thinkingOff: 
 const textOnly: Partial<ModelCapabilities> = { media: [] }
 
 const kimi = {
-  baseUrl: vendorAddresses.moonshot,
+  baseUrl: chatAddresses.moonshot,
   apiKeyVariable: 'MOONSHOT_API_KEY',
   compat: compat({ supportsReasoningEffort: true, thinkingFormat: 'deepSeek' }),
   thinks: true,
@@ -25,32 +24,32 @@ const kimi = {
 export const compatPresets = {
   openai: openAiBackend,
   openrouter: {
-    baseUrl: 'https://openrouter.ai/api/v1',
+    baseUrl: chatAddresses.openrouter,
     apiKeyVariable: 'OPENROUTER_API_KEY',
     compat: compat({ supportsDeveloperRole: true, thinkingFormat: 'openRouter' }),
   },
-  xai: { baseUrl: vendorAddresses.xai, apiKeyVariable: 'XAI_API_KEY', compat: compat({ thinkingFormat: 'xai' }) },
-  groq: { baseUrl: 'https://api.groq.com/openai/v1', apiKeyVariable: 'GROQ_API_KEY', compat: defaultCompat },
+  xai: { baseUrl: chatAddresses.xai, apiKeyVariable: 'XAI_API_KEY', compat: compat({ thinkingFormat: 'xai' }) },
+  groq: { baseUrl: chatAddresses.groq, apiKeyVariable: 'GROQ_API_KEY', compat: defaultCompat },
   cerebras: {
-    baseUrl: 'https://api.cerebras.ai/v1',
+    baseUrl: chatAddresses.cerebras,
     apiKeyVariable: 'CEREBRAS_API_KEY',
     compat: compat({ supportsReasoningEffort: true, maxTokensField: 'maxCompletionTokens' }),
     capabilities: textOnly,
   },
   mistral: {
-    baseUrl: vendorAddresses.mistral,
+    baseUrl: chatAddresses.mistral,
     apiKeyVariable: 'MISTRAL_API_KEY',
     compat: compat({ supportsReasoningEffort: true, requiresToolResultName: true, requiresAssistantAfterToolResult: true }),
     capabilities: { efforts: ['none', 'high'], thinkingOff: true },
   },
   deepseek: {
-    baseUrl: vendorAddresses.deepseek,
+    baseUrl: chatAddresses.deepseek,
     apiKeyVariable: 'DEEPSEEK_API_KEY',
     compat: compat({ supportsReasoningEffort: true, thinkingFormat: 'deepSeek' }),
     // It knows JSON mode, but no schemas.
     capabilities: { ...thinks, ...textOnly, efforts: ['low', 'high', 'max'], jsonSchema: false },
   },
-  together: { baseUrl: 'https://api.together.ai/v1', apiKeyVariable: 'TOGETHER_API_KEY', compat: compat({ thinkingFormat: 'together' }) },
+  together: { baseUrl: chatAddresses.together, apiKeyVariable: 'TOGETHER_API_KEY', compat: compat({ thinkingFormat: 'together' }) },
   fireworks: {
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     apiKeyVariable: 'FIREWORKS_API_KEY',
@@ -68,15 +67,15 @@ export const compatPresets = {
   moonshot: kimi,
   kimi,
   // Its Anthropic protocol is the better one: anthropic(id, { baseUrl: 'https://api.minimax.io/anthropic' }).
-  minimax: { baseUrl: vendorAddresses.minimax, apiKeyVariable: 'MINIMAX_API_KEY', compat: defaultCompat },
+  minimax: { baseUrl: chatAddresses.minimax, apiKeyVariable: 'MINIMAX_API_KEY', compat: defaultCompat },
   zai: {
-    baseUrl: vendorAddresses.zai,
+    baseUrl: chatAddresses.zai,
     apiKeyVariable: 'ZAI_API_KEY',
     compat: compat({ thinkingFormat: 'deepSeek' }),
     capabilities: { ...thinks, jsonSchema: false },
   },
   copilot: {
-    baseUrl: 'https://api.individual.githubcopilot.com',
+    baseUrl: chatAddresses.copilot,
     apiKeyVariable: 'COPILOT_API_KEY',
     compat: defaultCompat,
     // Calls without the name of an editor are refused.
@@ -91,3 +90,11 @@ export const compatPresets = {
 
 /** Which backend `openaiCompatible` speaks to: a name of `compatPresets`. */
 export type BackendName = keyof typeof compatPresets
+
+const names = Object.keys(compatPresets) as BackendName[] // its own keys
+
+/** Returns the backend at `baseUrl`; `undefined` for an address that is none of a preset. */
+export function backendAt(baseUrl: string | undefined): BackendName | undefined {
+  const host = baseUrl === undefined ? '' : hostOf(baseUrl)
+  return host === '' ? undefined : names.find((name) => hostOf(compatPresets[name].baseUrl) === host)
+}

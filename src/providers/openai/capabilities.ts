@@ -1,6 +1,6 @@
 import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
 import { type CapabilityRow, capabilitiesOf, pictures, picturesAndPdf, plain } from '../kit/capabilities/capabilities.ts'
-import { withoutReasoning } from './compat.ts'
+import { serviceBehind, withoutReasoning } from './compat.ts'
 import { familyOf } from './model-families.ts'
 
 // Output limits: developers.openai.com/api/docs/models and models.dev, 2026-10.
@@ -96,7 +96,7 @@ export function chatCapabilities(model: ModelConfig, compat: OpenAiCompat): Mode
   if (isOpenAiModel(model, compat)) return capabilitiesOf(model, openAiCapabilities, newest)
   // It reads PDFs, fetches them and searches for any model. Mistral reads them, too.
   const isRouter = compat.thinkingFormat === 'openRouter'
-  const base = isRouter || model.provider === 'mistral' ? readingPdf : plain
+  const base = isRouter || serviceBehind(model) === 'mistral' ? readingPdf : plain
   const open: ModelCapabilities = model.reasoning
     ? { ...base, thinking: 'adaptive', efforts: upToHigh, thinkingOff: false, ...familyOf(model, compat) }
     : base

@@ -1,5 +1,6 @@
 import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
 import { serviceAddresses } from '../kit/transport/endpoint.ts'
+import { vendorAddresses } from '../kit/vendors.ts'
 
 /** What is known of a service that speaks Chat Completions. */
 export interface Backend {
@@ -48,6 +49,28 @@ export const openAiBackend = {
 /** The deviations of the service behind `model`: its own, else OpenAI's where that is the provider, else the default. */
 export function compatOf({ compat, provider }: ModelConfig): OpenAiCompat {
   return compat ?? (provider === 'openai' ? openAiBackend.compat : defaultCompat)
+}
+
+/** Where services are whose requests deviate in more than `compat` says. */
+export const chatAddresses = {
+  ...vendorAddresses,
+  openrouter: 'https://openrouter.ai/api/v1',
+  groq: 'https://api.groq.com/openai/v1',
+  cerebras: 'https://api.cerebras.ai/v1',
+  together: 'https://api.together.ai/v1',
+  copilot: 'https://api.individual.githubcopilot.com',
+} as const
+
+const chatHosts = new Map(Object.entries(chatAddresses).map(([service, address]) => [hostOf(address), service]))
+
+/** Returns the service behind `model`: the one at its base URL if that is known, else its provider. */
+export function serviceBehind({ provider, baseUrl }: Pick<ModelConfig, 'provider' | 'baseUrl'>): string {
+  return chatHosts.get(hostOf(baseUrl)) ?? provider
+}
+
+/** Returns the host of `address`, with its port; empty for one that is no URL. */
+export function hostOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).host : ''
 }
 
 /** OpenAI's models that do not think; all its others do. */

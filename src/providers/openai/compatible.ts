@@ -5,14 +5,14 @@ import { shown } from '../../contract/shape/shown-value.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { ModelDefaults } from '../kit/create-model.ts'
 import { checkFactory } from '../kit/provider-options.ts'
-import { type BackendName, compatPresets } from './backends.ts'
+import { type BackendName, backendAt, compatPresets } from './backends.ts'
 import { type Backend, defaultCompat } from './compat.ts'
 import { contextWindowOf } from './context-window.ts'
 import { type ChatModelOptions, chatModel, chatOptions, chatOptionTable } from './provider.ts'
 
 /** Options of `openaiCompatible`: a known `backend`, or any other by its `baseUrl`. */
 export interface CompatibleOptions extends ChatModelOptions {
-  /** A service of `compatPresets`: its address, deviations and name. */
+  /** A service of `compatPresets`: its address, deviations and name. Default: the one at `baseUrl`, of which only the deviations count. */
   backend?: BackendName
 }
 
@@ -48,14 +48,14 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
   if (backend === undefined && baseUrl === undefined) {
     throw new ConfigError('invalidOption', `openaiCompatible("${id}") needs a backend or a baseUrl, to know where the model is served.`)
   }
-  const known: Backend | undefined = backend === undefined ? undefined : compatPresets[backend]
+  const known: Backend | undefined = backend === undefined ? serviceAt(baseUrl) : compatPresets[backend]
   const defaults: ModelDefaults = {
     api: 'openAiCompletions',
     provider: backend ?? 'openai-compatible',
     baseUrl: known?.baseUrl ?? '',
     reasoning: known?.thinks === true || known?.capabilities?.thinking !== undefined,
     contextWindow: contextWindowOf(id),
-    apiKeyVariable: known?.apiKeyVariable,
+    apiKeyVariable: backend === undefined ? undefined : known?.apiKeyVariable,
     compat: known?.compat ?? defaultCompat,
   }
   const capabilities = { ...known?.capabilities, ...definedFields(options.capabilities) }
@@ -66,6 +66,13 @@ export function openaiCompatible(id: string, options: CompatibleOptions): Model 
     capabilities,
     headers: { ...known?.headers, ...options.headers },
   })
+}
+
+/** The service at `baseUrl`. A port of this machine says nothing of what listens there. */
+function serviceAt(baseUrl: string | undefined): Backend | undefined {
+  const backend = backendAt(baseUrl)
+  const known: Backend | undefined = backend === undefined ? undefined : compatPresets[backend]
+  return known?.isLocal === true ? undefined : known
 }
 
 /**

@@ -8,6 +8,7 @@ import { mediaJson } from '../kit/encode/media-json.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { seeAttached } from '../kit/encode/see-attached.ts'
 import { legalName } from '../kit/history/legal-id.ts'
+import { reasoningFields, type ThinkingRules, writtenContent } from './thinking-fields.ts'
 
 /** What a backend wants in its messages. */
 export interface MessageRules {
@@ -21,10 +22,8 @@ export interface MessageRules {
   parsedFilesOf: string | undefined
   /** An answer must stand between results and what the user says then. */
   answersBeforeUser: boolean
-  /** The field of assistant messages that carries their reasoning, where the backend takes it back. */
-  reasoningField: 'reasoning_content' | 'reasoning' | undefined
-  /** Which answers carry it: those with calls, those that have any, or all of them, empty or not. */
-  reasoningWith: 'calls' | 'any' | 'all'
+  /** Where the reasoning of assistant messages goes back. */
+  thinking: ThinkingRules
 }
 
 /** A tool result: the message itself, which takes text only, and its images as content parts for a user message. */
@@ -119,20 +118,22 @@ function encodeAssistant(message: AssistantMessage, rules: MessageRules): string
     return toJson({ role: 'assistant', content: [{ type: 'refusal', refusal }] })
   const calls = content.filter((block) => block.type === 'toolCall')
   const sound = soundOf(content)
-  const written = textOf(content)
-  const text =
-    sound === undefined || sound.id !== undefined ? written : [written, sound.transcript].filter((each) => each !== '').join('\n')
-  const details = content.flatMap((block) => (block.type === 'thinking' ? detailsOf(block.providerState?.payload.reasoningDetails) : []))
+  const written = writtenContent(content, rules.thinking)
+  const text = sound === undefined || sound.id !== undefined ? written : withTranscript(written, sound.transcript)
   return toJson({
     role: 'assistant',
     // Null is legal beside tool calls and sound only.
     content: text === '' && (calls.length > 0 || sound?.id !== undefined) ? null : text,
     ...(sound?.id !== undefined && { audio: { id: sound.id } }),
-    ...reasoningOf(content, rules),
-    ...(details.length > 0 ? { reasoning_details: details } : {}),
+    ...reasoningFields(content, rules.thinking),
     ...(calls.length > 0 ? { tool_calls: calls.map(encodeCall) } : {}),
     ...annotationsOf(message, rules),
   })
+}
+
+function withTranscript(written: string | JsonObject[], transcript: string): string | JsonObject[] {
+  if (typeof written !== 'string') return [...written, { type: 'text', text: transcript }]
+  return [written, transcript].filter((each) => each !== '').join('\n')
 }
 
 function annotationsOf({ providerState }: AssistantMessage, { parsedFilesOf }: MessageRules): { annotations?: JsonValue } {
@@ -159,18 +160,6 @@ function encodeCall(call: ToolCallContent): JsonValue {
     type: 'function',
     function: { name: legalName(call.name), arguments: toJson(call.arguments) },
   }
-}
-
-function reasoningOf(content: readonly Content[], { reasoningField, reasoningWith }: MessageRules): JsonObject {
-  if (reasoningField === undefined) return {}
-  if (reasoningWith === 'calls' && content.every((block) => block.type !== 'toolCall')) return {}
-  let thinking = ''
-  for (const block of content) if (block.type === 'thinking') thinking += block.thinking
-  return thinking === '' && reasoningWith !== 'all' ? {} : { [reasoningField]: thinking }
-}
-
-function detailsOf(value: JsonValue | undefined): JsonValue[] {
-  return Array.isArray(value) ? value : []
 }
 
 function encodeResult(message: ToolResultMessage, rules: MessageRules, part: EncodePart): EncodedResult {

@@ -22,6 +22,7 @@ import { messageEncoder } from './encode-message.ts'
 import { type ChatProfile, chatProfile } from './profile.ts'
 import { reasoningRequest } from './reasoning-request.ts'
 import { searchJson, serverToolParts } from './server-tools.ts'
+import { goesBack } from './thinking-fields.ts'
 
 const toolsJson = toolsEncoder((tool) => toJson(toolJson(tool)))
 /** Those among which OpenRouter searches. */
@@ -34,12 +35,7 @@ function toolJson({ name, description, parameters }: ToolDefinition): object {
 /** What is known of a model, and of the conversations it was sent. */
 function knownOf(model: ModelConfig) {
   const profile = chatProfile(model)
-  const { reasoningField } = profile.messages
-  const target = targetOf(
-    { ...model, api: 'openAiCompletions' },
-    profile,
-    (block) => reasoningField !== undefined || block.providerState !== undefined,
-  )
+  const target = targetOf({ ...model, api: 'openAiCompletions' }, profile, (block) => goesBack(block, profile.messages.thinking))
   const encoder = messageEncoder(profile.messages)
   return { profile, url: chatUrl(model.baseUrl, profile), history: new HistoryMemory(target, () => new ChatWriter(encoder)) }
 }
@@ -48,6 +44,8 @@ function knownOf(model: ModelConfig) {
 export interface ChatCall extends EncodedCall {
   /** Reasoning tokens are counted beside `completion_tokens`. */
   isReasoningOutside: boolean
+  /** A `<think>` at the beginning of its text is reasoning. */
+  hasThinkTags: boolean
 }
 
 /**
@@ -100,6 +98,7 @@ function encodeRequest(
     answerTool: plan.answerTool,
     emptyBodyIsOverflow: profile.emptyBodyIsOverflow,
     isReasoningOutside: compat.thinkingFormat === 'xai',
+    hasThinkTags: profile.hasThinkTags,
   }
 }
 

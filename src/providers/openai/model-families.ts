@@ -29,9 +29,18 @@ export function isKimi({ id, provider }: Pick<ModelConfig, 'id' | 'provider'>): 
   return /kimi|moonshot/i.test(`${provider} ${id}`)
 }
 
+/** Whether a model is one of MiniMax, which write their reasoning into the text as `<think>`. */
+export function isMiniMax({ id, provider }: Pick<ModelConfig, 'id' | 'provider'>): boolean {
+  return /minimax/i.test(`${provider} ${id}`)
+}
+
 /** Returns what is known of the family of `model`, where its service is asked to think by Moonshot's switch. */
 export function familyOf({ id, provider }: ModelConfig, { thinkingFormat }: OpenAiCompat): Partial<ModelCapabilities> {
   if (thinkingFormat !== 'deepSeek' || !isKimi({ id, provider })) return {}
+  return kimiRow(id)
+}
+
+function kimiRow(id: string): Partial<ModelCapabilities> {
   return kimi.find(({ ids }) => ids.test(id))?.capabilities ?? {}
 }
 
@@ -39,6 +48,8 @@ export function familyOf({ id, provider }: ModelConfig, { thinkingFormat }: Open
 const alwaysThinking = /(^|[/-])(qwq|qvq)(-|$)|-thinking(-|$)|deepseek-r1|minimax-m\d/i
 
 /** Whether `model` refuses to be told not to think. */
-export function mustThink({ id, capabilities: stated }: ModelConfig, { thinking }: ModelCapabilities): boolean {
-  return thinking === 'alwaysOn' || (stated?.thinkingOff === undefined ? alwaysThinking.test(id) : !stated.thinkingOff)
+export function mustThink({ id, provider, capabilities: stated }: ModelConfig, { thinking }: ModelCapabilities): boolean {
+  if (thinking === 'alwaysOn') return true
+  if (stated?.thinkingOff !== undefined) return !stated.thinkingOff
+  return alwaysThinking.test(id) || (isKimi({ id, provider }) && kimiRow(id).thinkingOff === false)
 }

@@ -1,22 +1,27 @@
-import type { ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
+import type { ModelCapabilities, ModelConfig, OpenAiCompat } from '../../contract/model/model-config.ts'
 import type { ModelProfile } from '../kit/capabilities/capabilities.ts'
 import type { ToolChoiceRules } from '../kit/settings/tool-choice.ts'
 import type { SettingRules } from '../kit/settings/write-settings.ts'
 import { chatCapabilities, isOpenAiModel, toolLimit } from './capabilities.ts'
-import { compatOf } from './compat.ts'
+import { compatOf, serviceBehind } from './compat.ts'
 import type { MessageRules } from './encode-message.ts'
-import { isKimi } from './model-families.ts'
+import { isKimi, isMiniMax } from './model-families.ts'
 import { chatSettingRules } from './setting-rules.ts'
+import type { ThinkingRules } from './thinking-fields.ts'
 
 /** What is known of one model behind Chat Completions. */
 export interface ChatProfile extends ModelProfile {
   compat: OpenAiCompat
+  /** The service behind it: that of its base URL, else its provider. */
+  service: string
   /** Role of the system prompt. */
   systemRole: 'developer' | 'system'
   /** Answers 400 without a body when the prompt is too long. */
   emptyBodyIsOverflow: boolean
   /** GitHub Copilot: no version in its path, and headers that tell what a request is about. */
   isCopilot: boolean
+  /** A `<think>` at the beginning of its text is reasoning. */
+  hasThinkTags: boolean
   messages: MessageRules
   settingRules: SettingRules
   toolRules: ToolChoiceRules
@@ -26,13 +31,14 @@ export interface ChatProfile extends ModelProfile {
 export function chatProfile(model: ModelConfig): ChatProfile {
   const compat = compatOf(model)
   const capabilities = chatCapabilities(model, compat)
-  const demandsReasoning = compat.thinkingFormat === 'deepSeek' && capabilities.thinking !== 'none'
+  const service = serviceBehind(model)
   const schema = capabilities.jsonSchema ? { jsonSchema: 'openAiFormat' as const, strictSchema: 'openAiStrict' as const } : {}
   return {
     capabilities,
     compat,
+    service,
     systemRole: compat.supportsDeveloperRole && takesDeveloper(model, compat) ? 'developer' : 'system',
-    settingRules: chatSettingRules(model, compat, capabilities.thinking !== 'none'),
+    settingRules: chatSettingRules(model, { service, compat, thinks: capabilities.thinking !== 'none' }),
     // Backends know a list of allowed tools only where they follow OpenAI closely.
     toolRules: {
       none: true,
@@ -40,10 +46,11 @@ export function chatProfile(model: ModelConfig): ChatProfile {
       forcingStopsThinking: compat.thinkingFormat === 'deepSeek',
       ...(isOpenAiModel(model, compat) && { maxTools: toolLimit }),
     },
-    emptyBodyIsOverflow: model.provider === 'cerebras' || model.provider === 'mistral',
-    isCopilot: model.provider === 'copilot' || /\.githubcopilot\.com(\/|$)/.test(model.baseUrl),
+    emptyBodyIsOverflow: service === 'cerebras' || service === 'mistral',
+    isCopilot: service === 'copilot' || /\.githubcopilot\.com(\/|$)/.test(model.baseUrl),
+    hasThinkTags: (compat.thinkingField ?? 'received') === 'received' ? isMiniMax(model) : compat.thinkingField === 'thinkTags',
     toolSchemas: isKimi(model) ? 'moonshotTools' : 'openAiTools',
-    callIds: model.provider === 'mistral' ? 'nineChars' : 'visible40',
+    callIds: service === 'mistral' ? 'nineChars' : 'visible40',
     formats: {
       ...schema,
       // LM Studio knows "text" and "json_schema" only.
@@ -54,27 +61,40 @@ export function chatProfile(model: ModelConfig): ChatProfile {
       forcingStopsThinking: compat.thinkingFormat === 'deepSeek',
     },
     messages: {
-      documentsByUrl: model.provider === 'mistral',
+      documentsByUrl: service === 'mistral',
       namesToolResults: compat.requiresToolResultName,
       // Others may know text only.
       refusals: isOpenAiModel(model, compat),
       parsedFilesOf: compat.thinkingFormat === 'openRouter' ? model.id : undefined,
       answersBeforeUser: compat.requiresAssistantAfterToolResult,
-      reasoningField: demandsReasoning ? 'reasoning_content' : reasoningFieldOf(model, compat),
-      reasoningWith: demandsReasoning ? 'all' : model.provider === 'cerebras' ? 'any' : 'calls',
+      thinking: thinkingRules(model, compat, capabilities),
     },
   }
 }
 
-/** Backends that do not take reasoning as text: it is secret, in details or parts of its own, or refused. */
-const withoutReasoningText = new Set(['openai', 'openrouter', 'xai', 'mistral', 'copilot'])
+/** Backends that do not write reasoning as text, or only in their responses. What came in a field goes back in it all the same. */
+const withoutReasoningText = new Set(['openai', 'openrouter', 'xai', 'copilot'])
 /** Those that call it `reasoning`; all others follow DeepSeek. Source: docs/providers/openai.md */
 const withReasoning = new Set(['cerebras', 'groq', 'together', 'ollama', 'vllm'])
 
-/** The field in which a backend gives its reasoning, and takes it back. */
-function reasoningFieldOf({ provider }: ModelConfig, { thinkingFormat }: OpenAiCompat): MessageRules['reasoningField'] {
-  if (withoutReasoningText.has(provider) || thinkingFormat === 'openRouter') return undefined
-  return withReasoning.has(provider) ? 'reasoning' : 'reasoning_content'
+function thinkingRules(model: ModelConfig, compat: OpenAiCompat, { thinking }: ModelCapabilities): ThinkingRules {
+  const service = serviceBehind(model)
+  const isRouter = compat.thinkingFormat === 'openRouter'
+  const demandsReasoning = compat.thinkingFormat === 'deepSeek' && thinking !== 'none'
+  return {
+    field: compat.thinkingField ?? 'received',
+    otherwise: demandsReasoning ? 'reasoningContent' : isRouter ? 'none' : usualField(model, service),
+    sentWith: demandsReasoning ? 'all' : service === 'cerebras' ? 'any' : 'calls',
+    detailsSuffice: isRouter,
+  }
+}
+
+/** Where a backend has its reasoning, if no response says so. */
+function usualField(model: ModelConfig, service: string): ThinkingRules['otherwise'] {
+  if (withoutReasoningText.has(service)) return 'none'
+  if (service === 'mistral') return 'parts'
+  if (isMiniMax(model)) return 'thinkTags'
+  return withReasoning.has(service) ? 'reasoning' : 'reasoningContent'
 }
 
 /** OpenRouter hands the role on to the vendor, and only two know it. */

@@ -43,7 +43,7 @@ function noteUnsaid(request: StreamRequest, { thinkingFormat }: OpenAiCompat, wa
 
 function byEffort(
   request: StreamRequest,
-  { compat, capabilities }: ChatProfile,
+  { compat, capabilities, service }: ChatProfile,
   effort: string | undefined,
   warnings: string[],
 ): ReasoningRequest {
@@ -60,7 +60,7 @@ function byEffort(
   const allowsSampling = capabilities.sampling && (sent === 'none' || !isOpenAiModel(model, compat))
   const fields: JsonObject = sent === undefined ? {} : { reasoning_effort: sent }
   // Groq writes the reasoning into the text unless told otherwise; the open models of OpenAI have a field for it anyway.
-  if (model.provider === 'groq' && !model.id.includes('gpt-oss')) fields.reasoning_format = thinkingLevel === 'off' ? 'hidden' : 'parsed'
+  if (service === 'groq' && !model.id.includes('gpt-oss')) fields.reasoning_format = thinkingLevel === 'off' ? 'hidden' : 'parsed'
   return { fields, allowsSampling }
 }
 

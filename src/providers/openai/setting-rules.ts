@@ -21,8 +21,10 @@ const withoutTopK = new Set([
 ])
 
 /** How each setting is said on Chat Completions. Source: docs/concepts/request-settings.md */
-export function chatSettingRules(model: ModelConfig, compat: OpenAiCompat, thinks: boolean): SettingRules {
-  const { provider } = model
+export function chatSettingRules(
+  model: ModelConfig,
+  { service, compat, thinks }: { service: string; compat: OpenAiCompat; thinks: boolean },
+): SettingRules {
   const isOpenAi = isOpenAiModel(model, compat)
   const isRouter = compat.thinkingFormat === 'openRouter'
   // OpenAI's reasoning models answer these with an error.
@@ -30,22 +32,22 @@ export function chatSettingRules(model: ModelConfig, compat: OpenAiCompat, think
   return {
     temperature: { field: 'temperature' },
     topP: { field: 'top_p' },
-    topK: isOpenAi || withoutTopK.has(provider) ? undefined : { field: 'top_k' },
+    topK: isOpenAi || withoutTopK.has(service) ? undefined : { field: 'top_k' },
     stopSequences: isPicky ? () => 'takes none' : stopTexts('stop', 4),
-    seed: { field: provider === 'mistral' ? 'random_seed' : 'seed' },
+    seed: { field: service === 'mistral' ? 'random_seed' : 'seed' },
     frequencyPenalty: isPicky ? () => 'does not take it' : { field: 'frequency_penalty' },
     presencePenalty: isPicky ? () => 'does not take it' : { field: 'presence_penalty' },
     verbosity: isPicky || isRouter ? { field: 'verbosity' } : undefined,
-    serviceTier: tierRule(provider, isOpenAi || isRouter),
+    serviceTier: tierRule(service, isOpenAi || isRouter),
     cacheTtl: isRouter ? () => ({}) : isOpenAi ? (ttl) => cacheFields(ttl, model, '30m') : undefined,
-    user: provider === 'mistral' ? undefined : { field: isOpenAi && !isRouter ? 'safety_identifier' : 'user' },
+    user: service === 'mistral' ? undefined : { field: isOpenAi && !isRouter ? 'safety_identifier' : 'user' },
   }
 }
 
 const groqTiers = { standard: 'on_demand', flex: 'flex', priority: 'performance' } as const
 
-function tierRule(provider: string, isOpenAi: boolean): SettingRules['serviceTier'] {
-  if (provider === 'groq') return (tier) => (tier === 'fast' ? 'knows no tier "fast"' : { service_tier: groqTiers[tier] })
+function tierRule(service: string, isOpenAi: boolean): SettingRules['serviceTier'] {
+  if (service === 'groq') return (tier) => (tier === 'fast' ? 'knows no tier "fast"' : { service_tier: groqTiers[tier] })
   return isOpenAi ? openAiTier : undefined
 }
 

@@ -5,6 +5,8 @@ import { answerOf, chunk, play, playBytes } from './call.ts'
 
 const usage: Usage = { input: 10, output: 9, reasoning: 3, cacheRead: 8, cacheWrite: 2, totalTokens: 29 }
 
+const stateOf = (payload: object) => ({ api: 'openAiCompletions', model: 'm', payload })
+
 describe('Chat Completions decoder', () => {
   it('reads text and usage', async () => {
     const { message, streamed, starts } = await playBytes(answerOf('text'))
@@ -39,7 +41,7 @@ describe('Chat Completions decoder', () => {
   it('reads reasoning text and a cache that DeepSeek reports its own way', async () => {
     const { message } = await playBytes(answerOf('reasoning'))
     expect(message?.content).toEqual([
-      { type: 'thinking', thinking: 'Let me think…' },
+      { type: 'thinking', thinking: 'Let me think…', providerState: stateOf({ field: 'reasoningContent' }) },
       { type: 'text', text: 'Done' },
     ])
     expect(message?.usage).toMatchObject({ input: 7, cacheRead: 5, output: 7, totalTokens: 19 })
@@ -86,7 +88,7 @@ describe('Chat Completions decoder', () => {
       { type: 'reasoning.encrypted', data: 'ENC', id: 'rs_1', format: 'openai-responses-v1', index: 1 },
     ]
     expect(message?.content).toEqual([
-      { type: 'thinking', thinking: 'Hmm.', providerState: { api: 'openAiCompletions', model: 'm', payload: { reasoningDetails } } },
+      { type: 'thinking', thinking: 'Hmm.', providerState: stateOf({ field: 'reasoning', reasoningDetails }) },
       { type: 'text', text: 'Yes.' },
     ])
     expect(message?.usage).toEqual(usage)
@@ -107,7 +109,7 @@ describe('Chat Completions decoder', () => {
   it('reads content parts with thinking, and arguments that come as an object without an index', async () => {
     const { message } = await playBytes(answerOf('mistral'))
     expect(message?.content).toEqual([
-      { type: 'thinking', thinking: 'Two plus two is four.' },
+      { type: 'thinking', thinking: 'Two plus two is four.', providerState: stateOf({ field: 'parts' }) },
       { type: 'text', text: '4' },
       { type: 'toolCall', id: 'abcdefghi', name: 'note', arguments: { n: 4 } },
     ])

@@ -2,6 +2,7 @@ import type { KnownApi } from '../../../contract/model/model-config.ts'
 import type { ProviderOptions } from '../../../providers/kit/provider-options.ts'
 import type { ServerTools } from '../../../providers/kit/server-tools.ts'
 import { lateProviders } from '../../../providers/late-providers.ts'
+import { backendAt } from '../../../providers/openai/backends.ts'
 import type { Model } from '../../../types/model/model.ts'
 
 /** What the factory of one protocol takes beside those that all take. */
@@ -31,9 +32,8 @@ async function chatModel(id: string, options: FactoryOptions): Promise<Model> {
   const { openai, openaiCompatible, compatPresets } = await lateProviders.chat.load()
   const { provider, baseUrl } = options
   const presets = Object.entries(compatPresets)
-  const host = hostOf(baseUrl)
   const named = presets.find(([name]) => name === provider?.toLowerCase())
-  const [backend] = named ?? presets.find(([, preset]) => host !== undefined && hostOf(preset.baseUrl) === host) ?? []
+  const backend = named?.[0] ?? backendAt(baseUrl)
   if (backend === undefined ? baseUrl === undefined : backend === 'openai') return openai(id, options)
   const { provider: _, ...others } = options
   return openaiCompatible(id, {
@@ -41,8 +41,4 @@ async function chatModel(id: string, options: FactoryOptions): Promise<Model> {
     ...(provider !== undefined && { provider }),
     ...(backend !== undefined && { backend: backend as keyof typeof compatPresets }), // one of its own keys
   })
-}
-
-function hostOf(url: string | undefined): string | undefined {
-  return url !== undefined && URL.canParse(url) ? new URL(url).host : undefined
 }

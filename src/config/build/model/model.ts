@@ -286,5 +286,6 @@ function compatOf(compat: CompatSection): Partial<OpenAiCompat> {
     requiresToolResultName: compat.requires_tool_result_name,
     requiresAssistantAfterToolResult: compat.requires_assistant_after_tool_result,
     thinkingFormat: meant(compatFields.thinkingFormat.words, compat.thinking_format),
+    thinkingField: meant(compatFields.thinkingField.words, compat.thinking_field),
   })
 }

@@ -1,6 +1,7 @@
 import { parseArguments } from '../../../base/json/call-arguments.ts'
 import { ProviderError } from '../../../contract/errors.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import type { ProviderState } from '../../../contract/message/content.ts'
 import { newId } from '../../../contract/message/ids.ts'
 import type { AssistantMessage, StopReason } from '../../../contract/message/message.ts'
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
@@ -21,9 +22,12 @@ import { textOfArguments } from '../../kit/decode/parse-call.ts'
 import { UnknownFields } from '../../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, nameIn, OddValue, objectIn, objectsIn, textIn } from '../../kit/decode/wire-value.ts'
 import type { ChatCall } from '../encode-request.ts'
+import { type ReceivedField, reasoningFieldIn, reasoningIn, type ThinkingState } from '../thinking-fields.ts'
 import { ChatExtras } from './chat-extras.ts'
 import { ReasoningDetails } from './reasoning-details.ts'
+import { ThinkTags } from './think-tags.ts'
 import { ToolCallKeys } from './tool-call-keys.ts'
+import { isFailure, known, knownOfCalls, stopReasonOf } from './vocabulary.ts'
 import {
   type ChatChoice,
   type ChatChunk,
@@ -42,7 +46,8 @@ import {
  * **Contract**
  * - A `finish_reason` completes the message, `[DONE]` or the end of the body ends it. Some backends send only `[DONE]`: that completes
  *   a message too, provided that it has content.
- * - Reasoning comes from the first non-empty of `reasoning_content`, `reasoning`, `reasoning_text`, else from `reasoning_details`.
+ * - Reasoning comes from the first non-empty field of `thinking-fields.ts`, else from `reasoning_details`. Its block keeps where it came.
+ * - A `<think>` at the beginning of the text is reasoning of models that write it so.
  * - A refusal is the message's `refusal` and stops with `guardRail`.
  *
  * Source: docs/providers/openai.md
@@ -67,6 +72,9 @@ export class ChatDecoder implements StreamDecoder {
   #textKey = ''
   #thinkingKey = ''
   #hasDetails = false
+  /** What the current thinking block says of where it came. */
+  #thinkingState: ThinkingState = {}
+  #tags: ThinkTags | undefined
   #open: 'text' | 'thinking' | 'toolCall' | undefined
   #blocks = 0
   #isRefusal = false
@@ -80,15 +88,15 @@ export class ChatDecoder implements StreamDecoder {
   #report: ChatUsage | undefined
   #usage: Usage | undefined
 
-  constructor({ isReasoningOutside, answerTool }: Pick<ChatCall, 'isReasoningOutside' | 'answerTool'>, context: DecoderContext) {
+  constructor(call: Pick<ChatCall, 'isReasoningOutside' | 'hasThinkTags' | 'answerTool'>, context: DecoderContext) {
     const { request, service, emit } = context
     this.#model = request.model
     this.#service = service
-    this.#isReasoningOutside = isReasoningOutside
-    this.builder = new AssistantBuilder(request.model, emit, answerTool)
+    this.#isReasoningOutside = call.isReasoningOutside
+    this.builder = new AssistantBuilder(request.model, emit, call.answerTool)
+    if (call.hasThinkTags) this.#tags = this.#tagReader()
     this.#unknown = new UnknownFields(this.builder)
-    const stateOf = (payload: JsonObject) => ({ api: 'openAiCompletions', model: this.#model.id, payload })
-    this.#extras = new ChatExtras(this.builder, stateOf, this.#unknown)
+    this.#extras = new ChatExtras(this.builder, (payload) => this.#stateOf(payload), this.#unknown)
     this.#sse = createSseDecoder((data, event) => this.#frame(data, event), context.framing)
   }
 
@@ -114,6 +122,7 @@ export class ChatDecoder implements StreamDecoder {
       const message = `${this.#service} gave up in the middle of the answer (finish_reason "${reason}"). Try again.`
       throw new ProviderError(reason === 'network_error' ? 'network' : 'api', message, { isRetryable: true })
     }
+    this.#endTags()
     // Nothing said that the call was over: its arguments may have been still to come.
     if (reason === undefined && this.#emptyCall !== undefined) this.builder.cutCall(this.#emptyCall)
     this.#extras.tell(this.#textKey === '' ? 'sources' : this.#textKey)
@@ -210,10 +219,12 @@ export class ChatDecoder implements StreamDecoder {
 
   #delta(delta: ChatDelta): void {
     const { content, refusal, tool_calls: calls, function_call: legacy } = delta
-    if (delta.reasoning_content || delta.reasoning || delta.reasoning_text || delta.reasoning_details) this.#reasoning(delta)
+    const field = reasoningFieldIn(delta)
+    if (field !== undefined || delta.reasoning_details) this.#reasoning(delta, field)
     if (Array.isArray(content)) for (const part of objectsIn(content, 'parts')) this.#part(part)
-    else this.#text(textIn(content, 'text'))
+    else this.#written(textIn(content, 'text'))
     if (refusal) {
+      this.#endTags()
       this.#isRefusal = true
       this.builder.refusal('refusal', textIn(refusal, 'a refusal'))
     }
@@ -222,29 +233,66 @@ export class ChatDecoder implements StreamDecoder {
     if (oldest !== undefined) this.#toolCall({ id: this.#legacyId, function: oldest })
   }
 
-  #reasoning(delta: ChatDelta): void {
-    const text = textIn(delta.reasoning_content || delta.reasoning || delta.reasoning_text, 'reasoning')
+  #reasoning(delta: ChatDelta, field: ReturnType<typeof reasoningFieldIn>): void {
+    this.#endTags()
+    const text = field === undefined ? '' : textIn(reasoningIn(delta, field), 'reasoning')
     const details = delta.reasoning_details
     if (Array.isArray(details) && details.length > 0) {
       const shown = this.#details.add(details)
-      if (!this.#hasDetails) this.#keepDetails()
+      if (!this.#hasDetails) this.#keepDetails(field)
       this.progress++
       // Where the text also comes in `reasoning`, it is the same.
-      this.#thinking(text === '' ? shown : text)
-    } else this.#thinking(text)
+      this.#thinking(text === '' ? shown : text, field)
+    } else this.#thinking(text, field)
   }
 
   /** The first thinking block carries the details, also those of later blocks: they are sent back as one list. */
-  #keepDetails(): void {
+  #keepDetails(field: ReceivedField | undefined): void {
     this.#hasDetails = true
-    if (this.#open !== 'thinking') this.#openThinking()
-    const payload = { reasoningDetails: this.#details.entries }
-    this.builder.setProviderState(this.#thinkingKey, { api: 'openAiCompletions', model: this.#model.id, payload })
+    if (this.#open !== 'thinking') this.#openThinking(field)
+    this.#thinkingState.reasoningDetails = this.#details.entries
+    this.builder.setProviderState(this.#thinkingKey, this.#stateOf(this.#thinkingState))
   }
 
-  #openThinking(): void {
+  #openThinking(field: ReceivedField | undefined): void {
     this.#open = 'thinking'
     this.#thinkingKey = `thinking${this.#blocks++}`
+    this.#thinkingState = field === undefined ? {} : { field }
+    if (field !== undefined) this.builder.setProviderState(this.#thinkingKey, this.#stateOf(this.#thinkingState))
+  }
+
+  #stateOf(payload: JsonObject): ProviderState {
+    return { api: 'openAiCompletions', model: this.#model.id, payload }
+  }
+
+  /** Text in which reasoning may stand. */
+  #written(delta: string): void {
+    if (this.#tags === undefined || delta === '') {
+      this.#text(delta)
+      return
+    }
+    this.progress++
+    this.#tags.push(delta)
+    if (this.#tags.isOver) this.#tags = undefined
+  }
+
+  #endTags(): void {
+    this.#tags?.end()
+    this.#tags = undefined
+  }
+
+  #tagReader(): ThinkTags {
+    return new ThinkTags({
+      begins: (before) => {
+        this.#openThinking('thinkTags')
+        this.#thinkingState.before = before
+      },
+      thinking: (text) => this.#thinking(text, 'thinkTags'),
+      ends: (after) => {
+        this.#thinkingState.after = after
+      },
+      text: (text) => this.#text(text),
+    })
   }
 
   #text(delta: string): void {
@@ -257,15 +305,18 @@ export class ChatDecoder implements StreamDecoder {
     this.builder.text(this.#textKey, delta)
   }
 
-  #thinking(delta: string): void {
+  /** A field that is another opens a block of its own: each goes back where it came. */
+  #thinking(delta: string, field?: ReceivedField): void {
     if (delta === '') return
-    if (this.#open !== 'thinking') this.#openThinking()
+    const isOther = field !== undefined && this.#thinkingState.field !== undefined && field !== this.#thinkingState.field
+    if (this.#open !== 'thinking' || isOther) this.#openThinking(field)
     this.progress++
     this.builder.thinking(this.#thinkingKey, delta)
   }
 
   #part(part: ChatContentPart): void {
-    if (part.type === 'thinking') this.#thinking(textIn(part.thinking, 'reasoning'))
+    this.#endTags()
+    if (part.type === 'thinking') this.#thinking(textIn(part.thinking, 'reasoning'), 'parts')
     else if (part.text === undefined && part.type !== undefined && part.type !== 'text') this.#extras.part(part.type, part)
     else this.#text(textIn(part.text, 'text'))
   }
@@ -276,7 +327,7 @@ export class ChatDecoder implements StreamDecoder {
     if (fields === undefined) {
       fields = {}
       this.#fields.set(key, fields)
-      this.builder.setProviderState(key, { api: 'openAiCompletions', model: this.#model.id, payload: { fields } })
+      this.builder.setProviderState(key, this.#stateOf({ fields }))
     }
     fields[field] = value
   }
@@ -286,6 +337,7 @@ export class ChatDecoder implements StreamDecoder {
     const { name: named, arguments: args } = objectIn(call.function, 'a call') ?? call
     if ((call.index ?? id ?? named ?? args ?? call.function) === undefined) throw new OddValue('a call', call)
     const name = nameIn(named, 'the name of a tool')
+    this.#endTags()
     this.#open = 'toolCall'
     this.progress++
     const fragment = textOfArguments(args)
@@ -304,26 +356,6 @@ export class ChatDecoder implements StreamDecoder {
     return fragment === this.builder.written(key) && parseArguments(fragment).fault === undefined
   }
 }
-
-/** The fields that are read or passed over: what they say is about the answer, not in it. */
-const known = {
-  chunk: new Set([
-    ...['id', 'model', 'object', 'created', 'choices', 'usage', 'error', 'service_tier', 'system_fingerprint', 'obfuscation', 'x_groq'],
-    ...['base_resp', 'citations', 'search_results', 'provider', 'timings', 'time_info', 'prompt_filter_results', 'request_id', 'nvext'],
-    ...['prompt_token_ids', 'prompt_logprobs', 'metadata', 'type', 'status', 'kv_transfer_params', 'stats', 'p', 'runtime'],
-  ]),
-  choice: new Set([
-    ...['index', 'delta', 'message', 'error', 'finish_reason', 'usage', 'logprobs', 'native_finish_reason', 'stop_reason', 'matched_stop'],
-    ...['content_filter_results', 'content_filter_offsets', 'content_filter_result', 'token_ids', 'seed'],
-  ]),
-  delta: new Set([
-    ...['role', 'content', 'refusal', 'reasoning_content', 'reasoning', 'reasoning_text', 'reasoning_details', 'tool_calls', 'type'],
-    ...['function_call', 'images', 'audio', 'annotations', 'executed_tools', 'name', 'token_ids', 'channel'],
-  ]),
-}
-
-/** The fields of a call that are read. Others (Gemini's `extra_content`) are the service's own, and it wants them back. */
-const knownOfCalls = new Set(['index', 'id', 'type', 'function', 'name', 'arguments'])
 
 /** Whether a delta brings something beside text, reasoning and calls. */
 function hasExtras({ annotations, images, audio, executed_tools: executed }: ChatDelta): boolean {
@@ -344,26 +376,4 @@ function listOf(calls: NonNullable<ChatDelta['tool_calls']>): readonly ChatToolC
 /** Whether a usage object says anything. */
 function isReport(raw: ChatUsage): boolean {
   return [raw.prompt_tokens, raw.completion_tokens, raw.total_tokens].some((count) => tokenCount(count) > 0)
-}
-
-const reasons = new Map<string, StopReason>([
-  ['stop', 'stop'],
-  ['end', 'stop'],
-  ['eos', 'stop'],
-  ['length', 'length'],
-  ['model_length', 'length'],
-  ['model_context_window_exceeded', 'length'],
-  ['tool_calls', 'toolUse'],
-  ['function_call', 'toolUse'],
-  ['content_filter', 'guardRail'],
-])
-
-/** Whether a `finish_reason` reports that the service failed, so that the same call may succeed later. */
-function isFailure(finishReason: string): boolean {
-  return finishReason === 'error' || finishReason === 'network_error' || finishReason === 'insufficient_system_resource'
-}
-
-/** The stop reason of a `finish_reason`; `error` for unknown ones. */
-function stopReasonOf(finishReason: string): StopReason {
-  return reasons.get(finishReason) ?? 'error'
 }

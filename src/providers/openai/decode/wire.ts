@@ -1,5 +1,6 @@
 import type { Usage } from '../../../contract/model/usage.ts'
 import { reportedCost, tokenCount } from '../../kit/decode/decoder.ts'
+import type { ReasoningDelta } from '../thinking-fields.ts'
 
 /** The fields of a Chat Completions chunk that are read. Backends leave out or null any of them. */
 export interface ChatChunk {
@@ -35,12 +36,9 @@ export interface ChatChoice {
 }
 
 /** What a chunk adds. */
-export interface ChatDelta {
+export interface ChatDelta extends ReasoningDelta {
   content?: string | ChatContentPart[] | null
   refusal?: string | null
-  reasoning_content?: string | null
-  reasoning?: string | null
-  reasoning_text?: string | null
   reasoning_details?: unknown
   tool_calls?: (ChatToolCall | null)[] | ChatToolCall | { [index: string]: ChatToolCall | null } | null
   /** The oldest form of a call. */
