@@ -30,7 +30,7 @@ interface Row {
 const model = anthropicModel('bench').config
 const request = { model, systemPrompt: '', messages: [], tools: [], thinkingLevel: 'off', cache: { type: 'auto' } } as const
 const cited = new CitedDocuments([], { api: 'anthropicMessages', media: { media: [], mediaByUrl: [], mediaById: [] } })
-const unbound = { answerTool: undefined, prefixHash: undefined, isReasoningOutside: false, cited }
+const unbound = { answerTool: undefined, prefixHash: undefined, isReasoningOutside: false, hasThinkTags: false, cited }
 const contextOf = (service: string, emit: Emit) => ({ request, service, emit })
 const rows: Row[] = [
   { name: 'anthropic', protocol: anthropic, decoder: (emit) => new AnthropicDecoder(unbound, contextOf('Anthropic', emit)) },

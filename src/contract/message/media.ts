@@ -112,8 +112,8 @@ function toldByBytes(type: string, data: string): boolean {
 /** The most bytes that one block takes unless the caller says otherwise: what every service takes in one request. */
 export const defaultMaxMediaBytes = 20 * 1024 * 1024
 
-/** The most bytes of a file that any service takes within a request. */
-export const maxInlineBytes = 64 * 1024 * 1024
+/** The most bytes of a file that any service takes within a request: 100 MB of base64, of Gemini. */
+export const maxInlineBytes = 75 * 1024 * 1024
 
 /** Types of which each file begins with a signature that is known, and the bytes of the longest one. */
 const signedTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'audio/wav'])

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../contract/json.ts'
-import { serviceToolText, wordsOf } from '../../contract/message/block-words.ts'
+import { serviceToolText } from '../../contract/message/block-words.ts'
 import {
   type Content,
   type FileContent,
@@ -10,7 +10,7 @@ import {
   type ThinkingContent,
   type ToolCallContent,
 } from '../../contract/message/content.ts'
-import { isMediaOf, sourceOf } from '../../contract/message/media.ts'
+import { sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, text, type UserMessage } from '../../contract/message/message.ts'
 import { joinedAll } from '../kit/encode/growing-text.ts'
 import { toJson } from '../kit/encode/json-text.ts'
@@ -85,26 +85,24 @@ function encodeAnswer({ content }: AssistantMessage, profile: GeminiProfile): st
     const isBlank = block.type === 'text' && signature === undefined && block.text.trim() === ''
     const own = isBlank
       ? []
-      : answerParts(block, profile).map((part) => (signature === undefined ? part : { ...part, thoughtSignature: signature }))
+      : answerParts(block, family).map((part) => (signature === undefined ? part : { ...part, thoughtSignature: signature }))
     return [...own, ...(late.get(at) ?? [])]
   })
   return parts.map((part) => toJson(part)).join(',')
 }
 
-/** A file of an answer. Of sound that the model made and does not take, its words. */
-function filePart(block: FileContent, media: readonly string[]): JsonObject {
-  if (!block.mimeType.startsWith('audio/')) return mediaPart(block)
-  if (!isMediaOf(block.mimeType, media)) return { text: wordsOf(block) ?? '' }
+/** A file of an answer. */
+function filePart(block: FileContent): JsonObject {
   if (block.data === undefined || !isBareSound(block.mimeType)) return mediaPart(block)
   return { inlineData: { mimeType: 'audio/wav', data: waveOf(block.mimeType, block.data) } }
 }
 
-function answerParts(block: Content, { family, capabilities: { media } }: GeminiProfile): JsonObject[] {
+function answerParts(block: Content, family: GeminiProfile['family']): JsonObject[] {
   switch (block.type) {
     case 'image':
       return [mediaPart(block)]
     case 'file':
-      return [filePart(block, media)]
+      return [filePart(block)]
     case 'serviceTool':
       return serviceParts(block)
     case 'opaque': {

@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../contract/json.ts'
+import { isMediaOf } from '../../contract/message/media.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import type { EncodedCall } from '../kit/codec.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { toolsEncoder } from '../kit/encode/tool-json.ts'
-import { targetOf } from '../kit/history/clean-message.ts'
+import { type NormaliseTarget, targetOf } from '../kit/history/clean-message.ts'
 import { HistoryMemory } from '../kit/history/history-memory.ts'
 import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
 import { fittedTools } from '../kit/schema/fitted-schema.ts'
@@ -39,7 +40,11 @@ export interface GeminiService {
 /** What is known of a model, and of the conversations it was sent. */
 function knownOf(model: ModelConfig) {
   const profile = geminiProfile(model)
-  const target = targetOf(model, profile, (block) => block.thinking.trim() !== '' || signatureOf(block) !== undefined)
+  const { media } = profile.capabilities
+  const target: NormaliseTarget = {
+    ...targetOf(model, profile, (block) => block.thinking.trim() !== '' || signatureOf(block) !== undefined),
+    takesBack: ({ mimeType }) => !mimeType.startsWith('audio/') || isMediaOf(mimeType, media),
+  }
   const encoder = messageEncoder(profile)
   return { profile, history: new HistoryMemory(target, ([preamble]) => new ContentsWriter(encoder, preamble)) }
 }

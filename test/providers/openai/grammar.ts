@@ -19,7 +19,12 @@ export function chatFaults(messages: readonly unknown[], issued = noIds): string
     if ((role === 'system' || role === 'developer') && index !== 0) fault('is not first')
     if (role === 'assistant') {
       open = callIds(message, { seen, issued }, fault)
-      if (message.content === null ? open.length === 0 : !isText(message.content) && !isRefusal(message.content)) fault('has no content')
+      if (
+        message.content === null
+          ? open.length === 0
+          : !isText(message.content) && !isRefusal(message.content) && !isWithThinking(message.content)
+      )
+        fault('has no content')
     }
     if (role === 'user' && !isUserContent(message.content)) fault('content is neither text nor parts')
     last = role
@@ -99,4 +104,14 @@ function isObject(value: unknown): boolean {
 function fields(value: unknown): Record<string, unknown> {
   // Test code on parsed JSON: a missing field is undefined and fails its check.
   return isObject(value) ? (value as Record<string, unknown>) : {}
+}
+
+/** Mistral's content: text and thinking as parts, none of them empty. */
+function isWithThinking(content: unknown): boolean {
+  const isPart = (part: unknown) => {
+    const { type, text, thinking } = Object(part)
+    if (type === 'text') return isText(text)
+    return type === 'thinking' && Array.isArray(thinking) && thinking.length === 1 && isText(Object(thinking[0]).text)
+  }
+  return Array.isArray(content) && content.length > 0 && content.every(isPart)
 }

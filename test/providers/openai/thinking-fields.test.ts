@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AssistantMessage, Message } from '../../../src/contract/message/message.ts'
+import type { ThinkingField } from '../../../src/contract/model/model-config.ts'
 import { openai, openaiCompatible, openrouter } from '../../../src/providers/openai/index.ts'
 import type { Model } from '../../../src/types/model/model.ts'
 import { answering, sse } from '../bytes.ts'
@@ -94,7 +95,7 @@ describe('compat.thinkingField: received', () => {
 })
 
 describe('compat.thinkingField', () => {
-  const sent = async (thinkingField: NonNullable<Options['compat']>['thinkingField']) => {
+  const sent = async (thinkingField: ThinkingField) => {
     const options: Options = { ...gateway, compat: { thinkingField } }
     const answer = await answerOf(
       at(options),

@@ -1,7 +1,8 @@
-import { serviceToolText, wordsOf } from '../../../contract/message/block-words.ts'
+import { mediaName, serviceToolText, wordsOf } from '../../../contract/message/block-words.ts'
 import {
   type Content,
   isMedia,
+  type MediaContent,
   type ServiceToolContent,
   type TextContent,
   type ThinkingContent,
@@ -20,7 +21,7 @@ import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-con
 import type { ModelProfile } from '../capabilities/capabilities.ts'
 import { perObject } from '../encode/per-object.ts'
 import { legalIds } from './legal-id.ts'
-import { type MediaRules, takenMedia } from './media.ts'
+import { leftOutAt, leftOutFor, type MediaRules, takenMedia } from './media.ts'
 
 /**
  * What a codec accepts. Keep one object per model: what is known about messages is remembered per target, and messages and targets must
@@ -36,6 +37,8 @@ export interface NormaliseTarget {
   readonly toolCallId: (id: string) => string
   /** Whether a thinking block of this very model can be sent back. */
   readonly keepsThinking: (block: ThinkingContent) => boolean
+  /** Whether the model takes media back that it made. Default: it takes all. */
+  readonly takesBack?: (block: MediaContent) => boolean
   /** Whether the service still knows a tool that it ran: what it did with another is told in words. Default: it knows all. */
   readonly knowsTool?: ((block: ServiceToolContent) => boolean) | undefined
   /** The service refuses a history in which two calls have one id, also where it gave both. Default: it takes what it gave. */
@@ -148,7 +151,8 @@ function cleanAssistantBlock(block: Content, target: NormaliseTarget, isOwn: boo
     // What has no state of its service follows in a user message: see `picturesOf`.
     case 'image':
     case 'file':
-      return goesBack && block.providerState !== undefined ? block : undefined
+      if (!goesBack || block.providerState === undefined) return undefined
+      return target.takesBack?.(block) === false ? leftOutFor(block, `this model does not take ${mediaName(block)}`) : block
     case 'serviceTool':
       return goesBack && block.providerState !== undefined && target.knowsTool?.(block) !== false ? block : text(serviceToolText(block))
     case 'opaque':
@@ -172,7 +176,8 @@ const shownBefore: TextContent = { type: 'text', text: '(What the answer above s
 /** Media of an answer that its service does not take back from a model, as a user message: the next model should see them too. */
 export function picturesOf({ content }: AssistantMessage, cleaned: AssistantMessage): UserMessage | undefined {
   const media = content.filter((block) => isMedia(block) && !cleaned.content.includes(block))
-  return media.length === 0 ? undefined : { role: 'user', content: [shownBefore, ...media], timestamp: 0 }
+  const shown = media.filter((block) => !cleaned.content.some((each) => leftOutAt(each)?.block === block))
+  return shown.length === 0 ? undefined : { role: 'user', content: [shownBefore, ...shown], timestamp: 0 }
 }
 
 /** Whether `target` made this response. */

@@ -200,6 +200,7 @@ export class HistoryWalk {
     const calls = callsOf(original)
     const pictures = original.role === 'assistant' ? picturesMessage(original, cleaned) : undefined
     const shown = pictures && cleanMessage(pictures, this.#target)
+    if (shown !== undefined) this.#noteLeftOut(shown)
     if (!hasCallsToAnswer(cleaned.content)) {
       this.list.push(cleaned)
       if (shown !== undefined) this.list.push(shown)

@@ -44,6 +44,17 @@ export function checkNewMedia(media: readonly MediaContent[], model: ModelConfig
       `${what} cannot be sent to ${model.id}: ${fault}. The message was not added to the history.`,
     )
   }
+  checkTogether(media, limits, model)
+}
+
+/** Each of `media` may be sent, but not all of them in one request. */
+function checkTogether(media: readonly MediaContent[], { inlineChars }: MediaLimits, model: ModelConfig): void {
+  const chars = media.reduce((sum, { data }) => sum + (data?.length ?? 0), 0)
+  if (!isOver(chars, inlineChars)) return
+  throw new kit.ProviderError(
+    'unsupportedMedia',
+    `The files of this message cannot be sent to ${model.id}: they have ${chars} characters of base64, and its service takes ${inlineChars} in a request. Upload them, or pass their addresses. The message was not added to the history.`,
+  )
 }
 
 function isMadeBy({ provider, id }: ModelConfig, message: Message): message is AssistantMessage {
@@ -76,6 +87,10 @@ function limitsFor(media: readonly MediaContent[], model: ModelConfig): MediaLim
 /** Returns why a service with `limits` would refuse `block`, and what to do about it. */
 function faultOf(block: MediaContent, limits: MediaLimits): string | undefined {
   if (block.data === undefined) return undefined
+  const { length } = block.data
+  const { inlineChars } = limits
+  if (isOver(length, inlineChars))
+    return `${kit.mediaName(block)} has ${length} characters of base64, and its service takes ${inlineChars} in a request. Upload it, or pass its address`
   if (block.type === 'image') return imageFault(block, limits)
   return kit.baseType(block.mimeType) === 'application/pdf' ? pdfFault(block, limits) : undefined
 }

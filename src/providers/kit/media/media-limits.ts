@@ -12,6 +12,8 @@ export interface MediaLimits {
   imagePixels?: number
   pdfPages?: number
   pdfBytes?: number
+  /** Characters of base64 of all media of a request. */
+  inlineChars?: number
 }
 
 const mebibyte = 1024 * 1024
@@ -35,9 +37,11 @@ const smallClaude: MediaLimits = { ...claude, pdfPages: 100 }
 // docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ImageBlock.html and …/userguide/conversation-inference-call.html
 const bedrock: MediaLimits = { imageBytes: 3.75 * mebibyte, imageSide: 8000 }
 // ai.google.dev/gemini-api/docs/document-processing
-const gemini: MediaLimits = { pdfPages: 1000, pdfBytes: 50 * mebibyte }
+const googlePdf: MediaLimits = { pdfPages: 1000, pdfBytes: 50 * mebibyte }
+// 100 MB, "base64 encoded": blog.google/innovation-and-ai/technology/developers-tools/gemini-api-new-file-limits, 2026-01
+const gemini: MediaLimits = { ...googlePdf, inlineChars: 100 * mebibyte }
 // docs.cloud.google.com/vertex-ai/generative-ai/docs/multimodal/image-understanding and …/document-understanding
-const vertex: MediaLimits = { ...gemini, imageBytes: 7 * mebibyte }
+const vertex: MediaLimits = { ...googlePdf, imageBytes: 7 * mebibyte }
 // developers.openai.com/api/docs/guides/file-inputs
 const openai: MediaLimits = { pdfBytes: 50 * mebibyte }
 // console.groq.com/docs/vision: 4 MB of base64, 33 megapixels
