@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { MediaContent } from '../../../src/contract/message/content.ts'
 import { Agent, type UserMessage } from '../../../src/index.ts'
 import { google } from '../../../src/providers/google/index.ts'
-import { sse } from '../bytes.ts'
+import { answering, sse } from '../bytes.ts'
 
 /** What Gemini takes: 100 MB, counted as base64 on the wire. */
 const most = 100 * 1024 * 1024
@@ -11,9 +11,10 @@ const chunk = { candidates: [{ content: { role: 'model', parts: [{ text: 'A film
 /** An agent, and how long its requests are. Their texts are not kept. */
 function agentOn() {
   const sent: number[] = []
-  const send: typeof fetch = async (_url, init) => {
+  const answer = answering([sse(chunk)])
+  const send: typeof fetch = (url, init) => {
     sent.push(String(init?.body).length)
-    return new Response(sse(chunk), { headers: { 'content-type': 'text/event-stream' } })
+    return answer(url, init)
   }
   return { agent: new Agent({ model: google('gemini-3-flash', { apiKey: 'k', fetch: send }) }), sent }
 }
@@ -26,12 +27,9 @@ const asking = (...media: MediaContent[]): UserMessage => ({
 })
 
 describe('media in a request to Gemini', () => {
-  it.each<[string, () => UserMessage]>([
-    ['in one file', () => asking(film(most))],
-    ['in two files', () => asking(film(most - 4000), film(4000))],
-  ])('may have 100 MB of base64: %s', async (_name, message) => {
+  it('may have 100 MB of base64', async () => {
     const { agent, sent } = agentOn()
-    expect(await agent.prompt(message()).result).toMatchObject({ status: 'completed' })
+    expect(await agent.prompt(asking(film(most))).result).toMatchObject({ status: 'completed' })
     expect(sent).toHaveLength(1)
     expect(sent[0]).toBeGreaterThan(most)
   })
