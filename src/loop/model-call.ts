@@ -1,4 +1,3 @@
-import type { AbortScope } from '../base/abort.ts'
 import { lateChunk } from '../base/late/late-chunk.ts'
 import { isContextOverflowText } from '../base/text/overflow-text.ts'
 import { maxServerDelayMs, retryDelayMs, startTimer } from '../base/timer.ts'
@@ -14,7 +13,7 @@ import type { ModelAnswer } from '../types/run/loop-watch.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
 import { makeRoom } from './compaction.ts'
 import type { LoopState } from './loop-state.ts'
-import { type DerivedRequest, deriveRequest } from './request.ts'
+import { deriveRequest } from './request.ts'
 
 /** What one turn has tried so far. */
 interface Tries {
@@ -76,8 +75,7 @@ async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
     if (!stream.isOpen) stream = new AssistantStream(loop)
     try {
       loop.stop.throwIfAborted()
-      const prepared = request ?? prepareRequest(loop, tries.hasCompacted)
-      request = prepared instanceof Promise ? await prepared : prepared
+      request ??= await prepareRequest(loop, tries.hasCompacted)
       const answer = await streamAnswer(loop, request, stream, tries)
       if (!isFilled(answer.message) || tries.hasCompacted || !(await makeRoom(loop))) return answer
       tries.hasCompacted = true
@@ -103,19 +101,12 @@ function retryOf({ config: { retry } }: LoopState): RetryConfig {
 /** What shows and records the requests of a run that asks for it. */
 const capture = lateChunk('the capture of requests', () => import('./capture/capture-request.ts'))
 
-/** What is sent this turn. No promise where no callback makes it and nobody wants to see it. */
-function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> | StreamRequest {
-  const derived = deriveRequest(loop)
-  if (!(derived instanceof Promise || loop.config.captureTurnRequests)) return announced(loop, derived)
-  return Promise.resolve(derived).then(async (made) => {
-    if (loop.config.captureTurnRequests) await (capture.loaded ?? (await capture.load())).captureRequest(loop, made, afterOverflow)
-    return announced(loop, made)
-  })
-}
-
-function announced({ watches }: LoopState, { request }: DerivedRequest): StreamRequest {
-  watches?.request(request)
-  return request
+/** What is sent this turn. */
+async function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> {
+  const derived = await deriveRequest(loop)
+  if (loop.config.captureTurnRequests) await (capture.loaded ?? (await capture.load())).captureRequest(loop, derived, afterOverflow)
+  loop.watches?.request(derived.request)
+  return derived.request
 }
 
 async function streamAnswer(loop: LoopState, request: StreamRequest, stream: AssistantStream, tries: Tries): Promise<ChargedAnswer> {
@@ -133,21 +124,13 @@ async function streamAnswer(loop: LoopState, request: StreamRequest, stream: Ass
   return { message, charged, failure: { code: 'api', message: message.errorMessage ?? 'The model stopped with an error.' } }
 }
 
-/** One request. No promise for a key that is there. */
-function streamOnce(loop: LoopState, request: StreamRequest, stream: AssistantStream): Promise<AssistantMessage> {
+/** One request. */
+async function streamOnce(loop: LoopState, request: StreamRequest, stream: AssistantStream): Promise<AssistantMessage> {
   const { provider, credentials } = loop.turn.model
   const { stop } = loop
-  const send = (sent: StreamRequest): Promise<AssistantMessage> => {
-    stop.throwIfAborted()
-    return stop.race(provider.stream(sent, stream.accept, stop.signal))
-  }
-  const withKey = (credential: string): Promise<AssistantMessage> => {
-    loop.keys.add(credential)
-    return send({ ...request, credential })
-  }
-  if (credentials === undefined || stop.aborted) return send(request)
-  const key = keyOf(loop, credentials)
-  return typeof key === 'string' ? withKey(key) : key.then(withKey)
+  const sent = credentials === undefined || stop.aborted ? request : { ...request, credential: await keyOf(loop, credentials) }
+  stop.throwIfAborted()
+  return stop.race(provider.stream(sent, stream.accept, stop.signal))
 }
 
 /** Makes the request for the rest of a response. Each try gets a copy that the codec may change, so a failed one leaves the paused response whole. */
@@ -189,22 +172,16 @@ function countEmpty(loop: LoopState, stream: AssistantStream, answered: Assistan
   throw new ProviderError('api', message, { isRetryable: true, partial: answered })
 }
 
-/**
- * The key of this call; no promise for one that is there. What a credential provider throws is named, unless it is a failure of a model call, which
- * may be repeated.
- */
-function keyOf({ stop }: LoopState, credentials: CredentialProvider): string | Promise<string> {
+/** The key of this call. What a credential provider throws is named, unless it is a failure of a model call, which may be repeated. */
+async function keyOf({ stop, keys }: LoopState, credentials: CredentialProvider): Promise<string> {
   try {
-    const given: unknown = credentials.current(stop.signal)
-    return typeof given === 'string' ? given : stop.race(Promise.resolve(given).then(aKey)).catch((error) => noKey(stop, error))
+    const key = aKey(await stop.race(Promise.resolve(credentials.current(stop.signal))))
+    keys.add(key)
+    return key
   } catch (error) {
-    return noKey(stop, error)
+    if (stop.aborted || ProviderError.isInstance(error)) throw error
+    throw callbackFailed('credentials', error)
   }
-}
-
-function noKey(stop: AbortScope, error: unknown): never {
-  if (stop.aborted || ProviderError.isInstance(error)) throw error
-  throw callbackFailed('credentials', error)
 }
 
 function aKey(given: unknown): string {

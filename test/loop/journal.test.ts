@@ -63,8 +63,8 @@ describe('journal', () => {
     expect(result.status).toBe('error')
     expect(result.error).toMatchObject({ code: 'journal', message: expect.stringContaining('disk full') })
     expect(grammarFaults(events)).toEqual([])
-    // Record 6 is the start of the second turn, which nothing waits for: the call it finds under way is cut.
-    expect(model.provider.requests).toHaveLength([0, 0, 0, 1, 1, 1, 2, 2][refuseAt] ?? 0)
+    // Record 6 is the start of the second turn, which nothing waits for: a refusal that comes at once still comes before the request.
+    expect(model.provider.requests).toHaveLength([0, 0, 0, 1, 1, 1, 1, 2][refuseAt] ?? 0)
     expect(ran).toHaveLength([0, 0, 0, 0, 0, 1, 1, 1][refuseAt] ?? 0)
   })
 

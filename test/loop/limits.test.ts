@@ -62,7 +62,9 @@ describe('execution limits', () => {
     const model = scripted([{ text: 'free' }])
     const unpriced = expect.objectContaining({
       code: 'invalidOption',
-      message: expect.stringMatching(/^limits\.maxCost is 1, but the model "scripted" has no prices. Pass catalogue of phi-core\/models, or cost, to its factory/),
+      message: expect.stringMatching(
+        /^limits\.maxCost is 1, but the model "scripted" has no prices. Pass catalogue of phi-core\/models, or cost, to its factory/,
+      ),
     })
     expect(() => new Agent({ model, limits: { maxCost: 1 } })).toThrow(unpriced)
     const agent = new Agent({ model })

@@ -158,8 +158,7 @@ async function executeCall(
 ): Promise<ToolResultEntry | undefined> {
   try {
     loop.stop.throwIfAborted()
-    const preparing = preparation ?? prepareCall(loop, call)
-    const prepared = preparing instanceof Promise ? await preparing : preparing
+    const prepared = await (preparation ?? prepareCall(loop, call))
     if (prepared.kind === 'refused') return refuseCall(loop, call, prepared.result)
     const isFree = isUnasked(loop, prepared.call) || permitted === argumentsHash(prepared.call.written)
     const permission = isFree ? { kind: 'run' as const, call: prepared.call } : await permit(loop, prepared.call)
@@ -170,15 +169,13 @@ async function executeCall(
     if (permission.kind === 'refused') return refuseCall(loop, call, permission.result)
     const { client } = permission.call.tool
     if (client !== undefined) return await answerFromPage(loop, permission.call, client, outcome)
-    const intended = intent ?? recordIntent(loop, permission.call)
-    if (intended !== undefined) await intended
+    await (intent ?? recordIntent(loop, permission.call))
     loop.stop.throwIfAborted()
     announce(loop, call, permission.call.written)
     // A listener may have stopped the run just now.
     if (loop.stop.aborted) return conclude(loop, call, errorResult('Cancelled'))
     loop.refusals.clear()
-    const running = invokeTool(loop, permission.call, changes)
-    return conclude(loop, call, running instanceof Promise ? await running : running)
+    return conclude(loop, call, await invokeTool(loop, permission.call, changes))
   } catch (error) {
     if (loop.stop.aborted || error instanceof JournalError || LoadError.isInstance(error)) return answerStopped(loop, call, error)
     // A schema or a hash that breaks costs this call, not the run. It was not announced yet: what follows an announcement never throws.
@@ -253,20 +250,16 @@ function announce(loop: LoopState, call: CallName, args: JsonObject): void {
 async function conclude(loop: LoopState, call: CallName, given: ToolResult): Promise<ToolResultEntry> {
   const { loopId } = loop.events
   const { id: toolCallId, name: toolName } = call
-  const ending = loop.hooks.endTool(call, given)
-  const seen = ending === undefined ? given : await ending
-  const offloading = offload(loop, call, seen)
-  const result = offloading === undefined ? seen : await offloading
+  const seen = (await loop.hooks.endTool(call, given)) ?? given
+  const result = (await offload(loop, call, seen)) ?? seen
   const { childLoopId, isError = false } = result
   loop.events.emit({ type: 'toolExecutionEnd', toolCallId, toolName, result, isError, ...(childLoopId !== undefined && { childLoopId }) })
-  const replacing = loop.hooks.afterTool(call, result)
-  const kept = replacing === undefined ? result : await replacing
+  const kept = (await loop.hooks.afterTool(call, result)) ?? result
   const entry = toolResultEntry(call, kept, { loopId, turnIndex: loop.turnIndex })
   const backgroundId = loop.background?.begunBy(call.id)
   if (backgroundId !== undefined) entry.backgroundId = backgroundId
   loop.view?.number(entry)
   if (kept.endRun === true) loop.endedBy ??= { type: 'tool', toolName, toolCallId }
-  const recorded = loop.record({ type: 'toolResult', message: entry })
-  if (recorded !== undefined) await recorded.catch((error) => loop.fail(error))
+  await loop.record({ type: 'toolResult', message: entry })?.catch((error) => loop.fail(error))
   return entry
 }

@@ -73,8 +73,7 @@ export function defineProvider<Call extends EncodedCall>(definition: ProviderDef
             }
             return callService(definition, warned(call, warnings), { ...contextOf(definition, taken, emit), onRefusal }, signal)
           }
-          const encoding = encoded(definition, taken)
-          return encoding instanceof Promise ? encoding.then(send) : send(encoding)
+          return encoded(definition, taken).then(send)
         })
       try {
         return await ask(request).catch((error) => {
@@ -162,30 +161,18 @@ function exchangeOf<Call extends EncodedCall>(
 }
 
 /** What goes wrong while encoding, such as arguments that are no JSON, is an error of the call like any other. */
-function encoded<Call extends EncodedCall>(definition: ProviderDefinition<Call>, request: StreamRequest): Call | Promise<Call> {
+async function encoded<Call extends EncodedCall>(definition: ProviderDefinition<Call>, request: StreamRequest): Promise<Call> {
+  const { codec } = definition
   try {
     const places = placesOfMedia(request.messages)
-    const ready = withReadyMedia(request, definition, places)
-    const { codec } = definition
-    const fitting = schemasReady(request)
-    const waits = fitting !== undefined || ready instanceof Promise
-    const call = waits ? Promise.all([ready, fitting]).then(([asked]) => withMedia(codec, asked, places)) : withMedia(codec, ready, places)
-    const isWhole = !(call instanceof Promise) && call.sign === undefined && request.body === undefined && request.headers === undefined
-    if (isWhole) return call
-    return (async () => completed(await call, request, definition.codec.guards))().catch((error) => notEncoded(error, request))
+    const [asked] = await Promise.all([withReadyMedia(request, definition, places), schemasReady(request)])
+    const media = mediaBeside(asked.messages, places)
+    const call = await codec.encode(asked)
+    const warnings = [...call.warnings, ...unsaidIn(codec, asked, places)]
+    return await completed({ ...call, warnings, ...(media !== undefined && { media }) }, request, codec.guards)
   } catch (error) {
     return notEncoded(error, request)
   }
-}
-
-/** The call, with the long data of its request beside its body. */
-function withMedia<Call extends EncodedCall>(codec: Codec<Call>, request: StreamRequest, places: readonly number[]): Call | Promise<Call> {
-  const media = mediaBeside(request.messages, places)
-  const call = codec.encode(request)
-  const unsaid = unsaidIn(codec, request, places)
-  if (media === undefined && unsaid.length === 0) return call
-  const whole = (made: Call): Call => ({ ...made, ...(media !== undefined && { media }), warnings: [...made.warnings, ...unsaid] })
-  return call instanceof Promise ? call.then(whole) : whole(call)
 }
 
 /** What the files of a request say that its service has no place for. */
