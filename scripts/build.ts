@@ -3,6 +3,7 @@
  * - `shared/`: what several entries have in common. `core.js` is all that `phi-core` itself needs at once, `provider-kit.js` what providers share;
  * - `npm-install/`: passes an optional peer on, under its name. Where it is missing, Node and bundlers say "Cannot find package 'hono' imported from
  *   …/npm-install/hono.js": no code of ours runs then that could say what to do;
+ * - `in-browser/`: what a bundler for pages finds in place of an entry for Node. It imports a sentence, so that the build ends with it;
  * - `late/`: what `lateChunk` and the registry load when it is first needed, one named file each;
  * - `playground/`: the page of `phi serve`;
  * - `elements/page.js`: the web components and all that they need in one file, for a page without a bundler;
@@ -187,6 +188,19 @@ function distinct(lines: Iterable<string>): string[] {
   }).filter((line) => line !== '')
 }
 
+/** Of an entry without a file for browsers, Vite would take the one for Node, and the page would break with a message about `node:fs`. */
+function writeRefusals(): void {
+  for (const { subpath, inBrowser } of entries) {
+    if (inBrowser === undefined) continue
+    const name = subpath.replace('.', 'phi-core')
+    mkdirSync(dirname(inBrowser), { recursive: true })
+    writeFileSync(
+      inBrowser,
+      `import "${name} needs Node, Deno or Bun. Import it on the server only; a page has phi-core/adapters/browser.";\n`,
+    )
+  }
+}
+
 /** What was bundled of others, with their terms; the page has a list of its own. */
 function writeLicences(): void {
   const packages = ['@codemirror/legacy-modes', '@codemirror/streamparser']
@@ -205,6 +219,7 @@ writeTypes()
 await writeCode()
 markPureCalls()
 writePeers()
+writeRefusals()
 await writePage()
 await writePlayground()
 writeConfigSchema()

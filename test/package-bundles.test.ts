@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { nodeResolve } from '@rollup/plugin-node-resolve'
 import { rollup } from '@rollup/wasm-node'
 import { build } from 'esbuild'
+import { build as vite } from 'vite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import webpack from 'webpack'
 import { installIn, type Packed, pack, run } from './harness/packed.ts'
@@ -200,8 +201,9 @@ describe.each(Object.keys(bundlers))('%s, in a project without any optional peer
     expect(run(process.execPath, [join(folder, 'keeping.js'), mkdtempSync(join(temporary, 'sessions-'))])).toBe('kept: s1\n')
   })
 
-  it('does not bundle for browsers what is for Node', async () => {
-    await expect(bundle(['./adapters/node'], false)).rejects.toThrow(/adapters\/node/)
+  it.each(all.filter(ofNode))('does not bundle %s for browsers, and says where to import it', async (subpath) => {
+    const sentence = `${subpath.slice(2)} needs Node, Deno or Bun. Import it on the server only; a page has phi-core/adapters/browser.`
+    await expect(bundle([subpath], false)).rejects.toThrow(sentence)
   })
 
   it('does not bundle an entry whose peer is missing', async () => {
@@ -211,4 +213,13 @@ describe.each(Object.keys(bundlers))('%s, in a project without any optional peer
     const failing = bundleWith({ project, input: { missing: file }, folder, isForNode: true, external: [] })
     await expect(failing).rejects.toThrow(/zod/)
   })
+})
+
+it('Vite does not build a page with an entry for Node, and says where to import it', async () => {
+  const page = join(project, 'page')
+  mkdirSync(page, { recursive: true })
+  writeFileSync(join(page, 'index.html'), '<script type="module" src="./main.js"></script>')
+  writeFileSync(join(page, 'main.js'), "import { fileSessionStore } from 'phi-core/adapters/node'\nconsole.log(fileSessionStore('x'))\n")
+  const building = vite({ root: page, configFile: false, logLevel: 'silent' })
+  await expect(building).rejects.toThrow('adapters/node needs Node, Deno or Bun. Import it on the server only')
 })

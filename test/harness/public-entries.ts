@@ -8,9 +8,11 @@ export interface PublicEntry {
   source: string
   /** For Node and what runs its modules: bundlers for pages refuse it. */
   isOfNode: boolean
+  /** What bundlers for pages find in its place. */
+  inBrowser?: string
 }
 
-type Target = string | { types: string; browser?: null }
+type Target = string | { types: string; browser?: string }
 
 /** Every code entry of the exports map in package.json. */
 export function publicEntries(): PublicEntry[] {
@@ -18,7 +20,14 @@ export function publicEntries(): PublicEntry[] {
   return Object.entries(exports).flatMap(([subpath, target]) =>
     typeof target === 'string'
       ? []
-      : [{ subpath, source: target.types.replace('./dist/types/', '').replace('.d.ts', '.ts'), isOfNode: target.browser === null }],
+      : [
+          {
+            subpath,
+            source: target.types.replace('./dist/types/', '').replace('.d.ts', '.ts'),
+            isOfNode: target.browser !== undefined,
+            ...(target.browser !== undefined && { inBrowser: target.browser }),
+          },
+        ],
   )
 }
 
