@@ -70,6 +70,7 @@ type SessionProblem =
 type ProxyProblem =
   | 'methodNotAllowed'
   | 'modelNotAllowed'
+  | 'mcpServerNotAllowed'
   | 'priceUnknown'
   | 'overBudget'
   | 'proxyFailed'

@@ -10,15 +10,15 @@ export interface CallBody {
 }
 
 /** What is said, not who is to answer: nothing in it names a model. */
-const saidFields = new Set([
+export const saidFields: ReadonlySet<string> = new Set([
   ...['messages', 'input', 'contents', 'system', 'systemInstruction', 'system_instruction', 'instructions', 'prompt', 'prediction'],
   ...['metadata', 'client_metadata', 'requestMetadata', 'promptVariables', 'labels'],
 ])
 /** A field that names a model, the one that answers or one that may take its place, whatever stands before it and in any case. */
 const namesModels = /(?:models?(?:[_-]?(?:ids?|names?|slugs?))?|fallbacks?)$/i
 /** Forms of arguments and answers: what they call `model` is a word of the client's. */
-const describesForms = /(?:schema|^functions|^function_?declarations|^guided_json|^structured_outputs)$/i
-const formsOfFunctions = new Set(['function', 'parameters'])
+export const describesForms = /(?:schema|^functions|^function_?declarations|^guided_json|^structured_outputs)$/i
+export const formsOfFunctions: ReadonlySet<string> = new Set(['function', 'parameters'])
 /** Services refuse bodies that are as deep as this. */
 const maxDepth = 512
 

@@ -25,6 +25,7 @@ import { type Problem, ProblemError, problemResponse, refuse } from '../access/p
 import { type Admission, aBudget, aBudgetRule, aCounter, admit, type BudgetCounter, memoryCounter, type ProxyBudget } from './budget.ts'
 import { type CallBody, modelsNamedIn, readCallBody } from './call-body.ts'
 import { passedHeaders } from './forward.ts'
+import { assertMcpServers, mcpHostList } from './mcp-servers.ts'
 import { isModelId, type PathCall, parsePathCall, protocols } from './protocols.ts'
 import { type CallReport, relayCall } from './relayed-call.ts'
 import { type AllowRule, anAllowRule, anUpstream, type ReadyUpstream, readyUpstream, type Upstream } from './upstream.ts'
@@ -46,6 +47,11 @@ export interface ModelProxyOptions<E extends Env = Env> {
   authorize: Authorize<E>
   /** Which models of each upstream may be called. */
   allow: Readonly<Record<string, AllowRule>>
+  /**
+   * Hosts of MCP servers that a call may have a service connect to, such as `mcp.example.com` or `*.example.com`, and ids of connectors. Default:
+   * none, and a call that names a server is refused.
+   */
+  mcpHosts?: readonly string[]
   /** What each identity may use, over all upstreams. */
   budget: BudgetRule
   /** Where it is counted. Default: `memoryCounter()`, for one process. */
@@ -77,6 +83,7 @@ const proxyOptions = optionsOf<ModelProxyOptions>({
   upstreams: required(recordOf(anUpstream)),
   authorize: required(either(oneOf('loopbackOnly'), aFunction)),
   allow: required(recordOf(anAllowRule)),
+  mcpHosts: mcpHostList,
   budget: required(aBudgetRule),
   counter: aCounter,
   cors: listOf(anOrigin),
@@ -108,7 +115,7 @@ const maxPauseMs = 120_000
  *
  * **Contract**
  * - Refused before anything is sent: who is not let in (401), pages of other origins (403), models that are not allowed (404, as services
- *   say it), paths and methods that the protocol does not have (404, 405), bodies that are too long, too slow or can be read in two ways (413, 408, 400), what is over budget
+ *   say it), MCP servers that are not in `mcpHosts` (403), paths and methods that the protocol does not have (404, 405), bodies that are too long, too slow or can be read in two ways (413, 408, 400), what is over budget
  *   (429 with `retry-after`). These answers are `application/problem+json`.
  * - The address that is called is made of the server's `baseUrl` and the checked model; nothing else of the path, no header that says who asks or
  *   where, and no unknown query gets through. Redirects are not followed.
@@ -194,6 +201,7 @@ async function answer<E extends Env>(c: Context<E>, upstream: ReadyUpstream<E>, 
   let isHandedOn = false
   try {
     const body = await readCallBody(c.req.raw, { maxBytes: maxBodyBytes, timeoutMs: pauseMs })
+    assertMcpServers(body.json, options.mcpHosts ?? [])
     const model = await allowedModel({ upstream, path, body, identity, admission })
     isHandedOn = true
     const { fetch: send = patientFetch, onCall, logger } = options
