@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { fileSessionStore } from '../adapters/node/index.ts'
 import { parseConfig } from '../src/config/index.ts'
 import {
   Agent,
@@ -132,6 +133,12 @@ describe('a mistake in the program is told where it is made', () => {
       () => agentWith({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }),
       'tools[0] is a tool of the service (type "web_search_20250305"). Give it to the factory of the model, as serverTools.',
     ],
+    [
+      'a directory as a store',
+      () => agentWith({ session: './sessions' }),
+      'it must be a session store, such as fileSessionStore("./sessions")',
+    ],
+    ['a store of files without a directory', () => fileSessionStore(undefined as never), 'as in fileSessionStore("./sessions")'],
     ['maxTurns at the top', () => agentWith({ maxTurns: 3 }), 'maxTurns (3) is no option. Did you mean limits.maxTurns?'],
     ['maxTurn', () => agentWith({ limits: { maxTurn: 3 } }), 'maxTurn (3) is no option of limits. Did you mean maxTurns?'],
     ['system', () => agentWith({ system: 'x' }), 'system ("x") is no option. Did you mean systemPrompt?'],

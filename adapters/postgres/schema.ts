@@ -1,9 +1,13 @@
 import { ConfigError } from '../../src/index.ts'
 import { aFlag, aText, checkOptions, options as optionsOf, withMethods } from '../../src/internal.ts'
-import { answeringIn, type PostgresPlace, type SqlPool } from './sql-pool.ts'
+import { SessionError } from '../../src/session/index.ts'
+import { answeringIn, type PostgresPlace, type SqlPool, unreachable } from './sql-pool.ts'
 
 /** What `query` is asked of. */
-export const aPool = withMethods('a pool', 'query')
+export const aPool = withMethods(
+  'a pool of PostgreSQL connections, such as new Pool({ connectionString: process.env.DATABASE_URL }) of pg',
+  'query',
+)
 
 /** How the tables are made. */
 export interface MigrateOptions {
@@ -152,7 +156,7 @@ function rowSecurityOf(schema: string): string {
 
 /**
  * Makes the tables, or brings them up to date. Safe from any number of processes at once: one does it, the others wait. One statement, so it works over a
- * pooler too. Rejects with what the database says, and with `ConfigError` `invalidOption` for a name that is none.
+ * pooler too. Rejects with what the database says, with `SessionError` `io` if it cannot be reached, and with `ConfigError` `invalidOption` for a name that is none.
  *
  * Source: docs/postgres.md
  */
@@ -164,7 +168,7 @@ export async function migrate(pool: SqlPool, options: MigrateOptions = {}): Prom
   const steps = versions.map(
     (step, at) => `IF version < ${at + 1} THEN ${step(schema)} INSERT INTO ${schema}.versions VALUES (${at + 1}); END IF;`,
   )
-  await pool.query(`DO $phi$
+  const statement = `DO $phi$
     DECLARE version int;
     BEGIN
       PERFORM pg_advisory_xact_lock(hashtext('phi-core ${schema}'));
@@ -173,5 +177,9 @@ export async function migrate(pool: SqlPool, options: MigrateOptions = {}): Prom
       SELECT coalesce(max(v.version), 0) INTO version FROM ${schema}.versions v;
       ${steps.join('\n')}
       ${rowSecurity ? rowSecurityOf(schema) : ''}
-    END $phi$`)
+    END $phi$`
+  await pool.query(statement).catch((error: unknown) => {
+    const why = unreachable(error)
+    throw why === undefined ? error : new SessionError('io', `Cannot make the tables: ${why}`, { cause: error })
+  })
 }

@@ -46,16 +46,32 @@ const readOnly = '25006'
 /** A row is there already: somebody else has written it. */
 const uniqueViolation = '23505'
 
+/** Nobody is there who speaks for the database: codes of Node, and those of PostgreSQL for a refused login and for a database that is not there. */
+const noConnection = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|28000|28P01|3D000)$/
+
+function codeOf(error: unknown): string {
+  return typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+/** What to do about a database that cannot be reached; `undefined` for another failure. Nothing of the address is in it. */
+export function unreachable(error: unknown): string | undefined {
+  const code = codeOf(error)
+  if (!noConnection.test(code)) return undefined
+  return `cannot connect to PostgreSQL (code ${code}). Check that it runs, and the address and the user of the pool, such as in DATABASE_URL.`
+}
+
 /** What `act` gives; a failure of the database as a `SessionError`, which names `subject` and holds nothing of what was sent. */
 export async function asked<Value>(subject: string, act: () => Promise<Value>): Promise<Value> {
   try {
     return await act()
   } catch (error) {
     if (SessionError.isInstance(error)) throw error
-    const code = typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : ''
+    const code = codeOf(error)
     if (code === uniqueViolation) throw new SessionError('conflict', `${subject}: another writer has written the same record.`)
+    const why = unreachable(error)
+    if (why !== undefined) throw new SessionError('io', `${subject}: ${why}`, { cause: error })
     const said = code === '' ? 'no answer' : `code ${code}`
-    const failed = `${subject}: the database has failed (${said}).`
+    const failed = `${subject}: PostgreSQL, the database, has failed (${said}).`
     if (noRoom.test(code) || (code === internal && /Disk quota exceeded/i.test(errorText(error))))
       throw new SessionError('quota', `${failed} It has no room left. Delete sessions, or give it more.`, { cause: error })
     if (code === readOnly) throw new SessionError('io', `${failed} It takes no writes. Let the pool lead to the primary.`, { cause: error })

@@ -26,7 +26,12 @@ export const aLogger: Shape = {
   expected: 'a logger, with warn(), or false for silence',
 }
 export const aJournal: Shape = withMethods('a journal', 'append')
-export const aStore: Shape = withMethods('a session store', 'journal', 'open', 'tail')
+export const aStore: Shape = withMethods(
+  'a session store, such as fileSessionStore("./sessions") of phi-core/adapters/node',
+  'journal',
+  'open',
+  'tail',
+)
 export const aWorkspace: Shape = withMethods('a workspace', 'read', 'write', 'stat', 'list', 'remove')
 export const aSkillSet: Shape = withMethods('a set of skills, as loadSkills makes it', 'get', 'merge', 'select', 'formatForPrompt')
 

@@ -207,6 +207,7 @@ checkedOptions<ModelProxyOptions>(
     upstreams: { up: { api: 'anthropicMessages', apiKey: 'key' } },
     authorize: () => true,
     allow: { up: ['*'] },
+    mcpHosts: ['mcp.example.com'],
     budget: { windows: [{ ms: 60_000, requests: 1 }] },
     counter: memoryCounter(),
     cors: ['https://app.example'],

@@ -3,7 +3,10 @@ import { checkOptions, kind } from '../../../src/internal.ts'
 import { logSessionStore } from '../../../src/session/index.ts'
 import { fileDriver } from './file-driver.ts'
 
-const aDirectory = kind('the path of a directory', (value) => typeof value === 'string' && value !== '')
+const aDirectory = kind(
+  'the path of a directory, as in fileSessionStore("./sessions")',
+  (value) => typeof value === 'string' && value !== '',
+)
 
 /**
  * Sessions as append-only logs below `directory`, which is made with the first of them. For Node, Deno and Bun.
