@@ -26,6 +26,22 @@ const manifest: {
 /** A program of this repository's node_modules. */
 const local = (name: string): string => resolve('node_modules/.bin', name)
 
+const newestTypeScript = manifest.devDependencies.typescript ?? ''
+/** The first one of the version that Getting started promises. */
+const oldestTypeScript = `${/TypeScript (\d+\.\d+) or newer/.exec(readFileSync('docs/getting-started.md', 'utf8'))?.[1]}.2`
+
+/** The compiler of a version; one that this repository does not have is installed. */
+function compilerOf(version: string): string {
+  if (version === newestTypeScript) return local('tsc')
+  const compiler = join(folder, `typescript-${version}`)
+  if (!existsSync(compiler)) {
+    mkdirSync(compiler)
+    writeFileSync(join(compiler, 'package.json'), '{ "private": true }')
+    run('npm', ['install', `typescript@${version}`, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], compiler)
+  }
+  return join(compiler, 'node_modules/.bin/tsc')
+}
+
 /** A stranger's agent, run to its end. */
 const agentProgram = `
 import { Agent, defineTool } from 'phi-core'
@@ -214,9 +230,10 @@ describe('the package', () => {
     })
 
     it.each([
-      ['nodenext', 'nodenext'],
-      ['esnext', 'bundler'],
-    ])('type checks for module %s, resolution %s', (module, moduleResolution) => {
+      ['nodenext', 'nodenext', newestTypeScript],
+      ['esnext', 'bundler', newestTypeScript],
+      ['nodenext', 'nodenext', oldestTypeScript],
+    ])('type checks for module %s, resolution %s, with TypeScript %s', (module, moduleResolution, version) => {
       const names = publicEntries().map(({ subpath }) => subpath.replace('.', 'phi-core'))
       const source = [
         ...names.map((name, index) => `import * as entry${index} from '${name}'`),
@@ -225,8 +242,12 @@ describe('the package', () => {
       ].join('\n')
       writeFileSync(join(project, 'types.ts'), source)
       // What a new project has.
-      const options = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022', '--lib', 'es2022,dom,dom.iterable']
-      run(local('tsc'), [...options, '--types', '', '--module', module, '--moduleResolution', moduleResolution, 'types.ts'], project)
+      const compilerOptions = {
+        ...{ noEmit: true, strict: true, skipLibCheck: false, target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'] },
+        ...{ types: [], module, moduleResolution },
+      }
+      writeFileSync(join(project, 'types.json'), JSON.stringify({ compilerOptions, files: ['types.ts'] }))
+      run(compilerOf(version), ['-p', 'types.json'], project)
     })
 
     it('needs no types of browsers in a project for Node', () => {
