@@ -7,7 +7,7 @@ import { parseStored, readStored } from '../shape/read.ts'
 import { aNumber, anObject, aText, type FieldsOf, fieldsOf, kind, listOf, optional, recordOf } from '../shape/shape.ts'
 import { savedState } from './shared-state.ts'
 
-const snapshotFields = {
+const fieldsBesideMessages = {
   /** Version of this shape. */
   version: kind<1>('1', (value) => value === 1),
   /** Epoch ms. */
@@ -17,7 +17,6 @@ const snapshotFields = {
   lastLoopId: optional(aText),
   /** Loops run so far, per configuration segment: ids are not used twice. */
   loopCounts: recordOf(aNumber),
-  messages: listOf(agentMessage),
   state: contextState,
   /** What the prompt that is not answered yet said of its requests: `continueLoop` goes on with it. */
   asked: optional(promptSettings),
@@ -39,6 +38,8 @@ const snapshotFields = {
   ),
 }
 
+const snapshotFields = { ...fieldsBesideMessages, messages: listOf(agentMessage) }
+
 /**
  * Everything needed to go on with a conversation elsewhere, as plain JSON. No model and no key: those belong to the environment that goes on.
  *
@@ -47,7 +48,7 @@ const snapshotFields = {
 export interface AgentSnapshot extends FieldsOf<typeof snapshotFields> {}
 
 /** Its messages get ids where they have none. */
-const writtenSnapshot = fieldsOf({ ...snapshotFields, messages: listOf(messageInput) })
+const writtenSnapshot = fieldsOf({ ...fieldsBesideMessages, messages: listOf(messageInput) })
 
 /**
  * Reads what `JSON.stringify(agent.checkpoint())` wrote, for `agent.restore`. Throws `SessionError`: `invalidSnapshot` for another version,
