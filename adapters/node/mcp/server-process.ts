@@ -121,10 +121,10 @@ function read(stream: NodeJS.ReadableStream | null, buffer: LineBuffer): void {
   stream?.on('error', () => undefined)
 }
 
-/** The message a line holds; undefined for banners and other noise. What is in it, the protocol checks. */
+/** The message a line holds; undefined for banners and other noise. Programs on Windows begin with a byte order mark. What is in it, the protocol checks. */
 function parsed(line: string): Message | undefined {
   try {
-    const value: unknown = JSON.parse(line)
+    const value: unknown = JSON.parse(line.replace(/^\uFEFF/, ''))
     return isMessage(value) ? value : undefined
   } catch {
     return undefined

@@ -13,6 +13,7 @@ let calls = 0
 const held = []
 
 if (mode === 'banner') write('Welcome to the server!\n\n{"not": "a message"}\n[1, 2')
+if (mode === 'byteOrderMark') process.stdout.write('\uFEFF')
 if (mode === 'silent') setInterval(() => undefined, 1000)
 if (mode === 'deaf' || mode === 'ignoresClose') {
   process.on('SIGTERM', () => undefined)

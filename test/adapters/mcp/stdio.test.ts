@@ -106,6 +106,7 @@ describe('a hostile server costs that call an error, never the run', () => {
 
   it.each([
     ['banner', 'ok'],
+    ['byteOrderMark', 'ok'],
     ['twice', 'once'],
     ['partial', 'in two €'],
     ['invalidUtf8', 'bad \uFFFD\uFFFD bytes'],
