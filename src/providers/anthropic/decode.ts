@@ -278,6 +278,9 @@ export class AnthropicDecoder implements StreamDecoder {
     const block = this.#add(index, type === 'tool_use' ? 'call' : kindOf(type))
     if (block.kind !== 'other' || type === 'redacted_thinking') this.#unknown.look(wire ?? {}, knownFields.block)
     const { key } = block
+    // Another block under its index takes the place of one that had no content.
+    if (known !== undefined) this.builder.ends(known.key)
+    if ((type === 'text' || type === 'thinking') && typeof (wire?.[type] ?? '') === 'string') this.builder.begins(key, type)
     switch (wire?.type) {
       case 'text':
         this.builder.text(key, wire.text ?? '')
@@ -333,6 +336,7 @@ export class AnthropicDecoder implements StreamDecoder {
     const { kind, isClosed, hasFragments, input, key, id, citations } = block
     block.isClosed = true
     if (isClosed) return
+    this.builder.ends(key)
     if (kind === 'call' && !hasFragments && !isEmptyInput(input)) this.builder.toolArguments(key, textOfArguments(input))
     if (kind === 'service' && id !== undefined) this.#service.input(id, block.raw ?? '')
     if (kind === 'text' && citations !== undefined) this.builder.setProviderState(key, this.#own({ citations }), 'text')

@@ -159,7 +159,7 @@ export class ConverseBlocks {
   /** What comes under this index from now on is another block. Fragments of a call still belong to it. */
   #close(block: OpenBlock): void {
     if (block.call !== undefined) block.call.isClosed = true
-    const { service, result, citations, picture, text, kept } = block
+    const { service, result, citations, picture, text, reasoning, kept } = block
     if (service !== undefined) this.#service.input(service.id, service.raw)
     if (result !== undefined && !this.#service.result(result.begun, result.content))
       this.#builder.warn('Amazon Bedrock sent a result that names no call. It is left out.')
@@ -171,6 +171,8 @@ export class ConverseBlocks {
     block.result = undefined
     block.citations = undefined
     block.picture = undefined
+    if (text !== undefined) this.#builder.ends(text)
+    if (reasoning !== undefined) this.#builder.ends(reasoning)
     block.text = undefined
     block.reasoning = undefined
   }
@@ -188,8 +190,8 @@ export class ConverseBlocks {
 
   #delta(block: OpenBlock, delta: WireEvent['delta']): void {
     const text = textIn(delta?.text, 'text')
-    if (text !== '') {
-      block.text ??= this.#nextKey++
+    if (text !== '' || delta?.text === '') {
+      block.text ??= this.#begin('text')
       this.#builder.text(block.text, text)
     }
     const call = objectIn(delta?.toolUse, 'arguments')
@@ -205,9 +207,15 @@ export class ConverseBlocks {
     const reasoning = objectIn(delta?.reasoningContent, 'reasoning')
     if (reasoning !== undefined) {
       this.#unknown.look(reasoning, knownFields.reasoning)
-      block.reasoning ??= this.#nextKey++
+      block.reasoning ??= this.#begin('thinking')
       this.#reasoning(block.reasoning, reasoning)
     }
+  }
+
+  #begin(kind: 'text' | 'thinking'): number {
+    const key = this.#nextKey++
+    this.#builder.begins(key, kind)
+    return key
   }
 
   /** What is neither text nor arguments: a citation, what came of a tool of the service, a picture. */

@@ -1,17 +1,21 @@
 import type { Citation, ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
 import { interruptedTool, isRunningTool, withToolsEnded } from '../../../contract/message/ended-tools.ts'
 import { isId, newId } from '../../../contract/message/ids.ts'
-import { type AssistantMessage, hasCallsToAnswer, now, type StopReason } from '../../../contract/message/message.ts'
+import { type AssistantMessage, hasCallsToAnswer, type StopReason } from '../../../contract/message/message.ts'
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
-import { combineUsage, contextTokensOf, emptyUsage, type Usage } from '../../../contract/model/usage.ts'
+import { combineUsage, contextTokensOf, type Usage } from '../../../contract/model/usage.ts'
 import type { StreamEvent } from '../../../types/model/provider.ts'
-import { checkLength, parseCalls } from './parse-call.ts'
+import { BegunBlocks, type BegunKind } from './begun-blocks.ts'
+import { emptyAnswer } from './empty-answer.ts'
+import { checkLength, parseCalls, release } from './parse-call.ts'
 import {
   type BlockKey,
   checkCount,
+  emptySlots,
   type IgnoredSlot,
   ignored,
   type Slot,
+  serviceKey,
   type ThinkingSlot,
   type ToolCallSlot,
   type WholeBlock,
@@ -24,7 +28,7 @@ import { nameIn, textIn } from './wire-value.ts'
  * **Contract**
  * - `message` is the object of the `start` event and of `finish()`; its strings grow by appending.
  * - A block exists from its first non-empty fragment on, so a `contentIndex` never changes and no empty text block is left but one that
- *   carries state.
+ *   carries state, or holds the place of a block that began (`begins`) before others and stayed empty.
  * - Fragments of a call whose id or name is still unknown are held back; every delta carries the final id and name.
  * - Ids are unique within the message: missing and repeated ones are generated.
  * - A fragment that is empty is passed over; one that is no text, whatever its type says, is an error of the call.
@@ -45,6 +49,7 @@ export class AssistantBuilder {
   readonly #answerTool: string | undefined
   readonly #model: ModelConfig
   readonly #slots = new Map<BlockKey, Slot | IgnoredSlot>()
+  readonly #begun = new BegunBlocks()
   readonly #ids = new Set<string>()
   #lastKey: BlockKey | undefined
   #last: Slot | IgnoredSlot | undefined
@@ -62,15 +67,7 @@ export class AssistantBuilder {
     this.#answerTool = answerTool
     this.#model = model
     this.#usageBefore = continues?.usage
-    this.message = continues ?? {
-      role: 'assistant',
-      content: [],
-      stopReason: 'stop',
-      model: model.id,
-      provider: model.provider,
-      usage: emptyUsage(),
-      timestamp: now(),
-    }
+    this.message = continues ?? emptyAnswer(model)
     if (continues !== undefined) this.#goOn(continues)
   }
 
@@ -106,6 +103,26 @@ export class AssistantBuilder {
   /** Whether `start` was emitted. */
   get isStarted(): boolean {
     return this.#started
+  }
+
+  /** A block begins: blocks that begin later stand behind it, also if their content comes first. */
+  begins(key: BlockKey, kind: BegunKind): void {
+    if (!this.#slots.has(key)) this.#begun.add(key, kind)
+  }
+
+  /** A block ends. Without content there is none. */
+  ends(key: BlockKey): void {
+    this.#begun.delete(key)
+  }
+
+  /** The block that began as `from` has its content under `to`. */
+  beganAs(from: BlockKey, to: BlockKey): void {
+    const slot = this.#slots.get(from)
+    this.#begun.rename(from, to)
+    if (slot === undefined) return
+    this.#slots.delete(from)
+    this.#slots.set(to, slot)
+    this.#lastKey = undefined
   }
 
   /** Appends to a text block. */
@@ -197,22 +214,14 @@ export class AssistantBuilder {
       return
     }
     if (key === this.#answerKey) return
-    if (slot === undefined) {
-      slot = this.#add(key, {
-        kind: 'toolCall',
-        index: 0,
-        block: { type: 'toolCall', id: '', name: '', arguments: {} },
-        raw: '',
-        held: '',
-      })
-    }
+    slot ??= this.#add(key, emptySlots.toolCall())
     if (slot.kind !== 'toolCall') return
     if (slot.block.id === '' && id !== undefined && id !== '') {
       slot.block.id = this.#ids.has(id) ? newId() : id
       this.#ids.add(id)
     }
     if (slot.block.name === '' && name !== undefined) slot.block.name = name
-    if (slot.held !== '') this.#release(slot)
+    if (slot.held !== '') release(slot, this.#emit)
   }
 
   /** Appends to the argument text of a call, opening it if need be. */
@@ -237,7 +246,7 @@ export class AssistantBuilder {
       return
     }
     slot.held += delta
-    this.#release(slot)
+    release(slot, this.#emit)
   }
 
   /** The service said at the end that the arguments are `text`, whatever the fragments were. */
@@ -300,6 +309,7 @@ export class AssistantBuilder {
     else this.message.stopReason = key !== undefined && !hasCalls && stopReason === 'toolUse' ? 'stop' : stopReason
     const { stopReason: told } = this.message
     if (told !== 'paused' && !(told === 'toolUse' && this.keepsTools)) this.#endTools()
+    this.message.content = this.#begun.settled(this.message.content)
     if (this.#refusals.size > 0) this.message.content = this.message.content.filter((block) => !this.#refusals.has(block))
     this.#addUsage(usage)
     return this.message
@@ -318,7 +328,7 @@ export class AssistantBuilder {
   /** Keeps what came before a failure. Calls count as cut unless their arguments are complete. */
   fail(stopReason: 'error' | 'aborted', errorMessage: string): AssistantMessage {
     this.#parseCalls(0)
-    this.message.content = withToolsEnded(this.message.content)
+    this.message.content = withToolsEnded(this.#begun.settled(this.message.content))
     if (this.#usage !== undefined) this.#addUsage(this.#usage)
     this.message.stopReason = stopReason
     this.message.errorMessage = errorMessage
@@ -336,6 +346,12 @@ export class AssistantBuilder {
   }
 
   #add(key: BlockKey, slot: Slot): Slot {
+    if (this.#begun.size > 0)
+      for (const [earlier, kind] of this.#begun.before(key)) this.#begun.placed(this.#append(earlier, emptySlots[kind]()).block)
+    return this.#append(key, slot)
+  }
+
+  #append(key: BlockKey, slot: Slot): Slot {
     this.start()
     slot.index = this.message.content.length
     checkCount(slot)
@@ -361,20 +377,12 @@ export class AssistantBuilder {
   }
 
   #textSlot(key: BlockKey): Slot {
-    return this.#add(key, { kind: 'text', index: 0, block: { type: 'text', text: '' } })
+    return this.#add(key, emptySlots.text())
   }
 
   #thinkingSlot(key: BlockKey): ThinkingSlot | undefined {
-    const slot = this.#find(key) ?? this.#add(key, { kind: 'thinking', index: 0, block: { type: 'thinking', thinking: '' } })
+    const slot = this.#find(key) ?? this.#add(key, emptySlots.thinking())
     return slot.kind === 'thinking' ? slot : undefined
-  }
-
-  #release(slot: ToolCallSlot): void {
-    const { id, name } = slot.block
-    if (id === '' || name === '') return
-    const delta = slot.held
-    slot.held = ''
-    this.#emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
   }
 
   /** A call without any argument text has none, except from block `cutFrom` on: there it may have been cut before the first. */
@@ -383,12 +391,8 @@ export class AssistantBuilder {
     for (const slot of this.#slots.values()) if (slot.kind === 'toolCall') calls.push(slot)
     for (const slot of calls) {
       if (slot.block.id === '') slot.block.id = newId()
-      if (slot.held !== '') this.#release(slot)
+      if (slot.held !== '') release(slot, this.#emit)
     }
     parseCalls(calls, cutFrom, this.#model)
   }
-}
-
-function serviceKey(id: string): string {
-  return `service tool ${id}`
 }

@@ -1,6 +1,7 @@
 import { argumentsFault, parseArguments } from '../../../base/json/call-arguments.ts'
 import { ProviderError } from '../../../contract/errors.ts'
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
+import type { StreamEvent } from '../../../types/model/provider.ts'
 import type { ToolCallSlot } from './slots.ts'
 
 /** Characters of one call. */
@@ -10,6 +11,15 @@ const maxArguments = 16 * 1024 * 1024
 export function checkLength({ raw }: ToolCallSlot): void {
   if (raw.length <= maxArguments) return
   throw new ProviderError('api', `The arguments of a call grew beyond ${maxArguments} characters. Let the tool take them in parts.`)
+}
+
+/** Emits the argument text of `slot` that was held back, if the id and the name of the call are known. */
+export function release(slot: ToolCallSlot, emit: (event: StreamEvent) => void): void {
+  const { id, name } = slot.block
+  if (id === '' || name === '') return
+  const delta = slot.held
+  slot.held = ''
+  emit({ type: 'toolCallDelta', contentIndex: slot.index, toolCallId: id, toolName: name, delta })
 }
 
 /** What every protocol takes as an id. Another one goes back through the protocol that it came by, so the call says which that was. */

@@ -47,6 +47,24 @@ export interface WholeSlot {
   block: WholeBlock
 }
 
+/** Slots of blocks without content. */
+export const emptySlots = {
+  text: (): TextSlot => ({ kind: 'text', index: 0, block: { type: 'text', text: '' } }),
+  thinking: (): ThinkingSlot => ({ kind: 'thinking', index: 0, block: { type: 'thinking', thinking: '' } }),
+  toolCall: (): ToolCallSlot => ({
+    kind: 'toolCall',
+    index: 0,
+    block: { type: 'toolCall', id: '', name: '', arguments: {} },
+    raw: '',
+    held: '',
+  }),
+}
+
+/** The key of the tool of a service that has this id. */
+export function serviceKey(id: string): BlockKey {
+  return `service tool ${id}`
+}
+
 /** A second call of the answer tool. */
 export interface IgnoredSlot {
   kind: 'ignored'

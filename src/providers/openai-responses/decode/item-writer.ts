@@ -56,6 +56,8 @@ export class ItemWriter {
     this.progress++
     opened.type = item.type ?? ''
     this.#builder.start()
+    if (opened.kind === 'message') this.#builder.begins(opened.key, 'text')
+    if (opened.kind === 'reasoning') this.#builder.begins(opened.key, 'thinking')
     if (opened.kind === 'other') this.#services.open(opened, jsonOf(item), this.#after(opened))
     if (opened.kind !== 'call') return
     opened.opening = item.arguments
@@ -210,6 +212,7 @@ export class ItemWriter {
     else if (open.kind !== 'reasoning') this.#unknown.look(item, knownOfItems)
     if (open.kind === 'message') this.#completeMessage(open, item)
     if (open.kind === 'reasoning') this.#completeReasoning(open, item)
+    this.#builder.ends(open.key)
     if (open.kind !== 'call') return
     this.#call(open, item)
     this.#wholeArguments(open, item.arguments)
@@ -260,8 +263,10 @@ export class ItemWriter {
   #refuse(open: OutputItem, delta: string): void {
     if (delta === '') return
     this.progress++
+    const key = `refusal ${open.key}`
+    if (open.refusal === '' && open.keys.length === 0) this.#builder.beganAs(open.key, key)
     open.refusal += delta
-    this.#builder.refusal(`refusal ${open.key}`, delta)
+    this.#builder.refusal(key, delta)
   }
 
   #logprobs(list: unknown): void {
@@ -324,6 +329,7 @@ export class ItemWriter {
 
   /** The part of this key has content now. */
   #begin(open: OutputItem, key: number): void {
+    if (open.keys.length === 0 && key !== open.key) this.#builder.beganAs(open.key, key)
     if (!open.keys.includes(key)) open.keys.push(key)
     this.progress++
   }
