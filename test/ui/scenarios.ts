@@ -172,6 +172,8 @@ export const scenarios: Record<string, () => Promise<RecordedRun>> = {
   'a tool of the service that nobody allows': () => played(serviceAsks, { approvalTimeoutMs: 1 }),
   'a picture and a file': () =>
     played([{ text: 'Here.', blocks: [pixel, { type: 'file', mimeType: 'text/csv', data: 'YSxi', name: 'a.csv' }] }]),
+  'sound and its transcript': () =>
+    played([{ blocks: [{ type: 'file', mimeType: 'audio/wav', data: 'UklGRg==', context: 'Good morning.' }] }]),
   sources: () =>
     played([
       {

@@ -78,7 +78,7 @@ export class MessageChunks {
       return
     }
     this.#growing.close()
-    if (isMedia(block)) this.#whole.media(index, block)
+    if (isMedia(block)) this.#whole.media(index, block, step)
     if (block.type === 'serviceTool') {
       this.#whole.tool(block, step, isUnfinished)
       if (block.needsApproval && block.status === 'running' && !isUnfinished) this.#calls.ofService(block)

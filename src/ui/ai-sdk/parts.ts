@@ -18,6 +18,12 @@ export function fileParts(block: ImageContent | FileContent): UiFilePart[] {
   return address === undefined ? [] : [{ type: 'file', mediaType: mimeType, url: address, ...(filename !== undefined && { filename }) }]
 }
 
+/** What is said in sound that a model made, as a part of its own: a page can show no words of a file. */
+export function transcriptPart(block: ImageContent | FileContent): (UiTextPart & { state: 'done' })[] {
+  const said = block.type === 'file' && block.mimeType.startsWith('audio/') ? (block.context ?? '') : ''
+  return said === '' ? [] : [{ type: 'text', text: said, state: 'done' }]
+}
+
 /** A file in a stream: chunks know no name of it, so it is beside. */
 export function fileChunk({ filename, ...file }: UiFilePart): UiFileChunk {
   return filename === undefined ? file : { ...file, providerMetadata: { phi: { filename } } }
@@ -51,8 +57,8 @@ export function chunksOf(parts: readonly UiPart[], { after = 0, asks = false }: 
 }
 
 function chunksOfPart(part: Exclude<UiPart, { type: 'step-start' }>, textId: string, asks: boolean): UiChunk[] {
-  if (part.type === 'text') return block('text', textId, part.text)
-  if (part.type === 'reasoning') return block('reasoning', part.id, part.text)
+  if (part.type === 'text') return wholeText('text', textId, part.text)
+  if (part.type === 'reasoning') return wholeText('reasoning', part.id, part.text)
   if (part.type === 'file') return [fileChunk(part)]
   if (!isToolPart(part)) return [part]
   const { toolCallId, toolName, input, title, providerExecuted } = part
@@ -99,7 +105,7 @@ export function blockId(step: number, contentIndex: number): string {
 }
 
 /** A text or a thought, whole. */
-function block(type: 'text' | 'reasoning', id: string, text: string): UiChunk[] {
+export function wholeText(type: 'text' | 'reasoning', id: string, text: string): UiChunk[] {
   return [
     { type: `${type}-start`, id },
     { type: `${type}-delta`, id, delta: text },

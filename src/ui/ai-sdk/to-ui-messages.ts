@@ -21,7 +21,7 @@ import { aFunction, anything, listOf, options as optionsOf } from '../../contrac
 import { openCallsOf } from '../../types/tool/open-calls.ts'
 import { AnswerLoops, denialOf, isCut, noticeOf, notRunText, unansweredText, waitsText } from '../shared/answers.ts'
 import { approvalIdOf } from '../shared/approval-id.ts'
-import { blockId, fileParts, outputOf, partsOf } from './parts.ts'
+import { blockId, fileParts, outputOf, partsOf, transcriptPart } from './parts.ts'
 import { serviceCallOf, serviceStateOf, sourceParts } from './service-parts.ts'
 import type { CostOf, Interjection, UiMessage, UiMetadata, UiPart, UiToolCall, UiToolState } from './ui-message.ts'
 
@@ -173,7 +173,7 @@ export class OpenAnswer {
   }
 
   #said(block: Exclude<Content, ToolCallContent | ServiceToolContent>, index: number): UiPart[] {
-    if (isMedia(block)) return fileParts(block)
+    if (isMedia(block)) return [...fileParts(block), ...transcriptPart(block)]
     if (block.type === 'text') return block.text === '' ? [] : [{ type: 'text', text: block.text, state: 'done' }]
     if (block.type !== 'thinking') return []
     return block.thinking === '' ? [] : [{ type: 'reasoning', id: blockId(this.steps, index), text: block.thinking, state: 'done' }]

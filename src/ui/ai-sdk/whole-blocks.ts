@@ -1,7 +1,7 @@
 import { isSameJson } from '../../base/json/copy-json.ts'
 import { type Content, type FileContent, type ImageContent, isMedia, type ServiceToolContent } from '../../contract/message/content.ts'
 import { waitsText } from '../shared/answers.ts'
-import { fileChunk, fileParts, outputChunk } from './parts.ts'
+import { blockId, fileChunk, fileParts, outputChunk, transcriptPart, wholeText } from './parts.ts'
 import { serviceCallOf, serviceStateOf } from './service-parts.ts'
 import type { UiChunk } from './ui-message.ts'
 
@@ -11,7 +11,7 @@ export class WholeBlocks {
   /** Calls of the service, as they were shown last, and in which step. */
   readonly #tools = new Map<string, { block: ServiceToolContent; step: number }>()
   /** A picture may still get finer, and the protocol cannot replace one: it is shown when something else follows. */
-  #media: { contentIndex: number; block: ImageContent | FileContent } | undefined
+  #media: { contentIndex: number; block: ImageContent | FileContent; step: number } | undefined
   #shownMedia = new Set<number>()
 
   constructor(send: (chunk: UiChunk) => void) {
@@ -43,21 +43,24 @@ export class WholeBlocks {
 
   /** The block of `contentIndex` grows: the picture before it is whole. */
   follow(contentIndex: number): void {
-    if (this.#media !== undefined && this.#media.contentIndex !== contentIndex) this.media(this.#media.contentIndex, this.#media.block)
+    const before = this.#media
+    if (before !== undefined && before.contentIndex !== contentIndex) this.media(before.contentIndex, before.block, before.step)
   }
 
   /** A block that has come, or stands in place of the one there was. */
   shown(contentIndex: number, block: Content, step: number): void {
-    if (isMedia(block)) this.#media = { contentIndex, block }
+    if (isMedia(block)) this.#media = { contentIndex, block, step }
     else if (block.type === 'serviceTool') this.tool(block, step, false)
   }
 
-  /** A picture or a file as it stays. Once for each block. */
-  media(contentIndex: number, block: ImageContent | FileContent): void {
+  /** A picture or a file as it stays, and the words of sound. Once for each block. */
+  media(contentIndex: number, block: ImageContent | FileContent, step: number): void {
     this.#media = undefined
     if (this.#shownMedia.has(contentIndex)) return
     this.#shownMedia.add(contentIndex)
     for (const part of fileParts(block)) this.#send(fileChunk(part))
+    for (const { text } of transcriptPart(block))
+      for (const chunk of wholeText('text', blockId(step, contentIndex), text)) this.#send(chunk)
   }
 
   /** A call of the service, as far as it was not shown. `isCut`: its answer ended before it was whole. */

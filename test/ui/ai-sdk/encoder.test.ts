@@ -100,6 +100,16 @@ it('shows the last of the pictures that get finer, and a file', async () => {
   ])
 })
 
+it('shows the transcript of sound behind its file, in a stream and in a history', async () => {
+  const { events, after } = await (scenarios['sound and its transcript'] ?? raise('a sound'))()
+  for (const message of [await read(encoded(events)), copy(toUiMessages(after).at(-1)) as UIMessage]) {
+    expect(message?.parts.filter(({ type }) => type !== 'step-start')).toMatchObject([
+      { type: 'file', mediaType: 'audio/wav' },
+      { type: 'text', text: 'Good morning.' },
+    ])
+  }
+})
+
 it('shows what an answer rests on, and tools of the service', async () => {
   const shown = async (name: string) => {
     const { events } = await (scenarios[name] ?? raise(name))()
