@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { afterReload, again, askFor, askWith, changed, nameChat } from '../../examples/recipes/testing/how-to.ts'
+import { afterReload, again, askAbout, askFor, askWith, changed, nameChat } from '../../examples/recipes/testing/how-to.ts'
 import { Agent, defineTool, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
@@ -13,6 +13,18 @@ it('names a chat, answers again, and answers something else', async () => {
   const asked = agent.messages.find(({ role }) => role === 'user')
   expect(await changed(agent, asked !== undefined && 'id' in asked ? String(asked.id) : '', '3 + 3?')).toBe('Six.')
   expect(agent.messages).toHaveLength(2)
+})
+
+it('sends a file that a person chose', async () => {
+  const agent = new Agent({ model: scripted([{ text: 'A note.' }]) })
+  const file = new File(['Remember the milk.'], 'note.txt', { type: 'text/plain' })
+  expect(await askAbout(agent, file, 'What is it?')).toBe('A note.')
+  expect(agent.messages[0]).toMatchObject({
+    content: [
+      { type: 'file', name: 'note.txt' },
+      { type: 'text', text: 'What is it?' },
+    ],
+  })
 })
 
 it('asks again after a reload', async () => {

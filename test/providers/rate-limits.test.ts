@@ -7,6 +7,7 @@ import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { fallback } from '../../src/providers/compose/index.ts'
 import { google } from '../../src/providers/google/index.ts'
 import { openai } from '../../src/providers/openai/index.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
 import { fastRetry, ofType } from '../support/play.ts'
 import { outcomeOf, plainRequest } from './model-call.ts'
 
@@ -155,6 +156,29 @@ describe('rate-limit headers', () => {
       { of, turnIndex: 0, limits: { requests: { remaining: 0, resetMs: 1 } } },
       { of, turnIndex: 0, limits: { requests: { remaining: 9, resetMs: 1000 } } },
     ])
+  })
+
+  it('are in the error of the result and of each retry', async () => {
+    const limits = { requests: { limit: 20, remaining: 0 } }
+    answers = [{ status: 429, headers: { 'x-ratelimit-limit-requests': '20', 'x-ratelimit-remaining-requests': '0' } }]
+    const retry = { ...fastRetry, maxRetries: 1 }
+    const agent = new Agent({ model: openai('gpt-4.1', { apiKey: 'k', baseUrl }), retry, logger: false })
+    const events: AgentEvent[] = []
+    agent.subscribe((event) => events.push(event))
+    const { error } = await agent.prompt('go').result
+    expect(error).toMatchObject({ code: 'rateLimited', limits })
+    expect(ofType(events, 'providerRetry')).toMatchObject([{ error: { limits } }])
+  })
+
+  it.each([{ limits: { requests: { remaining: -1 } } }, { limits: 'many' }])('are left out of the result if they are %j', async (odd) => {
+    const thrown = Object.assign(new ProviderError('rateLimited', 'Slow down.', { isRetryable: false }), odd)
+    const agent = new Agent({
+      model: scripted(() => {
+        throw thrown
+      }),
+      logger: false,
+    })
+    expect((await agent.prompt('go').result).error).toEqual({ code: 'rateLimited', message: 'Slow down.' })
   })
 
   it('are no output: a fallback before any stays silent, and the error that ends a call keeps them', async () => {

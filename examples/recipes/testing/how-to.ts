@@ -1,4 +1,4 @@
-import { Agent, ConfigError, type Model, resumeAgent, type SessionStore } from 'phi-core'
+import { Agent, ConfigError, fileContent, type Model, resumeAgent, type SessionStore } from 'phi-core'
 
 // #region titles
 /** Names a chat after its first exchange. A small model is enough. */
@@ -17,6 +17,14 @@ export const again = (agent: Agent): Promise<string> => agent.regenerate().text(
 /** What a person wrote, changed. Everything after it is answered anew. */
 export const changed = (agent: Agent, messageId: string, text: string): Promise<string> => agent.editAndResend(messageId, text).text()
 // #endregion again
+
+// #region uploads
+/** A question about a file that a person has chosen. */
+export async function askAbout(agent: Agent, file: File, question: string): Promise<string> {
+  const content = [await fileContent(file, { name: file.name }), { type: 'text' as const, text: question }]
+  return agent.prompt({ role: 'user', content }).text()
+}
+// #endregion uploads
 
 // #region approvals
 /** After a reload: the calls that still wait, and how the run goes on once they are decided. */

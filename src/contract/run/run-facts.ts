@@ -1,5 +1,6 @@
 // What events, journal records, sessions and results all say of a run.
 import { apiProtocol } from '../model/model-config.ts'
+import { rateLimits } from '../model/rate-limits.ts'
 import { outputForm, recordedSettings, thinkingLevel } from '../model/request-settings.ts'
 import {
   aFlag,
@@ -130,6 +131,8 @@ const failureFields = {
   message: aText,
   /** How long the service asked to wait from then on, in ms. */
   retryAfterMs: optional(aNumberFromZero),
+  /** What the service said of its rate limits when it refused. */
+  limits: optional(rateLimits),
   /** What was behind that: of code `journal` the `SessionErrorCode` of the store, such as `quota` or `conflict`. */
   cause: optional(fieldsOf({ code: aText, message: aText })),
 }
