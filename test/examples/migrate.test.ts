@@ -6,6 +6,7 @@ import { ask as withAiSdk } from '../../examples/migrate/ai-sdk.ts'
 import { ask as withLangChain } from '../../examples/migrate/langchain.ts'
 import { ask as withOpenAiAgents } from '../../examples/migrate/openai-agents.ts'
 import { ask as ours } from '../../examples/migrate/phi-core.ts'
+import { ask as oursLimited } from '../../examples/migrate/phi-core-limited.ts'
 import { local } from '../../src/providers/openai/index.ts'
 import { modelServer } from '../adapters/node/cli/model-server.ts'
 
@@ -20,6 +21,7 @@ const service = () =>
 type Program = (baseURL: string, prompt: string, write: (text: string) => void) => Promise<number | undefined>
 
 const apiKey = 'test-key'
+/** Each program of another package, and ours that its page shows beside it. */
 const programs: Record<string, Program> = {
   'the AI SDK': (baseURL, ...rest) => withAiSdk(createOpenAICompatible({ name: 'local', baseURL })('test'), ...rest),
   'OpenAI Agents': async (baseURL, ...rest) =>
@@ -28,17 +30,38 @@ const programs: Record<string, Program> = {
     withLangChain(new ChatOpenAI({ model: 'test', apiKey, streaming: true, configuration: { baseURL } }), ...rest),
 }
 
-it.each(Object.entries(programs))('the program of %s and ours say the same to the model, and to a person', async (_name, theirs) => {
+const besideThem: Record<string, typeof ours> = { 'the AI SDK': ours, 'OpenAI Agents': oursLimited, 'LangChain JS': ours }
+
+it.each(Object.entries(programs))('the program of %s and ours say the same to the model, and to a person', async (name, theirs) => {
   const [one, other] = [await service(), await service()]
   const said: [string[], string[]] = [[], []]
   const question = 'Do I need a coat in Oslo?'
   const tokens = [
     await theirs(one.env.OPENAI_BASE_URL, question, (text) => void said[0].push(text)),
-    await ours(local('test', { baseUrl: other.env.OPENAI_BASE_URL }), question, (text) => void said[1].push(text)),
+    await besideThem[name]?.(local('test', { baseUrl: other.env.OPENAI_BASE_URL }), question, (text) => void said[1].push(text)),
   ]
   expect(said[1].join('')).toContain('Oslo: 4 °C, rain')
   expect(said[0].join('')).toBe(said[1].join(''))
   expect(tokens[0]).toBe(tokens[1])
   const roles = (asked: typeof one.asked) => asked.map(({ messages }) => messages.map(({ role }) => role))
   expect(roles(other.asked)).toEqual(roles(one.asked))
+})
+
+it.each(Object.entries(programs))('the program of %s and ours end alike when the model never stops calling tools', async (name, theirs) => {
+  const forever = () =>
+    modelServer(({ attempt }) => ({
+      text: [],
+      calls: [{ id: `call_${attempt}`, name: 'weather', arguments: { city: `Oslo ${attempt}` } }],
+    }))
+  const [one, other] = [await forever(), await forever()]
+  const ended = (program: Promise<unknown> | undefined) =>
+    program?.then(
+      () => 'completed',
+      () => 'failed',
+    )
+  const ending = await ended(theirs(one.env.OPENAI_BASE_URL, 'Do I need a coat?', () => undefined))
+  const model = local('test', { baseUrl: other.env.OPENAI_BASE_URL })
+  expect(await ended(besideThem[name]?.(model, 'Do I need a coat?', () => undefined))).toBe(ending)
+  expect(ending).toBe(name === 'OpenAI Agents' ? 'failed' : 'completed')
+  expect(other.asked).toHaveLength(5)
 })
