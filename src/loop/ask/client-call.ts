@@ -1,5 +1,6 @@
 import { argumentsHash } from '../../base/json/arguments-hash.ts'
 import { copyJson } from '../../base/json/copy-json.ts'
+import { text } from '../../contract/message/message.ts'
 import type { PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { ClientCallDesk, ClientCallOutcome } from '../../types/run/question.ts'
@@ -72,20 +73,19 @@ export async function askClient(loop: LoopState, call: PreparedCall, { maxResult
   return { kind: 'paused', pending }
 }
 
-/** `result`, where it is what its tool promises; else an error that says what is wrong. Rejects with `LoadError`, and what a schema throws. */
-export async function fitting(
-  { config }: LoopState,
-  toolName: string,
-  result: ToolResult,
-  output: ClientRun['output'],
-): Promise<ToolResult> {
+/**
+ * Returns `result` if it fits the `output` schema of its tool, else a result that says what is wrong, with a warning. It is no error: the tool has
+ * run, and a model that reads of an error runs it again. Rejects with `LoadError`, and what a schema throws.
+ */
+export async function fitting(loop: LoopState, toolName: string, result: ToolResult, output: ClientRun['output']): Promise<ToolResult> {
   if (output === undefined || result.isError === true) return result
   const [first] = result.content
   const value = result.details ?? (first?.type === 'text' ? first.text : null)
-  const { schemaValidator = jsonSchemaValidator } = config
+  const { schemaValidator = jsonSchemaValidator } = loop.config
   const checked = isStandardSchema(output) ? output['~standard'].validate(value) : schemaValidator.compile(output)(value)
   const { issues } = await checked
-  return issues === undefined
-    ? result
-    : errorResult(`The page answered ${toolName} with something else than it promises: ${formatIssues(issues, 'output')}`)
+  if (issues === undefined) return result
+  const why = `Its result does not fit its output schema: ${formatIssues(issues, 'output')}`
+  loop.warn('toolResult', { toolName, message: `${toolName} ran. ${why}`, hint: 'Return what the output schema of the client tool says.' })
+  return { content: [text(`The tool ran. ${why}`)] }
 }

@@ -141,13 +141,17 @@ describe('a tool of the page', () => {
     expect(resultOf(events)?.content).toEqual([{ type: 'text', text: '{"__proto__":{"admin":true},"constructor":1}' }])
   })
 
-  it('what is not what the tool promises is told the model', async () => {
+  it('tells the model that the tool ran if its result does not fit the output schema', async () => {
     const output = { type: 'object', properties: { applied: { type: 'boolean' } }, required: ['applied'] }
-    const { agent, events } = talking({ tools: [theme({ output })] })
+    const warnings: [string, unknown][] = []
+    const logger = { warn: (event: string, fields: object) => warnings.push([event, fields]) }
+    const { agent, events } = talking({ tools: [theme({ output })], logger })
     const { run, pending } = await asked(agent)
     await run.answerCall(pending, { output: { applied: 'yes' } })
     expect((await run.result).status).toBe('completed')
-    expect(resultOf(events)).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('applied') }] })
+    const text = expect.stringMatching(/^The tool ran\. Its result does not fit its output schema: .*applied/)
+    expect(resultOf(events)).toMatchObject({ isError: false, content: [{ text }] })
+    expect(warnings).toContainEqual(['toolResult', expect.objectContaining({ message: expect.stringContaining('applied') })])
   })
 
   it('the model is told when no page answers within its time', async () => {
