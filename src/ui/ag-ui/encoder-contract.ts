@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { SavedState } from '../../contract/session/shared-state.ts'
-import { anything, aText, options as optionsOf } from '../../contract/shape/shape.ts'
+import { anything, aText, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import { type RunEncoderOptions, runEncoderFields } from '../shared/encoder-options.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
 import { streamHeaders } from '../shared/stream-headers.ts'
@@ -14,6 +14,8 @@ export interface AgUiEncoderOptions extends RunEncoderOptions {
   runId?: string
   /** What the session shares with its pages, as it is now: sent first, as `STATE_SNAPSHOT`, then what changes. Default: nothing is shared. */
   sharedState?: SavedState
+  /** Ids of the calls whose results the client itself has sent: it has them, and a second message would repeat them. */
+  sentResults?: readonly string[]
 }
 
 /** Checks the options of an encoder. */
@@ -22,6 +24,7 @@ export const encoderOptions = optionsOf<AgUiEncoderOptions>({
   threadId: aText,
   runId: aText,
   sharedState: anything,
+  sentResults: listOf(aText),
 })
 
 /** Turns the events of one run into the events of one response. */

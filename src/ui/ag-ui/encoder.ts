@@ -212,6 +212,7 @@ class Encoder implements AgUiEncoder {
     if (call === undefined && outcome !== undefined) return
     const told = { content: result.content, isError, ...(outcome !== undefined && { outcome }) }
     const { id, ...shown } = resultOf(this.#ids.current(toolCallId), told)
+    if (this.#options.sentResults?.includes(shown.toolCallId)) return
     this.#frame.send({ type: 'TOOL_CALL_RESULT', messageId: id, ...shown })
   }
 

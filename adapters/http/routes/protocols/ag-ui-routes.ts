@@ -46,7 +46,9 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     if (run === undefined) return standing(desk, options, named)
     const source = await desk.events(run, mediaFormOf(options))
     const history = await source.historyBefore()
-    const encoder = agUiEncoder({ ...named, history, restate: isJoined, ...(replyTo !== undefined && { replyTo }) })
+    // A client that is shown everything anew lacks its own results, too.
+    const sentResults = isJoined ? [] : results.map(({ toolCallId }) => toolCallId)
+    const encoder = agUiEncoder({ ...named, history, restate: isJoined, sentResults, ...(replyTo !== undefined && { replyTo }) })
     const isSeen = since === undefined || isJoined ? undefined : untilResolved(since)
     return eventStream(source, { ...options, caller: desk.caller }, { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders })
   })
