@@ -1,5 +1,6 @@
 import type { AssistantMessage, Message, UserMessage } from '../../contract/message/message.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
+import type { CacheMarks } from '../kit/encode/cache-marks.ts'
 import { GrowingText, joined, joinedAll } from '../kit/encode/growing-text.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import type { HistoryWriter } from '../kit/history/history-memory.ts'
@@ -17,8 +18,10 @@ const bridge = toJson({ role: 'assistant', content: 'The tool results are in.' }
  */
 export class ChatWriter implements HistoryWriter {
   readonly #encoder: MessageEncoder
-  /** The groups before the current one, comma-separated. */
+  /** The groups before the current one, comma-separated, without the message that ends them. */
   #text = new GrowingText()
+  /** The message that ended the request before this one. */
+  #asked = ''
   #answers: AssistantMessage[] = []
   #results: EncodedResult[] = []
   #users: UserMessage[] = []
@@ -30,6 +33,7 @@ export class ChatWriter implements HistoryWriter {
   fork(): this {
     const fork = new ChatWriter(this.#encoder)
     fork.#text = this.#text.fork()
+    fork.#asked = this.#asked
     fork.#answers = [...this.#answers]
     fork.#results = [...this.#results]
     fork.#users = [...this.#users]
@@ -45,21 +49,32 @@ export class ChatWriter implements HistoryWriter {
     }
   }
 
-  /** The messages behind `system`, as JSON; with `cached`, the last one ends with a cache breakpoint of its lifetime. */
-  toJson(system: string, cached?: RequestSettings): string {
+  /**
+   * The messages behind `system`, as JSON. With `marks`, a cache breakpoint stands behind the last one, and behind the one that ended the request before
+   * this one: the service searches a limited number of blocks for what it wrote.
+   */
+  toJson(system: string, marks?: CacheMarks): string {
     const pieces = this.#pieces()
-    if (cached !== undefined) pieces.push(withCacheMark(pieces.pop() ?? '', cached))
-    return `[${joined(system, joined(this.#text.toString(), joinedAll(pieces)))}]`
+    const put = (message: string) => marks?.put(message) ?? message
+    pieces.push(put(pieces.pop() ?? ''))
+    const before = joined(this.#text.toString(), put(this.#asked))
+    return `[${joined(system, joined(before, joinedAll(pieces)))}]`
   }
 
   #close(): void {
     for (const piece of this.#pieces()) {
-      if (!this.#text.isEmpty) this.#text.append(',')
-      this.#text.append(piece)
+      this.#settle(this.#asked)
+      this.#asked = piece
     }
     this.#answers = []
     this.#results = []
     this.#users = []
+  }
+
+  #settle(message: string): void {
+    if (message === '') return
+    if (!this.#text.isEmpty) this.#text.append(',')
+    this.#text.append(message)
   }
 
   /** The messages of the current group. */

@@ -4,6 +4,7 @@ import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import type { EncodedCall } from '../kit/codec.ts'
+import { CacheMarks } from '../kit/encode/cache-marks.ts'
 import { toJson } from '../kit/encode/json-text.ts'
 import { perObject } from '../kit/encode/per-object.ts'
 import { toolsEncoder } from '../kit/encode/tool-json.ts'
@@ -81,8 +82,9 @@ function encodeRequest(
   const { writer, leftOut } = history.write(request.messages)
   warnings.push(...leftOut)
   const prompt = request.systemPrompt === '' ? '' : toJson({ role: systemRole, content: request.systemPrompt })
-  const system = prompt !== '' && marksCache(request, profile, 'cacheSystem') ? withCacheMark(prompt, request) : prompt
-  const messages = writer.toJson(system, marksCache(request, profile, 'cacheMessages') ? request : undefined)
+  const marks = new CacheMarks(marksCache(request, profile) ? request.cache : { type: 'disabled' }, (json) => withCacheMark(json, request))
+  const system = marks.putIn('cacheSystem', prompt)
+  const messages = writer.toJson(system, marks.isWanted('cacheMessages') ? marks : undefined)
   const search = deferred.length === 0 ? '' : searchJson(serverTools)
   const fitted = (tools: readonly ToolDefinition[]) => fittedTools(tools, profile.toolSchemas, warnings)
   const allTools = [declared, search, toolsJson(fitted(request.tools)), deferredJson(fitted(deferred))]
@@ -166,7 +168,6 @@ function chatUrl(baseUrl: string, { isCopilot }: ChatProfile): string {
 }
 
 /** OpenRouter passes cache breakpoints on to Anthropic; the other services it serves cache by themselves. */
-function marksCache({ model, cache }: StreamRequest, { compat }: ChatProfile, part: 'cacheSystem' | 'cacheMessages'): boolean {
-  if (compat.thinkingFormat !== 'openRouter' || !model.id.startsWith('anthropic/')) return false
-  return cache.type === 'auto' || (cache.type === 'manual' && cache[part])
+function marksCache({ model }: StreamRequest, { compat }: ChatProfile): boolean {
+  return compat.thinkingFormat === 'openRouter' && model.id.startsWith('anthropic/')
 }

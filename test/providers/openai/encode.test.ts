@@ -243,6 +243,20 @@ describe('Chat Completions messages', () => {
   })
 })
 
+it('marks the end of the previous request too, for Anthropic behind OpenRouter', async () => {
+  const from = openrouter('anthropic/claude-sonnet-5')
+  const history: Message[] = [userMessage('go')]
+  const marked = async () => {
+    const { body } = await encode(from, { systemPrompt: 'S', messages: history })
+    return body.messages.flatMap((each: object, at: number) => (JSON.stringify(each).includes('cache_control') ? [at] : []))
+  }
+  expect(await marked()).toEqual([0, 1])
+  history.push(answer(from, call('a'), call('b')), result('a', text('1')), result('b', text('2')))
+  expect(await marked()).toEqual([0, 1, 4])
+  history.push(answer(from, call('c')), result('c', text('3')))
+  expect(await marked()).toEqual([0, 4, 6])
+})
+
 describe('Chat Completions reasoning', () => {
   const effortOf = async (id: string, thinkingLevel: ThinkingLevel, withTools = false) => {
     const { body, warnings } = await encode(openai(id), { thinkingLevel, tools: withTools ? tools : [] })
