@@ -25,6 +25,8 @@ export interface CliArguments {
   port?: string
   /** Asked at once, instead of opening a prompt. */
   print?: string
+  /** Said first at the prompt; where there is no terminal, asked as `print`. */
+  prompt?: string
   /** Sent with what is asked. */
   file?: readonly string[]
   /** Pictures that are sent with it. */
@@ -110,6 +112,7 @@ const { firstByteTimeoutMs, idleTimeoutMs, progressTimeoutMs } = defaultPatience
 export const usage = `phi: an agent in your terminal, with tools over this directory.
 
   phi                        opens a prompt
+  phi "…"                    opens one, and says this first; without a terminal as phi -p
   phi -p "…"                 asks, prints the answer, and ends
   git diff | phi -p "…"      with what is piped in as context
   phi --demo                 shows what it does, without a key
@@ -148,9 +151,13 @@ export function parseArguments(words: readonly string[]): CliArguments {
   const command = isSubcommand(first) ? first : undefined
   const [, word = ''] = words
   const filter = command === 'models' && !word.startsWith('-') && word !== '' ? word : undefined
-  const given = read(words.slice(command === undefined ? 0 : filter === undefined ? 1 : 2), command !== undefined)
+  const { given, said } = read(words.slice(command === undefined ? 0 : filter === undefined ? 1 : 2), command !== undefined)
   checkOptions(given, optionsOf(table))
-  const found: Record<string, unknown> = { ...(command !== undefined && { command }), ...(filter !== undefined && { filter }) }
+  const found: Record<string, unknown> = {
+    ...(command !== undefined && { command }),
+    ...(filter !== undefined && { filter }),
+    ...(said.length > 0 && { prompt: promptOfWords(said) }),
+  }
   for (const [name, value] of Object.entries(given)) {
     if (name === '--no-sandbox') found.sandbox = false
     else found[name.slice(2)] = value
@@ -178,19 +185,28 @@ function checkSubcommand({ command, help: _help, ...others }: CliArguments): voi
   if (other !== undefined) throw misuse(`phi ${command} takes no --${other === 'sandbox' ? 'no-sandbox' : other}.`)
 }
 
-function insteadOf(word: string, isFirst: boolean): string {
-  if (/\.(?:toml|json|ya?ml)$/.test(word)) return 'For an agent file: phi --config FILE.'
-  const command = isFirst ? meant(word, Object.keys(subcommands)) : undefined
-  return command === undefined ? 'To ask at once: phi -p "…".' : `Did you mean phi ${command}?`
+/** What is said without an option. A first word that is nearly a command is a typo: nobody is to pay for it. */
+function promptOfWords(said: readonly string[]): string {
+  const [first = ''] = said
+  const refused = (advice: string) => misuse(`${JSON.stringify(first.slice(0, 60))} is no command. ${advice}`)
+  if (said.length === 1 && /^\S+\.(?:toml|json|ya?ml)$/.test(first)) throw refused('For an agent file: phi --config FILE.')
+  const command = /\s/.test(first) ? undefined : meant(first, Object.keys(subcommands))
+  if (command !== undefined) throw refused(`Did you mean phi ${command}?`)
+  const prompt = said.join(' ')
+  if (prompt.trim() === '') throw misuse('The prompt is empty. Say something, or leave it out.')
+  return prompt
 }
 
-function read(words: readonly string[], isAfterCommand: boolean): Record<string, unknown> {
+function read(words: readonly string[], isAfterCommand: boolean): { given: Record<string, unknown>; said: string[] } {
   const given: Record<string, unknown> = {}
+  const said: string[] = []
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? ''
-    const isFirst = at === 0 && !isAfterCommand
-    if (!/^-./.test(word))
-      throw misuse(`${JSON.stringify(word.slice(0, 60))} is no ${isFirst ? 'command' : 'option'}. ${insteadOf(word, isFirst)}`)
+    if (!/^-./.test(word)) {
+      if (isAfterCommand) throw misuse(`${JSON.stringify(word.slice(0, 60))} is no option. To ask at once: phi -p "…".`)
+      said.push(word)
+      continue
+    }
     const equals = word.startsWith('--') ? word.indexOf('=') : -1
     const written = equals === -1 ? word : word.slice(0, equals)
     const name = ownOf(short, written) ?? written
@@ -210,13 +226,15 @@ function read(words: readonly string[], isAfterCommand: boolean): Record<string,
     if (given[name] === '') throw misuse(`${name} is empty. Say something, or leave it out.`)
     if (kind === 'texts') given[name] = [...(Array.isArray(before) ? before : []), given[name]]
   }
-  return given
+  return { given, said }
 }
 
-function checkTogether({ demo, model, config, resume, print, thinking, trust, mode, yes }: CliArguments): void {
+function checkTogether({ demo, model, config, resume, print, prompt, thinking, trust, mode, yes }: CliArguments): void {
   const others = { '--model': model, '--config': config, '--resume': resume, '--thinking': thinking }
   const other = Object.entries(others).find(([, value]) => value !== undefined)
   if (demo === true && other !== undefined) throw misuse(`--demo brings its own model and project; leave ${other[0]} out.`)
+  if (demo === true && prompt !== undefined) throw misuse('--demo brings its own question; leave the prompt out.')
+  if (print !== undefined && prompt !== undefined) throw misuse('There are two prompts: one after -p, and one without it. Say one of them.')
   if (trust === true && config === undefined) throw misuse('--trust is about an agent file; say --config FILE as well.')
   if (mode !== undefined && mode !== 'all' && yes === true) throw misuse(`--mode ${mode} asks, and --yes does not. Say one of them.`)
   if (print !== undefined && print.trim() === '') throw misuse('--print has nothing to ask. Say something after it.')

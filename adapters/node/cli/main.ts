@@ -50,7 +50,7 @@ async function guarded(words: readonly string[], screen: Screen, onGone: (stop: 
 async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => void) => void): Promise<number> {
   if (args.command !== undefined) return subcommand(args, screen)
   const isTalk = args.print === undefined && args.json !== true && process.stdin.isTTY === true
-  if (args.json === true && args.print === undefined && process.stdin.isTTY === true)
+  if (args.json === true && args.print === undefined && args.prompt === undefined && process.stdin.isTTY === true)
     throw new ConfigError('invalidOption', '--json needs something to ask: -p "…", or piped input.')
   if (isTalk && (args.file !== undefined || args.image !== undefined))
     throw new ConfigError('invalidOption', '--file and --image go with -p, or with piped input. At the prompt, name a file as @report.pdf.')
@@ -61,7 +61,12 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
   onGone(() => assistant.agent.abort())
   const shared = { assistant, screen }
   try {
-    if (isTalk) return await (await import('./repl/repl.ts')).talk({ ...shared, isDemo: args.demo === true })
+    if (isTalk)
+      return await (await import('./repl/repl.ts')).talk({
+        ...shared,
+        isDemo: args.demo === true,
+        ...(args.prompt !== undefined && { first: args.prompt }),
+      })
     return await (await import('./modes/print.ts')).printAnswer({ ...shared, prompt, isJson: args.json === true })
   } finally {
     await assistant.close()
@@ -109,7 +114,7 @@ function loggerOn(screen: Screen): Logger {
 }
 
 /** What is asked: the text of `-p` with what is piped in, or that alone. The demo knows its own question. */
-async function promptFrom({ print, demo, file = [], image = [] }: CliArguments, screen: Screen): Promise<PromptInput> {
+async function promptFrom({ prompt: said, print = said, demo, file = [], image = [] }: CliArguments, screen: Screen): Promise<PromptInput> {
   const { pipedInput, promptOf } = await import('./modes/piped-input.ts')
   const piped = process.stdin.isTTY === true ? { text: '', isDamaged: false } : await pipedInput(process.stdin)
   if (piped.isDamaged) screen.line(screen.paint.paint('yellow', 'Standard input is not UTF-8; what could not be read stands as \ufffd.'))

@@ -3,7 +3,7 @@ import { type ConfigFormat, type ConfigHost, type ParsedConfig, parseConfig } fr
 import { ConfigError } from '../../../src/index.ts'
 import { aText, checkOptions, ownOf } from '../../../src/internal.ts'
 import { absolute, hostOfNode, type NodeHostOptions, nodeHostOptions, textOfFile } from './node-host.ts'
-import { takeSnapshot } from './snapshot.ts'
+import { assertScripts, takeSnapshot } from './snapshot.ts'
 
 /** How a file is read, and what of its host is not taken from Node. Source: docs/concepts/configuration.md */
 export interface LoadConfigOptions extends NodeHostOptions {}
@@ -19,6 +19,8 @@ export interface LoadedConfig extends ParsedConfig {
   fingerprint(): Promise<string | undefined>
   /** Why trust cannot be remembered: a line for each script and server of which nobody can know what it loads. */
   notRemembered: readonly string[]
+  /** Throws `ConfigError` for a script of `[callbacks]` that cannot run: call it before you ask a person for trust. */
+  checkScripts(): void
   /** For `agentFromConfig(loaded.config, loaded.host)`. */
   host: ConfigHost
 }
@@ -61,7 +63,10 @@ export async function loadConfigFile(path: string, options: LoadConfigOptions = 
   const root = resolve(options.root ?? '.')
   const { config } = parsed
   const directoryOf = (named: string): string => absolute(root, named)
-  const snapshot = await takeSnapshot({ path: resolve(path), text, config, root, env: options.env ?? process.env, directoryOf })
+  const file = { path: resolve(path), text, config, root, env: options.env ?? process.env, directoryOf }
+  const snapshot = await takeSnapshot(file)
   const { notRemembered, fingerprint } = snapshot
-  return { ...parsed, path: resolve(path), notRemembered, fingerprint: async () => fingerprint, host: hostOfNode(options, snapshot) }
+  const checkScripts = (): void => assertScripts(file)
+  const host = hostOfNode(options, snapshot)
+  return { ...parsed, path: resolve(path), notRemembered, checkScripts, fingerprint: async () => fingerprint, host }
 }

@@ -17,7 +17,7 @@ import { systemCode } from '../workspace/fs-errors.ts'
 import { nodeWorkspace } from '../workspace/node-workspace.ts'
 import { digestOf } from './code-files.ts'
 import { codeOfServer } from './commands.ts'
-import type { CodeSnapshot } from './snapshot.ts'
+import { allowsOutside, type CodeSnapshot } from './snapshot.ts'
 
 /** Bytes of an agent file, or of a prompt in a file of its own: none that a person wrote has so many. */
 const maxBytes = 524_288
@@ -133,8 +133,9 @@ function toolsAt(
 
 /** Trust was asked for each by what it says; only one that says so may lie elsewhere. */
 function hooksAt(root: string, scripts: HookScripts, snapshot: CodeSnapshot): LoopHooks {
-  const allowOutside = Object.values(scripts).some((script) => /(^|\s)(\/|[a-z]:)|\.\./i.test(script))
-  return checkedScriptHooks({ scripts, root, allowOutside }, (path, bytes) => snapshot.check([[path, digestOf(bytes)]]))
+  return checkedScriptHooks({ scripts, root, allowOutside: allowsOutside({ ...scripts }) }, (path, bytes) =>
+    snapshot.check([[path, digestOf(bytes)]]),
+  )
 }
 
 interface Connecting {

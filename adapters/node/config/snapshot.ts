@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type AgentConfig, type McpServerSection, substituteEnv, trustRequests } from '../../../src/config/index.ts'
 import { ConfigError } from '../../../src/index.ts'
+import { openScript } from '../script-hooks/script-file.ts'
 import { type CodeFiles, noFile } from './code-files.ts'
 import { type Command, codeOfScript, codeOfServer, realPath, unknownOfScript, unknownOfServer } from './commands.ts'
 
@@ -24,6 +25,34 @@ export interface CodeSnapshot {
   notRemembered: readonly string[]
   /** Throws `ConfigError` `untrusted` for the first of these that is not as it was, or was not there. */
   check(digests: Iterable<readonly [path: string, digest: string]>): void
+}
+
+/** Whether scripts may lie outside of their directory: only where the file says so, and trust is asked for what it says. */
+export function allowsOutside(scripts: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(scripts).some((script) => typeof script === 'string' && /(^|\s)(\/|[a-z]:)|\.\./i.test(script))
+}
+
+/** Throws `ConfigError` for a script of `[callbacks]` that can be used in no directory of the file: nobody is to be asked about one. */
+export function assertScripts(file: ReadFile): void {
+  const filled = filledIn(file.config, file.env)
+  const callbacks = filled.callbacks ?? {}
+  const places = placesOf(filled).map((path) => realPath(file.directoryOf(path)))
+  const allowOutside = allowsOutside(callbacks)
+  for (const [name, script] of Object.entries(callbacks)) {
+    if (typeof script !== 'string') continue
+    const faults = places.flatMap((root) => faultOfScript(script, root, allowOutside) ?? [])
+    if (faults.length === places.length) throw new ConfigError('invalidOption', `callbacks.${name}: ${faults[0]}`)
+  }
+}
+
+function faultOfScript(script: string, root: string, allowOutside: boolean): string | undefined {
+  try {
+    openScript(script, { root, allowOutside, interpreters: {} })
+    return undefined
+  } catch (error) {
+    if (ConfigError.isInstance(error)) return error.message
+    throw error
+  }
 }
 
 /** Reads the code, once. */

@@ -120,6 +120,11 @@ function sessionStoreOf({ config, host }: Build): SessionStore | undefined {
   const scope = config.session?.scope?.toLowerCase() ?? 'ephemeral'
   if (scope === 'ephemeral') return undefined
   if (scope !== 'persistent') throw invalidField(['session', 'scope'], scope, '"ephemeral", "persistent"')
-  if (host.sessions === undefined) throw needs(['session', 'scope'], 'is "persistent"', 'sessions, a store such as fileSessionStore("./sessions") of phi-core/adapters/node')
+  if (host.sessions === undefined)
+    throw needs(
+      ['session', 'scope'],
+      'is "persistent"',
+      'sessions, a store such as fileSessionStore("./sessions") of phi-core/adapters/node',
+    )
   return host.sessions
 }

@@ -19,18 +19,23 @@ const hookOf: { readonly [Name in Exclude<keyof CallbacksSection, 'before_task' 
   on_error: 'onError',
 }
 
-/** The hooks that `[callbacks]` asks for, made by the host. Throws `ConfigError` for what no script can be. */
-export function hooksOf({ config, host }: Build, place: AgentPlace): LoopHooks | undefined {
+/** The scripts that `[callbacks]` names, by their hooks. Throws `ConfigError` for what no script can be. */
+export function scriptsOf(config: AgentConfig): HookScripts {
   refuseFunctions(config)
-  const scripts = Object.fromEntries(
+  return Object.fromEntries(
     Object.entries(hookOf).flatMap(([name, hook]) => {
       const script = scriptOf(config, name)
       return script === undefined ? [] : [[hook, script]]
     }),
   )
+}
+
+/** The hooks that `[callbacks]` asks for, made by the host. Throws as {@link scriptsOf}. */
+export function hooksOf({ config, host }: Build, place: AgentPlace): LoopHooks | undefined {
+  const scripts = scriptsOf(config)
   if (Object.keys(scripts).length === 0) return undefined
   if (host.scriptHooks === undefined) throw needs(['callbacks'], 'names scripts', 'scriptHooks')
-  return host.scriptHooks(scripts satisfies HookScripts, place)
+  return host.scriptHooks(scripts, place)
 }
 
 function scriptOf({ callbacks }: AgentConfig, name: string): string | undefined {

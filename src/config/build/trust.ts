@@ -4,6 +4,7 @@ import type { ConfigHost, TrustRequest } from '../config-host.ts'
 import { variablesIn } from '../read/env.ts'
 import { checkedConfig, serversIn } from '../schema/check.ts'
 import type { AgentConfig, McpServerSection } from '../schema/sections.ts'
+import { scriptsOf } from './hooks.ts'
 import { mediaRequests } from './media.ts'
 import { endpointRequests } from './model/endpoints.ts'
 import { isOutside } from './paths.ts'
@@ -15,12 +16,14 @@ import { sentVariables } from './sent-variables.ts'
  *
  * **Contract**: pure. Nothing is cut and nothing masked: what is shown is what is agreed to. A path or an address that contains a variable counts as leading
  * anywhere, but for an address that is one variable alone: the person who set it chose it. Show texts with `escapeInvisible`. Throws `ConfigError`
- * `invalidField` for a configuration that is none.
+ * `invalidField` for a configuration that is none, and `unsupported` for callbacks that are no scripts.
  *
  * Source: docs/concepts/configuration.md
  */
 export function trustRequests(config: AgentConfig): TrustRequest[] {
   const { config: checked } = checkedConfig(config)
+  // Nobody is asked about what cannot be.
+  scriptsOf(checked)
   const others = [
     ...programRequests(checked),
     ...endpointRequests(checked),

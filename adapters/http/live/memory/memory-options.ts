@@ -47,7 +47,9 @@ export interface MemoryLiveSessionsOptions extends NoticeHandlers {
 
 /** What they may be. */
 export const memoryOptionTable: OptionTable<MemoryLiveSessionsOptions> = {
-  store: required(either(withMethods('a session store, such as fileSessionStore("./sessions") of phi-core/adapters/node', 'open', 'tail'), aFunction)),
+  store: required(
+    either(withMethods('a session store, such as fileSessionStore("./sessions") of phi-core/adapters/node', 'open', 'tail'), aFunction),
+  ),
   agent: required(aFunction),
   idleMs: aPositiveNumber,
   restMs: aPositiveNumber,

@@ -50,6 +50,7 @@ export async function agentFromFile(
   const isRemembered = fingerprint !== undefined && trusted.has(loaded.path, fingerprint)
   let trust = isTrusted || requests.length === 0 || isRemembered
   if (!trust) {
+    loaded.checkScripts()
     trust = await askTrust(loaded.path, requests, loaded.notRemembered)
     if (trust && fingerprint !== undefined) trusted.add(loaded.path, fingerprint)
   }

@@ -41,7 +41,7 @@ export const undo: Command = {
     const after = agent.messages.slice(at)
     const { files, notes } = await snapshots.takeBack(at, AbortSignal.timeout(60_000))
     agent.replaceMessages(agent.messages.slice(0, at))
-    meter.begin(agent)
+    meter.tookBack(agent)
     screen.line(plain(`  taken back: ${after.length} messages${files.length === 0 ? '' : `; as before: ${files.join(', ')}`}`))
     for (const note of notes) screen.line(paint('yellow', `  ${note}`))
     const ran = after.some(

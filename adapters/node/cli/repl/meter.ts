@@ -27,6 +27,12 @@ export class Meter {
     this.#context = last === undefined ? 0 : contextTokensOf(last)
   }
 
+  /** Goes on after messages of `agent` were taken back: the context is smaller, and what was spent stays spent. */
+  tookBack({ messages }: Pick<Agent, 'messages'>): void {
+    const last = messages.findLast((message) => message.role === 'assistant')
+    this.#context = last === undefined ? 0 : contextTokensOf(last.usage)
+  }
+
   event(event: AgentEvent): void {
     if (event.type === 'turnEnd') {
       this.#usage = combineUsage(this.#usage, event.usage)

@@ -42,6 +42,8 @@ export interface ReplOptions {
   assistant: Assistant
   screen: Screen
   isDemo: boolean
+  /** What is said first, as if it was typed. */
+  first?: string
 }
 
 /** Talks with a person at a terminal until they leave. Resolves with the exit code: 0, or 130 after Ctrl-C. */
@@ -56,7 +58,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
   readonly #view: RunView
   readonly #questions: Questions
   readonly #lines: LineSource
-  readonly #isDemo: boolean
+  readonly #first: string | undefined
   readonly #runs = new SessionRuns(this)
   readonly #ended: Promise<number>
   #resolveEnd: (code: number) => void = () => undefined
@@ -71,10 +73,10 @@ class Repl implements LineListener, CommandHost, RunsListener {
   /** When a person last did something, by `performance.now()`. */
   #lastKeyAt = performance.now()
 
-  constructor({ assistant, screen, isDemo }: ReplOptions) {
+  constructor({ assistant, screen, isDemo, first }: ReplOptions) {
     this.assistant = assistant
     this.screen = screen
-    this.#isDemo = isDemo
+    this.#first = isDemo ? openingPrompt : first
     this.#ended = new Promise((resolve) => {
       this.#resolveEnd = resolve
     })
@@ -132,7 +134,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
       this.screen.line(paint('dim', `Going on with session ${agent.sessionId}, ${agent.messages.length} messages.`))
     }
     this.#draw()
-    if (this.#isDemo) void this.#say(openingPrompt)
+    if (this.#first !== undefined) void this.#say(this.#first)
   }
 
   // What a person does

@@ -25,6 +25,7 @@ export async function askTrust(path: string, requests: readonly TrustRequest[], 
   stderr.write(`${escapeInvisible(path)} wants ${count}:\n`)
   for (const [index, { kind, what, field }] of requests.entries())
     stderr.write(`  ${index + 1}. ${words[kind]} ${escapeInvisible(what)}  (${escapeInvisible(field)})\n`)
+  stderr.write(`${summaryOf(requests)}\n`)
   if (notRemembered.length > 0) stderr.write('Your answer is not remembered, because nobody can know all that is loaded:\n')
   for (const why of notRemembered) stderr.write(`  - ${escapeInvisible(why)}\n`)
   await forgetTyped(stdin)
@@ -41,6 +42,14 @@ export async function askTrust(path: string, requests: readonly TrustRequest[], 
   } finally {
     terminal.close()
   }
+}
+
+/** Says at the end of the list, where it is still seen, how much is agreed to, and how much of it runs programs. */
+function summaryOf(requests: readonly TrustRequest[]): string {
+  const dangerous = requests.filter(({ kind }) => kind === 'script' || kind === 'server').length
+  const all = `${requests.length} ${requests.length === 1 ? 'entry' : 'entries'} in all`
+  if (dangerous === 0) return `${all}, none of which runs a program.`
+  return `${all}, ${dangerous} of them dangerous: ${dangerous === 1 ? 'it runs a program' : 'they run programs'} with all your rights.`
 }
 
 /** How long a terminal may take to hand over what was typed, in ms. */

@@ -128,7 +128,7 @@ deep = "{{provider.deep}}"
     await phi.shows('[y/N]')
     const shown = phi.screen.text.replace(/\s+/g, ' ')
     expect(shown).toMatch(
-      /wants 3 things: 1\. start .*BASH_FUNC_ls%%="\(\) \{ evil; \}" API_KEY=l\\u\{ad\}\\u\{3164\}it ls .* 2\. run .* 3\. read /,
+      /wants 3 things: 1\. start .*BASH_FUNC_ls%%="\(\) \{ evil; \}" API_KEY=l\\u\{ad\}\\u\{3164\}it ls .* 2\. run .* 3\. read .* 3 entries in all, 2 of them dangerous: they run programs with all your rights\. /,
     )
     phi.type('\r')
     expect(await phi.ended).toBe(2)
@@ -195,6 +195,19 @@ deep = "{{provider.deep}}"
     await phi.shows('has changed since')
     expect(await phi.ended).toBe(2)
     expect(existsSync(join(cwd, 'ran'))).toBe(false)
+  })
+
+  it.skipIf(pty === undefined).each([
+    ['before_turn = "nowhere.sh"', 'callbacks.before_turn: Cannot use "nowhere.sh" as a script: there is no such file.'],
+    ['before_task = "check.sh"', 'callbacks.before_task cannot be said in a file'],
+    ['on_error = "plugin::function"', 'callbacks.on_error'],
+  ])('refuses [callbacks] with %s before it asks for trust', async (line, text) => {
+    const { cwd, env } = await project(`[callbacks]\n${line}\n`)
+    const phi = inTerminal(['--config', 'agent.toml'], { cwd, env })
+    expect(await phi.ended).toBe(2)
+    const shown = phi.screen.text.replace(/\s+/g, ' ')
+    expect(shown).toContain(text)
+    expect(shown).not.toContain('[y/N]')
   })
 
   it('says which agents of a file it does not open', async () => {

@@ -275,6 +275,23 @@ describe.skipIf(pty === undefined)('what was done', () => {
     expect(last.screen.text).not.toContain('ok 3')
   })
 
+  it('says a prompt of the command line first, and keeps the money that was spent after /undo', async () => {
+    const { env, asked } = await playing()
+    const phi = inTerminal([...args, 'fix the bug'], { env: environment(env), cwd: directory() })
+    await phi.shows('[done')
+    expect(asked[0]?.messages.at(-1)?.content).toBe('fix the bug')
+    const totals = async () => {
+      phi.type(`\x15/usage${enter}`)
+      await phi.shows(/cost +\S+\n[^\n]*› $/)
+      return /^ +input +(\S+)/m.exec(phi.screen.text.slice(phi.screen.text.lastIndexOf('/usage')))?.[1]
+    }
+    const before = await totals()
+    phi.type(`/undo${enter}`)
+    await phi.shows(/taken back[\s\S]*› fix the bug$/)
+    expect(before).toMatch(/^[1-9]/)
+    expect(await totals()).toBe(before)
+  })
+
   it('leaves alone what somebody else has changed since', async () => {
     const cwd = directory()
     const file = join(cwd, 'a.txt')

@@ -26,6 +26,13 @@ describe('phi through pipes', () => {
     expect(asked[0]?.messages.at(-1)?.content).toBe('Is it?')
   })
 
+  it.each([[['fix the bug']], [['fix', 'the', 'bug']], [['--mode', 'edits', 'fix the bug']]])('asks %j, as after -p', async (words) => {
+    const { env, asked } = await modelServer(() => ({ text: ['Fixed.'] }))
+    const { stdout, stderr } = await piped(['--model', 'openai/test', ...words], { env: environment(env), input: 'the log' })
+    expect(stdout, stderr).toBe('Fixed.\n')
+    expect(asked[0]?.messages.at(-1)?.content).toBe('fix the bug\n\n<stdin>\nthe log\n</stdin>')
+  })
+
   it('says that the session it goes on with has lost something', async () => {
     const { env } = await modelServer(() => ({ text: ['Yes.'] }))
     const shared = { cwd: directory(), env: environment(env) }
@@ -178,7 +185,11 @@ describe('wrong usage', () => {
     [['-q'], '-q (true) is no option.'],
     [['--modle', 'x'], '--modle ("x") is no option. Did you mean --model?'],
     [['docter'], '"docter" is no command. Did you mean phi doctor?'],
-    [['hello'], '"hello" is no command. To ask at once: phi -p "…".'],
+    [['docter', 'now'], '"docter" is no command. Did you mean phi doctor?'],
+    [['serve', 'hello'], '"hello" is no option.'],
+    [['-p', 'a', 'b'], 'There are two prompts'],
+    [['--demo', 'fix it'], '--demo brings its own question'],
+    [[' '], 'The prompt is empty.'],
     [['team/agent.toml'], '"team/agent.toml" is no command. For an agent file: phi --config FILE.'],
     [['-p'], '--print needs a text after it.'],
     [['-p', ' '], '--print has nothing to ask.'],
