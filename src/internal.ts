@@ -41,7 +41,7 @@ export { defaultRetry } from './contract/run/settings.ts'
 export { sessionStatus } from './contract/session/session.ts'
 export { type ForwardedCommand, forwardedCommand, type SessionCommand } from './contract/session/session-command.ts'
 export { headerFields } from './contract/shape/header-fields.ts'
-export { meant } from './contract/shape/nearest-name.ts'
+export { meant, nearest } from './contract/shape/nearest-name.ts'
 export { checkOptions, fits } from './contract/shape/read.ts'
 export {
   aFlag,

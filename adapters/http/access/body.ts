@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
-import { fieldIn, isJsonObject, parsedJson, startTimer } from '../../../src/internal.ts'
+import { fieldIn, isJsonObject, nearest, parsedJson, shortened, startTimer } from '../../../src/internal.ts'
 import { LastOfList } from './last-of-list.ts'
 import { ProblemError, refuse } from './problem.ts'
 
@@ -32,6 +32,18 @@ export function assertUncompressed(headers: Headers): void {
 export async function readJsonObject(c: Context, limits: BodyLimits): Promise<JsonObject> {
   assertJson(c.req.raw)
   return parseObject(await readSharedText(c, limits))
+}
+
+/** As {@link readJsonObject}, for a body of our own protocol: refuses keys other than `names` with 400 `invalidBody`, and says which one is meant. */
+export async function readOwnBody(c: Context, limits: BodyLimits, names: readonly string[]): Promise<JsonObject> {
+  const body = await readJsonObject(c, limits)
+  const unknown = Object.keys(body).find((name) => !names.includes(name))
+  if (unknown === undefined) return body
+  refuse(
+    400,
+    'invalidBody',
+    `The body has the key ${JSON.stringify(shortened(unknown, 60))}, which this route does not know. ${nearest(unknown, names)}`,
+  )
 }
 
 /** As `readText`, for a body that others want too: who asks `c.req` for it before or afterwards gets it. */

@@ -1,10 +1,10 @@
 import type { Context, Env, Hono } from 'hono'
 import type { Caller } from '../access/authorize.ts'
-import { readJsonObject } from '../access/body.ts'
+import { readOwnBody } from '../access/body.ts'
 import { problemResponse } from '../access/problem.ts'
 import { askedOf } from '../live/commands/client-ask.ts'
 import { RunEvents } from '../live/desk/run-events.ts'
-import { promptOf } from '../routes/prompt-body.ts'
+import { promptKeys, promptOf } from '../routes/prompt-body.ts'
 import type { SessionRouteOptions } from '../routes/route-options.ts'
 import { eventStream } from '../stream/run-stream.ts'
 import type { MakeAgent } from './make-agent.ts'
@@ -25,7 +25,7 @@ export function addOneShotRuns<E extends Env>(app: Hono<E>, { access, agent, ...
     const caller = await access(c)
     // Of the request as it came: it tells when the client goes.
     const { signal } = c.req.raw
-    const { messages, ask } = promptOf(await readJsonObject(c, options.body), options.clientSettings)
+    const { messages, ask } = promptOf(await readOwnBody(c, options.body, promptKeys), options.clientSettings)
     options.streams.assertRoom(caller)
     const made = await agent(c, caller)
     if ('detail' in made) return problemResponse(made)

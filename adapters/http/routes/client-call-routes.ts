@@ -1,7 +1,7 @@
 import type { ClientCallAnswer } from '../../../src/client/index.ts'
 import type { JsonObject } from '../../../src/index.ts'
 import { fits, clientId as namesPage } from '../../../src/internal.ts'
-import { readJsonObject } from '../access/body.ts'
+import { readOwnBody } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import type { ClientCallRef } from '../live/commands/client-calls.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
@@ -16,14 +16,14 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 export function addClientCallRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/client-calls', async (c) => c.json({ clientCalls: await c.env.desk.read.clientCalls() }))
   app.post('/client-calls/:toolCallId/claim', async (c) => {
-    const ref = refIn(c.req.param('toolCallId'), await readJsonObject(c, options.body))
+    const ref = refIn(c.req.param('toolCallId'), await readOwnBody(c, options.body, ['argumentsHash', 'clientId']))
     const { clientId } = ref
     if (clientId === undefined) refuse(400, 'invalidBody', `clientId must be ${namesPage.expected}: it names this page.`)
     // A page that is not the first has done nothing wrong.
     return c.json(await c.env.desk.command({ type: 'claimCall', ...ref, clientId }))
   })
   app.post('/client-calls/:toolCallId', async (c) => {
-    const body = await readJsonObject(c, options.body)
+    const body = await readOwnBody(c, options.body, ['argumentsHash', 'clientId', 'output', 'error'])
     const ref = refIn(c.req.param('toolCallId'), body)
     const { loopId } = await c.env.desk.command({ type: 'answerCall', ...ref, answer: answerIn(body) })
     return c.json({ loopId }, 202)

@@ -16,6 +16,12 @@ export function keyOf(c: Context): string | undefined {
   return key
 }
 
+/** What a client may ask of a run that it begins, and from where that goes on. */
+export const runKeys = ['model', 'thinking', 'tools', 'clientTools', 'settings', 'metadata', 'from'] as const
+
+/** The same, with what it says. */
+export const promptKeys = ['prompt', ...runKeys] as const
+
 /** What a client says: user messages, and what it asks of the run. */
 export interface PromptBody {
   messages: UserMessage[]

@@ -1,4 +1,4 @@
-import { readJsonObject } from '../access/body.ts'
+import { readOwnBody } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import { faultOf } from '../schedules/session-schedules.ts'
 import { keyOf } from './prompt-body.ts'
@@ -8,7 +8,8 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
 export function addScheduleRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/schedules', async (c) => c.json({ schedules: await c.env.desk.read.schedules() }))
   app.post('/schedules', async (c) => {
-    const { prompt, everyMs, at = typeof everyMs === 'number' ? Date.now() + everyMs : undefined } = await readJsonObject(c, options.body)
+    const body = await readOwnBody(c, options.body, ['prompt', 'at', 'everyMs'])
+    const { prompt, everyMs, at = typeof everyMs === 'number' ? Date.now() + everyMs : undefined } = body
     const fault = faultOf({ prompt, at, everyMs })
     if (fault !== undefined || typeof prompt !== 'string' || typeof at !== 'number')
       refuse(400, 'invalidBody', fault ?? 'The body is no schedule.')

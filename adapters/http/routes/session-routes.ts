@@ -1,7 +1,7 @@
 import type { InputAnswer, JsonObject } from '../../../src/index.ts'
 import { isJsonObject, isTitle, maxTitleChars } from '../../../src/internal.ts'
 import { answerProblems, newApp } from '../access/answer-problems.ts'
-import { readJsonObject, readSharedText } from '../access/body.ts'
+import { readOwnBody, readSharedText } from '../access/body.ts'
 import { ProblemError, refuse, unknownSession } from '../access/problem.ts'
 import type { BeginCommands, DeskCommand } from '../live/desk/desk-command.ts'
 import type { Place } from '../live/live-session-host.ts'
@@ -10,7 +10,7 @@ import { cursorOf, eventStream } from '../stream/run-stream.ts'
 import { addClientCallRoutes } from './client-call-routes.ts'
 import { askedIn } from './client-settings.ts'
 import { addHistoryRoutes } from './history-routes.ts'
-import { keyOf, promptOf } from './prompt-body.ts'
+import { keyOf, promptKeys, promptOf, runKeys } from './prompt-body.ts'
 import { addAgUiRoutes } from './protocols/ag-ui-routes.ts'
 import { addChatRoutes } from './protocols/chat-routes.ts'
 import { addOpenAiRoutes } from './protocols/openai-routes.ts'
@@ -48,7 +48,7 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
   addScheduleRoutes(app, options)
   addStateRoutes(app, options)
   app.post('/title', async (c) => {
-    const { title } = await readJsonObject(c, options.body)
+    const { title } = await readOwnBody(c, options.body, ['title'])
     if (typeof title !== 'string' || !isTitle(title))
       refuse(400, 'invalidBody', `title must be a text of 1 to ${maxTitleChars} characters.`)
     await c.env.desk.command({ type: 'rename', title })
@@ -72,16 +72,16 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
 
 function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.post('/runs', async (c) => {
-    const body = await readJsonObject(c, options.body)
+    const body = await readOwnBody(c, options.body, promptKeys)
     return answerWithRun(c, options, { type: 'prompt', ...promptOf(body, options.clientSettings), ...placeIn(body) })
   })
   app.post('/send', async (c) => {
-    const body = await readJsonObject(c, options.body)
+    const body = await readOwnBody(c, options.body, promptKeys)
     return answerWithRun(c, options, { type: 'send', ...promptOf(body, options.clientSettings), ...placeIn(body) })
   })
   app.post('/continue', async (c) => {
     const isEmpty = c.req.header('content-type') === undefined
-    const body = isEmpty ? {} : await readJsonObject(c, options.body)
+    const body = isEmpty ? {} : await readOwnBody(c, options.body, runKeys)
     return answerWithRun(c, options, { type: 'continue', ...placeIn(body), ask: askedIn(body, options.clientSettings) })
   })
   app.get('/runs/:loopId/events', async (c) => {
@@ -110,7 +110,7 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
 /** 202 with the receipt: the id under which the message will be in the history, unless the run ends first. */
 function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void {
   const queued = async (c: SessionContext, type: 'steer' | 'followUp') => {
-    const body = await readJsonObject(c, options.body)
+    const body = await readOwnBody(c, options.body, ['loopId', ...promptKeys])
     // What steers a run has the settings of that run.
     const { messages } = promptOf(body, [])
     return c.json(await c.env.desk.command({ type, messages, loopId: body.loopId, key: keyOf(c) }), 202)
@@ -134,7 +134,7 @@ function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void 
 function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/approvals', async (c) => c.json({ approvals: await c.env.desk.read.approvals() }))
   app.post('/approvals/:toolCallId', async (c) => {
-    const { approved, argumentsHash, reason } = await readJsonObject(c, options.body)
+    const { approved, argumentsHash, reason } = await readOwnBody(c, options.body, ['approved', 'argumentsHash', 'reason'])
     if (typeof approved !== 'boolean') refuse(400, 'invalidBody', 'approved must be true or false.')
     if (argumentsHash !== undefined && typeof argumentsHash !== 'string') refuse(400, 'invalidBody', 'argumentsHash must be a text.')
     if (reason !== undefined && typeof reason !== 'string') refuse(400, 'invalidBody', 'reason must be a text, or left out.')
@@ -157,7 +157,7 @@ function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void 
 function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/inputs', async (c) => c.json({ inputs: await c.env.desk.read.inputs() }))
   app.post('/inputs/:inputId', async (c) => {
-    const { action, content } = await readJsonObject(c, options.body)
+    const { action, content } = await readOwnBody(c, options.body, ['action', 'content'])
     if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
       refuse(400, 'invalidBody', 'action must be "accept", "decline" or "cancel".')
     if (content !== undefined && !isJsonObject(content)) refuse(400, 'invalidBody', 'content must be an object, or left out.')
@@ -169,20 +169,20 @@ function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
 
 /** What goes back in the conversation, or changes what is sent of it. Each is a run, and answers with its events. */
 function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  const bodyOf = async (c: SessionContext): Promise<JsonObject> => {
-    const body = await readJsonObject(c, options.body)
+  const bodyOf = async (c: SessionContext, ...names: string[]): Promise<JsonObject> => {
+    const body = await readOwnBody(c, options.body, [...names, ...runKeys])
     if (!(await c.env.desk.read.isKnown())) throw new ProblemError(unknownSession)
     return body
   }
   app.post('/compact', async (c) => {
-    const body = await bodyOf(c)
+    const body = await bodyOf(c, 'focusMessage')
     const { focusMessage } = body
     if (focusMessage !== undefined && typeof focusMessage !== 'string')
       refuse(400, 'invalidBody', 'focusMessage must be a text, or left out.')
     return answerWithRun(c, options, { type: 'compact', focusMessage, ...placeIn(body) })
   })
   app.post('/regenerate', async (c) => {
-    const body = await bodyOf(c)
+    const body = await bodyOf(c, 'messageId')
     const { messageId } = body
     if (messageId !== undefined && typeof messageId !== 'string')
       refuse(400, 'invalidBody', 'messageId must name a message, or be left out.')
@@ -190,13 +190,13 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
     return answerWithRun(c, options, { type: 'regenerate', messageId, ask, ...placeIn(body) })
   })
   app.post('/edit', async (c) => {
-    const body = await bodyOf(c)
+    const body = await bodyOf(c, 'messageId', 'prompt')
     const { messageId } = body
     if (typeof messageId !== 'string') refuse(400, 'invalidBody', 'messageId must name the user message to replace.')
     return answerWithRun(c, options, { type: 'edit', messageId, ...promptOf(body, options.clientSettings), ...placeIn(body) })
   })
   app.post('/branch', async (c) => {
-    const body = await bodyOf(c)
+    const body = await bodyOf(c, 'loopId', 'tag', 'prompt')
     const { loopId, tag = 'branch' } = body
     if (typeof loopId !== 'string' || typeof tag !== 'string')
       refuse(400, 'invalidBody', 'loopId must name a loop of the session; tag is a text.')

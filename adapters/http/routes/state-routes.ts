@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
 import { invalidState, isJsonObject, readPatch } from '../../../src/internal.ts'
-import { readJsonObject } from '../access/body.ts'
+import { readOwnBody } from '../access/body.ts'
 import { ProblemError, refuse, unshared } from '../access/problem.ts'
 import type { StateChange } from '../live/desk/desk-command.ts'
 import { keyOf } from './prompt-body.ts'
@@ -21,7 +21,7 @@ export function addStateRoutes(app: SessionApp, options: SessionRouteOptions): v
     return c.json(state)
   })
   app.post('/state', async (c) => {
-    const body = await readJsonObject(c, options.body)
+    const body = await readOwnBody(c, options.body, ['value', 'patch', 'ifVersion'])
     const { value, patch, ifVersion } = body
     if ((value === undefined) === (patch === undefined))
       refuse(400, 'invalidBody', 'Send { value } with all of the state, or { patch } with operations of JSON Patch (RFC 6902).')

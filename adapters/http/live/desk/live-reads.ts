@@ -96,8 +96,9 @@ export class LiveReads implements SessionReads {
   }
 
   exported(): Promise<string> {
-    const { sessionId } = this.#live
-    return this.#live.withLog((store) => exportSession(store, sessionId))
+    // What is stored, also while a run is on or waits: one read gives whole records.
+    const { sessionId, store } = this.#live
+    return exportSession(store, sessionId)
   }
 
   async #running(): Promise<{ runningLoopId?: string }> {

@@ -58,7 +58,7 @@ export interface SessionReads {
   schedules(): Promise<ScheduledPrompt[]>
   /** Media that the session has; undefined where it names no such bytes. Rejects with 410 where they are damaged. */
   media(hash: string): Promise<StoredMedia | undefined>
-  /** The whole log as text. Throws `AgentBusyError` while a run is on. */
+  /** The whole log as text, as far as it is stored: also while a run is on. */
   exported(): Promise<string>
 }
 
