@@ -109,6 +109,8 @@ export interface Admission {
   readonly countsTokens: boolean
   /** Ends it, once: charges what it has used and lets another one in. */
   settle(used: Used): Promise<void>
+  /** Ends a call that the proxy refused itself: it does not count as a request either. In place of `settle`. */
+  withdraw(): Promise<void>
 }
 
 /** Who asks, and within what. */
@@ -138,20 +140,23 @@ export async function admit(asking: Asking): Promise<Admission> {
   const open: Charge = { key: `open:${identity}`, amount: 1, expiresAt: now + maxDurationMs + 60_000 }
   const limits = windows.flatMap((window) => limitsOf(window, identity, now))
   const entering = [open, ...limits.map(({ charge }) => charge)]
+  const takeBack = (): Promise<unknown> =>
+    counted(
+      asking,
+      entering.filter(({ amount }) => amount > 0).map((charge) => ({ ...charge, amount: -charge.amount })),
+    )
   const [underWay = 0, ...totals] = await counted(asking, entering)
   // A request is counted already, the rest is what was used before.
   const over = limits.filter(({ measure, limit }, at) => (totals[at] ?? 0) >= limit + (measure === 'requests' ? 1 : 0))
   if (underWay > concurrent || over.length > 0) {
-    await counted(
-      asking,
-      entering.filter(({ amount }) => amount > 0).map((charge) => ({ ...charge, amount: -charge.amount })),
-    )
+    await takeBack()
     throw underWay > concurrent ? tooMany(concurrent) : overBudget(over, now)
   }
   const countsUsd = windows.some(({ usd }) => usd !== undefined)
   return {
     countsUsd,
     countsTokens: countsUsd || windows.some(({ tokens }) => tokens !== undefined),
+    withdraw: async () => void (await takeBack()),
     settle: async (used) => {
       const amounts = { requests: 0, tokens: used.tokens, usd: Math.ceil(used.usd * 1_000_000), bytes: used.bytes }
       const end = Date.now()

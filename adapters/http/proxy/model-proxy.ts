@@ -210,7 +210,7 @@ async function answer<E extends Env>(c: Context<E>, upstream: ReadyUpstream<E>, 
       { fetch: send, firstByteTimeoutMs, idleTimeoutMs, maxDurationMs, onCall, logger },
     )
   } catch (error) {
-    if (!isHandedOn) await admission.settle({ tokens: 0, usd: 0, bytes: 0 }).catch(() => undefined)
+    if (!isHandedOn) await admission.withdraw().catch(() => undefined)
     throw error
   }
 }

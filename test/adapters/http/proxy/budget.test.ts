@@ -22,6 +22,13 @@ async function limited(budget: BudgetRule, rest: Partial<ModelProxyOptions> = {}
   return { ask, service, reports, over }
 }
 
+/** One request a minute, of one model. */
+async function allowingOne() {
+  const service = await thousand()
+  const { app } = proxyTo(upstreamOf(service), { allow: { up: ['cheap'] }, budget: { windows: [{ ms: minute, requests: 1 }] } })
+  return { app, service }
+}
+
 /** Midnight in UTC, so that windows begin now. */
 const start = Date.UTC(2026, 0, 1)
 beforeEach(() => {
@@ -44,6 +51,19 @@ describe('a budget', () => {
     vi.setSystemTime(start + minute)
     expect((await ask()).status).toBe(200)
     expect(service.seen).toHaveLength(4)
+  })
+
+  it('of requests does not count calls that the proxy refuses itself', async () => {
+    const { app, service } = await allowingOne()
+    const call = async (model: string) => {
+      const response = await app.request(path, chat({ model, messages: [] }))
+      await response.text()
+      return response.status
+    }
+    expect([await call('other'), await call('other'), await call('cheap'), await call('other'), await call('cheap')]).toEqual([
+      404, 404, 200, 429, 429,
+    ])
+    expect(service.seen).toHaveLength(1)
   })
 
   it('of tokens counts what the service says, and the longest wait is told', async () => {
