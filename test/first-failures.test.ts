@@ -86,7 +86,7 @@ describe('a mistake in the program is told where it is made', () => {
     [
       'a date in a schema',
       () => defineTool({ ...add, parameters: z.object({ at: z.date() }) } as never),
-      'take a text, such as z.iso.datetime(), and make the date in execute.',
+      'take a text, such as z.iso.datetime().transform((text) => new Date(text)).',
     ],
     [
       'a schema of zod 3',

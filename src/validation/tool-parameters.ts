@@ -73,8 +73,8 @@ export function jsonSchemaOf(schema: StandardSchema, code: MisuseCode, owner: st
 
 /** What to take in place of what a schema library cannot say in JSON Schema, by the beginning of what it complains about. */
 const insteadOf: readonly (readonly [RegExp, string])[] = [
-  [/^date/i, 'take a text, such as z.iso.datetime(), and make the date in execute'],
-  [/^bigint/i, 'take a text, such as z.string(), and make the number in execute'],
+  [/^date/i, 'take a text, such as z.iso.datetime().transform((text) => new Date(text))'],
+  [/^bigint/i, 'take a text, such as z.string().transform(BigInt)'],
   [/^map/i, 'take an object, such as z.record()'],
   [/^set/i, 'take a list, such as z.array()'],
   [/^(transform|custom)/i, 'begin with a type that JSON has, such as z.string().transform()'],
