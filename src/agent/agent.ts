@@ -113,7 +113,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
 
   /**
    * Has what a user said answered again, by a run of kind `rerun`: the last of it, or what the message `messageId` belongs to. Everything after it,
-   * with tool calls and results, leaves the history; a session keeps it in the tree. Throws as `continueLoop`, and `ConfigError` `emptyHistory` where no
+   * with tool calls and results, leaves the history; a session keeps it in the tree. The model and settings that the message was sent with hold, unless
+   * `options` say otherwise. Throws as `continueLoop`, and `ConfigError` `emptyHistory` where no
    * user has spoken, `unknownMessage` for another id; nothing has changed then.
    */
   regenerate<Answer = Output>(given: PromptOptions<Answer> & { messageId?: string } = {}): AgentRun<NoInfer<Answer>> {
@@ -121,18 +122,23 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     checkOptions(given, anObject)
     const { messageId, ...options } = given
     const at = this.#conversation.lastSaidBy(messageId)
-    return this.#conversation.rewound(at + 1, () => this.continueLoop({ kind: { kind: 'rerun', tag: 'regenerate' }, ...options }))
+    const asked = this.#conversation.askedAt(at)
+    return this.#conversation.rewound(at + 1, () => {
+      const start = continuationStart(continuationOf(this.#conversation.context))
+      return this.#begin({ ...start, goesOn: true, asked }, { kind: { kind: 'rerun', tag: 'regenerate' }, ...options })
+    })
   }
 
   /**
    * Says `input` instead of the user message with id `messageId`, by a run of kind `branch`. That message and everything after it leave the
-   * history; a session keeps them in the tree. Throws as `prompt`, and `ConfigError` `unknownMessage` where no user message has that id; nothing has
+   * history; a session keeps them in the tree. Its model and settings hold, as for `regenerate`. Throws as `prompt`, and `ConfigError` `unknownMessage` where no user message has that id; nothing has
    * changed then.
    */
   editAndResend<Answer = Output>(messageId: string, input: PromptInput, options: PromptOptions<Answer> = {}): AgentRun<NoInfer<Answer>> {
     this.#assertIdle()
     const at = this.#conversation.userMessageAt(messageId)
-    return this.#conversation.rewound(at, () => this.prompt(input, { kind: { kind: 'branch', tag: 'edit' }, ...options }))
+    const start = { ...promptStart(toMessages(input)), asked: this.#conversation.askedAt(at) }
+    return this.#conversation.rewound(at, () => this.#begin(start, { kind: { kind: 'branch', tag: 'edit' }, ...options }))
   }
 
   /** True from `prompt` until `agentEnd`. */

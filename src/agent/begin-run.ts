@@ -29,6 +29,8 @@ export interface RunStart {
   said?: readonly AgentMessage[]
   /** Whether the prompt that was not answered is gone on with: then what it said of its requests holds. */
   goesOn?: true
+  /** The settings that the message was sent with which is answered again, or said otherwise: they hold, unless the caller says others. */
+  asked?: PromptSettings
   /** What is run where the history has become another, because others have written to the session. Default: the same. */
   afterTakeover?: (context: AgentContext) => LoopStart
 }
@@ -72,7 +74,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   const { start, kind, said } = what
   const { conversation, listeners } = agent
   checkChoice(agent.settings, given)
-  let before = what.goesOn === true ? (conversation.context.asked ?? {}) : {}
+  let before = what.asked ?? (what.goesOn === true ? (conversation.context.asked ?? {}) : {})
   const settingsWith = (asked: PromptChoice): AgentSettings => chosen(agent.settings, { ...asked, ...definedFields(given) })
   const settings = settingsWith(before)
   checkCostLimit(false, settings.model, given.budget)
@@ -102,7 +104,8 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
   const context = Object.assign(conversation.context, { systemPrompt: typeof prompt === 'string' ? withSkills(prompt, skills) : '', tools })
   const loopId = nextLoopId(context, sessionId, config)
   const origin = { kind: givenKind, loopId, ...(parentLoopId !== undefined && { parentLoopId }) }
-  keepAsked(context, what, given)
+  keepAsked(context, what, before, given)
+  conversation.noteAsked(loopId)
   conversation.lastLoopId = loopId
   conversation.lastActiveAt = now()
   if (said !== undefined) queues.steering.add(said)
@@ -125,10 +128,10 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
       const request = { start, origin, context, config, options: named }
       const begun: AgentLoopRequest = journal === undefined ? request : await takeOver(request, journal, what)
       if (what.goesOn === true && begun !== request) {
-        before = context.asked ?? {}
+        before = what.asked ?? context.asked ?? {}
         begun.config = configWith(before)
         context.tools = settingsWith(before).tools ?? []
-        keepAsked(context, what, given)
+        keepAsked(context, what, before, given)
       }
       tellMissing(before, given, logger)
       if (begun.sharedState !== undefined) shared?.become(begun.sharedState, true)
@@ -136,6 +139,7 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
       if (shared !== undefined) await shared.recordIfNew().catch(() => undefined)
       if (journal === undefined) return startLoop(begun)
       run.loopId = begun.origin.loopId
+      conversation.noteAsked(run.loopId)
       if (conversation.lastLoopId === loopId) conversation.lastLoopId = run.loopId
       return startLoop(begun)
     },
@@ -148,9 +152,9 @@ export function beginRun(agent: RunningAgent, what: RunStart, given: PromptOptio
 }
 
 /** Notes what the prompt that is answered says of its requests. A compaction answers none. */
-function keepAsked(context: AgentContext, { start, goesOn }: RunStart, given: PromptOptions): void {
+function keepAsked(context: AgentContext, { start }: RunStart, before: PromptSettings, given: PromptOptions): void {
   if (start.type === 'compaction') return
-  const asked = askedSettings((goesOn === true && context.asked) || {}, given)
+  const asked = askedSettings(before, given)
   if (asked === undefined) delete context.asked
   else context.asked = asked
 }

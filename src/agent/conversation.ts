@@ -6,7 +6,7 @@ import { ConfigError, SessionError } from '../contract/errors.ts'
 import { toEntry, toHistory } from '../contract/message/history.ts'
 import { newId } from '../contract/message/ids.ts'
 import { type AgentMessage, lastSaidAt, type MessageInput, now } from '../contract/message/message.ts'
-import { toRecord } from '../contract/model/request-settings.ts'
+import { type PromptSettings, toRecord } from '../contract/model/request-settings.ts'
 import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'
 import type { SessionFormation } from '../contract/session/session.ts'
@@ -53,6 +53,8 @@ export class Conversation {
   recorder: { journal?: SessionJournal } = {}
   /** What it shares with its pages. Shared with forks too. */
   shared: SessionState | undefined
+  /** What was asked of the requests of loops, by their ids. Shared with forks. */
+  #askedOf = new Map<string, PromptSettings>()
   /** The session has an id of the caller, and no run has begun. */
   #isNewlyNamed: boolean
 
@@ -116,6 +118,19 @@ export class Conversation {
     return lastSaidAt(messages, until)
   }
 
+  /** What was asked of requests when the message at this place was sent. */
+  askedAt(at: number): PromptSettings {
+    const message = this.context.messages[at]
+    const loopId = message === undefined || message.role === 'extension' ? undefined : message.turnId?.loopId
+    return (loopId === undefined ? undefined : this.#askedOf.get(loopId)) ?? {}
+  }
+
+  /** Remembers, for messages of this loop, what is asked of its requests. */
+  noteAsked(loopId: string): void {
+    const { asked } = this.context
+    if (asked !== undefined) this.#askedOf.set(loopId, asked)
+  }
+
   #indexOf(messageId: string): number {
     const at = this.context.messages.findIndex(({ id }) => id === messageId)
     if (at === -1) throw unknownMessage(`the history has no message with id ${quoted(messageId)}`)
@@ -142,6 +157,7 @@ export class Conversation {
   sendAs(other: Conversation): void {
     const { state } = other.context
     if (state !== undefined) this.context.state = state
+    this.#askedOf = new Map(other.#askedOf)
   }
 
   /** Goes on from where `other` is, as a branch of it: no two branches get the same loop id. */
@@ -153,6 +169,7 @@ export class Conversation {
     if (asked !== undefined) this.context.asked = asked
     this.recorder = other.recorder
     this.#isNewlyNamed = false
+    this.#askedOf = other.#askedOf
     if (other.shared !== undefined) this.shared = other.shared
   }
 
@@ -188,6 +205,7 @@ export class Conversation {
         messages,
         state,
         asked,
+        askedOf: this.#askedOf.size === 0 ? undefined : Object.fromEntries(this.#askedOf),
         clientCalls: clientCalls?.length === 0 ? undefined : clientCalls,
         sharedState,
         settings,
@@ -197,7 +215,7 @@ export class Conversation {
 
   /** Becomes what `snapshot` describes, recorded in `journal` where there is one; its lists and objects are this conversation's own from now on. */
   become(
-    { agentId, sessionId, lastLoopId, loopCounts, messages, state, asked, clientCalls, sharedState }: AgentSnapshot,
+    { agentId, sessionId, lastLoopId, loopCounts, messages, state, asked, askedOf = {}, clientCalls, sharedState }: AgentSnapshot,
     journal?: SessionJournal,
   ): void {
     // Within a session the counts stay one object: forks hold it too.
@@ -207,6 +225,7 @@ export class Conversation {
     this.context = { ...blank, messages, state, agentId, sessionId, loopCounts: raiseCounts(known, loopCounts) }
     if (lastLoopId !== undefined) this.context.lastLoopId = lastLoopId
     if (asked !== undefined) this.context.asked = asked
+    this.#askedOf = new Map(Object.entries(askedOf))
     if (clientCalls !== undefined) this.context.clientCalls = [...clientCalls]
     this.lastLoopId = lastLoopId
     if (journal !== undefined) this.recorder = { journal }

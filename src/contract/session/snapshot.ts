@@ -20,6 +20,8 @@ const fieldsBesideMessages = {
   state: contextState,
   /** What the prompt that is not answered yet said of its requests: `continueLoop` goes on with it. */
   asked: optional(promptSettings),
+  /** What prompts said of their requests, by the ids of their loops: `regenerate` and `editAndResend` go on with it. */
+  askedOf: optional(recordOf(promptSettings)),
   /** Calls that pages were asked to run and that have no result: until when, and which page does. */
   clientCalls: optional(listOf(askedClientCall)),
   /** What the session shares with its pages, where it does. */

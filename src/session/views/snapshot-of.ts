@@ -62,6 +62,7 @@ export function snapshotOf(
     messages,
     state,
     ...askedOf(chain),
+    ...askedByLoop(chain),
     ...(clientCalls.length > 0 && { clientCalls }),
     ...(session.sharedState !== undefined && { sharedState: session.sharedState }),
     settings: settingsOf(chain),
@@ -154,6 +155,12 @@ function* idsIn(records: readonly SessionRecord[], { loops }: Session): Iterable
 function askedOf(chain: readonly LoopRecord[]): Pick<AgentSnapshot, 'asked'> {
   const last = chain.findLast(({ continuationKind: { kind } }) => kind !== 'compaction')
   return last?.asked === undefined || isPromptOver(last.status, last.continuationKind) ? {} : { asked: last.asked }
+}
+
+/** What prompts said of their requests, for those who have them answered again. */
+function askedByLoop(chain: readonly LoopRecord[]): Pick<AgentSnapshot, 'askedOf'> {
+  const asked = chain.flatMap((loop) => (loop.asked === undefined ? [] : [[loop.loopId, loop.asked] as const]))
+  return asked.length === 0 ? {} : { askedOf: Object.fromEntries(asked) }
 }
 
 function settingsOf(chain: readonly LoopRecord[]): NonNullable<AgentSnapshot['settings']> {
