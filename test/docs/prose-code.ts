@@ -65,7 +65,11 @@ interface Signature {
   parameters: string[]
 }
 
-const publicNames = wordsOf(textOf(globSync('{src,adapters}/**/index.ts')).match(/^export \{[^}]*\}/gm)?.join(' ') ?? '')
+const publicNames = wordsOf(
+  textOf(globSync('{src,adapters}/**/index.ts'))
+    .match(/^export \{[^}]*\}/gm)
+    ?.join(' ') ?? '',
+)
 
 /** Public functions by name, where one line declares them. */
 const functions = new Map(

@@ -1,23 +1,11 @@
 import type { Notices } from '../state/notices/notices.ts'
+import { keepInTab, textOfTab } from '../state/tab-storage.ts'
 
 /** What was changed in the settings and is neither applied nor cancelled, as the tab keeps it; `undefined` where nothing is. */
-export function keptChanges(): string | undefined {
-  try {
-    return sessionStorage.getItem(place) ?? undefined
-  } catch {
-    return undefined
-  }
-}
+export const keptChanges = (): string | undefined => textOfTab(place)
 
 /** Keeps it with the tab: another one has changes of its own. There is no key in it. */
-export function keepChanges(text: string | undefined): void {
-  try {
-    if (text === undefined) sessionStorage.removeItem(place)
-    else sessionStorage.setItem(place, text)
-  } catch {
-    // A browser without storage has them until the page is closed.
-  }
-}
+export const keepChanges = (text: string | undefined): void => keepInTab(place, text)
 
 /** Says that changes wait to be applied, as long as some do. */
 export function tellOfChanges(notices: Notices): void {
