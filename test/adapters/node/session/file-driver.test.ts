@@ -369,19 +369,6 @@ describe('failures of the disk', () => {
     expect(await driver.read('s1', 0)).not.toContain('three')
   })
 
-  // As a fsync that fails with EDQUOT is reported by each of them on Linux.
-  it.each([
-    ['Node', { code: 'Unknown system error -122', errno: -122 }, 'Unknown system error -122: Unknown system error -122, fsync'],
-    ['Deno', {}, 'Disk quota exceeded (os error 122)'],
-    ['Bun', { code: 'EDQUOT', errno: -122 }, 'EDQUOT: unknown error, fsync'],
-  ])('are quota for EDQUOT in %s', async (_, fields, message) => {
-    if (process.platform !== 'linux') return
-    const { root } = temporaryRoot()
-    const failing: FileOperations = { ...nodeFileOperations(), sync: () => Promise.reject(Object.assign(new Error(message), fields)) }
-    const driver = fileDriver(root, failing)
-    expect(await failureOf(write(driver, 's1', 'one'))).toBe('quota')
-  })
-
   it('are reported without a path when nothing can be opened', async () => {
     const { root } = temporaryRoot()
     const file = join(root, 'file')
