@@ -1,9 +1,7 @@
 import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
-  readUIMessageStream,
   UI_MESSAGE_STREAM_HEADERS,
   type UIMessage,
-  type UIMessageChunk,
   uiMessageChunkSchema,
   validateUIMessages,
 } from 'ai'
@@ -28,7 +26,6 @@ import {
   type ToolDecision,
   toUiMessages,
   type UiChunk,
-  type UiEncoderOptions,
   uiMessageEncoder,
   uiMessageSse,
   uiMessageStreamHeaders,
@@ -36,32 +33,7 @@ import {
 import { coalesce } from '../../store/arbitrary-run.ts'
 import { add } from '../../support/play.ts'
 import { asks, copy, recordRun, scenarios } from '../scenarios.ts'
-
-/** The chunks of a response, as they arrive. */
-function encoded(events: readonly AgentEvent[], options: UiEncoderOptions = {}): UiChunk[] {
-  const encoder = uiMessageEncoder(options)
-  return copy([...events.flatMap((event) => encoder.encode(event)), ...encoder.end()])
-}
-
-/** What the reader of the AI SDK makes of `chunks`, on top of what it has. */
-async function read(chunks: readonly UiChunk[], message?: UIMessage): Promise<UIMessage | undefined> {
-  const stream = new ReadableStream<UIMessageChunk>({
-    start(controller) {
-      for (const chunk of chunks) if (chunk.type !== 'error') controller.enqueue(chunk)
-      controller.close()
-    },
-  })
-  const errors: unknown[] = []
-  let last = message
-  for await (const next of readUIMessageStream({
-    stream,
-    ...(message !== undefined && { message }),
-    onError: (error) => errors.push(error),
-  }))
-    last = next
-  expect(errors).toEqual([])
-  return last === undefined ? undefined : copy(last)
-}
+import { encoded, read } from './read-chunks.ts'
 
 /** A message without what only events tell. */
 function comparable(message: UIMessage | undefined): unknown {
