@@ -2,10 +2,11 @@ import { ConfigError } from '../contract/errors.ts'
 import { isObject, type JsonObject } from '../contract/json.ts'
 import type { ToolCallContent } from '../contract/message/content.ts'
 import { type AgentMessage, callsToAnswer } from '../contract/message/message.ts'
+import { inputAction } from '../contract/run/call-event.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EventBase, PendingApproval, PendingClientCall, PendingInput } from '../contract/run/run-facts.ts'
 import { checkOptions } from '../contract/shape/read.ts'
-import { aJsonObject, aText, oneOf, options, required } from '../contract/shape/shape.ts'
+import { aJsonObject, aText, options, required } from '../contract/shape/shape.ts'
 import type { ApprovalRef, InputAnswer, InputRef } from '../types/run/question.ts'
 import { openCallsOf, shownApprovalsOf, shownClientCallsOf } from '../types/tool/open-calls.ts'
 import { refuseMore } from './extra-arguments.ts'
@@ -158,7 +159,7 @@ export function inputFor<Request extends PendingInput>(waiting: readonly Request
 }
 
 const inputAnswer = options<{ action: InputAnswer['action']; content?: JsonObject }>({
-  action: required(oneOf('accept', 'decline', 'cancel')),
+  action: required(inputAction),
   content: aJsonObject,
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AgentSnapshot, type Model, memorySessionStore, resumeAgent } from '../../src/index.ts'
+import { Agent, type Model, memorySessionStore, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
 /** Two models, and what each was asked. */
@@ -72,7 +72,7 @@ describe.each(['regenerate', 'editAndResend'] as const)('%s', (method) => {
   })
 })
 
-function restored(snapshot: AgentSnapshot, settings: ReturnType<typeof models>['settings']): Agent {
+function restored(snapshot: ReturnType<Agent['checkpoint']>, settings: ReturnType<typeof models>['settings']): Agent {
   const agent = new Agent(settings)
   agent.restore(JSON.parse(JSON.stringify(snapshot)))
   return agent

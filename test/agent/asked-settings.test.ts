@@ -123,7 +123,7 @@ describe('settings of a prompt', () => {
     expect((await agent.continueLoop().result).status).toBe('completed')
     expect(model.provider.requests[1]).toMatchObject(sent)
     await agent.regenerate().result
-    expect(model.provider.requests[2]).not.toHaveProperty('seed')
+    expect(model.provider.requests[2]).toMatchObject(sent)
     agent.appendMessage({ role: 'user', content: 'And?' })
     await agent.continueLoop().result
     expect(model.provider.requests[3]).not.toHaveProperty('seed')

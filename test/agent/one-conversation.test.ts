@@ -46,6 +46,9 @@ describe('sessionId without a store', () => {
 
   it('says on the console what to do', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+    // The console hears a line once per process: other files may have had theirs.
+    vi.resetModules()
+    const { Agent } = await import('../../src/index.ts')
     for (const sessionId of ['ada', 'bob']) await new Agent({ model, sessionId }).prompt('hi').text()
     expect(warn.mock.calls).toEqual([
       [

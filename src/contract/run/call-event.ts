@@ -111,7 +111,9 @@ const inputRequested = {
 /** A running call asks a person something, and waits for `run.answer(event, answer)`. Source: docs/concepts/approval.md */
 export interface InputRequestedEvent extends FieldsOf<typeof inputRequested> {}
 
-const inputResolved = { ...callResolved, type: oneOf('inputResolved'), inputId: aText, action: oneOf('accept', 'decline', 'cancel') }
+/** What a person may do about a request for input. */
+export const inputAction = oneOf('accept', 'decline', 'cancel')
+const inputResolved = { ...callResolved, type: oneOf('inputResolved'), inputId: aText, action: inputAction }
 
 /** The one end of an `inputRequested`. The values that were filled in go to the call alone. `cancel` also when nobody answered in time, or the call is over. */
 export interface InputResolvedEvent extends FieldsOf<typeof inputResolved> {}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
-import { memorySessionStore } from '../../../src/index.ts'
+import { Agent, memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { importSession } from '../../../src/session/index.ts'
 import { tool } from '../../support/play.ts'
@@ -80,7 +80,7 @@ describe('an unknown key of a body', () => {
 
   it('is refused by name at a run without a session', async () => {
     const model = scripted(() => ({ text: 'Hi.' }))
-    const app = createAgentApp({ agent: () => ({ model }), authorize: () => true })
+    const app = createAgentApp({ agent: () => new Agent({ model }), authorize: () => true })
     const headers = { 'content-type': 'application/json' }
     const response = await app.request('/runs', { method: 'POST', headers, body: JSON.stringify({ prompt: 'Hi.', modle: 'fast' }) })
     expect([response.status, (await response.json()).detail]).toEqual([400, expect.stringContaining('Did you mean model?')])

@@ -52,7 +52,14 @@ describe('a refusal', () => {
       false,
       /signature has expired: the clock/,
     ],
-    [403, 'UnrecognizedClientException', { message: 'The security token is invalid' }, 'auth', false, /API key at \S+ \(403\)\. Check the key/],
+    [
+      403,
+      'UnrecognizedClientException',
+      { message: 'The security token is invalid' },
+      'auth',
+      false,
+      /API key at \S+ \(403\)\. Check the key/,
+    ],
     [
       429,
       'ThrottlingException',
