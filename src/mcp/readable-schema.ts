@@ -1,11 +1,12 @@
 import { escapeControls } from '../base/text/escape-controls.ts'
 import { type JsonSchema, setOwnField } from '../contract/json.ts'
 import { isPlainObject } from '../contract/shape/json-fault.ts'
+import { dataKeywords } from '../validation/cheap-schema.ts'
 
 /** What of a schema is text to be read. */
 const readable = new Set(['title', 'description', 'markdownDescription', '$comment', 'enumNames', 'enumDescriptions'])
 /** What is compared with values, and stays as it is. */
-const data = new Set(['const', 'enum', 'default', 'example', 'examples', 'required'])
+const data = new Set([...dataKeywords, 'required'])
 /** What holds schemas by names of the author. */
 const byName = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 

@@ -3,8 +3,8 @@ import { type JsonSchema, setOwnField } from '../contract/json.ts'
 import { isPlainObject } from '../contract/shape/json-fault.ts'
 import { isUsableKeyword } from './enforceable-schema.ts'
 
-/** What a value is never checked with: it is data. */
-const data = new Set(['const', 'enum', 'default', 'example', 'examples'])
+/** Keywords whose value is data, in which no schema is looked for. */
+export const dataKeywords: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'example', 'examples'])
 /** Subschemas, references followed, that one check may come to. */
 const maxWeight = 5000
 /** Subschemas, references followed, that may stand in one another: far from the end of a stack. */
@@ -34,7 +34,7 @@ function copied(node: unknown, walk: { isWhole: boolean }): unknown {
   const copy: JsonSchema = {}
   for (const [key, value] of Object.entries(node)) {
     if (dropped.has(key)) continue
-    setOwnField(copy, key, data.has(key) ? value : copied(value, walk))
+    setOwnField(copy, key, dataKeywords.has(key) ? value : copied(value, walk))
   }
   return copy
 }
@@ -59,7 +59,10 @@ function isBounded(node: unknown, weighing: Weighing, isChoice: boolean): boolea
     (!isPlainObject(node) || typeof node.$ref !== 'string' || followed(node.$ref, weighing, isChoice)) &&
     Object.entries(node).every(
       ([key, part]) =>
-        key === '$defs' || key === 'definitions' || data.has(key) || isBounded(part, weighing, isChoice || /^(any|one|all)Of$/.test(key)),
+        key === '$defs' ||
+        key === 'definitions' ||
+        dataKeywords.has(key) ||
+        isBounded(part, weighing, isChoice || /^(any|one|all)Of$/.test(key)),
     )
   weighing.depth -= 1
   return isFine

@@ -39,9 +39,8 @@ function attempts(sessionId: string, loopId: string, toolCallId: string): Attemp
     get(`/chat/${sessionId}`, 200),
     get(`/chat/${sessionId}/stream`, 204),
     post(`${session}/continue`, {}, 409),
-    ...['runs', 'send', 'continue', 'regenerate', 'compact'].map((path) =>
-      post(`${session}/${path}`, { prompt, from: decodeURIComponent(loopId) }),
-    ),
+    ...['runs', 'send'].map((path) => post(`${session}/${path}`, { prompt, from: decodeURIComponent(loopId) })),
+    ...['continue', 'regenerate', 'compact'].map((path) => post(`${session}/${path}`, { from: decodeURIComponent(loopId) })),
     { method: 'DELETE', path: `${session}/queue/${toolCallId}` },
     post(`${session}/stop`),
     post(`${session}/steer`, { prompt }, 409),

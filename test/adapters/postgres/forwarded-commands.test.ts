@@ -130,7 +130,9 @@ onPostgres('commands that one process passes on to another', (database) => {
         const { first, second } = await two({ isHttp })
         for (const user of ['ada', 'bob']) await (await first.ask('s/runs', { prompt: `I am ${user}.` }, { 'x-user': user })).text()
         const forged = { 'x-user': 'bob', 'phi-forwarded': await sealOf('{}'), identity: 'ada', 'x-phi-core-session': 'ada/s' }
-        const answer = await second.ask('s/runs', { prompt: 'More.', identity: 'ada', sessionId: 't', command: { type: 'delete' } }, forged)
+        const refused = await second.ask('s/runs', { prompt: 'More.', identity: 'ada', command: { type: 'delete' } }, forged)
+        expect([refused.status, (await refused.json()).code]).toEqual([400, 'invalidBody'])
+        const answer = await second.ask('s/runs', { prompt: 'More.' }, forged)
         expect([answer.status, answer.headers.get('phi-forwarded')]).toEqual([200, null])
         await answer.text()
         const as = (user: string) => (path: string) => second.ask(path, undefined, { 'x-user': user })
