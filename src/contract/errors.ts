@@ -1,7 +1,6 @@
 import type { AssistantMessage } from './message/message.ts'
-import { type RateLimits, rateLimits } from './model/rate-limits.ts'
+import type { RateLimits } from './model/rate-limits.ts'
 import type { RunFailure } from './run/run-facts.ts'
-import { faultIn } from './shape/fault.ts'
 import { type Infer, oneOf } from './shape/shape.ts'
 
 const brand = Symbol.for('phi-core.error')
@@ -294,12 +293,7 @@ export function toRunFailure(error: unknown): RunFailure {
   if (!PhiError.isInstance(error)) return { code: 'other', message: errorText(error) }
   const { code, cause } = error
   const failure: RunFailure = { code, message: errorText(error) }
-  if (ProviderError.isInstance(error)) {
-    if (isWait(error.retryAfterMs)) failure.retryAfterMs = error.retryAfterMs
-    // An error of an application may hold anything.
-    const { limits } = error
-    if (limits !== undefined && faultIn(rateLimits, limits, 'stored') === undefined) failure.limits = limits
-  }
+  if (ProviderError.isInstance(error) && isWait(error.retryAfterMs)) failure.retryAfterMs = error.retryAfterMs
   // Only what is ours, and says more: nobody knows what others put into their errors.
   if (!PhiError.isInstance(cause) || cause.code === code) return failure
   return { ...failure, cause: { code: cause.code, message: errorText(cause) } }

@@ -9,11 +9,13 @@ import { PromptMeter } from '../context/tokens/prompt-size.ts'
 import { errorText, JournalError, toRunFailure } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { type AgentMessage, type AssistantMessage, now } from '../contract/message/message.ts'
+import { rateLimits } from '../contract/model/rate-limits.ts'
 import { type OutputForm, type RequestSettings, settingsIn } from '../contract/model/request-settings.ts'
 import { combineUsage, emptyUsage, hasRates, type Usage } from '../contract/model/usage.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { EndedBy, RunFailure } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'
+import { fits } from '../contract/shape/read.ts'
 import type { TokenCounter } from '../types/context/compaction.ts'
 import type { MediaWithBytes } from '../types/model/media.ts'
 import type { StreamRateLimits } from '../types/model/provider.ts'
@@ -204,6 +206,9 @@ export class LoopState {
   /** What failed, as data, without the keys of this run. */
   failureOf(error: unknown): RunFailure {
     const { message, cause, ...failure } = toRunFailure(error)
+    // Of a ProviderError; one of an application may hold anything.
+    const { limits } = Object(error)
+    if (fits(rateLimits, limits)) failure.limits = limits
     const shown = { ...failure, message: this.withoutSecrets(message) }
     return cause === undefined ? shown : { ...shown, cause: { ...cause, message: this.withoutSecrets(cause.message) } }
   }

@@ -2,7 +2,7 @@ import type { Citation, Content } from '../contract/message/content.ts'
 import { type AgentMessage, shownContent } from '../contract/message/message.ts'
 import type { StreamDelta } from '../contract/model/request.ts'
 import type { MessageEndEvent, MessageStartEvent, MessageUpdateEvent } from '../contract/run/event.ts'
-import { withNextAttempt } from './failed-attempts.ts'
+import { hasContent, withNextAttempt } from './failed-attempts.ts'
 import { type BlockView, type MessageView, type RunState, type ToolView, withEntries } from './state.ts'
 
 /** A message appears. An assistant message begins empty: `event.message` is a live view that may already be further than this event. */
@@ -28,7 +28,7 @@ export function messageUpdated(state: RunState, event: MessageUpdateEvent): RunS
   const { live } = state
   if (live?.id !== event.messageId) return updateSettled(state, event)
   // Only the first one can take the place of what failed before.
-  const before = live.blocks.length === 0 ? withNextAttempt(state, event.loopId) : state
+  const before = live.blocks.length === 0 ? withNextAttempt(state, event) : state
   const next: RunState = { ...before, live: grow(live, event.delta, event.at) }
   if (event.delta.type === 'toolCallDelta') next.tools = withStreamingCall(state.tools, event.delta)
   return next
@@ -36,10 +36,7 @@ export function messageUpdated(state: RunState, event: MessageUpdateEvent): RunS
 
 /** The message is complete: its blocks are now those of the finished message, whatever was missed before. */
 export function messageEnded(state: RunState, event: MessageEndEvent): RunState {
-  const { message } = event
-  const isKnown = state.messages.some(({ id }) => id === event.messageId)
-  const isAttempt = !isKnown && message.role === 'assistant' && message.content.length > 0
-  const { live, ...rest } = isAttempt ? withNextAttempt(state, event.loopId) : state
+  const { live, ...rest } = hasContent(event.message) ? withNextAttempt(state, event) : state
   const before = live?.id === event.messageId ? live : state.messages.findLast((view) => view.id === event.messageId)
   const view: MessageView = {
     ...settledView(event.messageId, event.message, before?.blocks),

@@ -3,7 +3,7 @@ import { type AgentMessage, callsToAnswer, loopIdOf, type ToolResultMessage } fr
 import { combineUsage, emptyUsage } from '../contract/model/usage.ts'
 import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
 import { openCallsOf } from '../types/tool/open-calls.ts'
-import { withoutFailedAttempts } from './failed-attempts.ts'
+import { hasContent, withoutFailedAttempts } from './failed-attempts.ts'
 import { settledView, withCallsOf } from './reduce-message.ts'
 import { cancelOpenCalls, endOfCall } from './reduce-tool.ts'
 import { initialState, type MessageView, type RunState, type ToolView, withEntries } from './state.ts'
@@ -42,8 +42,7 @@ export function restoredState(
 function settledViews(messages: readonly AgentMessage[]): readonly MessageView[] {
   const views: MessageView[] = []
   for (const message of messages) {
-    const isAttempt = message.role === 'assistant' && message.content.length > 0
-    if (isAttempt) views.length = withoutFailedAttempts(views, loopIdOf(message)).length
+    if (hasContent(message)) views.length = withoutFailedAttempts(views, loopIdOf(message)).length
     views.push(settledView(message.id, message))
   }
   return views

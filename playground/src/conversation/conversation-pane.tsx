@@ -81,7 +81,7 @@ export function ConversationPane({ desk, conversation, onDialog }: ConversationP
           selection={desk.selection.value}
           isElsewhere={isElsewhere}
           actions={isElsewhere || replay !== undefined ? undefined : conversation}
-          connection={conversation.chat.connection?.value ?? 'open'}
+          connection={conversation.chat.connection?.value}
           requests={conversation.log.requests}
           misfits={conversation.log.misfits.value}
           hasSettings={desk.backend.settings.value.place === 'tab'}

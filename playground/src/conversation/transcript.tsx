@@ -3,17 +3,16 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Session } from '../../../src/session/index.ts'
 import type { RunState } from '../../../src/store/index.ts'
-import { Ending, RaceCard } from '../late/conversation-parts.tsx'
+import { ConnectionNotice, Ending, RaceCard } from '../late/conversation-parts.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { scrollable } from '../parts/scrollable.ts'
-import type { Connection } from '../remote/connection.ts'
+import type { LostConnection } from '../remote/connection.ts'
 import type { Misfits } from '../state/log/answer-fit.ts'
 import type { CapturedTurn } from '../state/log/event-log.ts'
 import { whyEnded } from '../state/log/why-ended.ts'
 import type { Remedy } from '../state/notices/remedies.ts'
 import type { Race } from '../state/race/race.ts'
 import type { Selection } from '../state/selection.ts'
-import { ConnectionNotice } from '../status/connection-notice.tsx'
 import { RetryNotice } from '../status/retry-notice.tsx'
 import { BrokenOff } from './ending/broken-off.tsx'
 import type { MessageActions } from './message.tsx'
@@ -33,8 +32,8 @@ interface TranscriptProps {
   modelUrl: string | undefined
   /** Absent as `actions`. */
   onRemedy: ((remedy: Remedy) => void) | undefined
-  /** Whether the agent is reached. */
-  connection: Connection
+  /** What is wrong with the connection to the agent. */
+  connection: LostConnection | undefined
   requests: readonly CapturedTurn[]
   misfits: Misfits
   /** Whether the agent is in this page, where its settings are. */
@@ -126,8 +125,11 @@ export function Transcript(props: TranscriptProps) {
           <MessageList box={box} isFollowing={isFollowing} state={state} selection={selection} actions={actions} {...rest} />
           {race && <RaceCard race={race} />}
           <RetryNotice retry={state.retry} />
-          {connection === 'open' && <Waiting state={state} onStop={onRemedy && (() => onRemedy('stop'))} />}
-          {ending === false && <ConnectionNotice connection={connection} />}
+          {connection === undefined ? (
+            <Waiting state={state} onStop={onRemedy && (() => onRemedy('stop'))} />
+          ) : (
+            ending === false && <ConnectionNotice connection={connection} />
+          )}
           {!isEmpty && ending}
           {!isElsewhere && <BrokenOff state={state} onGoOn={actions?.goOn} />}
         </div>

@@ -3,6 +3,7 @@ import { lazy } from './lazy.tsx'
 /** What the first words of an answer do without. It comes in one file, right behind them. */
 const parts = () => import('./conversation-file.ts')
 
+export const ConnectionNotice = lazy(async () => (await parts()).ConnectionNotice)
 export const EditMessage = lazy(async () => (await parts()).EditMessage)
 export const Ending = lazy(async () => (await parts()).Ending)
 export const Media = lazy(async () => (await parts()).Media)
@@ -13,7 +14,7 @@ export const ServiceToolCard = lazy(async () => (await parts()).ServiceToolCard)
 export const Sources = lazy(async () => (await parts()).Sources)
 export const ToolCard = lazy(async () => (await parts()).ToolCard)
 
-const all = [EditMessage, Ending, Media, Note, RaceCard, RecordedRace, ServiceToolCard, Sources, ToolCard]
+const all = [ConnectionNotice, EditMessage, Ending, Media, Note, RaceCard, RecordedRace, ServiceToolCard, Sources, ToolCard]
 
 /** Resolves once all of it is there, or cannot be had: each place says so then. */
 export async function loadLateParts(): Promise<void> {

@@ -1,28 +1,29 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { RemoteSessionOptions } from '../../../src/client/index.ts'
 
-/** The connection to the server of a conversation: it is there, it is lost and tried again, or it was given up. */
-export type Connection = 'open' | 'retrying' | 'lost'
+/** The word for a connection that is lost and tried again, or was given up. It stands in the place of how the run stands: nobody here knows that then. */
+export type LostConnection = 'Reconnecting' | 'Not connected'
 
 /** A connection, and the options of the session that it is read from. */
 export interface WatchedConnection extends Required<Pick<RemoteSessionOptions, 'fetch' | 'logger'>> {
-  state: ReadonlySignal<Connection>
+  /** `undefined` while it is there. */
+  state: ReadonlySignal<LostConnection | undefined>
 }
 
 /** Follows what the requests of a session bring: any response opens the connection, a warning of the session closes it. */
 export function watchedConnection(): WatchedConnection {
-  const state = signal<Connection>('open')
+  const state = signal<LostConnection | undefined>(undefined)
   return {
     state,
     async fetch(request) {
       const response = await fetch(request)
-      state.value = 'open'
+      state.value = undefined
       return response
     },
     logger: {
       warn(event) {
-        if (event === 'connectionRetry') state.value = 'retrying'
-        if (event === 'sessionLost') state.value = 'lost'
+        if (event === 'connectionRetry') state.value = 'Reconnecting'
+        if (event === 'sessionLost') state.value = 'Not connected'
       },
     },
   }

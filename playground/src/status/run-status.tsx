@@ -1,7 +1,7 @@
 import { plural } from '../parts/figures.ts'
 import type { Desk } from '../state/desk/desk.ts'
 import { asksWord } from '../state/desk/open-conversations.ts'
-import { connectionWords, runWords } from '../state/log/run-words.ts'
+import { runWords } from '../state/log/run-words.ts'
 import { whyEnded } from '../state/log/why-ended.ts'
 
 /** What the conversation that is shown is doing, and what others do out of sight. */
@@ -12,8 +12,8 @@ export function RunStatus({ desk, onAway }: { desk: Desk; onAway: () => void }) 
   const status = isRacing ? 'running' : state.value.status
   const isAsking = approvals.length > 0 || inputs.length > 0
   const why = isRacing ? undefined : whyEnded(state.value, log.misfits.value)
-  const connection = chat.connection?.value ?? 'open'
-  const label = connectionWords[connection] ?? (isAsking ? asksWord : (why?.word ?? runWords[status]))
+  const lost = chat.connection?.value
+  const label = lost ?? (isAsking ? asksWord : (why?.word ?? runWords[status]))
   const away = [...desk.activity.value].filter(([id]) => id !== sessionId).map(([, doing]) => doing)
   const asking = away.filter(({ kind }) => kind === 'needsYou').length
   const running = away.filter(({ kind }) => kind === 'running').length
@@ -23,9 +23,8 @@ export function RunStatus({ desk, onAway }: { desk: Desk; onAway: () => void }) 
         class="run-status"
         data-testid="run-status"
         data-status={status}
-        data-connection={connection}
         data-asks={isAsking || undefined}
-        data-partial={(status === 'completed' && why !== undefined && why.word !== runWords.completed) || undefined}
+        data-partial={lost || (status === 'completed' && why !== undefined && why.word !== runWords.completed) || undefined}
       >
         <span class="dot" aria-hidden="true" />
         {label}

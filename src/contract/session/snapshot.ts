@@ -1,6 +1,6 @@
 import { contextState } from '../context/context-change.ts'
 import { SessionError } from '../errors.ts'
-import { agentMessage, messageInput, withId } from '../message/message.ts'
+import { type AgentMessage, messageInput, withId } from '../message/message.ts'
 import { promptSettings, recordedSettings, thinkingLevel } from '../model/request-settings.ts'
 import { askedClientCall } from '../run/run-facts.ts'
 import { parseStored, readStored } from '../shape/read.ts'
@@ -40,14 +40,14 @@ const fieldsBesideMessages = {
   ),
 }
 
-const snapshotFields = { ...fieldsBesideMessages, messages: listOf(agentMessage) }
-
 /**
  * Everything needed to go on with a conversation elsewhere, as plain JSON. No model and no key: those belong to the environment that goes on.
  *
  * Source: docs/concepts/continuations-and-snapshots.md
  */
-export interface AgentSnapshot extends FieldsOf<typeof snapshotFields> {}
+export interface AgentSnapshot extends FieldsOf<typeof fieldsBesideMessages> {
+  messages: AgentMessage[]
+}
 
 /** Its messages get ids where they have none. */
 const writtenSnapshot = fieldsOf({ ...fieldsBesideMessages, messages: listOf(messageInput) })

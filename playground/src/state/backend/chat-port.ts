@@ -3,7 +3,7 @@ import type { ChatAgent } from '../../../../src/client/index.ts'
 import type { CostConfig, Receipt } from '../../../../src/index.ts'
 import type { Session, SessionStatus } from '../../../../src/session/index.ts'
 import type { SharedState } from '../../../../src/shared-state/index.ts'
-import type { Connection } from '../../remote/connection.ts'
+import type { LostConnection } from '../../remote/connection.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Contest } from '../race/local-race.ts'
 import type { RunRace } from '../race/race.ts'
@@ -27,8 +27,8 @@ export interface ModelFacts {
 export interface ChatPort {
   readonly agent: ChatAgent
   readonly model: ModelFacts
-  /** Whether the agent is reached. Absent where it is in this page. */
-  readonly connection?: ReadonlySignal<Connection>
+  /** What is wrong with the connection to the agent. Absent where it is in this page. */
+  readonly connection?: ReadonlySignal<LostConnection | undefined>
   /** The tree of everything that was recorded so far; `undefined` before anything was said. */
   recorded(): Promise<Session | undefined>
   /** Where marks of answers are kept. Absent where they cannot be. */

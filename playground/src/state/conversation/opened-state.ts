@@ -20,7 +20,7 @@ export function openedState(agent: Said, loops: readonly LoopRecord[]): RunState
   const said = restored.messages.map((view) => withTimes(view, views.get(view.id)))
   // Its end may be recorded, although the event of its end is not.
   const left = cutOff(replayed).filter(({ id }) => !said.some((view) => view.id === id))
-  const seen = left.length === 0 ? said : [...said.filter((view) => !isTriedAgain(view, replayed)), ...left]
+  const seen = left.length === 0 ? said : [...said.filter((view) => !isTriedAgain(view, replayed.loopId)), ...left]
   // A call may have any id, also constructor.
   const tools: Record<string, ToolView> = Object.create(null)
   for (const [id, tool] of Object.entries(restored.tools)) tools[id] = withStory(tool, replayed.tools[id])
@@ -35,8 +35,8 @@ function cutOff({ live }: RunState): MessageView[] {
 }
 
 /** Whether the loop that was cut off had asked again for this response: what came then is in its place. */
-function isTriedAgain({ message }: MessageView, { loopId }: RunState): boolean {
-  return message?.role === 'assistant' && message.stopReason === 'error' && 'turnId' in message && message.turnId?.loopId === loopId
+function isTriedAgain({ message }: MessageView, loopId: string | undefined): boolean {
+  return message?.role === 'assistant' && message.stopReason === 'error' && message.turnId?.loopId === loopId
 }
 
 /** How the last run ended, where it did not do what it was asked. */

@@ -1,7 +1,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Settings } from '../../settings/settings.ts'
 import type { Conversation } from '../conversation/conversation.ts'
-import { connectionWords, runWords } from '../log/run-words.ts'
+import { runWords } from '../log/run-words.ts'
 
 /** What a conversation does while another one is shown, and the word for it. `done` and `notDone`: it has ended since it was shown last. */
 export interface Activity {
@@ -73,8 +73,7 @@ function activityOf({ state, race, chat }: Conversation): Activity | undefined {
   const { status, approvals, inputs } = state.value
   if (approvals.length > 0 || inputs.length > 0) return { kind: 'needsYou', word: asksWord }
   const isRunning = status === 'running' || race.value?.isRunning === true
-  const word = connectionWords[chat.connection?.value ?? 'open'] ?? runWords.running
-  return isRunning ? { kind: 'running', word } : undefined
+  return isRunning ? { kind: 'running', word: chat.connection?.value ?? runWords.running } : undefined
 }
 
 function without<Value>(map: ReadonlyMap<string, Value>, key: string): ReadonlyMap<string, Value> {

@@ -46,7 +46,7 @@ export class EventLog {
 
   /** Events that are kept no longer. */
   get dropped(): number {
-    return this.#followed(this).#dropped
+    return this.#followed(this.#dropped)
   }
 
   /** Answers that are not as they were asked for. */
@@ -86,7 +86,7 @@ export class EventLog {
 
   /** Tells who looks that there is something new. */
   publish(): void {
-    this.#version.value = this.#version.peek() + 1
+    this.#version.value += 1
   }
 
   #followed<T>(part: T): T {

@@ -2,7 +2,6 @@ import type { Message } from '../../../../src/index.ts'
 import type { AgentStartEvent } from '../../../../src/loop/index.ts'
 import type { LoopStatus } from '../../../../src/session/index.ts'
 import type { RunState, ToolStatus } from '../../../../src/store/index.ts'
-import type { Connection } from '../../remote/connection.ts'
 
 /** How a run stands, or has ended: the same word at the top, in the list, the trace, the tree, the title of the tab and in what is exported. */
 export const runWords: Readonly<Record<RunState['status'] | LoopStatus, string>> = {
@@ -17,9 +16,6 @@ export const runWords: Readonly<Record<RunState['status'] | LoopStatus, string>>
   rejected: 'Rejected',
   interrupted: 'Broken off',
 }
-
-/** For a connection that is not there, in the place of how the run stands: nobody here knows that then. */
-export const connectionWords: Readonly<Partial<Record<Connection, string>>> = { retrying: 'Reconnecting', lost: 'Not connected' }
 
 /** What a run is, beside those before it. */
 export const kindWords: Readonly<Record<AgentStartEvent['continuationKind']['kind'], string>> = {
