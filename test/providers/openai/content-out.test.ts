@@ -88,6 +88,18 @@ it('sends spoken words by their id while the service has them, then in words', a
   expect((await echo(gone))[1]).toEqual({ role: 'assistant', content: 'Hi' })
 })
 
+it('sends the text beside spoken words back with them', async () => {
+  const spoken = (expires: number) => [
+    { content: 'Read this.' },
+    { audio: { id: 'a_1', data: 'AAAA', transcript: 'Hi' } },
+    { audio: { expires_at: expires } },
+  ]
+  const { message: fresh } = await read([streamOf(...spoken(Date.now() / 1000 + 600))])
+  expect((await echo(fresh))[1]).toMatchObject({ role: 'assistant', content: 'Read this.', audio: { id: 'a_1' } })
+  const { message: gone } = await read([streamOf(...spoken(1))])
+  expect(JSON.stringify((await echo(gone))[1])).toMatch(/Read this\..*Hi/s)
+})
+
 it('sends a picture of the answer back as one of the user', async () => {
   const url = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'
   const { message } = await read([streamOf({ content: 'Here.' }, { images: [{ type: 'image_url', image_url: { url } }] })])
