@@ -62,6 +62,8 @@ async function forgetTyped(stdin: ReadStream): Promise<void> {
   stdin.setRawMode(true)
   stdin.on('data', forget).resume()
   await new Promise((resolve) => setTimeout(resolve, handOverMs))
+  // On a busy machine the time can be over before anything was read.
+  await new Promise((resolve) => setImmediate(resolve))
   stdin.off('data', forget).pause()
   stdin.setRawMode(false)
 }

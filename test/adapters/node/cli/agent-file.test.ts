@@ -138,6 +138,8 @@ deep = "{{provider.deep}}"
     const { cwd, env, asked } = await project('[[mcp.servers]]\nname = "far"\nurl = "https://mcp.test/"\n')
     const phi = inTerminal(['--config', 'agent.toml'], { cwd, env })
     phi.type('y\ry')
+    // The terminal has it.
+    await phi.shows(/^y$/m)
     await phi.shows('Trust this file, as it is now? [y/N]')
     expect(phi.screen.text).toContain('https://mcp.test/')
     phi.type('\r')
