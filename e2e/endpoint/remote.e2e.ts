@@ -133,7 +133,7 @@ test('an answer that is cut off goes on where it was: no event is lost, and none
     await expect.poll(() => way.connections).toBeGreaterThan(before)
   }
   // The words stop in the middle of the answer, and stay there until the test has looked.
-  way.holdBefore('event: messageUpdate', 5)
+  way.holdBefore('event: messageUpdate', 3)
   const cut = await talk(cutOff, cutBetween)
   expect(cut).toEqual(whole)
   await page.reload()
