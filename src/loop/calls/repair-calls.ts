@@ -2,8 +2,8 @@ import { argumentsFault, cutFault, parseArguments } from '../../base/json/call-a
 import { lateChunk } from '../../base/late/late-chunk.ts'
 import { errorText } from '../../contract/errors.ts'
 import { isObject } from '../../contract/json.ts'
-import type { AssistantEntry } from '../assistant-stream.ts'
 import type { LoopState } from '../loop-state.ts'
+import type { AssistantEntry } from '../model/assistant-stream.ts'
 import { parsed } from './prepare-call.ts'
 
 const chunk = lateChunk('the repair of tool arguments', () => import('./repair/repair-arguments.ts'))

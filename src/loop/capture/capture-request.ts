@@ -5,7 +5,7 @@ import { toRecord } from '../../contract/model/request-settings.ts'
 import type { AnnotatedRequest, CapturedHttp } from '../../contract/run/request-capture.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import type { LoopState } from '../loop-state.ts'
-import type { DerivedRequest } from '../request.ts'
+import type { DerivedRequest } from '../model/request.ts'
 
 /**
  * Reports and records what the model is about to be sent, with where each message came from; with `httpBody` also the HTTP request. Never rejects, except

@@ -1,10 +1,10 @@
 import { hasCallsToAnswer, shownContent, text, textOf, userMessage, withId } from '../../contract/message/message.ts'
 import type { AnswerVerdict } from '../../types/run/hooks.ts'
 import type { RunEnding } from '../../types/run/run.ts'
-import type { AssistantEntry } from '../assistant-stream.ts'
 import { hookFailed, refusalOf } from '../hooks.ts'
 import { addNotice } from '../intake.ts'
 import type { LoopState } from '../loop-state.ts'
+import type { AssistantEntry } from '../model/assistant-stream.ts'
 
 /** How often an answer that a hook refuses is asked for again. */
 const mostRepeats = 1

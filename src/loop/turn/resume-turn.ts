@@ -2,9 +2,9 @@ import { type AgentMessage, type AnswerableCall, callsToAnswer } from '../../con
 import { emptyUsage } from '../../contract/model/usage.ts'
 import type { EndedBy, TurnTrigger } from '../../contract/run/run-facts.ts'
 import { openCallsOf, shownClientCallsOf } from '../../types/tool/open-calls.ts'
-import type { AssistantEntry } from '../assistant-stream.ts'
 import { noCalls, planCalls, runCalls } from '../calls/tool-calls.ts'
 import type { LoopState } from '../loop-state.ts'
+import type { AssistantEntry } from '../model/assistant-stream.ts'
 import { prepareToGoOn } from './prepare-turn.ts'
 import { closeTurn, failUnlessStopped, openTurn, type TurnOutcome } from './turn.ts'
 

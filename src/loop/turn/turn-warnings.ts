@@ -1,7 +1,7 @@
 import { textOf } from '../../contract/message/message.ts'
 import { hasRates } from '../../contract/model/usage.ts'
-import type { AssistantEntry } from '../assistant-stream.ts'
 import type { LoopState } from '../loop-state.ts'
+import type { AssistantEntry } from '../model/assistant-stream.ts'
 
 /** What nobody would notice: an answer that completes the run, and is not what was asked for. */
 export function warnOfAnswer(loop: LoopState, { stopReason, content, usage, guarded }: AssistantEntry): void {

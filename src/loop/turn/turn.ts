@@ -2,10 +2,10 @@ import { errorText } from '../../contract/errors.ts'
 import { extensionMessage } from '../../contract/message/message.ts'
 import type { Usage } from '../../contract/model/usage.ts'
 import type { RunFailure, TurnTrigger } from '../../contract/run/run-facts.ts'
-import { type AssistantEntry, AssistantStream } from '../assistant-stream.ts'
 import { type CallOutcome, isPaused } from '../calls/tool-calls.ts'
 import { addNotice } from '../intake.ts'
 import type { LoopState } from '../loop-state.ts'
+import { type AssistantEntry, AssistantStream } from '../model/assistant-stream.ts'
 
 /** What a turn came to. */
 export interface TurnOutcome extends CallOutcome {

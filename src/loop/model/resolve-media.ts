@@ -1,11 +1,11 @@
-import type { AbortScope } from '../base/abort.ts'
-import { toBase64 } from '../base/base64.ts'
-import { ConfigError } from '../contract/errors.ts'
-import type { MediaContent } from '../contract/message/content.ts'
-import { defaultMaxMediaBytes, sourceFault } from '../contract/message/media.ts'
-import { kindOf } from '../contract/shape/json-fault.ts'
-import type { MediaWithBytes } from '../types/model/media.ts'
-import type { LoopConfig } from './loop-config.ts'
+import type { AbortScope } from '../../base/abort.ts'
+import { toBase64 } from '../../base/base64.ts'
+import { ConfigError } from '../../contract/errors.ts'
+import type { MediaContent } from '../../contract/message/content.ts'
+import { defaultMaxMediaBytes, sourceFault } from '../../contract/message/media.ts'
+import { kindOf } from '../../contract/shape/json-fault.ts'
+import type { MediaWithBytes } from '../../types/model/media.ts'
+import type { LoopConfig } from '../loop-config.ts'
 
 type MediaSources = Pick<LoopConfig, 'resolveMedia' | 'journal'>
 

@@ -1,18 +1,18 @@
-import { lateChunk } from '../base/late/late-chunk.ts'
-import { isContextOverflowText } from '../base/text/overflow-text.ts'
-import { maxServerDelayMs, retryDelayMs, startTimer } from '../base/timer.ts'
-import { asProviderError, ConfigError, callbackFailed, errorText, JournalError, ProviderError } from '../contract/errors.ts'
-import { definedFields } from '../contract/json.ts'
-import { type AssistantMessage, isEmptyAnswer } from '../contract/message/message.ts'
-import { type Usage, usageBeyond } from '../contract/model/usage.ts'
-import { defaultMaxContinuations, defaultRetry, type RetryConfig } from '../contract/run/settings.ts'
-import { kindOf } from '../contract/shape/json-fault.ts'
-import type { CredentialProvider } from '../types/model/model.ts'
-import type { StreamRequest } from '../types/model/provider.ts'
-import type { ModelAnswer } from '../types/run/loop-watch.ts'
+import { lateChunk } from '../../base/late/late-chunk.ts'
+import { isContextOverflowText } from '../../base/text/overflow-text.ts'
+import { maxServerDelayMs, retryDelayMs, startTimer } from '../../base/timer.ts'
+import { asProviderError, ConfigError, callbackFailed, errorText, JournalError, ProviderError } from '../../contract/errors.ts'
+import { definedFields } from '../../contract/json.ts'
+import { type AssistantMessage, isEmptyAnswer } from '../../contract/message/message.ts'
+import { type Usage, usageBeyond } from '../../contract/model/usage.ts'
+import { defaultMaxContinuations, defaultRetry, type RetryConfig } from '../../contract/run/settings.ts'
+import { kindOf } from '../../contract/shape/json-fault.ts'
+import type { CredentialProvider } from '../../types/model/model.ts'
+import type { StreamRequest } from '../../types/model/provider.ts'
+import type { ModelAnswer } from '../../types/run/loop-watch.ts'
+import { makeRoom } from '../compaction.ts'
+import type { LoopState } from '../loop-state.ts'
 import { type AssistantEntry, AssistantStream } from './assistant-stream.ts'
-import { makeRoom } from './compaction.ts'
-import type { LoopState } from './loop-state.ts'
 import { deriveRequest } from './request.ts'
 
 /** What one turn has tried so far. */
@@ -99,7 +99,7 @@ function retryOf({ config: { retry } }: LoopState): RetryConfig {
 }
 
 /** What shows and records the requests of a run that asks for it. */
-const capture = lateChunk('the capture of requests', () => import('./capture/capture-request.ts'))
+const capture = lateChunk('the capture of requests', () => import('../capture/capture-request.ts'))
 
 /** What is sent this turn. */
 async function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> {
