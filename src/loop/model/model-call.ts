@@ -175,7 +175,8 @@ function countEmpty(loop: LoopState, stream: AssistantStream, answered: Assistan
 /** The key of this call. What a credential provider throws is named, unless it is a failure of a model call, which may be repeated. */
 async function keyOf({ stop, keys }: LoopState, credentials: CredentialProvider): Promise<string> {
   try {
-    const key = aKey(await stop.race(Promise.resolve(credentials.current(stop.signal))))
+    const given: unknown = credentials.current(stop.signal)
+    const key = typeof given === 'string' ? given : aKey(await stop.race(Promise.resolve(given)))
     keys.add(key)
     return key
   } catch (error) {

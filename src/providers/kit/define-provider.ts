@@ -165,11 +165,11 @@ async function encoded<Call extends EncodedCall>(definition: ProviderDefinition<
   const { codec } = definition
   try {
     const places = placesOfMedia(request.messages)
-    const [asked] = await Promise.all([withReadyMedia(request, definition, places), schemasReady(request)])
+    const asked = places.length === 0 ? request : await withReadyMedia(request, definition, places)
+    await schemasReady(request)
     const media = mediaBeside(asked.messages, places)
-    const call = await codec.encode(asked)
-    const warnings = [...call.warnings, ...unsaidIn(codec, asked, places)]
-    return await completed({ ...call, warnings, ...(media !== undefined && { media }) }, request, codec.guards)
+    const call = warned(await codec.encode(asked), unsaidIn(codec, asked, places))
+    return await completed(media === undefined ? call : { ...call, media }, request, codec.guards)
   } catch (error) {
     return notEncoded(error, request)
   }
@@ -192,6 +192,7 @@ async function completed<Call extends EncodedCall>(
   { body: extra, headers }: StreamRequest,
   guards?: readonly string[],
 ): Promise<Call> {
+  if (extra === undefined && headers === undefined && call.sign === undefined) return call
   const body = extra === undefined ? call.body : withExtraFields(call.body, extra, guards)
   const whole = { ...call, body, headers: headers === undefined ? call.headers : mergeHeaders(call.headers, headers) }
   if (whole.sign === undefined) return whole
