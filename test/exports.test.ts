@@ -119,6 +119,9 @@ const expected: Record<string, string> = {
     ReadableBudget RepairedArguments ReplacedArguments RevertAppliedEvent SharedStateChangedEvent RunFailure RunGuards SharedLimits SubAgentRef ToolExecutionEndEvent
     ToolExecutionStartEvent ToolExecutionUpdateEvent ToolHookInfo TraceContext TurnEndEvent TurnHookInfo TurnRequestEvent
     TurnStartEvent TurnTrigger WatchedLoop`,
+  './plugins': `
+    definePlugin
+    AgentPlugin FailedRequest PluginCall PluginDefinition PluginQuestion PluginRequest PluginRun PluginStages PluginTurn RequestChanges RequestRetry ResponseDelta`,
   './agent': `
     SubAgentTool agentPrompt applyProfile asTool composeSystemPrompt exploreBranches isSubAgentTool minimalPrompt parallel profileDefaults
     AgentProfile AsToolOptions BackgroundOptions Branch BranchSpec CompactOptions ExploreOptions ParallelModels PromptBlock SubAgentOptions SystemPromptStrategy`,

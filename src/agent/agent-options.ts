@@ -33,7 +33,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../contract/shape/shape.ts'
-import { checkCostLimit, checkToolNames, settingTable, toolList } from '../loop/check-config.ts'
+import { checkCostLimit, checkPluginNames, checkToolNames, settingTable, toolList } from '../loop/check-config.ts'
 import type { LoopConfig } from '../loop/loop-config.ts'
 import type { Model } from '../types/model/model.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
@@ -221,13 +221,24 @@ export function checkSettings(given: AgentSettings): void {
   checkTogether(given)
 }
 
-function checkTogether({ session, journal, tools = [], choices, contextManagement, contextConfig, limits, model }: AgentSettings): void {
+function checkTogether({
+  session,
+  journal,
+  tools = [],
+  plugins,
+  choices,
+  contextManagement,
+  contextConfig,
+  limits,
+  model,
+}: AgentSettings): void {
   if (contextManagement !== false) {
     checkContextConfig(contextConfig, model.config)
     checkCostLimit(limits, model)
   }
   if (session && journal) throw new ConfigError('invalidOption', 'Pass session or journal, not both.')
   checkToolNames(tools)
+  checkPluginNames(plugins)
   checkChoices({ tools, ...(choices !== undefined && { choices }) })
 }
 

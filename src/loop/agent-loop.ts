@@ -21,6 +21,7 @@ import { runTurns, type TurnsStart } from './loop.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 import { configSnapshot, nextLoopId } from './loop-id.ts'
 import { LoopState } from './loop-state.ts'
+import { joinPlugins } from './plugins/plugin-port.ts'
 import { findPausedTurn, type PausedTurn } from './turn/resume-turn.ts'
 
 /**
@@ -125,6 +126,7 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
     context.lastLoopId = ids.loopId
     if (start.type !== 'compaction' && isPromptOver(ending.status, origin.kind)) delete context.asked
     const returned = loop.inputs.leave()
+    loop.plugins?.ending(ending)
     const { usage, budget, added: messages } = loop
     const { costUsd } = budget
     const ended = { ...ending, usage, totalUsage: budget.used().usage, ...(costUsd !== undefined && { costUsd }), messages }
@@ -139,6 +141,7 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
   const { runId, loopId, sessionId, text, stopReason, isEmpty, messages, returned, totalUsage, limit, ...ended } = result
   await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)
+  await loop.plugins?.close()
   return result
 }
 
@@ -166,6 +169,7 @@ async function run(
     loop.inputs.began()
     if (refused !== undefined) return await end(refused)
     if (start.type === 'compaction') return await end(await compactAsAsked(loop, start.focusMessage))
+    loop.plugins = joinPlugins(loop.config.plugins, loop)
     return await runTurns(loop, turns, end)
   } catch (error) {
     // Little below lets an error through; what does must not cost the caller its agentEnd.

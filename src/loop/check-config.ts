@@ -80,6 +80,12 @@ export function checkToolNames(tools: readonly AgentTool[]): void {
   }
 }
 
+/** Throws `ConfigError` `invalidOption` for two plugins of one name: their notes would be one. */
+export function checkPluginNames(plugins: LoopConfig['plugins'] = []): void {
+  const twice = plugins.find(({ name }, at) => plugins.findIndex((other) => other.name === name) !== at)
+  if (twice !== undefined) throw new ConfigError('invalidOption', `Two plugins are called "${twice.name}"; their names must be unique.`)
+}
+
 const { maxTurns: _ofOneLoop, maxSameRefusals: _asWell, ...shared } = limitFields
 /** Limits of several loops together. */
 export const sharedLimits: Shape = options<SharedLimits>(shared)
@@ -119,6 +125,7 @@ export const settingTable = {
   approvalTimeoutMs: aPositiveNumber,
   hooks: options(hookTable),
   inputFilters: listOf(aFunction),
+  plugins: listOf(withMethods('a plugin, as definePlugin makes it', 'join', 'begin')),
   stopWhen: either(aFunction, listOf(aFunction)),
   contextConfig: either(off, contextOptions),
   captureTurnRequests: either(aFlag, options<{ httpBody: boolean }>({ httpBody: required(aFlag) })),
@@ -172,6 +179,7 @@ const contextOptionTable: OptionTable<Pick<AgentContext, 'systemPrompt' | 'messa
  */
 export function checkConfig(config: LoopConfig, name?: string): void {
   checkOptions(config, loopConfig, name)
+  checkPluginNames(config.plugins)
   checkCostLimit(config.limits, config.model)
   checkContextConfig(config.contextConfig, config.model.config)
 }

@@ -78,8 +78,9 @@ function inputRejected({ inputs }: LoopState, input: TurnInput): Promise<RunEndi
   return inputs.filter(input)
 }
 
-function turnRefused({ hooks }: LoopState): Promise<RunEnding | undefined> | undefined {
-  return hooks.beforeTurn()
+/** Plugins are asked before the hooks of the application, which guard them too. */
+export function turnRefused({ hooks, plugins }: LoopState): Promise<RunEnding | undefined> | undefined {
+  return plugins === undefined ? hooks.beforeTurn() : plugins.beforeTurn().then((refused) => refused ?? hooks.beforeTurn())
 }
 
 /** A call waits for a person or a page. */

@@ -47,10 +47,13 @@ const lastHookGraceMs = 1000
 export class HookRunner {
   readonly #loop: HookedLoop
   readonly #hooks: LoopHooks
+  readonly #nameOf: (hook: string) => string
 
-  constructor(loop: HookedLoop, hooks: LoopHooks = {}) {
+  /** `nameOf` begins the sentences about a hook. */
+  constructor(loop: HookedLoop, hooks: LoopHooks = {}, nameOf = (hook: string): string => `The ${hook} hook`) {
     this.#loop = loop
     this.#hooks = hooks
+    this.#nameOf = nameOf
   }
 
   /** How the run ends before it begins. */
@@ -202,11 +205,11 @@ export class HookRunner {
       if (loop.failure !== undefined) return { status: 'error', error: loop.failure }
       if (loop.stop.aborted) return { status: 'aborted' }
       this.#log(name, error)
-      const failed = hookFailed(`The ${name} hook`, error)
+      const failed = hookFailed(this.#nameOf(name), error)
       const { code, message } = loop.fail(failed)
       return { status: 'error', error: { code, message } }
     }
-    return { status: 'rejected', rejection: `The ${name} hook returned false${no}` }
+    return { status: 'rejected', rejection: `${this.#nameOf(name)} returned false${no}` }
   }
 
   async #allows(name: string, call: (hooks: LoopHooks) => unknown): Promise<boolean> {

@@ -138,6 +138,11 @@ export class InputGate {
     return this.#hasReports ? {} : undefined
   }
 
+  /** What a plugin says when the model has nothing more to do, as the input of the next turn. */
+  more(words: AgentMessage): TurnInput {
+    return { supplier: promptSupplier([words]) }
+  }
+
   /** Calls `told` when something is queued; returns how to stop. What a supplier queues that cannot tell is found at the next look. */
   onQueued(told: () => void): () => void {
     const stops = [this.#steering, this.#followUps].map((supplier) => supplier?.onQueued?.(told))

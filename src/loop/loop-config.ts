@@ -14,6 +14,7 @@ import type { ResolveMedia } from '../types/model/media.ts'
 import type { Model } from '../types/model/model.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { Budget } from '../types/run/budget.ts'
+import type { AgentPlugin } from '../types/run/hooks.ts'
 import type { LoopObserver } from '../types/run/loop-watch.ts'
 import type { ApprovalDesk, ApprovalRule, ClientCallDesk, InputDesk, InputFilter } from '../types/run/question.ts'
 import type { LoopHooks, StopCondition, UpcomingTurn } from '../types/run/turn.ts'
@@ -125,6 +126,8 @@ export interface LoopConfig extends RequestSettings {
   approvalTimeoutMs?: number
   /** Code of the application at fixed points of the loop. */
   hooks?: LoopHooks
+  /** Features that join the run, in this order; see `definePlugin` of `phi-core/plugins`. Experimental. */
+  plugins?: readonly AgentPlugin[]
   /** End the run as completed, once a turn has ended after which it would go on. The first that says so does. */
   stopWhen?: StopCondition | readonly StopCondition[]
   /** Look at every input before the model does, in this order. */

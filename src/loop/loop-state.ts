@@ -27,6 +27,7 @@ import { HookRunner } from './hooks.ts'
 import { InputGate } from './intake.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 import { mediaOf } from './model/resolve-media.ts'
+import type { JoinedPlugins } from './plugins/plugin-port.ts'
 import { OfferedTools } from './turn/offered-tools.ts'
 import { plainTurn, type TurnSetup } from './turn/turn-setup.ts'
 import type { RequestView } from './view/request-view.ts'
@@ -48,6 +49,8 @@ export class LoopState {
   readonly hooks: HookRunner
   readonly refusals: Refusals
   readonly inputs: InputGate
+  /** What joins the run; `undefined` where nothing does, and before it has begun. */
+  plugins: JoinedPlugins | undefined
   /** Whoever watches this loop from within; `undefined` where nobody does. */
   readonly watches: Watches | undefined
   /** What goes on beside the run; `undefined` while no call has begun anything. See `loadBackground`. */
@@ -76,8 +79,9 @@ export class LoopState {
   endedBy: EndedBy | undefined
   /** How often an answer was asked for again because it did not fit. */
   repairs = 0
-  /** Answers that a hook has refused. */
+  /** Answers that a hook or a plugin has refused, and what is said of the last. */
   refusedAnswers = 0
+  refusal = ''
   /** Whether the model has called a tool. */
   hasCalled = false
   usage: Usage = emptyUsage()

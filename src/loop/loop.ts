@@ -5,7 +5,7 @@ import type { RunEnding, RunResult } from '../types/run/run.ts'
 import { repairCalls } from './calls/repair-calls.ts'
 import { type PlannedCall, planCalls, runCalls } from './calls/tool-calls.ts'
 import { keepWithinContext } from './compaction.ts'
-import { afterResumedTurn, afterTurn, beforeTurn, endingOf, idleEnding } from './endings.ts'
+import { afterResumedTurn, afterTurn, beforeTurn, endingOf, idleEnding, turnRefused } from './endings.ts'
 import { acceptUnanswered, type Intake, type TurnInput } from './intake.ts'
 import type { LoopState } from './loop-state.ts'
 import { type ChargedAnswer, callModel } from './model/model-call.ts'
@@ -46,7 +46,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
 
   // Stopped before it began: the calls go on waiting, their answer would be 'Cancelled' for good.
   if (start.paused !== undefined && !loop.stop.aborted) {
-    const refused = await loop.hooks.beforeTurn()
+    const refused = await turnRefused(loop)
     if (refused !== undefined) return end(refused)
     const resumed = await resumeTurn(loop, start.paused, trigger)
     const ended = await endingOf(afterResumedTurn(mustAnswer), loop, resumed)
@@ -82,7 +82,11 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
     if (wasBusy) await waitBeside(loop)
     const followUps = loop.inputs.followUps()
     if (followUps !== undefined) input = followUps
-    else if (!(wasBusy && loop.inputs.isSteered)) return end(idleEnding(loop))
+    else if (!(wasBusy && loop.inputs.isSteered)) {
+      const words = loop.plugins?.idle()
+      if (words === undefined) return end(idleEnding(loop))
+      input = loop.inputs.more(words)
+    }
   }
 }
 

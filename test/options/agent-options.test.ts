@@ -15,6 +15,7 @@ import {
   parallelLoop,
   pickFirst,
 } from '../../src/loop/index.ts'
+import { definePlugin } from '../../src/plugins.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { sharedState } from '../../src/shared-state/index.ts'
 import { loadSkills } from '../../src/skills/index.ts'
@@ -57,6 +58,7 @@ const shared: Required<
   approvalTimeoutMs: 1,
   hooks,
   inputFilters: [() => ({ type: 'pass' })],
+  plugins: [definePlugin({ name: 'p', begin: () => undefined })],
   stopWhen: [() => false],
   repair: 1,
   offload: { over: 1000, workspace: memoryWorkspace(), except: ['read_file'] },
@@ -181,13 +183,13 @@ checkedOptions<ParallelOptions>(
 )
 checkedOptions<LlmJudgeOptions>('llmJudge', { config: { model }, systemPrompt: 'x' }, llmJudge, ['config'])
 
-const { cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, inputFilters, retry, schemaValidator, logger } = shared
+const { cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, inputFilters, plugins, retry, schemaValidator, logger } = shared
 const { requireMedia, resolveMedia } = shared
 checkedOptions<SubAgentOptions>(
   'SubAgentTool',
   {
     ...{ name: 'child', label: 'Child', description: 'Helps.', systemPrompt: 'x', tools: [add], model, ...everySetting },
-    ...{ approvalTimeoutMs, hooks, inputFilters, requireMedia, resolveMedia, skills },
+    ...{ approvalTimeoutMs, hooks, inputFilters, plugins, requireMedia, resolveMedia, skills },
     ...{ cache, toolExecution, toolTimeoutMs, retry, schemaValidator, logger, thinking: 'low', timeoutMs: 1, needsApproval: true },
     ...{ session: memorySessionStore(), forward: 'events', maxTurns: 1, maxTotalTokens: 1, maxDurationMs: 1 },
     background: { onRunEnd: 'stop', maxRunning: 1 },

@@ -28,14 +28,14 @@ export function asTool({ settings }: Agent, options: AsToolOptions): SubAgentToo
     throw new ConfigError('invalidOption', 'The system prompt of this agent is a function. Give asTool a text: { systemPrompt }.')
   }
   const { model, tools, skills, thinking, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry } = settings
-  const { hooks, inputFilters, requireMedia, resolveMedia, schemaValidator, logger } = settings
+  const { hooks, inputFilters, plugins, requireMedia, resolveMedia, schemaValidator, logger } = settings
   const { maxTurns, maxTotalTokens, maxDurationMs } = settings.limits || {}
   return new SubAgentTool({
     ...settingsIn(settings),
     model,
     ...definedFields({
       ...{ systemPrompt, skills, thinking, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry },
-      ...{ hooks, inputFilters, requireMedia, resolveMedia, schemaValidator, logger, maxTurns, maxTotalTokens, maxDurationMs },
+      ...{ hooks, inputFilters, plugins, requireMedia, resolveMedia, schemaValidator, logger, maxTurns, maxTotalTokens, maxDurationMs },
       tools: tools && [...tools],
     }),
     ...options,

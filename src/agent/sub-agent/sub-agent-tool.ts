@@ -43,6 +43,7 @@ type ChildSettings = Pick<
   | 'logger'
   | 'hooks'
   | 'inputFilters'
+  | 'plugins'
   | 'approvalTimeoutMs'
   | 'requireMedia'
   | 'resolveMedia'
@@ -62,7 +63,7 @@ export interface BackgroundOptions {
   maxRunning?: number
 }
 
-/** How a sub-agent is set up. `hooks`, `inputFilters`, `approvalTimeoutMs`, `requireMedia` and `resolveMedia` default to those of the run that calls it. Source: docs/concepts/sub-agents.md */
+/** How a sub-agent is set up. `hooks`, `inputFilters`, `approvalTimeoutMs`, `requireMedia` and `resolveMedia` default to those of the run that calls it; the plugins of that run that cover the tree come before its own. Source: docs/concepts/sub-agents.md */
 export interface SubAgentOptions
   extends ChildSettings,
     RequestSettings,
@@ -103,12 +104,12 @@ export interface SubAgentOptions
 }
 
 const { model, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry } = agentTable
-const { hooks, inputFilters, requireMedia, resolveMedia, schemaValidator, logger } = agentTable
+const { hooks, inputFilters, plugins, requireMedia, resolveMedia, schemaValidator, logger } = agentTable
 const { maxTurns, maxTotalTokens, maxDurationMs } = limitFields
 const subAgentOptions = optionsOf<SubAgentOptions>({
   ...settingFields,
   ...{ model, cache, toolExecution, toolTimeoutMs, approvalTimeoutMs, retry },
-  ...{ hooks, inputFilters, requireMedia, resolveMedia, schemaValidator, logger },
+  ...{ hooks, inputFilters, plugins, requireMedia, resolveMedia, schemaValidator, logger },
   ...{ maxTurns, maxTotalTokens, maxDurationMs },
   name: required(aText),
   label: aText,
@@ -240,6 +241,7 @@ export class SubAgentTool implements AgentTool {
     const config: LoopConfig = {
       ...guards?.config,
       ...this.#config,
+      ...pluginsOf(guards?.config.plugins, this.#config.plugins),
       ...(journal !== undefined && { journal }),
       ...(steering && { steering }),
     }
@@ -255,6 +257,13 @@ export class SubAgentTool implements AgentTool {
     await journal?.close().catch(() => undefined)
     return withUnheard(subAgentResult(this.name, result), steering?.returned ?? [])
   }
+}
+
+/** Those of the caller first. One that both have begins once, for the sub-agent. */
+function pluginsOf(above: LoopConfig['plugins'] = [], own: LoopConfig['plugins'] = []): Pick<LoopConfig, 'plugins'> {
+  const names = new Set(own.map(({ name }) => name))
+  const all = [...above.filter(({ name }) => !names.has(name)), ...own]
+  return all.length === 0 ? {} : { plugins: all }
 }
 
 function spawnRefOf({ sessionId, loopId, toolCallId, toolName }: ToolContext): SpawnRef {

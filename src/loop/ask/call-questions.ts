@@ -50,11 +50,13 @@ export class CallQuestions {
   get guards(): RunGuards {
     const { config, options, watches, context } = this.#loop
     const { hooks: { prepareTurn: _ofThisAgent, ...hooks } = {}, inputFilters, approvalTimeoutMs, requireMedia, resolveMedia } = config
+    const plugins = config.plugins?.filter(({ covers }) => covers === 'tree') ?? []
     const { approvals, inputs, clientCalls } = options
     return {
       config: {
         ...(Object.keys(hooks).length > 0 && { hooks }),
         ...(inputFilters !== undefined && { inputFilters }),
+        ...(plugins.length > 0 && { plugins }),
         ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
         ...(watches !== undefined && { observers: watches.inner(this.#call.id) }),
         ...(requireMedia !== undefined && { requireMedia }),

@@ -10,6 +10,7 @@ import { CallQuestions } from '../ask/call-questions.ts'
 import type { CallInRun } from '../background/loop-background.ts'
 import { loadBackground } from '../background.ts'
 import type { LoopState } from '../loop-state.ts'
+import type { JoinedPlugins } from '../plugins/plugin-port.ts'
 import type { PreparedCall } from './prepare-call.ts'
 import { checkChange, checkChildEvent } from './tool-reports.ts'
 import { errorResult, toolErrorText, toToolResult } from './tool-result.ts'
@@ -80,14 +81,21 @@ class RunningCall implements CallInRun {
   /** Calls the tool, inside of whoever watches the loop. */
   execute(): unknown {
     const { tool, args, id: toolCallId, name: toolName } = this.#call
-    const { watches } = this.#loop
-    const work = (): unknown => tool.execute(args, this.context())
+    const { watches, plugins } = this.#loop
+    const run = (): unknown => tool.execute(args, this.context())
+    const work = plugins?.watchesCalls === true ? this.#amongPlugins(plugins, run) : run
     if (watches === undefined) return work()
     return watches.around({ type: 'toolCall', toolCallId, toolName, description: tool.description, stop: this.stop }, () => {
       const returned = work()
       // What begins only when it is waited for, as a query does, begins in here too.
       return isThenable(returned) && !(returned instanceof Promise) ? Promise.resolve(returned) : returned
     })
+  }
+
+  #amongPlugins(plugins: JoinedPlugins, run: () => unknown): () => Promise<ToolResult> {
+    const { id: toolCallId, name: toolName, args } = this.#call
+    const { signal } = this.stop
+    return plugins.around({ toolCallId, toolName, args, signal }, async () => toToolResult(toolName, await run(), this.#loop))
   }
 
   get questions(): CallQuestions {

@@ -4,11 +4,13 @@ import type { Content, ServiceToolContent } from '../../contract/message/content
 import { withToolsEnded } from '../../contract/message/ended-tools.ts'
 import { newId } from '../../contract/message/ids.ts'
 import { type AssistantMessage, type LlmMessage, type MessageEnvelope, now, toolCallsOf } from '../../contract/message/message.ts'
+import type { StreamDelta } from '../../contract/model/request.ts'
 import { emptyUsage } from '../../contract/model/usage.ts'
 import type { ServiceToolEndEvent } from '../../contract/run/event.ts'
 import { jsonFault, kindOf } from '../../contract/shape/json-fault.ts'
 import type { StreamEvent } from '../../types/model/provider.ts'
 import type { LoopState } from '../loop-state.ts'
+import type { WordFilter } from '../plugins/plugin-port.ts'
 
 /** An assistant message with its envelope. */
 export type AssistantEntry = AssistantMessage & MessageEnvelope
@@ -32,8 +34,12 @@ export class AssistantStream {
   /** A word of text came: known from the first one, so that nobody has to look through all of a long answer. */
   hasWords = false
 
+  /** Where plugins give other words. */
+  readonly #words: WordFilter | undefined
+
   constructor(loop: LoopState) {
     this.#loop = loop
+    this.#words = loop.plugins?.words(this.#id)
   }
 
   /** Whether anything was shown: from then on a failure is visible. Of an answer that is continued: since then. */
@@ -86,6 +92,11 @@ export class AssistantStream {
       this.#loop.warnOnce('answerAdjusted', event.warning)
       return
     }
+    const shown = this.#words === undefined ? event : this.#words.take(event)
+    if (shown !== undefined) this.#show(shown)
+  }
+
+  #show(event: StreamDelta): void {
     this.#hasOutput = true
     if (!this.hasWords) this.hasWords = event.type === 'text' && event.delta.trim() !== ''
     if (!this.#hasBegun) this.#begin(this.#entry ?? this.#empty())
@@ -117,10 +128,13 @@ export class AssistantStream {
 
   #begin(message: LlmMessage): void {
     this.#hasBegun = true
-    this.#loop.events.emit({ type: 'messageStart', messageId: this.#id, message })
+    // The message itself grows by the words of the model.
+    const shown = this.#words === undefined ? message : { ...message, content: [] }
+    this.#loop.events.emit({ type: 'messageStart', messageId: this.#id, message: shown })
   }
 
   #close(entry: AssistantEntry): AssistantEntry {
+    this.#words?.close(entry, (event) => this.#show(event))
     this.#isOpen = false
     if (!this.#hasBegun) this.#begin(entry)
     for (const [toolCallId, toolName] of this.#shown ?? []) {

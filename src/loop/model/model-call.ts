@@ -23,6 +23,8 @@ interface Tries {
   hasRefreshed: boolean
   hasCompacted: boolean
   hasBeenEmpty: boolean
+  /** How often plugins had the request sent again. */
+  askedAgain: number
   /** The answer that its service paused, which is continued. */
   paused?: PausedAnswer | undefined
 }
@@ -69,7 +71,7 @@ export function callModel(loop: LoopState): Promise<ChargedAnswer> {
 
 async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
   let request: StreamRequest | undefined
-  const tries: Tries = { attempt: 1, retry: retryOf(loop), hasRefreshed: false, hasCompacted: false, hasBeenEmpty: false }
+  const tries: Tries = { attempt: 1, retry: retryOf(loop), hasRefreshed: false, hasCompacted: false, hasBeenEmpty: false, askedAgain: 0 }
   let stream = new AssistantStream(loop)
   for (;;) {
     if (!stream.isOpen) stream = new AssistantStream(loop)
@@ -104,6 +106,7 @@ const capture = lateChunk('the capture of requests', () => import('../capture/ca
 /** What is sent this turn. */
 async function prepareRequest(loop: LoopState, afterOverflow: boolean): Promise<StreamRequest> {
   const derived = await deriveRequest(loop)
+  if (loop.plugins !== undefined) derived.request = await loop.plugins.request(derived.request)
   if (loop.config.captureTurnRequests) await (capture.loaded ?? (await capture.load())).captureRequest(loop, derived, afterOverflow)
   loop.watches?.request(derived.request)
   return derived.request
@@ -237,11 +240,21 @@ async function afterFailure(loop: LoopState, stream: AssistantStream, error: Pro
     return 'shorten'
   }
   const maxRetries = Math.min(tries.retry.maxRetries, error.maxRetries ?? Number.POSITIVE_INFINITY)
-  if (!error.isRetryable || tries.attempt > maxRetries) return 'close'
+  if (!error.isRetryable || tries.attempt > maxRetries) return askPlugins(loop, stream, error, tries)
   const delayMs = retryDelayMs(tries.attempt, tries.retry, error.retryAfterMs)
-  await announceRetry(loop, stream, error, tries, { maxRetries, delayMs })
+  await announceRetry(loop, stream, error, tries, { attempt: tries.attempt, maxRetries, delayMs })
   await pause(loop, delayMs)
   tries.attempt += 1
+  return 'repeat'
+}
+
+/** A request that would fail for good is sent again where a plugin says so. */
+async function askPlugins(loop: LoopState, stream: AssistantStream, error: ProviderError, tries: Tries): Promise<NextTry> {
+  const again = await loop.plugins?.requestFailed(error, tries.askedAgain)
+  if (again === undefined) return 'close'
+  tries.askedAgain += 1
+  await announceRetry(loop, stream, error, tries, { attempt: tries.askedAgain, ...again })
+  await pause(loop, again.delayMs)
   return 'repeat'
 }
 
@@ -264,9 +277,8 @@ async function announceRetry(
   stream: AssistantStream,
   error: ProviderError,
   tries: Tries,
-  waits: { maxRetries: number; delayMs: number },
+  retry: { attempt: number; maxRetries: number; delayMs: number },
 ): Promise<void> {
-  const retry = { attempt: tries.attempt, ...waits }
   const afterOutput = stream.hasOutput
   if (afterOutput) await keepFailed(loop, stream.fail('error', loop.withoutSecrets(error.message), error), tries)
   else stream.discard()

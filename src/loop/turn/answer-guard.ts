@@ -1,54 +1,60 @@
 import { hasCallsToAnswer, shownContent, text, textOf, userMessage, withId } from '../../contract/message/message.ts'
-import type { AnswerVerdict } from '../../types/run/hooks.ts'
 import type { RunEnding } from '../../types/run/run.ts'
 import { hookFailed, refusalOf } from '../hooks.ts'
 import { addNotice } from '../intake.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { AssistantEntry } from '../model/assistant-stream.ts'
+import type { AnswerGuard } from '../plugins/plugin-port.ts'
 
 /** How often an answer that a hook refuses is asked for again. */
 const mostRepeats = 1
 
 /**
- * Asks the `afterAnswer` hook about an answer that would end the run, before it is in the history. What it refuses, or replaces, is taken out of the message, which
- * says so; the hook that fails ends the run. `undefined` where nobody is asked.
+ * Asks the `response` stages of plugins about a response, and then the `afterAnswer` hook where it would end the run, before it is in the history. What they
+ * refuse, or replace, is taken out of the message, which says so; one that fails ends the run.
  */
-export function guardAnswer(loop: LoopState, message: AssistantEntry): Promise<void> | undefined {
+export async function guardAnswer(loop: LoopState, message: AssistantEntry): Promise<void> {
   const { afterAnswer } = loop.config.hooks ?? {}
-  const { stopReason, content } = message
-  const isFinal = (stopReason === 'stop' || stopReason === 'length' || stopReason === 'guardRail') && !hasCallsToAnswer(content)
-  return afterAnswer === undefined || !isFinal || loop.stop.aborted ? undefined : guarded(loop, message, afterAnswer)
+  for (const guard of loop.plugins?.guards ?? []) if (isWhole(message) && !loop.stop.aborted) await guarded(loop, message, guard)
+  if (afterAnswer === undefined || !isWhole(message) || hasCallsToAnswer(message.content) || loop.stop.aborted) return
+  await guarded(loop, message, { who: 'The afterAnswer hook', judge: afterAnswer })
 }
 
-async function guarded(
-  loop: LoopState,
-  message: AssistantEntry,
-  hook: NonNullable<NonNullable<LoopState['config']['hooks']>['afterAnswer']>,
-): Promise<void> {
+/** Whether the model has ended its response itself, and nobody has refused it. */
+function isWhole(message: AssistantEntry): boolean {
+  const { stopReason } = message
+  return (
+    (stopReason === 'stop' || stopReason === 'toolUse' || stopReason === 'length' || stopReason === 'guardRail') && !isRefused({ message })
+  )
+}
+
+async function guarded(loop: LoopState, message: AssistantEntry, { who, judge }: AnswerGuard): Promise<void> {
   const { stop, context, turnIndex, refusedAnswers: refusals } = loop
   const wasShown = message.content.length > 0
   try {
     const info = { ...loop.hooks.origin(), turnIndex, messages: [...context.messages], signal: stop.signal, refusals }
     const asked = { ...info, message: structuredClone(message), text: textOf(shownContent(message)) }
-    const verdict: AnswerVerdict = await stop.race((async () => hook(asked))())
+    const verdict: unknown = await stop.race((async () => judge(asked))())
     const no = refusalOf(verdict)
-    if (no !== undefined) refuse(loop, message, { verdict, reason: no === '.' ? undefined : no.slice(2), wasShown })
+    if (no !== undefined) refuse(loop, message, { who, verdict, reason: no === '.' ? undefined : no.slice(2), wasShown })
     else if (verdict !== undefined && verdict !== null && verdict !== true) replace(message, verdict, wasShown)
   } catch (error) {
     withhold(message, { verdict: 'refused', wasShown })
     if (stop.aborted) return
-    loop.fail(hookFailed('The afterAnswer hook', error))
+    loop.fail(hookFailed(who, error))
   }
 }
 
 function refuse(
   loop: LoopState,
   message: AssistantEntry,
-  { verdict, reason, wasShown }: { verdict: AnswerVerdict; reason: string | undefined; wasShown: boolean },
+  { who, verdict, reason, wasShown }: { who: string; verdict: unknown; reason: string | undefined; wasShown: boolean },
 ): void {
   withhold(message, { verdict: 'refused', ...(reason !== undefined && { reason }), wasShown })
   loop.refusedAnswers += 1
-  if (typeof verdict === 'object' && 'retry' in verdict && verdict.retry === false) loop.refusedAnswers = mostRepeats + 1
+  const { retry }: { retry?: unknown } = Object(verdict)
+  loop.refusal = `${who} refused the answer${reason === undefined ? '.' : `: ${reason}`}`
+  if (retry === false) loop.refusedAnswers = mostRepeats + 1
 }
 
 /** Fails closed: an answer that means something else than yes must not be taken for one. */
@@ -67,6 +73,7 @@ function withhold(message: AssistantEntry, guard: NonNullable<AssistantEntry['gu
   delete message.refusal
   delete message.logprobs
   if (guard.verdict === 'refused') message.stopReason = 'guardRail'
+  else if (message.stopReason === 'toolUse') message.stopReason = 'stop'
 }
 
 /** Whether the answer of a turn was refused by the hook. */
@@ -78,7 +85,7 @@ export function isRefused({ message }: { message: AssistantEntry }): boolean {
 export async function refusedEnding(loop: LoopState, { message }: { message: AssistantEntry }): Promise<RunEnding | undefined> {
   const reason = message.guarded?.reason
   const why = reason === undefined ? '.' : `: ${reason}`
-  if (loop.refusedAnswers > mostRepeats) return { status: 'rejected', rejection: `The afterAnswer hook refused the answer${why}` }
+  if (loop.refusedAnswers > mostRepeats) return { status: 'rejected', rejection: loop.refusal }
   await addNotice(loop, withId(userMessage(`[Your answer was not shown${why === '.' ? '' : why}. Answer again.]`)))
   return undefined
 }

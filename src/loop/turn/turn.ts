@@ -29,6 +29,7 @@ export async function closeTurn(loop: LoopState, outcome: TurnOutcome): Promise<
   const { message, usage, results, failure } = outcome
   if (failure !== undefined) await loop.hooks.onError(failure)
   loop.events.emit({ type: 'turnEnd', turnIndex: loop.turnIndex, message, usage, toolResults: results })
+  await loop.plugins?.endTurn({ message, usage, toolResults: results })
   await loop.hooks.afterTurn(message, usage, results)
   if (isPaused(outcome)) await markPaused(loop, outcome)
   return outcome

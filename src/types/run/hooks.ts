@@ -138,3 +138,15 @@ export interface SharedHooks {
   beforeCompactionStart?(info: HookOrigin & { estimatedTokens: number; messageCount: number; signal: AbortSignal }): HookVerdict
   afterCompactionEnd?(info: HookOrigin & CompactionFigures & { signal: AbortSignal }): HookDone
 }
+
+/**
+ * A feature that joins the runs of an agent, as `definePlugin` makes it. Experimental: a minor version may change it.
+ *
+ * Source: docs/concepts/plugins.md
+ */
+export interface AgentPlugin {
+  /** Names it in errors, in log lines, and in the records of its notes. */
+  readonly name: string
+  /** `tree`: it joins the runs of sub-agents too. */
+  readonly covers: 'agent' | 'tree'
+}

@@ -3,7 +3,7 @@ import type { AgentMessage } from '../../contract/message/message.ts'
 import type { EventBase, PendingApproval, PendingClientCall, PendingInput } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { ResolveMedia } from '../model/media.ts'
-import type { SharedHooks } from './hooks.ts'
+import type { AgentPlugin, SharedHooks } from './hooks.ts'
 import type { LoopObserver } from './loop-watch.ts'
 
 /** What a filter thinks of an input: let it pass, let it pass with a warning for the model, or refuse it. */
@@ -113,6 +113,8 @@ export interface RunGuards {
   readonly config: {
     hooks?: SharedHooks
     inputFilters?: readonly InputFilter[]
+    /** Those that cover the whole tree. */
+    plugins?: readonly AgentPlugin[]
     approvalTimeoutMs?: number
     observers?: readonly LoopObserver[]
     requireMedia?: boolean

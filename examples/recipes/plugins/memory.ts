@@ -1,0 +1,23 @@
+import { textOf } from 'phi-core'
+import { type AgentPlugin, definePlugin } from 'phi-core/plugins'
+
+/** Looks up what is known about a question, and tells the model. It is looked up once per question, also when the run waits for a person. */
+export function memory(recall: (question: string) => Promise<readonly string[]>): AgentPlugin {
+  return definePlugin({
+    name: 'memory',
+    begin: (run) => ({
+      async request({ messages }) {
+        const at = messages.findLastIndex(({ role }) => role === 'user')
+        const question = textOf(messages[at]?.content ?? [])
+        let known = run.notes as { question: string; facts: string[] } | undefined // what keep() was given
+        if (known?.question !== question) {
+          known = { question, facts: [...(await recall(question))] }
+          run.keep(known)
+        }
+        if (known.facts.length === 0) return undefined
+        const told = { role: 'user' as const, content: `What is known:\n${known.facts.join('\n')}` }
+        return { messages: [...messages.slice(0, at), told, ...messages.slice(at)] }
+      },
+    }),
+  })
+}

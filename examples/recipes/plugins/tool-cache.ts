@@ -1,0 +1,21 @@
+import type { ToolResult } from 'phi-core'
+import { type AgentPlugin, definePlugin } from 'phi-core/plugins'
+
+/** Runs each call of `tools` once: the same arguments get the same result. Sub-agents share it. */
+export function toolCache(tools: readonly string[], results = new Map<string, ToolResult>()): AgentPlugin {
+  return definePlugin({
+    name: 'tool-cache',
+    covers: 'tree',
+    begin: () => ({
+      async call({ toolName, args }, run) {
+        if (!tools.includes(toolName)) return run()
+        const key = JSON.stringify([toolName, args])
+        const known = results.get(key)
+        if (known !== undefined) return known
+        const result = await run()
+        if (result.isError !== true) results.set(key, result)
+        return result
+      },
+    }),
+  })
+}

@@ -1,0 +1,248 @@
+import { settleWithin } from '../../base/abort.ts'
+import { copyJson } from '../../base/json/copy-json.ts'
+import { errorText, type ProviderError } from '../../contract/errors.ts'
+import { toMessage } from '../../contract/message/history.ts'
+import { type AgentMessage, type Message, userMessage, withId } from '../../contract/message/message.ts'
+import { checkOptions } from '../../contract/shape/read.ts'
+import { aFunction, aNumberFromZero, anything, aText, isTrue, listOf, options, required, type Shape } from '../../contract/shape/shape.ts'
+import type { ToolResult } from '../../contract/tool/tool-result.ts'
+import type { StreamRequest } from '../../types/model/provider.ts'
+import type { AgentPlugin } from '../../types/run/hooks.ts'
+import type { PluginCall, PluginDefinition, PluginStages, RequestChanges, RequestRetry } from '../../types/run/plugin.ts'
+import type { RunEnding } from '../../types/run/run.ts'
+import { toToolResult } from '../calls/tool-result.ts'
+import { HookRunner, hookFailed } from '../hooks.ts'
+import type { AnswerGuard, JoinedPlugins, PluginHost } from './plugin-port.ts'
+import { PluginNotes, pluginRun } from './plugin-run.ts'
+import { type WordStage, wordFilter } from './word-filter.ts'
+
+/** How often plugins may have the request of one turn sent again. */
+const maxRetries = 3
+/** How long an aborted run still waits for a plugin to close, in ms. */
+const closeGraceMs = 1000
+
+const stageTable: { readonly [Name in keyof PluginStages]-?: Shape } = {
+  beforeTurn: aFunction,
+  request: aFunction,
+  delta: aFunction,
+  response: aFunction,
+  requestFailed: aFunction,
+  call: aFunction,
+  afterTurn: aFunction,
+  idle: aFunction,
+  ending: aFunction,
+  close: aFunction,
+}
+const requestChanges = options<RequestChanges>({ systemPrompt: aText, messages: listOf(anything) })
+const requestRetry = options<RequestRetry>({ retry: required(isTrue), delayMs: aNumberFromZero })
+
+/** What a stage may answer. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a stage that returns nothing is the common case
+type StageAnswer<T> = T | undefined | void
+
+/** A plugin that has begun. */
+interface Joined {
+  name: string
+  stages: PluginStages
+  hooks: HookRunner
+  notes: PluginNotes
+}
+
+/** Begins the plugins of a loop. Throws for one that cannot. */
+export function joined(plugins: readonly (AgentPlugin & Pick<PluginDefinition, 'begin'>)[], host: PluginHost): JoinedPlugins {
+  const all = plugins.map((plugin) => begun(plugin, host))
+  return new RunningPlugins(host, all)
+}
+
+function begun({ name, begin }: Pick<PluginDefinition, 'name' | 'begin'>, host: PluginHost): Joined {
+  const notes = new PluginNotes(name, host)
+  try {
+    const stages = begin(pluginRun(host, notes)) ?? {}
+    checkOptions(stages, options<PluginStages>(stageTable), `the stages of plugin ${JSON.stringify(name)}`)
+    const { beforeTurn, afterTurn } = stages
+    const own = { ...(beforeTurn && { beforeTurn }), ...(afterTurn && { afterTurn }) }
+    return { name, stages, notes, hooks: new HookRunner(host, own, (stage) => nameOf(name, stage)) }
+  } catch (error) {
+    throw hookFailed(nameOf(name, 'begin'), error)
+  }
+}
+
+function nameOf(plugin: string, stage: string): string {
+  return `The ${stage} stage of plugin ${JSON.stringify(plugin)}`
+}
+
+class RunningPlugins implements JoinedPlugins {
+  readonly #host: PluginHost
+  readonly #plugins: readonly Joined[]
+  readonly #words: readonly WordStage[]
+  readonly guards: readonly AnswerGuard[]
+  readonly watchesCalls: boolean
+
+  constructor(host: PluginHost, plugins: readonly Joined[]) {
+    this.#host = host
+    this.#plugins = plugins
+    this.#words = plugins.flatMap(({ name, stages: { delta } }) => (delta === undefined ? [] : this.#closed(name, delta)))
+    this.guards = plugins.flatMap(({ name, stages }) => {
+      const { response } = stages
+      return response === undefined ? [] : { who: nameOf(name, 'response'), judge: (info) => response.call(stages, info) }
+    })
+    this.watchesCalls = plugins.some(({ stages }) => stages.call !== undefined)
+  }
+
+  async beforeTurn(): Promise<RunEnding | undefined> {
+    for (const { hooks } of this.#plugins) {
+      const ending = await hooks.beforeTurn()
+      if (ending !== undefined) return ending
+    }
+    return undefined
+  }
+
+  async request(given: StreamRequest): Promise<StreamRequest> {
+    const { stop, turnIndex } = this.#host
+    let request = given
+    for (const { name, stages } of this.#plugins) {
+      if (stages.request === undefined) continue
+      const { systemPrompt, messages } = request
+      const changes = await this.#decided(name, 'request', requestChanges, () =>
+        stages.request?.({ turnIndex, systemPrompt, messages: [...messages], signal: stop.signal }),
+      )
+      if (changes !== undefined) request = { ...request, ...this.#changed(name, request, changes) }
+    }
+    return request
+  }
+
+  #changed(name: string, { messages }: StreamRequest, changes: RequestChanges): Partial<StreamRequest> {
+    const { systemPrompt } = changes
+    const known = new Set<unknown>(messages)
+    const isKnown = (message: unknown): message is Message => known.has(message)
+    try {
+      const given = changes.messages?.flatMap((message, at): Message[] => {
+        if (isKnown(message)) return [message]
+        const made = toMessage(message, `messages[${at}]`)
+        return made.role === 'extension' ? [] : [made]
+      })
+      return { ...(systemPrompt !== undefined && { systemPrompt }), ...(given !== undefined && { messages: given }) }
+    } catch (error) {
+      throw hookFailed(nameOf(name, 'request'), error)
+    }
+  }
+
+  words(messageId: string): ReturnType<JoinedPlugins['words']> {
+    return this.#words.length === 0 ? undefined : wordFilter(this.#words, messageId)
+  }
+
+  /** Words that cannot be judged are not shown. */
+  #closed(name: string, delta: NonNullable<PluginStages['delta']>): WordStage {
+    return (words) => {
+      if (this.#host.failure !== undefined) return ''
+      try {
+        const shown: unknown = delta(words)
+        if (typeof shown === 'string') return shown
+        throw new TypeError(`it gave ${shown === null ? 'null' : typeof shown} instead of a text`)
+      } catch (error) {
+        this.#host.fail(hookFailed(nameOf(name, 'delta'), error))
+        return ''
+      }
+    }
+  }
+
+  async requestFailed(error: ProviderError, retries: number): ReturnType<JoinedPlugins['requestFailed']> {
+    if (retries >= maxRetries || this.#host.stop.aborted) return undefined
+    const { stop, turnIndex } = this.#host
+    for (const { name, stages } of this.#plugins) {
+      if (stages.requestFailed === undefined) continue
+      const failed = { error: this.#host.failureOf(error), turnIndex, retries, signal: stop.signal }
+      try {
+        const verdict = await this.#decided(name, 'requestFailed', requestRetry, () => stages.requestFailed?.(failed))
+        if (verdict !== undefined) return { delayMs: verdict.delayMs ?? 0, maxRetries }
+      } catch (thrown) {
+        if (!stop.aborted) this.#host.fail(thrown)
+        return undefined
+      }
+    }
+    return undefined
+  }
+
+  around(call: PluginCall, work: () => Promise<ToolResult>): () => Promise<ToolResult> {
+    return this.#plugins.reduceRight((run, { name, stages }) => {
+      return stages.call === undefined ? run : () => this.#aroundOne(name, stages, call, run)
+    }, work)
+  }
+
+  async #aroundOne(name: string, stages: PluginStages, call: PluginCall, run: () => Promise<ToolResult>): Promise<ToolResult> {
+    // What is detached runs no tool any more.
+    const whileOn = async (): Promise<ToolResult> => {
+      call.signal.throwIfAborted()
+      return run()
+    }
+    const result: unknown = await stages.call?.({ ...call, args: copyJson(call.args) }, whileOn)
+    if (typeof result === 'object' && result !== null && 'content' in result) return toToolResult(call.toolName, result, this.#host)
+    throw new TypeError(`${nameOf(name, 'call')} gave no tool result. Return what run() resolves with, or { content }.`)
+  }
+
+  async endTurn(turn: Parameters<JoinedPlugins['endTurn']>[0]): Promise<void> {
+    const { message, usage, toolResults } = turn
+    for (const { hooks, notes } of this.#plugins) {
+      await hooks.afterTurn(message, usage, toolResults)
+      await notes.write()
+    }
+  }
+
+  idle(): AgentMessage | undefined {
+    if (this.#host.stop.aborted) return undefined
+    for (const { name, stages } of this.#plugins) {
+      try {
+        const words: unknown = stages.idle?.()
+        if (words === undefined) continue
+        if (typeof words !== 'string' || words.trim() === '') throw new TypeError('it gave something else than words')
+        return withId({ ...userMessage(words), provenanceHint: { kind: 'runtime' } })
+      } catch (error) {
+        this.#host.fail(hookFailed(nameOf(name, 'idle'), error))
+        return undefined
+      }
+    }
+    return undefined
+  }
+
+  ending(ending: RunEnding): void {
+    for (const { name, stages } of this.#plugins) {
+      try {
+        stages.ending?.(structuredClone(ending))
+      } catch (error) {
+        this.#log(name, 'ending', error)
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    const closing = this.#plugins.map(({ name, stages }) => {
+      if (stages.close === undefined) return undefined
+      const closed = (async () => stages.close?.())()
+      return settleWithin(closed, this.#host.options.signal, closeGraceMs).catch((error) => this.#log(name, 'close', error))
+    })
+    await Promise.all(closing)
+  }
+
+  /** What a stage decided. Fails closed: an answer that cannot be had, or that is none, ends the run. */
+  async #decided<T>(
+    name: string,
+    stage: string,
+    shape: Shape,
+    ask: () => StageAnswer<T> | Promise<StageAnswer<T>>,
+  ): Promise<T | undefined> {
+    const { stop } = this.#host
+    try {
+      const verdict = (await stop.race((async () => ask())())) ?? undefined
+      if (verdict === undefined) return undefined
+      checkOptions(verdict, shape, `${stage}()`)
+      return verdict
+    } catch (error) {
+      if (stop.aborted) throw error
+      throw hookFailed(nameOf(name, stage), error)
+    }
+  }
+
+  #log(name: string, stage: string, error: unknown): void {
+    this.#host.warn('hookFailed', { hook: nameOf(name, stage), message: errorText(error) })
+  }
+}
