@@ -141,6 +141,11 @@ export function raceAbort<T>(work: T | PromiseLike<T>, signal: AbortSignal): Pro
   })
 }
 
+/** What a callback returned may be a promise, though nobody waits for it: `failed` is told what it rejects with. Runs once per delta. */
+export function catchLate(outcome: unknown, failed: (error: unknown) => void): void {
+  if (outcome !== undefined && outcome instanceof Promise) outcome.catch(failed)
+}
+
 /** Waits for `work`, but once `signal` has aborted at most `graceMs` longer; then rejects. Leaves neither timer nor listener. */
 export function settleWithin<T>(work: PromiseLike<T>, signal: AbortSignal, graceMs: number): Promise<T> {
   return new Promise<T>((resolve, reject) => {

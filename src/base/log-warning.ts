@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { isSecretName } from '../contract/shape/shown-value.ts'
 import type { Logger } from '../types/logger.ts'
+import { catchLate } from './abort.ts'
 import { withoutSecret } from './text/redact.ts'
 import { withoutUrlSecrets } from './text/url-secrets.ts'
 import { shortened } from './text/whole-characters.ts'
@@ -33,8 +34,7 @@ function shownFields(fields: JsonObject, secrets: readonly string[]): JsonObject
 function quietly(act: () => unknown): void {
   try {
     // May be async all the same.
-    const outcome = act()
-    if (outcome instanceof Promise) outcome.catch(() => undefined)
+    catchLate(act(), () => undefined)
   } catch {
     // Nobody is left to tell.
   }

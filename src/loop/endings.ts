@@ -46,7 +46,7 @@ export async function endingOf<Moment>(
 ): Promise<RunEnding | undefined> {
   for (const ending of endings) {
     const asked = ending(loop, moment)
-    const found = asked instanceof Promise ? await asked : asked
+    const found = asked && (await asked)
     if (found !== undefined) return found
   }
   return undefined

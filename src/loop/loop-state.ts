@@ -1,4 +1,4 @@
-import { AbortScope, settleWithin } from '../base/abort.ts'
+import { AbortScope, catchLate, settleWithin } from '../base/abort.ts'
 import { logWarning } from '../base/log-warning.ts'
 import { KnownSecrets, withoutSecret } from '../base/text/redact.ts'
 import { secretsIn } from '../base/text/url-secrets.ts'
@@ -243,8 +243,7 @@ export class LoopState {
     try {
       this.config.journal?.event?.(event)
       // May be async all the same: one that writes events to a connection, say.
-      const outcome: unknown = this.options.emit(event)
-      if (outcome !== undefined && outcome instanceof Promise) outcome.catch(this.#emitFailed)
+      catchLate(this.options.emit(event), this.#emitFailed)
     } catch (error) {
       this.#emitFailed(error)
     }

@@ -1,3 +1,4 @@
+import { catchLate } from '../base/abort.ts'
 import { errorText } from '../contract/errors.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { StreamRequest } from '../types/model/provider.ts'
@@ -33,9 +34,9 @@ export class Watches {
   event(event: AgentEvent): void {
     for (const watch of this.#list) {
       try {
-        // May be async all the same.
+        // Where nothing comes back, no closure is made: this runs once per delta.
         const outcome: unknown = watch.event?.(event)
-        if (outcome !== undefined) settled(outcome, this.#warn)
+        if (outcome !== undefined) catchLate(outcome, (error) => this.#warn(errorText(error)))
       } catch (error) {
         this.#warn(errorText(error))
       }
@@ -79,7 +80,7 @@ export class Watches {
     try {
       const returned: unknown = watch.around(step, run)
       // It may hand on a promise of the work; what that rejects with is reported where it belongs.
-      if (returned !== undefined) settled(returned, () => undefined)
+      catchLate(returned, () => undefined)
     } catch (error) {
       if (!(outcome !== undefined && 'error' in outcome && outcome.error === error)) this.#warn(errorText(error))
     }
@@ -106,15 +107,10 @@ function outcomeOf<T>(work: () => T): Outcome<T> {
 function quietly<T>(warn: Warn, act: () => T): T | undefined {
   try {
     const outcome = act()
-    settled(outcome, warn)
+    catchLate(outcome, (error) => warn(errorText(error)))
     return outcome
   } catch (error) {
     warn(errorText(error))
     return undefined
   }
-}
-
-/** A promise that nobody waits for leaves no rejection behind. */
-function settled(value: unknown, warn: Warn): void {
-  if (value instanceof Promise) value.catch((error) => warn(errorText(error)))
 }

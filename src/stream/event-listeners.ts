@@ -1,3 +1,4 @@
+import { catchLate } from '../base/abort.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 
 interface Subscription {
@@ -75,8 +76,7 @@ export class EventListeners {
       const subscription = subscriptions[index]
       if (subscription === undefined || !subscription.isActive || subscription.since >= event.seq) continue
       try {
-        const outcome = subscription.listener(event)
-        if (outcome !== undefined && outcome instanceof Promise) outcome.catch(this.#onError)
+        catchLate(subscription.listener(event), this.#onError)
       } catch (error) {
         this.#onError(error)
       }

@@ -38,8 +38,8 @@ export class NamedMedia {
   /** The event as clients are told it; a promise only where bytes are hashed for the first time. */
   inEvent(event: AgentEvent): AgentEvent | Promise<AgentEvent> {
     if (!this.#isOn || !mayHaveMedia(event)) return event
-    if (event.type === 'agentEnd') return then(withNames(event.messages), (messages) => withMessages(event, messages))
-    return then(withNames(event), (named) => this.#noted(event, named))
+    if (event.type === 'agentEnd') return withValue(withNames(event.messages), (messages) => withMessages(event, messages))
+    return withValue(withNames(event), (named) => this.#noted(event, named))
   }
 
   /** A block with the bytes of this hash, of those that the session may not have recorded. */
@@ -99,6 +99,7 @@ function withMessages(event: AgentEnd, messages: AgentEnd['messages']): AgentEnd
   return messages === event.messages ? event : { ...event, messages }
 }
 
-function then<Value, Made>(value: Value | Promise<Value>, use: (value: Value) => Made): Made | Promise<Made> {
+/** Uses a value at once where it is there, so that an event that names nothing costs no promise. */
+export function withValue<Value, Made>(value: Value | Promise<Value>, use: (value: Value) => Made): Made | Promise<Made> {
   return value instanceof Promise ? value.then(use) : use(value)
 }

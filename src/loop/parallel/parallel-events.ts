@@ -1,3 +1,4 @@
+import { catchLate } from '../../base/abort.ts'
 import { logWarning } from '../../base/log-warning.ts'
 import { errorText } from '../../contract/errors.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
@@ -52,8 +53,7 @@ export class ParallelEvents {
     const failed = (error: unknown) => this.warn('emitFailed', errorText(error))
     this.watches?.event(event)
     try {
-      const outcome: unknown = this.#sink(event)
-      if (outcome instanceof Promise) outcome.catch(failed)
+      catchLate(this.#sink(event), failed)
     } catch (error) {
       failed(error)
     }

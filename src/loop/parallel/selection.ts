@@ -1,4 +1,4 @@
-import { raceAbort } from '../../base/abort.ts'
+import { catchLate, raceAbort } from '../../base/abort.ts'
 import { errorText } from '../../contract/errors.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import { emptyUsage, largerUsage } from '../../contract/model/usage.ts'
@@ -63,7 +63,7 @@ export class Selection {
     try {
       const index: unknown = this.#strategy.settled?.(outcome, [...this.#settled], this.#branches.length)
       // A promise comes too late to choose by; what it rejects with must not go unheard.
-      if (index instanceof Promise) index.catch((error: unknown) => this.#failed(error))
+      catchLate(index, (error) => this.#failed(error))
       return index === undefined ? undefined : this.#checked(index)
     } catch (error) {
       this.#failed(error)

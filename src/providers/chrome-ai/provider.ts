@@ -84,8 +84,7 @@ export class BrowserModelProvider implements StreamProvider {
     const builder = new AssistantBuilder(request.model, emit)
     let session: LanguageModelSession | undefined
     try {
-      const ready = withReadyMedia(request, mediaTarget)
-      const call = this.#call(ready instanceof Promise ? await raceAbort(ready, signal) : ready)
+      const call = this.#call(await raceAbort(withReadyMedia(request, mediaTarget), signal))
       builder.warnings = call.warnings
       signal.throwIfAborted()
       session = await this.#session(call, signal, builder)

@@ -1,3 +1,4 @@
+import { catchLate } from '../../base/abort.ts'
 import { aDescribedModel } from '../../base/port-kinds.ts'
 import { KnownSecrets } from '../../base/text/redact.ts'
 import { ConfigError, callbackFailed, ProviderError, type ProviderErrorCode, providerErrorCode } from '../../contract/errors.ts'
@@ -81,7 +82,7 @@ function asked(on: Chain['decides']): Chain['decides'] {
     try {
       const answer: unknown = on(error, model)
       if (typeof answer === 'boolean') return answer
-      if (answer instanceof Promise) answer.catch(() => undefined)
+      catchLate(answer, () => undefined)
       throw new TypeError(`it answered ${kindOf(answer)} instead of true or false`)
     } catch (thrown) {
       throw callbackFailed('on of fallback', thrown)

@@ -48,8 +48,7 @@ export class ScriptedProvider implements StreamProvider {
   async stream(request: StreamRequest, emit: (event: StreamEvent) => void, signal: AbortSignal): Promise<AssistantMessage> {
     let message: AssistantMessage | undefined
     try {
-      const ready = withReadyMedia(request, everyMedium)
-      const seen = sent(ready instanceof Promise ? await raceAbort(ready, signal) : ready)
+      const seen = sent(await raceAbort(withReadyMedia(request, everyMedium), signal))
       const turn = this.#requests.push(seen) - 1
       signal.throwIfAborted()
       const step = await this.#step(seen, turn, signal)
@@ -66,8 +65,7 @@ export class ScriptedProvider implements StreamProvider {
 
   async #step(request: StreamRequest, turn: number, signal: AbortSignal): Promise<ScriptedStep> {
     if (typeof this.#script !== 'function') return this.#script[turn] ?? ranOut(this.#script.length, turn)
-    const given = this.#script(request, turn)
-    const step = given instanceof Promise ? await raceAbort(given, signal) : given
+    const step = await raceAbort(this.#script(request, turn), signal)
     if (isObject(step)) return step
     throw new TypeError(
       `it gave ${shown(step, 'answer')} for call ${turn + 1} of the model; it must give an answer, such as { text: 'hi' }.`,

@@ -4,6 +4,7 @@ import { messagesWithBytes } from '../../../../src/session/index.ts'
 import type { MediaForm } from '../../stream/event-source.ts'
 import { type TellEvent, toldEvents } from '../../stream/told-events.ts'
 import type { LiveSession } from '../live-session.ts'
+import { withValue } from '../named-media.ts'
 
 /** Where the app of this base has the media of a session: this, and their hash. */
 export function mediaAddress(base: string, sessionId: string): string {
@@ -17,8 +18,7 @@ export function eventsIn(form: MediaForm, live: LiveSession, events: AsyncIterab
   if (form === 'names') return toldEvents(events, inEvent)
   const address = mediaAddress(form.base, live.sessionId)
   return toldEvents(events, (event) => {
-    const named = inEvent(event)
-    return named instanceof Promise ? named.then((each) => linked(each, address)) : linked(named, address)
+    return withValue(inEvent(event), (named) => linked(named, address))
   })
 }
 
