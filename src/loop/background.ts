@@ -32,3 +32,14 @@ export async function closeBackground(loop: LoopState, background: LoopBackgroun
   await background.close()
   return loop.failure === undefined || ending.status === 'error' ? ending : { status: 'error', error: loop.failure }
 }
+
+/** Whether something goes on beside the run. */
+export function goesOnBeside({ background }: LoopState): boolean {
+  return background?.isRunning === true
+}
+
+/** Waits until there is something to tell the model, or nothing goes on beside the run any more. */
+export async function waitBeside(loop: LoopState): Promise<void> {
+  const { inputs, background, stop } = loop
+  while (background?.isRunning === true && !stop.aborted && !inputs.isSteered && inputs.followUps() === undefined) await background.next()
+}

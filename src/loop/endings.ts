@@ -1,6 +1,7 @@
 import { userMessage, withId } from '../contract/message/message.ts'
 import type { ReachedLimit } from '../contract/run/settings.ts'
 import type { RunEnding } from '../types/run/run.ts'
+import { goesOnBeside } from './background.ts'
 import { isPaused } from './calls/tool-calls.ts'
 import { addNotice, type TurnInput } from './intake.ts'
 import type { LoopState } from './loop-state.ts'
@@ -120,7 +121,7 @@ function answerRefused(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding
 
 /** A condition of `stopWhen`, after a turn that would be followed by another. */
 function conditionMet(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> | undefined {
-  const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting || loop.background?.isRunning === true
+  const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting || goesOnBeside(loop)
   if (loop.config.stopWhen === undefined || !wouldGoOn || isRefused(outcome)) return undefined
   return metCondition(loop, outcome).then((endedBy) => (endedBy === undefined ? stopped(loop) : { status: 'completed', endedBy }))
 }

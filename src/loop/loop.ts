@@ -2,6 +2,7 @@ import { callsToAnswer } from '../contract/message/message.ts'
 import { usageBeyond } from '../contract/model/usage.ts'
 import type { TurnTrigger } from '../contract/run/run-facts.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
+import { goesOnBeside, waitBeside } from './background.ts'
 import { repairCalls } from './calls/repair-calls.ts'
 import { type PlannedCall, planCalls, runCalls } from './calls/tool-calls.ts'
 import { keepWithinContext } from './compaction.ts'
@@ -80,13 +81,9 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
     // The model has nothing more to do. From the last look at the queues to the end nothing is awaited.
     const wasBusy = goesOnBeside(loop)
     if (wasBusy) await waitBeside(loop)
-    const followUps = loop.inputs.followUps()
-    if (followUps !== undefined) input = followUps
-    else if (!(wasBusy && loop.inputs.isSteered)) {
-      const words = loop.plugins?.idle()
-      if (words === undefined) return end(idleEnding(loop))
-      input = loop.inputs.more(words)
-    }
+    const more = loop.inputs.followUps() ?? (wasBusy && loop.inputs.isSteered ? {} : saidByPlugins(loop))
+    if (more === undefined) return end(idleEnding(loop))
+    input = more
   }
 }
 
@@ -147,12 +144,7 @@ function callsToRun(loop: LoopState, { stopReason, content }: ChargedAnswer['mes
   return calls.length === 0 ? [] : planCalls(loop, calls, stopReason === 'length' && content.at(-1)?.type === 'toolCall')
 }
 
-function goesOnBeside({ background }: LoopState): boolean {
-  return background?.isRunning === true
-}
-
-/** Waits until there is something to tell the model, or nothing goes on beside the run any more. */
-async function waitBeside(loop: LoopState): Promise<void> {
-  const { inputs, background, stop } = loop
-  while (background?.isRunning === true && !stop.aborted && !inputs.isSteered && inputs.followUps() === undefined) await background.next()
+function saidByPlugins({ plugins, inputs }: LoopState): TurnInput | undefined {
+  const words = plugins?.idle()
+  return words && inputs.more(words)
 }
