@@ -261,7 +261,7 @@ describe('observers', () => {
     for (const script of [[failing], Array.from({ length: 4 }, () => network)]) {
       await hooked(script, { onError: ({ error, turnIndex }) => errors.push(`${error.code} ${error.message} ${turnIndex}`) })
     }
-    expect(errors).toEqual(['api the service is down 0', 'network cut 0'])
+    expect(errors).toEqual(['api the service is down 0', 'network cut. Tried 4 times. 0'])
   })
 
   it('onError is not called for retries that help, for aborts, nor for a hook', async () => {

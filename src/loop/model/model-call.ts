@@ -89,7 +89,7 @@ async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
       if (thrown instanceof JournalError && thrown !== loop.stop.reason) throw thrown
       const error = withinPatience(thrown)
       const next = request === undefined || loop.stop.aborted ? 'close' : await afterFailure(loop, stream, asProviderError(error), tries)
-      if (next === 'close') return { ...closedWithError(loop, stream, error), charged: tries.paused?.message.usage }
+      if (next === 'close') return { ...closedWithError(loop, stream, withTries(error, tries)), charged: tries.paused?.message.usage }
       if (next === 'shorten') request = undefined
     }
   }
@@ -208,18 +208,31 @@ function isFilled({ stopReason, errorMessage = '' }: AssistantEntry): boolean {
 /** What was thrown; a service that asks for a wait which nobody waits for is not asked again, and the error says when it may be. */
 function withinPatience(thrown: unknown): unknown {
   if (!ProviderError.isInstance(thrown)) return thrown
-  const { code, message, isRetryable, retryAfterMs, status, limits, partial } = thrown
+  const { isRetryable, retryAfterMs } = thrown
   if (!isRetryable || retryAfterMs === undefined || retryAfterMs <= maxServerDelayMs) return thrown
   const seconds = Math.ceil(retryAfterMs / 1000)
   const at = new Date(Date.now() + retryAfterMs)
   const until = Number.isNaN(at.getTime()) ? '' : `, until ${at.toISOString()}`
-  const words = `${message} It asks to wait ${seconds} s${until}; runs wait ${maxServerDelayMs / 1000} s at most. Try again then.`
+  return withWords(thrown, `It asks to wait ${seconds} s${until}; runs wait ${maxServerDelayMs / 1000} s at most. Try again then.`)
+}
+
+/** What was thrown; after retries the error says how often the model was asked. */
+function withTries(thrown: unknown, { attempt }: Tries): unknown {
+  return attempt > 1 && ProviderError.isInstance(thrown) && thrown.code !== 'cancelled'
+    ? withWords(thrown, `Tried ${attempt} times.`)
+    : thrown
+}
+
+/** `error`, which is final, with `words` after its message. */
+function withWords(error: ProviderError, words: string): ProviderError {
+  const { code, message, retryAfterMs, status, limits, partial } = error
   const known = {
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(status !== undefined && { status }),
     ...(limits !== undefined && { limits }),
     ...(partial !== undefined && { partial }),
   }
-  return new ProviderError(code, words, { isRetryable: false, retryAfterMs, ...known, cause: thrown })
+  return new ProviderError(code, `${message.replace(/[^.!?]$/, '$&.')} ${words}`, { isRetryable: false, ...known, cause: error })
 }
 
 /**

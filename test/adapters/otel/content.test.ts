@@ -79,7 +79,7 @@ describe('content', () => {
     expect([said, threw]).not.toContain(undefined)
     const run = spans.at(-1)
     expect(JSON.parse(String(run?.attributes['gen_ai.input.messages']))).toHaveLength(1)
-    expect(run?.status).toEqual({ code: 2, message: 'word' })
+    expect(run?.status).toEqual({ code: 2, message: 'word. Tried 2 times.' })
   })
 
   it('is bounded, and stays JSON and whole characters', async () => {

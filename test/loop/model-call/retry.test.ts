@@ -36,8 +36,8 @@ describe('retry', () => {
   it('gives up after maxRetries and ends with the error as data', async () => {
     const { events, model, result } = await play([1, 2, 3, 4, 5].map(() => fail('network')))
     expect(model.provider.requests).toHaveLength(4)
-    expect(result).toMatchObject({ status: 'error', error: { code: 'network', message: 'network!' } })
-    expect(result.messages.at(-1)).toMatchObject({ role: 'assistant', stopReason: 'error', errorMessage: 'network!' })
+    expect(result).toMatchObject({ status: 'error', error: { code: 'network', message: 'network! Tried 4 times.' } })
+    expect(result.messages.at(-1)).toMatchObject({ role: 'assistant', stopReason: 'error', errorMessage: 'network! Tried 4 times.' })
     expect(grammarFaults(events)).toEqual([])
   })
 
@@ -165,7 +165,7 @@ describe('an error that says how often it is worth repeating', () => {
     }
     const { result, events } = await playOn({ config, provider })
     expect(calls).toBe(2)
-    expect(result.error?.message).toBe('silence')
+    expect(result.error?.message).toBe('silence. Tried 2 times.')
     expect(ofType(events, 'providerRetry')).toMatchObject([{ attempt: 1, maxRetries: 1 }])
   })
 })
