@@ -47,7 +47,7 @@ describe('a mistake in the program is told where it is made', () => {
     [
       'no key',
       () => agentWith({ model: anthropic('claude-sonnet-4-6') }).prompt('hi'),
-      'The key of model "claude-sonnet-4-6" is missing, or empty: pass it as apiKey. In Node, apiKey: process.env.ANTHROPIC_API_KEY; phi-core/env reads it everywhere.',
+      'The key of model "claude-sonnet-4-6" is missing. No variable is read by itself: pass apiKey: process.env.ANTHROPIC_API_KEY, or use',
     ],
     ['a key in quotes', () => anthropic('m', { apiKey: '"sk-x"' }), 'apiKey has quotes around it. Pass the key alone'],
     [
@@ -376,7 +376,7 @@ describe('a failure of the service says what to do', () => {
     }
     const agent = new Agent({ model: local('qwen3', { fetch }), logger: false })
     await expect(agent.prompt('hi').text()).rejects.toThrow(
-      'The local server is not running: nothing listens at http://localhost:11434. Start it, or check baseUrl.',
+      'The local server is not running: nothing listens at http://localhost:11434. Start it (ollama serve), or check baseUrl.',
     )
     expect(calls).toHaveLength(1)
   })

@@ -72,6 +72,6 @@ it('gives no advice for browsers where the reason is known: a browser never tell
 
 it('says how the key of the environment is passed', () => {
   expect(() => new Agent({ model: anthropic('m', {}) })).toThrow(
-    'In Node, apiKey: process.env.ANTHROPIC_API_KEY; phi-core/env reads it everywhere.',
+    'pass apiKey: process.env.ANTHROPIC_API_KEY, or use modelFromEnv of phi-core/env.',
   )
 })

@@ -111,13 +111,16 @@ const keyHeader = /^(authorization|x-api-key|api-key|x-goog-api-key)$/i
 
 /**
  * Why model `id`, at the service's own address, cannot be called: nothing says how a key gets into its requests, no option, no `fetch` or header that
- * brings one. A blank key is none: that is what a variable is that was not set.
+ * brings one. A blank key is none: that is what a variable is that was not set. Configurations read the variable from the sentence.
  */
 function whyUnusable(id: string, given: Pick<ProviderOptions, 'apiKey' | 'fetch' | 'headers'>, variable: string): string | undefined {
   const { apiKey, fetch, headers = {} } = given
   const isGiven = typeof apiKey === 'string' ? apiKey.trim() !== '' : apiKey !== undefined
   if (isGiven || fetch !== undefined || Object.keys(headers).some((name) => keyHeader.test(name))) return undefined
-  return `The key of model "${id}" is missing, or empty: pass it as apiKey. In Node, apiKey: process.env.${variable}; phi-core/env reads it everywhere. No key is needed with a baseUrl (of a proxy that adds it) or a fetch of your own.`
+  if ('apiKey' in given)
+    return `The apiKey of model "${id}" is empty. In Node, process.env.${variable} comes from the shell, or from a file: node --env-file=.env.`
+  const ways = `pass apiKey: process.env.${variable}, or use modelFromEnv of phi-core/env. No key is needed with a baseUrl (of a proxy that adds it) or a fetch of your own.`
+  return `The key of model "${id}" is missing. No variable is read by itself: ${ways}`
 }
 
 /** `apiKey` as a credential provider; `undefined` where none was given. Each key that code gives is looked at before its first use. */

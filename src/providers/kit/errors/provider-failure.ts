@@ -109,12 +109,18 @@ function isRefusedHere(error: unknown, url: string): boolean {
   return (isRefused || /connection refused/i.test(errorText(error))) && URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
 }
 
+const ollamaPort = '11434'
+
 function notRunning({ service, call }: Exchange): ProviderError {
-  const { origin } = new URL(call.url)
+  const { origin, port } = new URL(call.url)
   const named = service === 'The local server' ? service : `The server of ${service}`
-  return new ProviderError('network', `${named} is not running: nothing listens at ${origin}. Start it, or check baseUrl.`, {
-    isRetryable: false,
-  })
+  return new ProviderError(
+    'network',
+    `${named} is not running: nothing listens at ${origin}. Start it${port === ollamaPort ? ' (ollama serve)' : ''}, or check baseUrl.`,
+    {
+      isRetryable: false,
+    },
+  )
 }
 
 function unreachable({ service, call, browserHint }: Exchange, text: string, error: unknown): ProviderError {
