@@ -37,8 +37,17 @@ export interface RunHandleOptions {
   signal?: AbortSignal
 }
 
-/** Enough for the last event to go through a reader and some generators around it. No timer: none may be left behind. */
-const microtasksToSee = 50
+/** Resolves when an event has gone through a reader and some generators around it. No timer: none may be left behind. */
+async function readersHaveSeen(): Promise<void> {
+  for (let task = 0; task < 50; task += 1) await undefined
+}
+
+/** How each kind of request is answered. */
+const answersTo = {
+  approvalRequested: 'run.approve(event) or run.deny(event)',
+  inputRequested: 'run.answer(event, { action })',
+  clientCallRequested: 'run.answerCall(event, { output })',
+}
 
 /** A run while it runs, and after. See {@link AgentRun} for the contract. */
 export class RunHandle extends LoggedRun implements AgentRun {
@@ -57,7 +66,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
   readonly #options: RunHandleOptions
   readonly #result: Promise<RunResult>
   #hasEnded = false
-  /** Somebody learns how the run ends: by its result, or as a listener. */
+  /** Somebody learns how the run ends. A listener may show the text alone. */
   #isWatched = false
   /** Somebody looks after what waits, without listening. */
   #isAsked = false
@@ -81,11 +90,6 @@ export class RunHandle extends LoggedRun implements AgentRun {
     this.abort()
     // Whoever disposes of it has not asked how it ended.
     await this.#result
-  }
-
-  override subscribe(listener: (event: AgentEvent) => void): () => void {
-    this.#isWatched = true
-    return super.subscribe(listener)
   }
 
   message(id: string): AgentMessage | undefined {
@@ -192,11 +196,23 @@ export class RunHandle extends LoggedRun implements AgentRun {
 
   /** A reader that has seen the last event asks for the result at once; whoever has not by then would never hear of the failure. Never rejects. */
   async #warnOfFailure({ code, message }: RunFailure): Promise<void> {
-    for (let task = 0; task < microtasksToSee; task += 1) await undefined
+    await readersHaveSeen()
     if (this.#isWatched) return
     logWarning(this.#options.logger, 'runFailed', {
       ...{ runId: this.id, loopId: this.loopId, code, message },
-      hint: 'Nobody asked how the run ended: await run.result or run.text(), or listen to agentEnd.',
+      hint: 'Nobody asked how the run ended: await run.result or run.text().',
+    })
+  }
+
+  /** A reader that went on without a decision may know of none. Never rejects. */
+  async #warnOfRequest({ type, seq, toolName }: Extract<AgentEvent, { type: keyof typeof answersTo }>): Promise<void> {
+    await readersHaveSeen()
+    const waits = [this.#approvals, this.#inputs, this.#clientCalls].some(({ isWaitedAt }) => isWaitedAt)
+    if (this.#isAsked || !waits || !this.log.isPassed(seq)) return
+    logWarning(this.#options.logger, 'requestUnanswered', {
+      ...{ runId: this.id, loopId: this.loopId, toolName },
+      message: `The run waits: ${type} of ${JSON.stringify(toolName)} has no answer.`,
+      hint: `Call ${answersTo[type]} when you read it.`,
     })
   }
 
@@ -205,6 +221,8 @@ export class RunHandle extends LoggedRun implements AgentRun {
     // Idle before the last event is seen: whoever reacts to `agentEnd` may prompt again.
     if (event.type === 'agentEnd') this.#end()
     this.append(event)
+    if (event.type === 'approvalRequested' || event.type === 'inputRequested' || event.type === 'clientCallRequested')
+      void this.#warnOfRequest(event)
   }
 
   #end(): void {

@@ -63,6 +63,15 @@ export class EventLog {
     return this.#attentive.size > 0 || !this.#listeners.isEmpty
   }
 
+  /** Whether nobody listens, and all readers that see questions have taken the events up to `seq` and ask for more. */
+  isPassed(seq: number): boolean {
+    return (
+      this.#attentive.size > 0 &&
+      this.#listeners.isEmpty &&
+      [...this.#attentive].every((reader) => reader.cursor >= seq && this.#waiting.has(reader))
+    )
+  }
+
   /** Adds an event, amortised O(1). After `close` it does nothing, so that `agentEnd` stays the last. */
   append(event: AgentEvent): void {
     if (this.#buffer.isClosed) return

@@ -59,10 +59,10 @@ describe('a run that fails while nobody looks', () => {
       },
     ],
     [
-      'listens',
+      'listens, and awaits the result',
       async (agent) => {
         agent.subscribe(() => undefined)
-        for await (const _ of agent.prompt('x'));
+        await agent.prompt('x').result
       },
     ],
   ])('is not told twice to somebody who %s', async (_, look) => {

@@ -195,6 +195,8 @@ export class SessionAgent {
     agent.sharedState?.subscribe(({ version }) => onState(version))
     agent.subscribe((event) => {
       this.calls.take(event)
+      // Clients are told how it ends: no warning has to.
+      if (event.type === 'agentStart') void agent.currentRun?.result
       if (event.type === 'agentStart') onBegin(this.note(agent))
       onEvent(event)
       if (event.type === 'agentEnd') host.runs.close()

@@ -46,6 +46,11 @@ abstract class Desk<Request, Answer> implements QuestionDesk<Request, Answer> {
     // Most desks know nothing of it.
   }
 
+  /** Whether a request waits now. */
+  get isWaitedAt(): boolean {
+    return this.#waiting.size > 0
+  }
+
   protected get waiting(): Request[] {
     return [...this.#waiting.keys()]
   }

@@ -109,7 +109,7 @@ function misfit(loop: LoopState, toolName: string, toolCallId: string, issues: s
   loop.warn('callRefused', {
     toolCallId,
     toolName,
-    message: `The model called ${JSON.stringify(toolName)} with invalid arguments: ${issues}.`,
+    message: `The model called ${JSON.stringify(toolName)} with invalid arguments: ${issues.replaceAll('\n', '; ')}.`,
     hint: 'It was told, and may call again. Where this comes often, say more in the description of the tool.',
   })
   return refused(`Invalid arguments: ${issues}`)

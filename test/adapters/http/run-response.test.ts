@@ -1,10 +1,10 @@
 import { readUIMessageStream, type UIMessageChunk } from 'ai'
 import { createParser } from 'eventsource-parser'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { runResponse } from '../../../adapters/http/index.ts'
 import { Agent, ConfigError, defineTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { allFrames } from './read-sse.ts'
+import { allFrames, frames as framesOf } from './read-sse.ts'
 
 const agentOf = (gate?: () => Promise<void>) =>
   new Agent({ model: scripted(() => ({ text: ['one ', 'two'] }), gate === undefined ? {} : { gate }) })
@@ -85,3 +85,21 @@ it.each(['aiSdk', 'agUi'] as const)(
     expect(await runResponse(remote, { protocol }).text()).toContain('All done.')
   },
 )
+
+it('leaves the console alone when its client is told how the run failed, and what waits', async () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+  try {
+    const failing = scripted([{ fail: { code: 'auth', message: 'The key of this response is wrong.' } }])
+    const frames = await allFrames(runResponse(new Agent({ model: failing }).prompt('Go.')))
+    expect(frames.at(-1)?.data.status).toBe('error')
+    const parameters = { type: 'object', properties: {} } as const
+    const pay = defineTool({ name: 'pay', description: 'Pays.', parameters, needsApproval: true, execute: () => 'paid' })
+    const run = new Agent({ model: scripted([{ toolCalls: [{ name: 'pay', arguments: {} }] }, { text: 'Done.' }]), tools: [pay] }).prompt(
+      'Go.',
+    )
+    for await (const { event, data } of framesOf(runResponse(run))) if (event === 'approvalRequested') setTimeout(() => run.approve(data))
+    expect(warn.mock.calls).toEqual([])
+  } finally {
+    warn.mockRestore()
+  }
+})

@@ -37,6 +37,18 @@ async function readOne(response: Response): Promise<Frame> {
 
 const textOf = (seen: Frame[]): string => seen.map(({ event, data }) => (event === 'messageUpdate' ? data.delta.delta : '')).join('')
 
+it('leaves the console alone when a run fails whose client is told', async () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+  try {
+    const model = scripted([{ fail: { code: 'auth', message: 'The key of this session is wrong.' } }])
+    const { post } = hosted({ agent: () => ({ model }) })
+    expect((await allFrames(await post('/s/runs'))).at(-1)?.data.status).toBe('error')
+    expect(warn.mock.calls).toEqual([])
+  } finally {
+    warn.mockRestore()
+  }
+})
+
 describe('the events of a run', () => {
   it('are read on after the cursor; the run has not noticed that its client left', async () => {
     const { open, ask, post } = hosted()

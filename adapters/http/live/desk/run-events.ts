@@ -14,6 +14,9 @@ export class RunEvents implements RunSource {
   constructor(run: AgentRun, events: AsyncIterable<AgentEvent> = run) {
     this.#run = run
     this.#events = events
+    // The client is told how it ends and what waits: no warning has to.
+    void run.result
+    run.pendingApprovals()
   }
 
   get runId(): string {

@@ -1,0 +1,165 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
+import { Agent, type AgentRun, defineTool } from '../src/index.ts'
+import { type AnthropicOptions, anthropic } from '../src/providers/anthropic/index.ts'
+import { scripted } from '../src/providers/scripted/index.ts'
+import { patient } from './support/patience.ts'
+import { WireServer } from './support/wire-server.ts'
+
+// Mistakes of the first hour that would end in silence, or in half a sentence. Each program asks a server of this machine, as a newcomer's does.
+
+const server = new WireServer()
+let written: MockInstance<typeof console.warn>
+beforeAll(() => server.start())
+afterAll(() => server.stop())
+beforeEach(() => {
+  written = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+})
+afterEach(() => written.mockRestore())
+
+const lines = () => written.mock.calls.map(([line]) => String(line))
+const nextTask = () => new Promise((resolve) => setTimeout(resolve))
+/** The console says the same line once: each test has tools of its own names. */
+let tools = 0
+const toolName = () => `remove_${++tools}`
+const parameters = { type: 'object', properties: {} } as const
+
+describe('a failed call', () => {
+  const retry = { maxRetries: 2, initialDelayMs: 1, maxDelayMs: 2 }
+  const failing = (status: number) => server.service('anthropic', { status, message: 'Not now' })
+
+  it.each([429, 529, 500])('says after the last retry how often it was tried: %i', async (status) => {
+    const service = failing(status)
+    const { error } = await new Agent({ model: service.model(), retry, logger: false }).prompt('hi').result
+    expect(service.sent).toHaveLength(3)
+    expect(error?.message).toMatch(/ Tried 3 times\.$/)
+  })
+
+  it('writes the number of tries into the message of the history', async () => {
+    const agent = new Agent({ model: failing(529).model(), retry, logger: false })
+    await agent.prompt('hi').result
+    expect(agent.messages.at(-1)).toMatchObject({ errorMessage: expect.stringMatching(/ Tried 3 times\.$/) })
+  })
+
+  it.each([401, 404])('names no number after a single try: %i', async (status) => {
+    const { error } = await new Agent({ model: failing(status).model(), retry, logger: false }).prompt('hi').result
+    expect(error?.message).not.toContain('Tried')
+  })
+})
+
+describe('a run that waits for a decision while its reader goes on', () => {
+  const asking = () => {
+    const name = toolName()
+    const remove = defineTool({ name, description: 'Removes.', parameters, needsApproval: true, execute: () => 'gone' })
+    const model = scripted([{ toolCalls: [{ name, arguments: {} }] }, { text: 'Done.' }])
+    return { name, run: new Agent({ model, tools: [remove] }).prompt('go') }
+  }
+  const read = async (run: AgentRun) => {
+    for await (const event of run) if (event.type === 'messageUpdate') void event.delta
+  }
+
+  it('warns with the name of the tool and the method that decides', async () => {
+    const { name, run } = asking()
+    const reading = read(run)
+    await vi.waitFor(() => expect(lines()).toHaveLength(1), patient)
+    expect(lines()[0]).toBe(
+      `phi-core: requestUnanswered. The run waits: approvalRequested of "${name}" has no answer. ` +
+        `Call run.approve(event) or run.deny(event) when you read it. {"toolName":"${name}"}`,
+    )
+    for (const pending of run.pendingApprovals()) run.approve(pending)
+    await reading
+    expect(await run.text()).toBe('Done.')
+  })
+
+  it('warns of an input request', async () => {
+    const name = toolName()
+    const ask = defineTool({
+      ...{ name, description: 'Asks.', parameters },
+      execute: async (_, { requestInput }) => (await requestInput?.({ message: 'Sure?' }))?.action ?? 'none',
+    })
+    const run = new Agent({ model: scripted([{ toolCalls: [{ name, arguments: {} }] }, { text: 'Done.' }]), tools: [ask] }).prompt('go')
+    const reading = read(run)
+    await vi.waitFor(() => expect(lines()).toHaveLength(1), patient)
+    expect(lines()[0]).toContain(`inputRequested of "${name}" has no answer. Call run.answer(event, { action }) when you read it.`)
+    for (const pending of run.pendingInputs()) run.answer(pending, { action: 'decline' })
+    await reading
+  })
+
+  it.each<[string, (run: AgentRun) => Promise<unknown>]>([
+    [
+      'decides in its loop',
+      async (run) => {
+        for await (const event of run) if (event.type === 'approvalRequested') run.approve(event)
+      },
+    ],
+    [
+      'takes its time in its loop',
+      async (run) => {
+        for await (const event of run) {
+          if (event.type !== 'approvalRequested') continue
+          await nextTask()
+          run.deny(event)
+        }
+      },
+    ],
+    [
+      'decides in a listener',
+      async (run) => {
+        run.subscribe((event) => event.type === 'approvalRequested' && setTimeout(() => run.approve(event)))
+        await read(run)
+      },
+    ],
+    [
+      'reads the text alone, which pauses the run',
+      async (run) => {
+        const reading = (async () => {
+          for await (const _ of run.textStream);
+        })()
+        await expect(reading).rejects.toMatchObject({ code: 'paused' })
+      },
+    ],
+  ])('is silent for a program that %s', async (_, look) => {
+    await look(asking().run)
+    await nextTask()
+    expect(lines()).toEqual([])
+  })
+})
+
+it('warns of a failed run whose listener shows only text', async () => {
+  const service = server.service('anthropic', { status: 401, message: 'invalid x-api-key' })
+  const agent = new Agent({ model: service.model() })
+  agent.subscribe((event) => event.type === 'messageUpdate')
+  agent.prompt('hi')
+  await vi.waitFor(() => expect(lines()).toHaveLength(1), patient)
+  expect(lines()[0]).toMatch(
+    /^phi-core: runFailed\. Anthropic rejected the API key at .* Nobody asked how the run ended: await run\.result or run\.text\(\)\./,
+  )
+})
+
+describe('a model without a key', () => {
+  const made = (options?: object) => () => new Agent({ model: anthropic('claude-sonnet-4-6', options as AnthropicOptions) })
+
+  it('says that a variable is not read by itself when no apiKey was passed', () => {
+    expect(made()).toThrow(
+      'The key of model "claude-sonnet-4-6" is missing. No variable is read by itself: ' +
+        'pass apiKey: process.env.ANTHROPIC_API_KEY, or use modelFromEnv of phi-core/env.',
+    )
+  })
+
+  it.each([undefined, '', ' '])('says that the variable is not set when apiKey is %j', (apiKey) => {
+    expect(made({ apiKey })).toThrow(
+      'The apiKey of model "claude-sonnet-4-6" is empty. In Node, process.env.ANTHROPIC_API_KEY comes from the shell, or from a file: node --env-file=.env.',
+    )
+  })
+})
+
+it('puts the issues of invalid arguments on one line', async () => {
+  const name = toolName()
+  const number = { type: 'number' } as const
+  const add = defineTool({
+    ...{ name, description: 'Adds.', execute: () => '3' },
+    parameters: { type: 'object', properties: { a: number, b: number }, required: ['a', 'b'] },
+  })
+  const model = scripted([{ toolCalls: [{ name, arguments: { a: 'one' } }] }, { text: 'Sorry.' }])
+  await new Agent({ model, tools: [add] }).prompt('go').text()
+  expect(lines()[0]).toContain(`"${name}" with invalid arguments: b: is required; a: expected number, got string. It was told`)
+})
