@@ -1,5 +1,10 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest'
-import { Agent, type AgentRun, defineTool } from '../src/index.ts'
+import { loadConfigFile } from '../adapters/node/config/index.ts'
+import { agentFromConfig, agentsFromConfig, type ConfigHost, parseConfig } from '../src/config/index.ts'
+import { Agent, type AgentRun, defineTool, type Logger } from '../src/index.ts'
 import { type AnthropicOptions, anthropic } from '../src/providers/anthropic/index.ts'
 import { scripted } from '../src/providers/scripted/index.ts'
 import { patient } from './support/patience.ts'
@@ -162,4 +167,48 @@ it('puts the issues of invalid arguments on one line', async () => {
   const model = scripted([{ toolCalls: [{ name, arguments: { a: 'one' } }] }, { text: 'Sorry.' }])
   await new Agent({ model, tools: [add] }).prompt('go').text()
   expect(lines()[0]).toContain(`"${name}" with invalid arguments: b: is required; a: expected number, got string. It was told`)
+})
+
+describe('a misspelt key of an agent file', () => {
+  const text = '[agent]\nsystem_promt = "x"\n[provider]\nmodel = "m"\napi_key = "k"\n'
+  const host: ConfigHost = { trust: true }
+  const fileOf = () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'phi-typo-')), 'agent.toml')
+    writeFileSync(path, text)
+    return path
+  }
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['parseConfig', async () => agentFromConfig((await parseConfig(text, 'toml')).config, host)],
+    [
+      'loadConfigFile',
+      async () => {
+        const loaded = await loadConfigFile(fileOf())
+        return agentsFromConfig(loaded.config, { ...loaded.host, ...host })
+      },
+    ],
+  ])('warns when an agent is made and nobody read the warnings of %s', async (_, make) => {
+    const warn = vi.fn<Logger['warn']>()
+    host.logger = { warn }
+    await make()
+    const message = 'agent.system_promt is not read: there is no such key. Did you mean system_prompt? (line 2, column 1)'
+    expect(warn.mock.calls).toEqual([['configWarning', { code: 'unknownKey', message }]])
+  })
+
+  it('warns once for two agents of one configuration', async () => {
+    const warn = vi.fn<Logger['warn']>()
+    const { config } = await parseConfig(text, 'toml')
+    for (let agents = 0; agents < 2; agents += 1) await agentFromConfig(config, { ...host, logger: { warn } })
+    expect(warn).toHaveBeenCalledTimes(1)
+  })
+
+  it('is silent for a program that has read the warnings', async () => {
+    const warn = vi.fn<Logger['warn']>()
+    const { config, warnings } = await parseConfig(text, 'toml')
+    const loaded = await loadConfigFile(fileOf())
+    expect([warnings, loaded.warnings].map(({ length }) => length)).toEqual([1, 1])
+    await agentFromConfig(config, { ...host, logger: { warn } })
+    await agentFromConfig(loaded.config, { ...loaded.host, ...host, logger: { warn } })
+    expect(warn).not.toHaveBeenCalled()
+  })
 })

@@ -91,3 +91,18 @@ export function rememberPlaces(config: AgentConfig, placeOf: PlaceOf): void {
 export function placeIn(config: AgentConfig, path: Path): Place | undefined {
   return places.get(config)?.(path)
 }
+
+/** Warnings of configurations that no program has read yet. */
+const unread = new WeakMap<AgentConfig, readonly ConfigWarning[]>()
+
+/** Remembers the warnings of `config` until {@link takeUnread} gets them. */
+export function rememberUnread(config: AgentConfig, warnings: readonly ConfigWarning[]): void {
+  unread.set(config, warnings)
+}
+
+/** Returns the warnings of `config` that no program has read. They count as read from now on. */
+export function takeUnread(config: AgentConfig): readonly ConfigWarning[] {
+  const warnings = unread.get(config) ?? []
+  unread.delete(config)
+  return warnings
+}

@@ -2,7 +2,7 @@ import { ConfigError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aText, type Infer, oneOf } from '../contract/shape/shape.ts'
-import { type ConfigWarning, fieldOf, placed, rememberPlaces, stepsOf } from './config-error.ts'
+import { type ConfigWarning, fieldOf, placed, rememberPlaces, rememberUnread, stepsOf, takeUnread } from './config-error.ts'
 import { checkedText, parseError, type ReadDocument } from './read/document.ts'
 import { readJson } from './read/json.ts'
 import { readToml } from './read/toml.ts'
@@ -19,7 +19,8 @@ export type ConfigFormat = Infer<typeof configFormat>
 export interface ParsedConfig {
   /** In one form: names without aliases, nothing that is unknown or `null`. References and `${VARIABLES}` are as they were written. */
   config: AgentConfig
-  warnings: ConfigWarning[]
+  /** Read them: what no program has read is logged when an agent is made. */
+  readonly warnings: ConfigWarning[]
   /** Everything that the text says, as JSON. */
   document: JsonObject
   format: ConfigFormat
@@ -84,7 +85,14 @@ function interpreted({ tree, placeOf }: ReadDocument, format: ConfigFormat): Par
       message,
       ...placeOf(path),
     }))
-    return { config, warnings, document: tree, format }
+    rememberUnread(config, warnings)
+    return {
+      ...{ config, document: tree, format },
+      get warnings() {
+        takeUnread(config)
+        return warnings
+      },
+    }
   } catch (error) {
     throw ConfigError.isInstance(error) ? placed(error, placeOf(stepsOf(error.field ?? ''))) : error
   }

@@ -61,12 +61,18 @@ export async function loadConfigFile(path: string, options: LoadConfigOptions = 
   const text = await textOfFile(path)
   const parsed = await parseConfig(text, format)
   const root = resolve(options.root ?? '.')
-  const { config } = parsed
+  const { config, document } = parsed
   const directoryOf = (named: string): string => absolute(root, named)
   const file = { path: resolve(path), text, config, root, env: options.env ?? process.env, directoryOf }
   const snapshot = await takeSnapshot(file)
   const { notRemembered, fingerprint } = snapshot
   const checkScripts = (): void => assertScripts(file)
   const host = hostOfNode(options, snapshot)
-  return { ...parsed, path: resolve(path), notRemembered, checkScripts, fingerprint: async () => fingerprint, host }
+  return {
+    ...{ config, document, format, path: resolve(path), notRemembered, checkScripts, host },
+    get warnings() {
+      return parsed.warnings
+    },
+    fingerprint: async () => fingerprint,
+  }
 }

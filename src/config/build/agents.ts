@@ -1,9 +1,10 @@
 import type { Agent } from '../../agent/agent.ts'
+import { logWarning } from '../../base/log-warning.ts'
 import { withoutSecret } from '../../base/text/redact.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import { ownOf } from '../../contract/json.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { placed, placeIn, stepsOf } from '../config-error.ts'
+import { placed, placeIn, stepsOf, takeUnread } from '../config-error.ts'
 import { type ConfigHost, configHost } from '../config-host.ts'
 import { substituteEnv, variablesIn } from '../read/env.ts'
 import { entitiesIn } from '../references.ts'
@@ -23,6 +24,7 @@ import { askForTrust } from './trust.ts'
  * - Nothing is run, read or sent before the host has said that it trusts the file with all that needs trust.
  * - `config` may be written by hand as well; it is not changed. Servers that were started are closed with `agent.close()`, or at once where the agent
  *   cannot be made.
+ * - Warnings of `config` that no program has read go to the logger of `host`, once.
  *
  * Source: docs/concepts/configuration.md
  */
@@ -47,7 +49,11 @@ export async function agentsFromConfig(config: AgentConfig, host: ConfigHost = {
 
 async function made(given: AgentConfig, host: ConfigHost, sourcesOf: (build: Build) => AgentSource[]): Promise<Map<string, Agent>> {
   checkOptions(host, configHost, 'host')
-  const { env = {} } = host
+  const { env = {}, logger } = host
+  for (const { code, message, line, column } of takeUnread(given)) {
+    const place = line === undefined ? '' : ` (line ${line}, column ${column})`
+    logWarning(logger, 'configWarning', { code, message: message + place })
+  }
   const opened: Build['opened'] = []
   try {
     const { config: raw } = checkedConfig(given)
