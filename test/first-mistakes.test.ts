@@ -152,7 +152,7 @@ describe('a model without a key', () => {
 
   it.each([undefined, '', ' '])('says that the variable is not set when apiKey is %j', (apiKey) => {
     expect(made({ apiKey })).toThrow(
-      'The apiKey of model "claude-sonnet-4-6" is empty. In Node, process.env.ANTHROPIC_API_KEY comes from the shell, or from a file: node --env-file=.env.',
+      'The apiKey of model "claude-sonnet-4-6" is empty: pass a key. In Node, process.env.ANTHROPIC_API_KEY comes from the shell, or from a file: node --env-file=.env.',
     )
   })
 })

@@ -19,7 +19,7 @@ describe('the program of Getting started', () => {
     for (const options of [{}, { apiKey: '' }, { apiKey: '', baseUrl: 'https://api.anthropic.com/' }]) {
       const asked = ask('What is 2 + 3?', options, ignore)
       await expect(asked).rejects.toMatchObject({ name: 'ConfigError', code: 'invalidOption' })
-      await expect(asked).rejects.toThrow(/pass it as apiKey.*ANTHROPIC_API_KEY/)
+      await expect(asked).rejects.toThrow(/apiKey.*ANTHROPIC_API_KEY/)
     }
   })
 

@@ -118,7 +118,7 @@ function whyUnusable(id: string, given: Pick<ProviderOptions, 'apiKey' | 'fetch'
   const isGiven = typeof apiKey === 'string' ? apiKey.trim() !== '' : apiKey !== undefined
   if (isGiven || fetch !== undefined || Object.keys(headers).some((name) => keyHeader.test(name))) return undefined
   if ('apiKey' in given)
-    return `The apiKey of model "${id}" is empty. In Node, process.env.${variable} comes from the shell, or from a file: node --env-file=.env.`
+    return `The apiKey of model "${id}" is empty: pass a key. In Node, process.env.${variable} comes from the shell, or from a file: node --env-file=.env.`
   const ways = `pass apiKey: process.env.${variable}, or use modelFromEnv of phi-core/env. No key is needed with a baseUrl (of a proxy that adds it) or a fetch of your own.`
   return `The key of model "${id}" is missing. No variable is read by itself: ${ways}`
 }
