@@ -17,6 +17,7 @@ import {
 import { type HostPrograms, hostProgram, hostPrograms } from '../policy/programs.ts'
 import { type ProtectionOptions, protectionTable, type WorkspacePolicy, workspacePolicy } from '../policy/workspace-policy.ts'
 import { canOpenControlGroup } from '../process/control-group.ts'
+import { DenyList } from './deny/deny-list.ts'
 import type { BashLimits } from './launch.ts'
 import { requireSandbox, type Sandbox } from './sandbox.ts'
 
@@ -32,7 +33,13 @@ export interface BashOptions extends ProtectionOptions {
   maxOutputBytes?: number
   /** What the processes of one command may use together, in the sandbox. */
   limits?: BashLimits
-  /** Commands that contain one of these are refused: a guard against accidents, not against intent. Default `defaultDenyPatterns`. */
+  /**
+   * Commands that `bash` refuses: a seat belt against accidents, not a wall. The sandbox and the approval are the wall. Default `defaultDenyPatterns`.
+   *
+   * - `rm -rf /` refuses `sudo rm -r -f /` and `sh -c "rm -fr //"`, but not `rm -rf /tmp/build`.
+   * - An entry that is no single command, such as `DROP TABLE` or `| sh`, is looked for as text, without regard to spaces.
+   * - A command line that is not understood is refused if it contains the text of an entry.
+   */
   denyPatterns?: readonly string[]
   /** Ask a person before each command, or as the arguments require. Default true. */
   needsApproval?: boolean | ((args: JsonObject) => boolean | Promise<boolean>)
@@ -73,8 +80,10 @@ export interface Confinement {
 }
 
 /** The options of a `bash` tool, checked, and what was found on this machine when it was made. */
-export interface BashSettings extends Required<Omit<BashOptions, 'root' | 'sandbox' | 'programs' | 'limits' | keyof ProtectionOptions>> {
+export interface BashSettings
+  extends Required<Omit<BashOptions, 'root' | 'sandbox' | 'programs' | 'limits' | 'denyPatterns' | keyof ProtectionOptions>> {
   policy: WorkspacePolicy
+  denyList: DenyList
   /** Undefined: commands run on the host. */
   sandbox: Sandbox | undefined
   limits: Required<BashLimits>
@@ -98,7 +107,7 @@ export function bashSettings(options: BashOptions): BashSettings {
     limits,
     timeoutMs: options.timeoutMs ?? 120_000,
     maxOutputBytes: options.maxOutputBytes ?? 262_144,
-    denyPatterns: options.denyPatterns ?? defaultDenyPatterns,
+    denyList: new DenyList(options.denyPatterns ?? defaultDenyPatterns),
     needsApproval: options.needsApproval ?? true,
     env: options.env ?? {},
   }

@@ -4,6 +4,7 @@ import { escapeControls } from '../../../src/store/index.ts'
 import { openControlGroup } from '../process/control-group.ts'
 import { type ProcessEnd, runProcess } from '../process/run-process.ts'
 import { type BashOptions, type BashSettings, bashSettings, type Confinement, groupShell } from './bash-settings.ts'
+import type { Denial } from './deny/deny-list.ts'
 import { firstInherited, type Launch, sandboxedBash, unconfinedBash } from './launch.ts'
 import { LiveOutput } from './live-output.ts'
 import { OutputBuffer } from './output-buffer.ts'
@@ -71,10 +72,8 @@ function descriptionOf({ sandbox, timeoutMs }: BashSettings): string {
 async function execute(settings: BashSettings, args: JsonObject, ctx: ToolContext): Promise<ToolResult> {
   const command = args.command
   if (typeof command !== 'string') throw new ToolError('invalidArguments', "Invalid arguments: missing 'command' parameter")
-  const denied = settings.denyPatterns.find((pattern) => command.includes(pattern))
-  if (denied !== undefined) {
-    throw new ToolError('failed', `Command blocked by safety policy: contains '${denied}'. This pattern is denied for safety.`)
-  }
+  const denial = settings.denyList.denialOf(command)
+  if (denial !== undefined) throw blockedBy(denial)
   if (ctx.signal.aborted) throw new ToolError('cancelled', 'Cancelled')
   const stdout = new OutputBuffer(settings.maxOutputBytes)
   const stderr = new OutputBuffer(settings.maxOutputBytes)
@@ -90,6 +89,15 @@ async function execute(settings: BashSettings, args: JsonObject, ctx: ToolContex
   const failure = failureOf(settings, end, ctx.signal)
   if (failure !== undefined) throw withOutput(failure, output)
   return resultOf(end.exitCode, output, renamed)
+}
+
+function blockedBy({ entry, by }: Denial): ToolError {
+  const why = {
+    command: `it runs '${entry}'`,
+    text: `it contains '${entry}'`,
+    doubt: `it contains '${entry}', and cannot be understood with certainty`,
+  }
+  return new ToolError('failed', `Command blocked by safety policy: ${why[by]}. This is denied for safety; do the task in another way.`)
 }
 
 /** How a command ended, and what of its work was renamed. */

@@ -63,10 +63,10 @@ for (const sandbox of modes) {
       }
     })
 
-    it('refuses denied patterns and missing commands', async () => {
+    it('refuses denied commands and missing ones', async () => {
       const { tool, run } = shell(sandbox)
-      expect(await failureOf(run('sudo rm -rf / --no-preserve-root'))).toBe(
-        "failed: Command blocked by safety policy: contains 'rm -rf /'. This pattern is denied for safety.",
+      expect(await failureOf(run('sudo rm -fr / --no-preserve-root'))).toBe(
+        "failed: Command blocked by safety policy: it runs 'rm -rf /'. This is denied for safety; do the task in another way.",
       )
       expect(await failureOf(tool.execute({} satisfies JsonObject, toolContext()))).toBe(
         "invalidArguments: Invalid arguments: missing 'command' parameter",
@@ -136,7 +136,7 @@ describe('bashTool: construction', () => {
 
   it.each(['rm -rf /', 'rm -rf /*', 'mkfs', 'dd if=', ':(){:|:&};:'])('refuses %j unless told otherwise', async (pattern) => {
     const { run } = shell('none')
-    expect(await failureOf(run(`true || ${pattern}`))).toMatch(/^failed: Command blocked by safety policy: contains/)
+    expect(await failureOf(run(`true || ${pattern}`))).toMatch(/^failed: Command blocked by safety policy: it /)
     expect(defaultDenyPatterns).toContain(pattern)
     expect(await shell('none', { denyPatterns: [] }).run(`echo '${pattern}'`)).toBe(`Exit code: 0\n${pattern}\n`)
   })

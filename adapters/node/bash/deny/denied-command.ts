@@ -1,0 +1,66 @@
+import { readShell } from './shell-reader.ts'
+import { canBe, pathForm, programWord, type ShellWord, textOf } from './shell-word.ts'
+
+/** An entry of a deny list that is one command. A command matches if it is the same program, and has all options and words of the entry. */
+export interface DeniedCommand {
+  entry: string
+  name: string
+  options: readonly string[]
+  operands: readonly string[]
+}
+
+/** Entries that begin otherwise, such as `DROP TABLE` or `--force`, are no commands. */
+const plainName = /^[a-z][\w.+-]*$/
+
+/** The command that an entry is; `undefined` for an entry that is looked for as text. */
+export function deniedCommand(entry: string): DeniedCommand | undefined {
+  const { commands, texts, isCertain, passesText, definesFunctions } = readShell(entry)
+  const [words, ...others] = commands
+  if (words === undefined || others.length > 0 || texts.length > 0 || !isCertain || passesText || definesFunctions) return undefined
+  const [name = '', ...rest] = words.map(textOf)
+  // What follows an operator, such as `make &`, is no part of a command either.
+  if (!plainName.test(name) || !entry.trimStart().startsWith(name) || /[;&|<>]\s*$/.test(entry)) return undefined
+  const given = rest.filter((word) => word !== '--')
+  return { entry, name, options: given.filter(isOption), operands: given.filter((word) => !isOption(word)) }
+}
+
+/** Whether the words of a command, the program first, do what the entry denies. */
+export function matches({ name, options, operands }: DeniedCommand, [program, ...words]: readonly ShellWord[]): boolean {
+  if (program === undefined || !isProgram(program, name)) return false
+  const given = words.map(textOf).filter(isOption)
+  const letters = new Set(given.flatMap(lettersOf))
+  return (
+    options.every((option) => hasOption(option, given, letters)) &&
+    operands.every((operand) => words.some((word) => isOperand(word, operand)))
+  )
+}
+
+/** `mkfs.ext4` is an `mkfs`. */
+export function isProgram(word: ShellWord, name: string): boolean {
+  const program = programWord(word)
+  return canBe(program, name) || textOf(program).startsWith(`${name}.`)
+}
+
+function isOperand(word: ShellWord, operand: string): boolean {
+  return operand.endsWith('=') ? pathForm(textOf(word)).startsWith(operand) : canBe(word, operand)
+}
+
+function isOption(word: string): boolean {
+  return /^-[^-]|^--./.test(word)
+}
+
+/** Options in one letter: those of `-rf`, and the first letter of a long one. `-R` counts as `-r`. */
+function lettersOf(option: string): string[] {
+  const letters = option.startsWith('--') ? option.slice(2, 3) : option.slice(1)
+  return [...letters].map((letter) => (letter === 'R' ? 'r' : letter))
+}
+
+function hasOption(option: string, given: readonly string[], letters: ReadonlySet<string>): boolean {
+  if (given.includes(option)) return true
+  if (!option.startsWith('--')) return lettersOf(option).every((letter) => letters.has(letter))
+  const [name = '', ...value] = option.split('=')
+  if (value.length > 0) return false
+  // A long option may be cut short, and may have a value.
+  const isLong = given.some((word) => word.startsWith('--') && name.startsWith(word.split('=', 1)[0] ?? word))
+  return isLong || given.some((word) => /^-[^-]/.test(word) && lettersOf(option).every((letter) => lettersOf(word).includes(letter)))
+}
