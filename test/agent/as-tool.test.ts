@@ -6,9 +6,9 @@ import { scripted } from '../../src/providers/scripted/index.ts'
 
 const calls = (name: string, args: object) => ({ toolCalls: [{ name, arguments: { ...args } }] })
 
-describe('asTool', () => {
-  const look = defineTool({ name: 'look', description: 'Looks.', parameters: { type: 'object' }, execute: () => 'seen' })
+const look = defineTool({ name: 'look', description: 'Looks.', parameters: { type: 'object' }, execute: () => 'seen' })
 
+describe('asTool', () => {
   it('gives an agent to another one, with its model, prompt and tools', async () => {
     const prompts: string[] = []
     const model = scripted((request) => {
@@ -40,6 +40,14 @@ describe('asTool', () => {
     expect(JSON.stringify(await turnsOf(3))).toMatch(/3 turns|maxTurns|3\/3/i)
   })
 
+  it('has the limits of a task, not those of a run, if the agent has none of its own', async () => {
+    const agent = new Agent({ model: scripted(() => calls('look', {})), tools: [look] })
+    const tool = asTool(agent, { name: 'research', description: 'Looks.' })
+    const boss = new Agent({ model: scripted([calls('research', { task: 'Look.' }), { text: 'Thanks.' }]), tools: [tool] })
+    const { messages } = await boss.prompt('Go.').result
+    expect(JSON.stringify(messages.find((message) => message.role === 'toolResult'))).toContain('10/10')
+  })
+
   it('refuses a system prompt that is a function, and wrong options', () => {
     const agent = new Agent({ model: scripted([]), systemPrompt: () => 'now' })
     expect(() => asTool(agent, { name: 'a', description: 'A.' })).toThrow('Give asTool a text')
@@ -66,7 +74,7 @@ describe('parallel', () => {
   })
 
   it('takes a strategy, and keeps the settings and tools of the agent', async () => {
-    const agent = new Agent({ model: short(), limits: { maxTurns: 5 }, thinking: 'low' })
+    const agent = new Agent({ model: short(), limits: { maxTurns: 5 }, thinking: 'low', tools: [look], steeringMode: 'all' })
     const { selectedIndex } = await parallel(agent, '2 + 2?', {
       models: [long(), short()],
       judge: { name: 'second', evaluate: () => ({ selectedIndex: 1, usage: emptyUsage() }) },
