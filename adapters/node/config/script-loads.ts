@@ -1,3 +1,5 @@
+import { closingWords, leadingWords } from '../policy/reserved-words.ts'
+
 /** What the text of a script says of what it loads. */
 export interface ScriptLoads {
   /** Paths, relative to the script. */
@@ -46,9 +48,8 @@ function isKnown(specifier: string): boolean {
 const harmless: ReadonlySet<string> = new Set(
   ': [ test true false exit return echo printf read cat grep head tail tr cut wc uniq date sleep shift local'.split(' '),
 )
-/** A command stands behind them. */
-const leading: ReadonlySet<string> = new Set(['if', 'then', 'else', 'elif', 'while', 'until', 'do', '!', '{'])
-const closing: ReadonlySet<string> = new Set(['fi', 'done', '}', ''])
+const leading: ReadonlySet<string> = new Set(leadingWords)
+const closing: ReadonlySet<string> = new Set([...closingWords, ''])
 
 /** What a script of a shell runs: known only where it is plain, and each of its commands is one that runs nothing else. */
 export function loadsOfShell(text: string): ScriptLoads {

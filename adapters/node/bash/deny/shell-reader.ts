@@ -1,3 +1,4 @@
+import { closingWords, leadingWords } from '../../policy/reserved-words.ts'
 import { documentAt } from './here-document.ts'
 import { laterText, type RawPart, type ShellWord, textOf, wordsOf } from './shell-word.ts'
 import { type Found, textOfParts, WordReader } from './word-reader.ts'
@@ -26,23 +27,8 @@ function readNested(reader: WordReader, end: ')' | ''): void {
   new ListReader(reader).readAll(end)
 }
 
-/** A command stands behind them. */
-const leading: ReadonlySet<string> = new Set([
-  'if',
-  'then',
-  'else',
-  'elif',
-  'fi',
-  'while',
-  'until',
-  'do',
-  'done',
-  '!',
-  '{',
-  '}',
-  'time',
-  'esac',
-])
+/** First words that are no command. */
+const noCommands: ReadonlySet<string> = new Set([...leadingWords, ...closingWords, 'time', 'esac'])
 const assignment = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 const redirection = /&>>|&>|<<<|<<-|<<|<>|<&|>&|>>|>\||<|>/y
 
@@ -134,7 +120,7 @@ class ListReader {
     }
     if (bare === 'case' || raw.some(({ kind }) => kind === 'expansion')) this.#reader.doubt()
     if (bare === 'function') this.#found.definesFunctions = true
-    return leading.has(bare)
+    return noCommands.has(bare)
   }
 
   #redirection(): void {
