@@ -1,6 +1,7 @@
 // What a first program needs, and no more. A new export here becomes public API: named exports only, each with its contract in TSDoc.
 export { Agent } from './agent/agent.ts'
 export type { AgentOptions, PromptOptions } from './agent/agent-options.ts'
+export type { EffectiveSettings } from './agent/effective-settings.ts'
 export { type ParseOutputOptions, parseOutput } from './agent/parse-output.ts'
 export { type ResumeOptions, resumeAgent } from './agent/resume-agent.ts'
 export {

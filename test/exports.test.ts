@@ -6,7 +6,7 @@ import { type Export, exportsOf } from './harness/source.ts'
 /** Every public name. A name that is added here is a promise; a name that goes is a breaking change. */
 const expected: Record<string, string> = {
   '.': `
-    Agent AgentBusyError ConfigError CursorExpiredError PhiError ProviderError RunError ToolError defineTool estimatedCost fileContent imageContent
+    Agent AgentBusyError ConfigError CursorExpiredError EffectiveSettings PhiError ProviderError RunError ToolError defineTool estimatedCost fileContent imageContent
     memorySessionStore parseOutput resumeAgent staticCredential textOf thinkingLevels toolCallsOf userMessage
     AgentEvent AgentMessage AgentOptions AgentRun AgentTool ApiKey DefinedTool InferTools AssistantMessage Citation Content CostConfig CostTier TokenRates UsageBeside CredentialProvider
     DeepPartial ElementOf ExecutionLimits FileCitations FileContent FileOptions ImageContent InputAnswer JsonObject JsonSchema JsonValue Logger MediaOptions Message MessageInput MisuseCode Model ModelConfig

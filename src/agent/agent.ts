@@ -28,6 +28,7 @@ import {
 import { beginRun, continuationStart, promptStart, type RunStart, sendStart } from './begin-run.ts'
 import { extraTools } from './choices.ts'
 import { Conversation, settingsOf, snapshotCopy } from './conversation.ts'
+import { type EffectiveSettings, effectiveSettings, noteGiven, withOwnTools } from './effective-settings.ts'
 import { MessageQueue } from './message-queue.ts'
 import type { RunHandle } from './run-handle.ts'
 
@@ -52,6 +53,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   /** For types alone: it is never there. */
   declare readonly '~tools'?: TypesOfTools<Tools[number]>
   #settings: AgentSettings<Output>
+  #effective: EffectiveSettings<Output> | undefined
   readonly #conversation: Conversation
   readonly #steering = new MessageQueue()
   readonly #followUps = new MessageQueue()
@@ -65,6 +67,7 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     const { messages = [], agentId, sessionId, owns = [], sharedState, ...settings } = options
     this.#owned = owns
     this.#settings = withOwnTools(settings)
+    noteGiven(this, this.#settings)
     this.#conversation = new Conversation(messages, agentId, sessionId)
     if (sharedState !== undefined) this.#share(sharedState)
   }
@@ -219,6 +222,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     const settings = { ...this.#settings, ...changes } as AgentSettings<Output> // what is undefined counts as left out, and the check refuses no model
     checkSettings(settings)
     this.#settings = withOwnTools(settings)
+    this.#effective = undefined
+    noteGiven(this, this.#settings)
   }
 
   /**
@@ -230,9 +235,13 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     if (this.isStreaming) this.#conversation.context.tools = this.#allTools
   }
 
-  /** The settings of the next run, as they were given: what is left out has its default. */
-  get settings(): Readonly<AgentSettings<Output>> {
-    return this.#settings
+  /**
+   * The settings of the next run: those that were given, and the defaults of the others, such as `limits`, `retry` and `toolExecution`. What the model
+   * decides, such as `thinking` and `maxTokens`, is there only if it was given; `settings.model.config` has what the model brings.
+   */
+  get settings(): Readonly<EffectiveSettings<Output>> {
+    this.#effective ??= effectiveSettings(this.#settings)
+    return this.#effective
   }
 
   // History: changed only between runs
@@ -379,12 +388,6 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
     this.#run = run
     return run as AgentRun<Answer> // its output is what the schema made that gave Answer its type
   }
-}
-
-/** With a list of tools that nobody else changes. A set that changes by itself, such as that of an MCP server, stays as it is. */
-function withOwnTools<Output>(settings: AgentSettings<Output>): AgentSettings<Output> {
-  const { tools } = settings
-  return tools === undefined || 'subscribe' in tools ? settings : { ...settings, tools: [...tools] }
 }
 
 /** A system prompt that is a function is code: no snapshot holds it. */

@@ -1,5 +1,5 @@
 import type { AgentMessage } from '../contract/message/message.ts'
-import type { QueueMode } from '../contract/run/settings.ts'
+import { plainDefaults, type QueueMode } from '../contract/run/settings.ts'
 import type { MessageSupplier, QueueWriter } from '../loop/loop-config.ts'
 import type { Receipt, ReceiptStatus } from '../types/run/run.ts'
 
@@ -119,7 +119,7 @@ export class RunQueue implements MessageSupplier {
   /** What is written once the loop has begun. */
   readonly #early: (() => void)[] = []
 
-  constructor(queue: MessageQueue, mode: QueueMode = 'oneAtATime') {
+  constructor(queue: MessageQueue, mode: QueueMode = plainDefaults.queueMode) {
     this.#queue = queue
     this.#mode = mode
   }

@@ -12,6 +12,7 @@ import type { EvaluationStrategy } from '../loop/parallel/strategies.ts'
 import type { Model } from '../types/model/model.ts'
 import type { Agent } from './agent.ts'
 import { toLoopConfig } from './agent-options.ts'
+import { givenSettings } from './effective-settings.ts'
 
 /** Who answers, and who chooses. */
 export interface ParallelModels extends Pick<ParallelOptions, 'limits'> {
@@ -53,7 +54,7 @@ const parallelModels = optionsOf<ParallelModels>({
 export async function parallel(agent: Agent, prompt: PromptInput, options: ParallelModels): Promise<ParallelResult> {
   checkOptions(options, parallelModels)
   if (agent.isStreaming) throw new AgentBusyError()
-  const { settings } = agent
+  const settings = givenSettings(agent)
   const { systemPrompt = '', session, tools, skills } = settings
   if (session !== undefined) {
     throw new ConfigError('invalidOption', 'parallel does not record sessions. Take an agent without one, or parallelLoop with a journal.')

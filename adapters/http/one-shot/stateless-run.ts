@@ -42,7 +42,7 @@ export function statelessRun(made: Agent, request: CallerRequest, rights: Caller
   if (request.responseFormat !== undefined && made.settings.responseFormat !== undefined) {
     refuseCaller({ message: 'This agent has a form of its own for its answers.', param: 'response_format', code: 'unsupported_parameter' })
   }
-  const { tools: own = [] } = made.settings
+  const { tools: own } = made.settings
   const theirs = request.tools.filter(({ name }) => !own.some((tool) => tool.name === name))
   const agent = made.with({ tools: [...own, ...theirs.map(asAgentTool)], ...withInstructions(made, request.instructions) })
   const { responseFormat, messages } = request

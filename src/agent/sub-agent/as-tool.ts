@@ -2,6 +2,7 @@ import { ConfigError } from '../../contract/errors.ts'
 import { definedFields } from '../../contract/json.ts'
 import { settingsIn } from '../../contract/model/request-settings.ts'
 import type { Agent } from '../agent.ts'
+import { givenSettings } from '../effective-settings.ts'
 import { type SubAgentOptions, SubAgentTool } from './sub-agent-tool.ts'
 
 /** What a sub-agent has that its agent does not say, and what it does otherwise. */
@@ -22,7 +23,9 @@ export type AsToolOptions = Pick<SubAgentOptions, 'name' | 'description'> & Part
  * const boss = new Agent({ model, tools: [asTool(researcher, { name: 'research', description: 'Looks things up.' })] })
  * ```
  */
-export function asTool({ settings }: Agent, options: AsToolOptions): SubAgentTool {
+export function asTool(agent: Agent, options: AsToolOptions): SubAgentTool {
+  // A task has defaults of its own.
+  const settings = givenSettings(agent)
   const { systemPrompt = settings.systemPrompt } = options
   if (typeof systemPrompt === 'function') {
     throw new ConfigError('invalidOption', 'The system prompt of this agent is a function. Give asTool a text: { systemPrompt }.')

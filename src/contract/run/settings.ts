@@ -1,3 +1,4 @@
+import { definedFields } from '../json.ts'
 import {
   aNumberFromZero,
   aPositiveNumber,
@@ -46,6 +47,15 @@ export const defaultMaxSameRefusals = 3
 /** The default of `maxContinuations`. */
 export const defaultMaxContinuations = 10
 
+/** Every limit that holds of these: what is left out has its default. */
+export function fullLimits(limits: Partial<ExecutionLimits> = {}): FullLimits {
+  const others = { maxSameRefusals: defaultMaxSameRefusals, maxContinuations: defaultMaxContinuations }
+  return { ...defaultLimits, ...others, ...definedFields(limits) }
+}
+
+/** Limits in which nothing that has a default is left out. */
+export type FullLimits = ExecutionLimits & Required<Pick<ExecutionLimits, 'maxSameRefusals' | 'maxContinuations'>>
+
 const reachedFields = {
   /** `budget`: one that the caller passed and that does not say more. */
   name: oneOf(...namesOf(limitFields), 'budget'),
@@ -81,6 +91,14 @@ export const defaultRetry: RetryConfig = {
   backoffMultiplier: 2,
   maxDelayMs: 30_000,
 }
+
+/** What a run does about failed calls: what is left out has its default. */
+export function fullRetry(retry: Partial<RetryConfig> = {}): RetryConfig {
+  return { ...defaultRetry, ...definedFields(retry) }
+}
+
+/** What holds of settings in one word or number, unless they were given. */
+export const plainDefaults = { cache: 'auto', repair: 0, toolExecution: 'parallel', queueMode: 'oneAtATime' } as const
 
 export const toolExecution = tagged('type', { parallel: {}, sequential: {}, batched: { size: wholeFrom(1) } })
 /** How the calls of one message are run. `batched` runs `size` at a time. A call that waits for a person holds back those of later steps. */

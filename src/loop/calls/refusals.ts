@@ -1,6 +1,6 @@
 import type { ToolCallContent } from '../../contract/message/content.ts'
 import { textOf } from '../../contract/message/message.ts'
-import { defaultMaxSameRefusals, type ExecutionLimits, type ReachedLimit } from '../../contract/run/settings.ts'
+import { type ExecutionLimits, fullLimits, type ReachedLimit } from '../../contract/run/settings.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 
 /** A refused call, and how many turns in a row it was refused in the same way. */
@@ -22,7 +22,7 @@ export class Refusals {
   #hasRun = false
 
   constructor(limits: Partial<ExecutionLimits> | false | undefined) {
-    this.#max = limits === false ? Number.POSITIVE_INFINITY : (limits?.maxSameRefusals ?? defaultMaxSameRefusals)
+    this.#max = limits === false ? Number.POSITIVE_INFINITY : fullLimits(limits).maxSameRefusals
   }
 
   /** `call` is answered with `result` and not run. */

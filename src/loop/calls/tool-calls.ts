@@ -4,6 +4,7 @@ import { ConfigError, errorText, JournalError, LoadError } from '../../contract/
 import type { JsonObject } from '../../contract/json.ts'
 import type { AnswerableCall } from '../../contract/message/message.ts'
 import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
+import { plainDefaults } from '../../contract/run/settings.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { ClientRun } from '../../types/tool/tool.ts'
 import { askClient, fitting } from '../ask/client-call.ts'
@@ -127,7 +128,7 @@ function holdBack(step: readonly PlannedCall[], { heldBack }: CallOutcome): Plan
 
 /** How many calls run at the same time. */
 function stepSize({ config }: LoopState, calls: number): number {
-  const { toolExecution = 'parallel' } = config
+  const { toolExecution = plainDefaults.toolExecution } = config
   const strategy = typeof toolExecution === 'string' ? { type: toolExecution } : toolExecution
   if (strategy.type === 'sequential') return 1
   if (strategy.type === 'batched') return strategy.size

@@ -2,10 +2,9 @@ import { lateChunk } from '../../base/late/late-chunk.ts'
 import { isContextOverflowText } from '../../base/text/overflow-text.ts'
 import { maxServerDelayMs, retryDelayMs, startTimer } from '../../base/timer.ts'
 import { asProviderError, ConfigError, callbackFailed, errorText, JournalError, ProviderError } from '../../contract/errors.ts'
-import { definedFields } from '../../contract/json.ts'
 import { type AssistantMessage, isEmptyAnswer } from '../../contract/message/message.ts'
 import { type Usage, usageBeyond } from '../../contract/model/usage.ts'
-import { defaultMaxContinuations, defaultRetry, type RetryConfig } from '../../contract/run/settings.ts'
+import { defaultRetry, fullLimits, fullRetry, type RetryConfig } from '../../contract/run/settings.ts'
 import { kindOf } from '../../contract/shape/json-fault.ts'
 import type { CredentialProvider } from '../../types/model/model.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
@@ -96,8 +95,7 @@ async function tryModel(loop: LoopState): Promise<ChargedAnswer> {
 }
 
 function retryOf({ config: { retry } }: LoopState): RetryConfig {
-  if (retry === undefined) return defaultRetry
-  return retry === false ? { ...defaultRetry, maxRetries: 0 } : { ...defaultRetry, ...definedFields(retry) }
+  return retry === false ? { ...defaultRetry, maxRetries: 0 } : fullRetry(retry)
 }
 
 /** What shows and records the requests of a run that asks for it. */
@@ -159,7 +157,7 @@ function charge(loop: LoopState, message: AssistantMessage | AssistantEntry, { p
 
 /** How often a paused answer is continued. */
 export function continuationsOf({ config: { limits } }: LoopState): number {
-  return limits === false ? Number.POSITIVE_INFINITY : (limits?.maxContinuations ?? defaultMaxContinuations)
+  return limits === false ? Number.POSITIVE_INFINITY : fullLimits(limits).maxContinuations
 }
 
 /** Throws for the first answer without content, which is tried again; says so of the next. */

@@ -3,6 +3,7 @@ import { callbackFailed } from '../../contract/errors.ts'
 import { toMessage } from '../../contract/message/history.ts'
 import { type AgentMessage, isLlmMessage, type Message, withId } from '../../contract/message/message.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
+import { plainDefaults } from '../../contract/run/settings.ts'
 import { kindOf } from '../../contract/shape/json-fault.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
@@ -37,7 +38,7 @@ export function deriveRequest(loop: LoopState): DerivedRequest | Promise<Derived
 function requestOf(loop: LoopState, messages: readonly Message[]): StreamRequest {
   const { config, turn } = loop
   const model = turn.model.config
-  const { cache = 'auto' } = config
+  const { cache = plainDefaults.cache } = config
   const request: StreamRequest = {
     model,
     systemPrompt: turn.systemPrompt,

@@ -1,4 +1,5 @@
 import { hasCallsToAnswer, shownContent, text, textOf, userMessage, withId } from '../../contract/message/message.ts'
+import { plainDefaults } from '../../contract/run/settings.ts'
 import type { RunEnding } from '../../types/run/run.ts'
 import { hookFailed, refusalOf } from '../hooks.ts'
 import { addNotice } from '../intake.ts'
@@ -95,7 +96,7 @@ export async function repairs(
   loop: LoopState,
   { message, results }: { message: AssistantEntry; results: readonly unknown[] },
 ): Promise<boolean> {
-  const { checkAnswer, repair = 0 } = loop.config
+  const { checkAnswer, repair = plainDefaults.repair } = loop.config
   const isFinal = message.stopReason === 'stop' && results.length === 0 && !loop.inputs.isWaiting
   if (checkAnswer === undefined || !isFinal || loop.repairs >= repair || loop.stop.aborted) return false
   const fault = await loop.stop.race(checkAnswer(message)).catch(() => undefined)

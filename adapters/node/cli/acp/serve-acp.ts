@@ -182,7 +182,7 @@ class Sessions {
     id = assistant.agent.sessionId
     try {
       const { tools, closers } = await connectServers(mcpServers, assistant.root, logger)
-      assistant.agent.setTools([...(assistant.agent.settings.tools ?? []), ...tools])
+      assistant.agent.setTools([...assistant.agent.settings.tools, ...tools])
       const session = new AcpSession(assistant, { client, capabilities: this.capabilities, closers })
       this.#open.set(id, session)
       return session

@@ -78,7 +78,7 @@ export const thinking: Command = {
     if (level !== '' && !isLevel(level))
       throw new ConfigError('invalidOption', `"${level}" is no level of thinking. Known: ${levels.join(', ')}.`)
     if (isLevel(level)) agent.configure({ thinking: level })
-    screen.line(screen.paint.plain(`  thinking: ${agent.settings.thinking ?? 'off'}`))
+    screen.line(screen.paint.plain(`  thinking: ${agent.settings.thinking ?? agent.settings.model.config.settings?.thinking ?? 'off'}`))
   },
 }
 
@@ -89,8 +89,8 @@ export const tools: Command = {
   isAnytime: true,
   run({ assistant: { agent }, screen }) {
     const { plain, paint } = screen.paint
-    if ((agent.settings.tools ?? []).length === 0) screen.line(paint('dim', '  none'))
-    for (const { name, description, needsApproval } of agent.settings.tools ?? []) {
+    if (agent.settings.tools.length === 0) screen.line(paint('dim', '  none'))
+    for (const { name, description, needsApproval } of agent.settings.tools) {
       const asks = needsApproval !== undefined && needsApproval !== false ? ' asks first' : ''
       const line = plain(`  ${name.padEnd(14)}${asks.padEnd(12)} ${description.split('\n', 1)[0] ?? ''}`)
       screen.line(cutTo(line, screen.width))
@@ -123,7 +123,7 @@ export const mcp: Command = {
     const { plain, paint } = screen.paint
     if (servers.length === 0) screen.line(paint('dim', '  none; an agent file names them: phi --config agent.toml'))
     for (const server of servers) {
-      const own = (agent.settings.tools ?? []).filter(({ name }) => name.startsWith(`${server}__`)).map(({ name }) => name)
+      const own = agent.settings.tools.filter(({ name }) => name.startsWith(`${server}__`)).map(({ name }) => name)
       screen.line(plain(`  ${server}: ${own.join(', ') || 'no tools'}`))
     }
   },

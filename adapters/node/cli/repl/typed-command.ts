@@ -12,7 +12,7 @@ const shownLines = 40
  * Rejects with `ConfigError` where the agent has no `bash`.
  */
 export async function runTyped(command: string, agent: Agent, screen: Screen, signal: AbortSignal): Promise<void> {
-  const bash = agent.settings.tools?.find(({ name }) => name === 'bash')
+  const bash = agent.settings.tools.find(({ name }) => name === 'bash')
   if (bash === undefined) throw new ConfigError('invalidOption', 'There is no bash here, so no command can be run.')
   const begun = performance.now()
   const { result, isError } = await outcomeOf(async () =>
