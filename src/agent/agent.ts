@@ -236,8 +236,8 @@ export class Agent<Output = unknown, Tools extends readonly AgentTool[] = readon
   }
 
   /**
-   * The settings of the next run: those that were given, and the defaults of the others, such as `limits`, `retry` and `toolExecution`. What the model
-   * decides, such as `thinking` and `maxTokens`, is there only if it was given; `settings.model.config` has what the model brings.
+   * Returns the settings of the next run: those that were given, and the defaults of the others, such as `limits`, `retry` and `toolExecution`. Settings
+   * that the model decides, such as `thinking` and `maxTokens`, appear only if they were given.
    */
   get settings(): Readonly<EffectiveSettings<Output>> {
     this.#effective ??= effectiveSettings(this.#settings)

@@ -18,8 +18,8 @@ type Defaulted = Required<
  * The settings that the next run of an agent has: those that were given, and the defaults of the others.
  *
  * - `limits` and `retry` have all their fields. They are `false` if they are switched off, `limits` also by `contextManagement: false`.
- * - What the model decides is there only if it was given: `thinking`, `maxTokens` and the other settings of requests, `contextConfig`. The model has its
- *   own in `settings.model.config`.
+ * - Settings that the model decides appear only if they were given: `thinking`, `maxTokens`, other request settings, `contextConfig`.
+ *   `settings.model.config` has those of the model.
  *
  * Source: docs/concepts/agent-and-run.md
  */

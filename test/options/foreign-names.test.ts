@@ -117,4 +117,21 @@ describe('a schema that JSON cannot hold', () => {
     expect(make).toThrow(instead)
     expect(make).toThrow(expect.objectContaining({ code: 'invalidTool', message: expect.not.stringContaining('zod 4.2') }))
   })
+
+  const dates: z.ZodType[] = [z.object({ at: z.date() }), z.array(z.coerce.date())]
+
+  it.each(dates)('is told so where it is a responseFormat, also of one prompt', async (responseFormat) => {
+    const told =
+      'responseFormat: the zod schema has no JSON Schema: Date cannot be represented in JSON Schema. A model sends JSON: take a text, such as z.iso.datetime().transform((text) => new Date(text)).'
+    for (const run of [new Agent({ model, responseFormat }).prompt('Hi.'), new Agent({ model }).prompt('Hi.', { responseFormat })]) {
+      const { status, error } = await run.result
+      expect([status, error?.code, error?.message]).toEqual(['error', 'invalidOption', expect.stringContaining(told)])
+    }
+  })
+
+  it('has dates in the output where the hint is followed', async () => {
+    const responseFormat = z.object({ at: z.iso.datetime().transform((text) => new Date(text)) })
+    const agent = new Agent({ model: scripted([{ text: '{"at":"2026-11-29T12:00:00Z"}' }]), responseFormat })
+    expect((await agent.prompt('When?').result).output).toEqual({ at: new Date('2026-11-29T12:00:00Z') })
+  })
 })

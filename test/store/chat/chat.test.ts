@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { remoteSession } from '../../../src/client/index.ts'
-import { Agent, type AgentOptions, defineTool, memorySessionStore } from '../../../src/index.ts'
+import { Agent, type AgentOptions, defineTool, memorySessionStore, resumeAgent } from '../../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
 import { type Chat, createChat, messageOf } from '../../../src/store/index.ts'
 import { patient } from '../../support/patience.ts'
@@ -284,4 +284,22 @@ it('is told how a run ends that was begun before anybody listened', async () => 
   stop()
   expect(await chat.actions.send('Hello again')).toBe(true)
   await vi.waitFor(() => expect(chat.getSnapshot().status).toBe('completed'), patient)
+})
+
+it('goes on after a reload in the middle of a response, with proceed()', async () => {
+  const store = memorySessionStore()
+  // The page is gone: nothing of its run comes any more.
+  const gate = vi.fn<() => Promise<void>>(() => new Promise(() => undefined)).mockResolvedValueOnce(undefined)
+  const model = scripted([{ text: 'One, two.' }], { chunkSize: 4, gate })
+  const lost = new Agent({ model, session: store, sessionId: 's' }).prompt('Count.')
+  await new Promise<void>((resolve) => lost.subscribe(({ type }) => type === 'messageUpdate' && resolve()))
+  const agent = await resumeAgent(store, 's', said([{ text: 'Three.' }]))
+  const chat = createChat(agent)
+  const stop = chat.subscribe(() => undefined)
+  expect(shown(chat)).toEqual(['user: Count.'])
+  expect(await chat.actions.proceed()).toBe(true)
+  await until(chat, 'completed')
+  expect(shown(chat)).toEqual(['user: Count.', 'assistant: Three.'])
+  stop()
+  lost.abort()
 })
