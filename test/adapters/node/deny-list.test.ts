@@ -169,7 +169,10 @@ printf 'rm -fr /' > x; sh x
 sh <<< 'rm -fr /'
 source <(echo rm -fr /)
 $(echo rm -fr /)
-X='rm -fr /'; eval "$X"`,
+X='rm -fr /'; eval "$X"
+export X='rm -fr /'; eval "$X"
+set -- rm -fr /; "$@"
+bash -c 'rm -fr "$1"' _ /`,
     'bash <<EOF\nrm -fr /\nEOF',
     'bash <<EOF\necho \\"; rm -fr /; echo \\"\nEOF',
     "cat > x.sh <<'EOF'\nrm -fr /\nEOF\nsh x.sh",

@@ -10,7 +10,7 @@ const silent = listOf(
 /** Programs that run nothing their words say, but may write them to their output. */
 const speaking = listOf(
   `echo printf cat head tail tac nl wc grep egrep fgrep cut tr uniq comm cmp diff ls dir stat file du df seq date basename dirname realpath
-  readlink which whereis whatis apropos uname whoami id tee base64 md5sum sha1sum sha256sum sha512sum jq export declare local readonly unset`,
+  readlink which whereis whatis apropos uname whoami id tee base64 md5sum sha1sum sha256sum sha512sum jq unset`,
 )
 
 /** What git does without running a word of its command line. */
