@@ -1,15 +1,16 @@
 import { expect, it } from 'vitest'
 import { Meter } from '../../adapters/node/cli/repl/meter.ts'
 import { promptTokens } from '../../playground/src/state/log/prompt-tokens.ts'
-import { Agent } from '../../src/index.ts'
+import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { reduce, restoredState } from '../../src/store/index.ts'
 
 it('an answer that its service paused fills the context with its last call alone, in the page and in phi', async () => {
   const first = { text: 'I look. ', stopReason: 'paused', usage: { input: 100, output: 10 } } as const
-  const agent = new Agent({ model: scripted([first, { text: 'It is so.', usage: { input: 130, output: 20 } }]) })
+  const session = memorySessionStore()
+  const agent = new Agent({ model: scripted([first, { text: 'It is so.', usage: { input: 130, output: 20 } }]), session })
   const meter = new Meter()
-  meter.begin(agent)
+  meter.begin(agent, [])
   let state = restoredState([])
   for await (const event of agent.prompt('Is it so?')) {
     meter.event(event)
@@ -17,6 +18,7 @@ it('an answer that its service paused fills the context with its last call alone
   }
   expect(state.usage).toMatchObject({ input: 230, output: 30 })
   expect([promptTokens(state), meter.context]).toEqual([150, 150])
-  meter.begin(agent)
+  meter.begin(agent, (await session.load(agent.sessionId)).loops)
   expect([promptTokens(restoredState(agent.messages)), meter.context]).toEqual([150, 150])
+  expect(meter.usage).toMatchObject({ input: 230, output: 30 })
 })

@@ -12,6 +12,7 @@ import {
 } from '@agentclientprotocol/sdk'
 import type { AgentEvent, AgentRun, RunResult } from '../../../../src/index.ts'
 import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
+import type { LoopRecord } from '../../../../src/session/index.ts'
 import { answerWithoutPage } from '../../../mcp/internal.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import type { ProposedChange } from '../changes/proposed-change.ts'
@@ -34,6 +35,8 @@ const modeWords = {
 export interface AcpSessionParts {
   client: AgentContext
   capabilities: ClientCapabilities
+  /** What is recorded of the session so far. */
+  loops: readonly LoopRecord[]
   /** Called when the conversation is closed. */
   closers: readonly (() => Promise<void>)[]
 }
@@ -49,16 +52,14 @@ export class AcpSession {
   /** What the editor was told last; in their order. */
   #told: Promise<void> = Promise.resolve()
   readonly #capabilities: ClientCapabilities
-  /** USD since the session was opened; no number once nobody knows. */
-  #spent = 0
   #run: AgentRun | undefined
 
-  constructor(assistant: Assistant, { client, capabilities, closers }: AcpSessionParts) {
+  constructor(assistant: Assistant, { client, capabilities, closers, loops }: AcpSessionParts) {
     this.#assistant = assistant
     this.#client = client
     this.#capabilities = capabilities
     this.#closers = closers
-    this.#meter.begin(assistant.agent)
+    this.#meter.begin(assistant.agent, loops)
   }
 
   get id(): string {
@@ -94,12 +95,13 @@ export class AcpSession {
     run.subscribe((event) => this.#event(run, event))
     try {
       const result = await run.result
-      this.#spent += result.costUsd ?? Number.NaN
+      const { contextWindow, cost } = agent.settings.model.config
+      const amount = this.#meter.costUsd(cost)
       this.#tell({
         sessionUpdate: 'usage_update',
         used: this.#meter.context,
-        size: agent.settings.model.config.contextWindow,
-        ...(Number.isFinite(this.#spent) && { cost: { amount: this.#spent, currency: 'USD' } }),
+        size: contextWindow,
+        ...(amount !== undefined && { cost: { amount, currency: 'USD' } }),
       })
       await this.#told
       return stopReasonOf(result)

@@ -13,6 +13,7 @@ import { ConfigError, type Logger, PhiError } from '../../../../src/index.ts'
 import type { CliArguments } from '../args.ts'
 import { openAssistant } from '../assistant/assistant.ts'
 import { latestSessions } from '../assistant/latest-sessions.ts'
+import { recordedLoops } from '../assistant/recorded-loops.ts'
 import { errorLine } from '../modes/error-line.ts'
 import { AcpSession } from './acp-session.ts'
 import { connectServers } from './editor-servers.ts'
@@ -183,7 +184,8 @@ class Sessions {
     try {
       const { tools, closers } = await connectServers(mcpServers, assistant.root, logger)
       assistant.agent.setTools([...assistant.agent.settings.tools, ...tools])
-      const session = new AcpSession(assistant, { client, capabilities: this.capabilities, closers })
+      const loops = await recordedLoops(assistant)
+      const session = new AcpSession(assistant, { client, capabilities: this.capabilities, closers, loops })
       this.#open.set(id, session)
       return session
     } catch (error) {

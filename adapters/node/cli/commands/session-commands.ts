@@ -3,6 +3,7 @@ import { type AgentMessage, ConfigError, textOf } from '../../../../src/index.ts
 import { isReport } from '../../../../src/internal.ts'
 import { childrenOf, exportSession, type LoopRecord, rootLoops, type Session, SessionError } from '../../../../src/session/index.ts'
 import { latestSessions, sessionLines } from '../assistant/latest-sessions.ts'
+import { recordedLoops } from '../assistant/recorded-loops.ts'
 import { shortCount } from '../render/figures.ts'
 import { showPast } from '../render/past-turns.ts'
 import type { Command, CommandHost } from './command.ts'
@@ -27,7 +28,7 @@ export const clear: Command = {
   isAnytime: false,
   async run({ assistant, meter, screen }) {
     await assistant.renew()
-    meter.begin(assistant.agent)
+    meter.begin(assistant.agent, [])
     screen.line(screen.paint.plain(`  new session ${assistant.agent.sessionId}`))
   },
 }
@@ -48,7 +49,7 @@ export const resume: Command = {
     const numbered = /^\d{1,2}$/.test(wanted) ? sessions[Number(wanted) - 1]?.summary.sessionId : wanted
     if (numbered === undefined) throw new ConfigError('invalidOption', `There is no session ${wanted} in the list; /resume shows it.`)
     const notes = await assistant.reopen(numbered)
-    meter.begin(assistant.agent)
+    meter.begin(assistant.agent, await recordedLoops(assistant))
     showPast(assistant.agent.messages, screen)
     screen.line(plain(`  session ${assistant.agent.sessionId}, ${assistant.agent.messages.length} messages`))
     for (const note of notes) screen.line(paint('yellow', `  ${note}`))

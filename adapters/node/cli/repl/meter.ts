@@ -1,6 +1,7 @@
 import { combineUsage, contextTokensOf, emptyUsage } from '../../../../src/context/index.ts'
 import { type Agent, type AgentEvent, type CostConfig, estimatedCost, type Usage } from '../../../../src/index.ts'
 import { hasRates, usageBeyond } from '../../../../src/internal.ts'
+import type { LoopRecord } from '../../../../src/session/index.ts'
 import { dollars } from '../render/figures.ts'
 
 /** What a session has used, and how full the model's window is. */
@@ -16,15 +17,31 @@ export class Meter {
   #running: Usage[] = []
   #context = 0
 
-  /** Begins with what `agent` has said so far. */
-  begin({ messages }: Pick<Agent, 'messages'>): void {
-    this.#answers = messages.flatMap((message) => (message.role === 'assistant' ? [message.usage] : []))
-    this.#usage = this.#answers.reduce(combineUsage, emptyUsage())
+  /**
+   * Begins with what the loops of the session have used, as its log has them: messages that were taken back are gone from the history, and what they cost is
+   * spent all the same.
+   */
+  begin(agent: Pick<Agent, 'messages' | 'lastLoopId' | 'currentRun'>, loops: readonly LoopRecord[]): void {
+    this.#usage = emptyUsage()
     this.#spent = 0
+    this.#answers = []
     this.#beside = emptyUsage()
     this.#running = []
-    const last = this.#answers.at(-1)
-    this.#context = last === undefined ? 0 : contextTokensOf(last)
+    for (const loop of loops) this.#add(loop, agent.currentRun !== undefined && loop.loopId === agent.lastLoopId)
+    this.tookBack(agent)
+  }
+
+  #add({ usage, costUsd, messages }: LoopRecord, isOn: boolean): void {
+    this.#usage = combineUsage(this.#usage, usage)
+    if (costUsd !== undefined) {
+      this.#spent += costUsd
+      return
+    }
+    const answers = messages.flatMap((message) => (message.role === 'assistant' ? [message.usage] : []))
+    const known = isOn ? this.#running : this.#answers
+    known.push(...answers)
+    // The end of a run that is on says what it used beside its answers.
+    if (!isOn) this.#beside = combineUsage(this.#beside, usageBeyond(usage, answers.reduce(combineUsage, emptyUsage())))
   }
 
   /** Goes on after messages of `agent` were taken back: the context is smaller, and what was spent stays spent. */
@@ -63,12 +80,18 @@ export class Meter {
     return this.#context
   }
 
-  /** What all of it costs, `$0.0042`; at `prices` where no run has said it; `undefined` where nobody knows. What is beside the answers then counts as short prompts. */
-  cost(prices: CostConfig): string | undefined {
-    if (!hasRates({ cost: prices }) && this.#spent === 0) return undefined
-    const { tiers: _, ...short } = prices
+  /** What all of it costs in USD; at `prices` if no run has said it; `undefined` if a part has no price. What is beside the answers then counts as short prompts. */
+  costUsd(prices: CostConfig): number | undefined {
     const answers = [...this.#answers, ...this.#running]
-    return dollars(answers.reduce((sum, usage) => sum + estimatedCost(usage, prices), this.#spent + estimatedCost(this.#beside, short)))
+    if (!hasRates({ cost: prices }) && (this.#spent === 0 || answers.length > 0)) return undefined
+    const { tiers: _, ...short } = prices
+    return answers.reduce((sum, usage) => sum + estimatedCost(usage, prices), this.#spent + estimatedCost(this.#beside, short))
+  }
+
+  /** The cost as people read it, `$0.0042`. */
+  cost(prices: CostConfig): string | undefined {
+    const costUsd = this.costUsd(prices)
+    return costUsd === undefined ? undefined : dollars(costUsd)
   }
 
   /** Model, context and cost, as the prompt line shows them; on narrow screens the model's name is left out. */

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { type AgentEvent, type AgentRun, ConfigError, type MessageInput } from '../../../../src/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import { OneShots } from '../assistant/one-shots.ts'
+import { recordedLoops } from '../assistant/recorded-loops.ts'
 import type { CommandHost } from '../commands/command.ts'
 import { runCommand } from '../commands/commands.ts'
 import { openingPrompt } from '../demo/demo-model.ts'
@@ -104,6 +105,7 @@ class Repl implements LineListener, CommandHost, RunsListener {
     try {
       // A conversation that is shown again is shown in its colours; else they are loaded once the prompt stands.
       if (this.assistant.agent.messages.length > 0) await loadColours(this.screen.paint)
+      this.meter.begin(this.assistant.agent, await recordedLoops(this.assistant))
       this.#welcome()
       return await this.#ended
     } finally {
@@ -126,7 +128,6 @@ class Repl implements LineListener, CommandHost, RunsListener {
     for (const note of notes) this.screen.say('yellow', note)
     this.screen.title(`phi · ${basename(root)}`)
     this.screen.askBackground()
-    this.meter.begin(agent)
     this.assistant.onAgent = () => this.#runs.follow(this.assistant.agent)
     this.#runs.follow(agent)
     if (agent.messages.length > 0) {

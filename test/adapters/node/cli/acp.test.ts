@@ -4,7 +4,7 @@ import type { McpServer, SessionUpdate } from '@agentclientprotocol/sdk'
 import { describe, expect, it, vi } from 'vitest'
 import { patient } from '../../../support/patience.ts'
 import { directory, environment, piped } from './command.ts'
-import { type EditorOptions, editorWith, on, text } from './editor.ts'
+import { type Editor, type EditorOptions, editorWith, on, text } from './editor.ts'
 import { calling, modelServer, saidIn } from './model-server.ts'
 
 const textIn = (updates: readonly SessionUpdate[]): string =>
@@ -42,6 +42,25 @@ describe('phi acp', () => {
     expect(editor.updates.at(-1)).toMatchObject({ sessionUpdate: 'usage_update', size: 128_000 })
     expect(readFileSync(file, 'utf8')).toBe('edited\n')
     expect(editor.open.get(file)).toBe('edited\n')
+  })
+
+  it('tells the cost of the whole session after it was loaded again', async () => {
+    const cwd = directory()
+    const { env } = await modelServer(({ attempt }) => ({ text: [`ok ${attempt}`] }))
+    const shared = { env: environment(env), cwd, args: ['--model', 'openai/gpt-5.1', '--no-sandbox'] }
+    const costs = ({ updates }: Editor) =>
+      updates.flatMap((update) => (update.sessionUpdate === 'usage_update' ? [update.cost?.amount ?? 0] : []))
+    const before = await editorWith(shared)
+    const { sessionId } = await before.connection.agent.request(on.session.new, { cwd, mcpServers: [] })
+    await before.connection.agent.request(on.session.prompt, { sessionId, prompt: text('one') })
+    await before.connection.agent.request(on.session.close, { sessionId })
+
+    const after = await editorWith(shared)
+    await after.connection.agent.request(on.session.load, { sessionId, cwd, mcpServers: [] })
+    await after.connection.agent.request(on.session.prompt, { sessionId, prompt: text('two') })
+    const [one = 0] = costs(before)
+    expect(one).toBeGreaterThan(0)
+    expect(costs(after)).toEqual([expect.closeTo(2 * one, 10)])
   })
 
   it('opens an agent file, whose tools ask as well', async () => {

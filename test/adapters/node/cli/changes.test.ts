@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { directory, environment, piped } from './command.ts'
 import { calling, modelServer, saidIn } from './model-server.ts'
-import { inTerminal, pty } from './terminal.ts'
+import { inTerminal, pty, type Terminal } from './terminal.ts'
 
 const enter = '\r'
 const args = ['--model', 'openai/test', '--no-sandbox']
@@ -290,6 +290,41 @@ describe.skipIf(pty === undefined)('what was done', () => {
     await phi.shows(/taken back[\s\S]*› fix the bug$/)
     expect(before).toMatch(/^[1-9]/)
     expect(await totals()).toBe(before)
+  })
+
+  it('counts what was spent on messages taken back after --resume and /resume', async () => {
+    const { env } = await playing()
+    const shared = { env: environment(env), cwd: directory() }
+    const priced = ['--model', 'openai/gpt-5.1', '--no-sandbox']
+    const totals = async (phi: Terminal) => {
+      phi.type(`\x15/usage${enter}`)
+      await phi.shows(/\/usage\n(?:(?!\/usage)[\s\S])*cost +\$\S+\n[^\n]*› $/)
+      const shown = phi.screen.text.slice(phi.screen.text.lastIndexOf('/usage'))
+      return [/^ +input +(\S+)/m.exec(shown)?.[1], /^ +output +(\S+)/m.exec(shown)?.[1], /^ +cost +(\S+)/m.exec(shown)?.[1]]
+    }
+    const first = inTerminal([...priced, 'fix the bug'], shared)
+    await first.shows('[done')
+    const spentOnOne = await totals(first)
+    first.type(`/undo${enter}`)
+    await first.shows(/taken back[\s\S]*› fix the bug$/)
+    first.type(` well${enter}`)
+    await first.shows(/ok 2[\s\S]*\[done/)
+    const spent = await totals(first)
+    first.type('\x04')
+    await first.ended
+
+    const resumed = inTerminal([...priced, '--resume'], shared)
+    await resumed.shows('Going on with session')
+    const afterStart = await totals(resumed)
+    const afterCommand = async () => {
+      resumed.type(`/clear${enter}`)
+      await resumed.shows('new session')
+      resumed.type(`/resume 1${enter}`)
+      await resumed.shows(/› \/resume 1[\s\S]*ok 2[\s\S]*› $/)
+      return totals(resumed)
+    }
+    expect(spent).not.toEqual(spentOnOne)
+    expect({ afterStart, afterCommand: await afterCommand() }).toEqual({ afterStart: spent, afterCommand: spent })
   })
 
   it('leaves alone what somebody else has changed since', async () => {
