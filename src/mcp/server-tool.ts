@@ -91,7 +91,7 @@ async function callServer(info: McpTool, args: JsonObject, ctx: ToolContext, set
   ctx.signal.addEventListener('abort', abort, { once: true })
   let expired: ToolError | undefined
   const clock = new CallClock(limits, (limit) => {
-    expired = expiredError(limit, limits)
+    expired = expiredError(limit, setting)
     call.abort(expired.message)
   })
   const { name, inputSchema = { type: 'object' } } = info
@@ -126,8 +126,8 @@ function callOptions(
   const onprogress = (progress: McpProgress) => {
     if (resetTimeoutOnProgress) {
       clock.reset()
-      // The loop keeps a clock of its own; one that goes on starts anew.
-      ctx.pauseTimeout?.()()
+      // The loop keeps a clock of its own.
+      ctx.restartTimeout?.()
     }
     tell(progress)
   }
@@ -146,11 +146,11 @@ function callOptions(
   }
 }
 
-function expiredError(limit: ExpiredLimit, limits: CallLimits): ToolError {
+function expiredError(limit: ExpiredLimit, { limits, resetTimeoutOnProgress }: ToolSetting): ToolError {
   const what =
-    limit === 'timeoutMs'
+    limit === 'timeoutMs' && resetTimeoutOnProgress
       ? `The MCP server sent neither a result nor progress within ${limits.timeoutMs} ms`
-      : `The MCP server did not finish within ${limits.totalTimeoutMs} ms, although it sent progress`
+      : `The MCP server did not finish within ${limits[limit]} ms${resetTimeoutOnProgress ? ', although it sent progress' : ''}`
   return new ToolError('timeout', `${what}: the call timed out and was cancelled. Whether it was carried out is not known.`)
 }
 

@@ -144,6 +144,7 @@ class RunningCall implements CallInRun {
         this.#emit({ type: 'progressMessage', toolCallId, toolName, text: typeof line === 'string' ? line : errorText(line) }),
       requestInput: (question, signal) => this.questions.input(question, signal),
       pauseTimeout: () => this.#pauseClock(),
+      restartTimeout: () => this.#restartClock(),
       childEvent: (event) => {
         checkChildEvent(event)
         this.#emit({ type: 'childEvent', toolCallId, toolName, event })
@@ -204,6 +205,12 @@ class RunningCall implements CallInRun {
     if (timeoutMs !== undefined) this.#stopTimer = startTimer(timeoutMs, () => this.stop.abort(timeout(timeoutMs)))
   }
 
+  #restartClock(): void {
+    if (this.#asking > 0 || this.#isOver || this.stop.aborted) return
+    this.#stopTimer?.()
+    this.#startClock()
+  }
+
   /** The clock starts anew, once nobody is asked any more. */
   #pauseClock(): () => void {
     let isPaused = true
@@ -213,7 +220,7 @@ class RunningCall implements CallInRun {
       if (!isPaused) return
       isPaused = false
       this.#asking -= 1
-      if (this.#asking === 0 && !this.#isOver && !this.stop.aborted) this.#startClock()
+      this.#restartClock()
     }
   }
 

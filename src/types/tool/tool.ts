@@ -48,6 +48,8 @@ export interface ToolContext {
    * outside of a run.
    */
   pauseTimeout?(): () => void
+  /** Starts the clock of the call anew, as for work that has just made progress; nothing while it stands still. Absent outside of a run. */
+  restartTimeout?(): void
   /** Passes on an event of a loop that this call started, as a `childEvent` of the run. */
   childEvent(event: AgentEvent): void
   /** What goes on beside the run: a call may leave something there when it ends. Absent outside of a run. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { SubAgentTool } from '../../../src/agent/index.ts'
 import { Agent, type AgentEvent, type InputAnswer, type ToolContext } from '../../../src/index.ts'
 import type { InputQuestion } from '../../../src/loop/index.ts'
@@ -67,6 +67,33 @@ describe('a running call asks a person', () => {
     )
     const { events } = await play([call('travel'), { text: 'done' }], { tools: [waiting] })
     expect(resultsOf(events)).toEqual(['Tool exceeded timeout of 20ms'])
+  })
+
+  it('starts the clock of a call anew with restartTimeout, but not while somebody is asked', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+    const passed: string[] = []
+    const waiting = tool(
+      'travel',
+      async (_args, { pauseTimeout, restartTimeout, signal }) => {
+        await later(15)
+        restartTimeout?.()
+        await later(15)
+        passed.push(signal.aborted ? 'too late' : 'restarted')
+        const goOn = pauseTimeout?.()
+        restartTimeout?.()
+        await later(60)
+        passed.push(signal.aborted ? 'too late' : 'paused')
+        goOn?.()
+        return new Promise<string>(() => undefined)
+      },
+      { timeoutMs: 20 },
+    )
+    const played = play([call('travel'), { text: 'done' }], { tools: [waiting] })
+    await vi.advanceTimersByTimeAsync(200)
+    expect(resultsOf((await played).events)).toEqual(['Tool exceeded timeout of 20ms'])
+    expect(passed).toEqual(['restarted', 'paused'])
   })
 
   it('an abort withdraws the question before the call ends, and no answer is taken any more', async () => {
