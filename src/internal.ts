@@ -25,7 +25,7 @@ export { hasHalf, headOf, isHighSurrogate, shortened } from './base/text/whole-c
 export { retryDelayMs, startTimer, timerMs } from './base/timer.ts'
 export { errorText } from './contract/errors.ts'
 export { randomHex, toHex } from './contract/hex.ts'
-export { fieldIn, isJsonObject, isObject, ownOf } from './contract/json.ts'
+export { definedFields, fieldIn, isJsonObject, isObject, ownOf } from './contract/json.ts'
 export { mediaName, wordsOf } from './contract/message/block-words.ts'
 export { clientBlock } from './contract/message/client-block.ts'
 export { isMedia, type MediaContent } from './contract/message/content.ts'

@@ -151,7 +151,7 @@ const expected: Record<string, string> = {
     ToolPlace ToolsSection TrustRequest`,
   './mcp': `
     McpError isLoopbackHost isPrivateHost mcpInstructions mcpTools
-    McpCallOptions McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange
+    McpCallOptions McpCallTimeouts McpClientLike McpErrorCode McpProgress McpRequestOptions McpResultSchema McpTool McpToolAnnotations McpToolChange
     McpToolSet McpToolsOptions ModelContextLike ModelContextTool webMcpClient`,
   './client': `
     RemoteError remoteSession runClientTools

@@ -1,6 +1,6 @@
 import { aLogger, aModel, aSkillSet, aStore, aWorkspace, someTools } from '../base/port-kinds.ts'
 import { aFlag, aFunction, anything, either, options as optionsOf, recordOf, type Shape } from '../contract/shape/shape.ts'
-import type { McpToolSet } from '../mcp/index.ts'
+import type { McpCallTimeouts, McpToolSet } from '../mcp/index.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Model } from '../types/model/model.ts'
 import type { HookScripts, LoopHooks } from '../types/run/turn.ts'
@@ -25,18 +25,19 @@ export interface ToolPlace extends AgentPlace {
 }
 
 /** An MCP server that a file names, its variables filled in. */
-export type McpServerConfig = { name: string; include?: readonly string[]; timeoutMs?: number } & (
-  | {
-      transport: 'stdio'
-      command: string
-      args: readonly string[]
-      env: Readonly<Record<string, string>>
-      cwd: string
-      /** Folders, relative to `cwd` and within it, that it is told to keep to. */
-      roots?: readonly string[]
-    }
-  | { transport: 'http'; url: string; headers: Readonly<Record<string, string>> }
-)
+export type McpServerConfig = { name: string; include?: readonly string[] } & McpCallTimeouts &
+  (
+    | {
+        transport: 'stdio'
+        command: string
+        args: readonly string[]
+        env: Readonly<Record<string, string>>
+        cwd: string
+        /** Folders, relative to `cwd` and within it, that it is told to keep to. */
+        roots?: readonly string[]
+      }
+    | { transport: 'http'; url: string; headers: Readonly<Record<string, string>> }
+  )
 
 /**
  * Something that a file may not do on its own word: run a script or a server, read or work outside of the workspace, fetch from hosts that it names, or send

@@ -11,5 +11,5 @@ export type {
 } from './client-like.ts'
 export { mcpInstructions } from './instructions.ts'
 export { McpError, type McpErrorCode } from './mcp-error.ts'
-export { type McpToolChange, type McpToolSet, type McpToolsOptions, mcpTools } from './tool-set.ts'
+export { type McpCallTimeouts, type McpToolChange, type McpToolSet, type McpToolsOptions, mcpTools } from './tool-set.ts'
 export { type ModelContextLike, type ModelContextTool, webMcpClient } from './web-mcp-client.ts'

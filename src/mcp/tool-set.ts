@@ -14,6 +14,7 @@ import {
   either,
   kind,
   listOf,
+  type OptionTable,
   options as optionsOf,
   withMethods,
 } from '../contract/shape/shape.ts'
@@ -50,18 +51,22 @@ function toolName(prefix: string | undefined, name: string): string {
   return `${kept.slice(0, 51)}_${sha256(JSON.stringify(whole)).slice(0, 12)}`
 }
 
-/** Which tools of a server an agent gets, and on what terms. */
-export interface McpToolsOptions {
-  /** Stands before every name, as `{prefix}__{name}`: 1 to 32 letters, digits, "-" and single "_". Give each server one. Default: none. */
-  prefix?: string
-  /** Names, as the server calls them, or a test. Default: all. */
-  include?: readonly string[] | ((tool: McpTool) => boolean)
+/** How long a call of a server may take. */
+export interface McpCallTimeouts {
   /** Milliseconds for a call, and for a page of the list. Default 30,000. */
   timeoutMs?: number
   /** Whether progress that the server sends starts the time of a call anew. Default true. */
   resetTimeoutOnProgress?: boolean
   /** Milliseconds for a whole call, whatever progress it makes. Default 600,000, or `timeoutMs` if that is more. */
   totalTimeoutMs?: number
+}
+
+/** Which tools of a server an agent gets, and on what terms. */
+export interface McpToolsOptions extends McpCallTimeouts {
+  /** Stands before every name, as `{prefix}__{name}`: 1 to 32 letters, digits, "-" and single "_". Give each server one. Default: none. */
+  prefix?: string
+  /** Names, as the server calls them, or a test. Default: all. */
+  include?: readonly string[] | ((tool: McpTool) => boolean)
   /** Whether a person is asked before a call; wins over what the server says. Default: where the server says that a tool is destructive. */
   needsApproval?: boolean | ((tool: McpTool, args: JsonObject) => boolean | Promise<boolean>)
   /** Told what is left to the server, what is left out, and what changed. Default: silence. */
@@ -93,14 +98,18 @@ export interface McpToolSet extends ReadonlyArray<AgentTool>, AsyncDisposable {
 /** Milliseconds for a call of a server. */
 export const defaultCallMs = 30_000
 /** Milliseconds for a call that makes progress. */
-const defaultTotalMs = 600_000
+export const defaultTotalMs = 600_000
+
+const callTimeouts: OptionTable<McpCallTimeouts> = {
+  timeoutMs: aPositiveNumber,
+  resetTimeoutOnProgress: aFlag,
+  totalTimeoutMs: aPositiveNumber,
+}
 
 const mcpToolsOptions = optionsOf<McpToolsOptions>({
   prefix: kind(prefixWords, (value) => typeof value === 'string' && legalPrefix.test(value)),
   include: either(listOf(aText), aFunction),
-  timeoutMs: aPositiveNumber,
-  resetTimeoutOnProgress: aFlag,
-  totalTimeoutMs: aPositiveNumber,
+  ...callTimeouts,
   needsApproval: either(aFlag, aFunction),
   logger: aLogger,
 })

@@ -161,6 +161,8 @@ url = "https://mcp.test/"
 headers = { a = "b" }
 include = ["x"]
 timeout_secs = 2
+reset_timeout_on_progress = false
+total_timeout_secs = 5
 [[tools.instances]]
 name = "files"
 [tools.instances.config]
@@ -185,9 +187,10 @@ config = { command = "never" }
     const closed: string[] = []
     const asked: McpServerConfig[] = []
     const agent = await agentOf(text, hostWith(closed, asked))
+    const ofCalls = { timeoutMs: 2000, resetTimeoutOnProgress: false, totalTimeoutMs: 5000 }
     expect(asked).toEqual([
       { name: 'files', transport: 'stdio', command: 'server', args: ['--here'], env: { TOKEN: 't' }, cwd: '.' },
-      { name: 'web', transport: 'http', url: 'https://mcp.test/', headers: { a: 'b' }, include: ['x'], timeoutMs: 2000 },
+      { name: 'web', transport: 'http', url: 'https://mcp.test/', headers: { a: 'b' }, include: ['x'], ...ofCalls },
     ])
     expect(agent.settings.tools?.map(({ name }) => name)).toEqual(['files__x', 'web__x'])
     await agent.close()
@@ -223,6 +226,17 @@ config = { command = "never" }
       })
     }
     expect(await refusal(roots('["."]', 'url = "https://mcp.test/"'), hostWith([]))).toMatchObject({ field: 'mcp.servers[0].roots' })
+  })
+
+  it('rejects limits of a call that no call can keep', async () => {
+    const server = `${provider}[[mcp.servers]]\nname = "web"\nurl = "https://mcp.test/"\n`
+    for (const [key, value] of [
+      ['total_timeout_secs', '0'],
+      ['total_timeout_secs', '"5"'],
+      ['reset_timeout_on_progress', '1'],
+    ]) {
+      expect(await refusal(`${server}${key} = ${value}\n`, hostWith([]))).toMatchObject({ field: `mcp.servers[0].${key}` })
+    }
   })
 
   it('are shared by the agents of a file, and closed with the last of them', async () => {

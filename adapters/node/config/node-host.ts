@@ -5,7 +5,18 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ConfigHost, McpServerConfig, ToolPlace } from '../../../src/config/index.ts'
 import { type AgentTool, ConfigError, type Logger } from '../../../src/index.ts'
-import { aFlag, aFunction, anything, aText, either, options as optionsOf, type Shape, someTools, utf8In } from '../../../src/internal.ts'
+import {
+  aFlag,
+  aFunction,
+  anything,
+  aText,
+  definedFields,
+  either,
+  options as optionsOf,
+  type Shape,
+  someTools,
+  utf8In,
+} from '../../../src/internal.ts'
 import type { HookScripts, LoopHooks } from '../../../src/loop/index.ts'
 import type { McpToolSet } from '../../../src/mcp/index.ts'
 import type { Workspace } from '../../../src/tools/index.ts'
@@ -150,7 +161,7 @@ async function connect(
   snapshot: CodeSnapshot,
   { fetch, logger, onElicit }: Connecting,
 ): Promise<McpToolSet> {
-  const { name, include, timeoutMs } = server
+  const { name, include, timeoutMs, resetTimeoutOnProgress, totalTimeoutMs } = server
   const log = logger ? { logger } : {}
   const shared = { ...log, ...(onElicit !== undefined && { onElicit }) }
   const client = await connectTo(server, root, snapshot, { ...shared, ...(fetch !== undefined && { fetch }) })
@@ -159,8 +170,7 @@ async function connect(
     return await mcpTools(client, {
       ...log,
       prefix: name,
-      ...(include !== undefined && { include }),
-      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...definedFields({ include, timeoutMs, resetTimeoutOnProgress, totalTimeoutMs }),
     })
   } catch (error) {
     await client.close()

@@ -1,3 +1,4 @@
+import { definedFields } from '../../contract/json.ts'
 import { mcpInstructions } from '../../mcp/instructions.ts'
 import { legalPrefix, type McpToolSet, prefixWords } from '../../mcp/tool-set.ts'
 import { invalidField, needs, type Path } from '../config-error.ts'
@@ -58,10 +59,10 @@ async function connected(build: Build, place: AgentPlace): Promise<ConnectedServ
 }
 
 function serverOf(section: McpServerSection, path: Path, place: AgentPlace): McpServerConfig {
-  const { name, command, args = [], env = {}, url, headers = {}, include, timeout_secs, roots } = section
+  const { name, command, args = [], env = {}, url, headers = {}, roots } = section
   const namePath = path.at(-1) === 'config' ? [...path.slice(0, -1), 'name'] : [...path, 'name']
   if (!legalPrefix.test(name)) throw invalidField(namePath, name, prefixWords)
-  const shared = { name, ...(include !== undefined && { include }), ...(timeout_secs !== undefined && { timeoutMs: timeout_secs * 1000 }) }
+  const shared = { name, ...definedFields(toolTermsOf(section)) }
   const transport = section.transport?.toLowerCase() ?? (command === undefined ? 'http' : 'stdio')
   if (transport === 'stdio') {
     if (command === undefined) throw invalidField([...path, 'command'], command, 'a program, for transport "stdio"')
@@ -76,3 +77,14 @@ function serverOf(section: McpServerSection, path: Path, place: AgentPlace): Mcp
   if (roots !== undefined) throw invalidField([...path, 'roots'], roots, 'nothing: it is for transport "stdio"')
   return { ...shared, transport: 'http', url, headers }
 }
+
+function toolTermsOf({ include, timeout_secs, reset_timeout_on_progress, total_timeout_secs }: McpServerSection) {
+  return {
+    include,
+    timeoutMs: inMs(timeout_secs),
+    resetTimeoutOnProgress: reset_timeout_on_progress,
+    totalTimeoutMs: inMs(total_timeout_secs),
+  }
+}
+
+const inMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1000)

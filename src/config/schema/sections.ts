@@ -12,7 +12,7 @@ import {
 } from '../../contract/run/settings.ts'
 import { sessionScope } from '../../contract/session/session.ts'
 import { type FieldsOf, tagsOf } from '../../contract/shape/shape.ts'
-import { defaultCallMs } from '../../mcp/tool-set.ts'
+import { defaultCallMs, defaultTotalMs } from '../../mcp/tool-set.ts'
 import { defaultMediaTimeoutMs } from '../../media/fetch-media.ts'
 import { priorityWord } from '../../providers/compose/limiter.ts'
 import { flag, instances, number, record, required, setting, table, tables, text, texts, whole, wholeOrWord, word } from './key-table.ts'
@@ -116,6 +116,10 @@ const connection = {
   headers: record('http: sent with every request.'),
   include: texts('Names of tools, as the server calls them.', { fallback: 'all' }),
   timeout_secs: number(0.001, 'Seconds for a call.', { fallback: defaultCallMs / 1000 }),
+  reset_timeout_on_progress: flag('Whether progress that it reports starts the time of a call anew.', { fallback: '`true`' }),
+  total_timeout_secs: number(0.001, 'Seconds for a whole call, whatever progress it makes.', {
+    fallback: `${defaultTotalMs / 1000}, or \`timeout_secs\` if that is more`,
+  }),
   roots: texts('stdio: folders that it is told to keep to, within the one that the agent works in.', { fallback: 'none' }),
   instructions: flag('Whether the system prompt holds what it says of how its tools are used.', { fallback: '`false`' }),
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfigFile } from '../../../../adapters/node/config/index.ts'
 import { agentFromConfig, agentsFromConfig, type TrustRequest } from '../../../../src/config/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
+import { context } from '../../../tools/context.ts'
 
 let root = ''
 let outside = ''
@@ -30,6 +31,29 @@ function put(path: string, text: string | Uint8Array): string {
 }
 
 const provider = '[provider]\nmodel = "m"\napi_key = "k"\n'
+
+/** Speaks as much MCP as it takes to be called; a call reports progress until it is cancelled. */
+const busyServer = `
+import { createInterface } from 'node:readline'
+const tool = { name: 'act', inputSchema: { type: 'object', properties: {} } }
+const results = {
+  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'busy', version: '1' } }),
+  'tools/list': () => ({ tools: [tool] }),
+}
+const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }))
+let at = 0
+let timer
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line)
+  if (method === 'notifications/cancelled') clearInterval(timer)
+  if (method !== 'tools/call') {
+    if (id !== undefined) send({ id, result: results[method]?.(params) ?? {} })
+    continue
+  }
+  const { progressToken } = params._meta
+  timer = setInterval(() => send({ method: 'notifications/progress', params: { progressToken, progress: ++at } }), 20)
+}
+`
 
 describe('a configuration file', () => {
   it('is read in the format of its extension', async () => {
@@ -125,6 +149,21 @@ name = "b"`
     expect(a?.settings.tools?.map(({ name }) => name)).toEqual(['files__read_text_file'])
     await a?.close()
     await b?.close()
+  })
+
+  it.each([
+    ['timeout_secs = 0.3\nreset_timeout_on_progress = false', 'did not finish within 300 ms'],
+    ['total_timeout_secs = 0.3', 'did not finish within 300 ms'],
+    ['timeout_secs = 0.3\nreset_timeout_on_progress = false\ntotal_timeout_secs = 600', 'did not finish within 300 ms'],
+  ])('ends a call of a server that reports progress without end: %s', async (limits, words) => {
+    put('busy.mjs', busyServer)
+    const place = `command = ${JSON.stringify(process.execPath)}\nargs = ["busy.mjs"]`
+    const text = `${provider}[[mcp.servers]]\nname = "busy"\n${place}\n${limits}\n`
+    const { config, host } = await loadConfigFile(put('busy.toml', text), { root, trust: true })
+    const agent = await agentFromConfig(config, { ...host, createModel: () => scripted([]) })
+    const [tool] = agent.settings.tools ?? []
+    await expect(tool?.execute({}, context())).rejects.toThrow(words)
+    await agent.close()
   })
 
   it('tells its servers which folders the file names as roots, and the model how they are used', async () => {
