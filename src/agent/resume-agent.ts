@@ -1,4 +1,5 @@
 import { logWarning } from '../base/log-warning.ts'
+import { checkStore } from '../base/port-kinds.ts'
 import { SessionError } from '../contract/errors.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aFlag, aText, options as optionsOf } from '../contract/shape/shape.ts'
@@ -38,6 +39,7 @@ export async function resumeAgent<Output = unknown>(
   sessionId: string,
   options: ResumeOptions<Output>,
 ): Promise<Agent<Output>> {
+  checkStore(store, 'journal', 'open', 'tail')
   checkOptions(options, resumeOptions)
   const { loopId, create = false, ...settings } = options
   const tail = await store.tail(sessionId).catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import { fieldIn } from '../contract/json.ts'
 import type { ModelConfig } from '../contract/model/model-config.ts'
 import { costConfig } from '../contract/model/usage.ts'
+import { checkOptions } from '../contract/shape/read.ts'
 import {
   aNumberFromZero,
   aText,
@@ -26,12 +27,15 @@ export const aLogger: Shape = {
   expected: 'a logger, with warn(), or false for silence',
 }
 export const aJournal: Shape = withMethods('a journal', 'append')
-export const aStore: Shape = withMethods(
-  'a session store, such as fileSessionStore("./sessions") of phi-core/adapters/node',
-  'journal',
-  'open',
-  'tail',
-)
+/** A session store, of which these methods are needed. */
+export const storeWith = (...methods: readonly string[]): Shape =>
+  withMethods('a session store, such as fileSessionStore("./sessions") of phi-core/adapters/node, or memorySessionStore()', ...methods)
+export const aStore: Shape = storeWith('journal', 'open', 'tail')
+
+/** Throws `ConfigError` `invalidOption` for a `store` without one of these methods: a path, or nothing at all. */
+export function checkStore(store: unknown, ...methods: readonly string[]): void {
+  checkOptions(store, storeWith(...methods), 'store')
+}
 export const aWorkspace: Shape = withMethods('a workspace', 'read', 'write', 'stat', 'list', 'remove')
 export const aSkillSet: Shape = withMethods('a set of skills, as loadSkills makes it', 'get', 'merge', 'select', 'formatForPrompt')
 

@@ -1,17 +1,43 @@
 import { describe, expect, it } from 'vitest'
 import { forwardToSession } from '../../adapters/cloudflare/index.ts'
-import { createAgentApp } from '../../adapters/http/index.ts'
+import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { bashTool } from '../../adapters/node/index.ts'
-import { applyProfile, composeSystemPrompt, minimalPrompt, profileDefaults } from '../../src/agent/index.ts'
+import type { SqlPool } from '../../adapters/postgres/index.ts'
+import { postgresLiveSessions } from '../../adapters/postgres/live/index.ts'
+import { applyProfile, composeSystemPrompt, minimalPrompt, profileDefaults, SubAgentTool } from '../../src/agent/index.ts'
 import { PartialJson, parsePartialJson } from '../../src/context/index.ts'
-import { Agent, ConfigError, defineTool, fileContent, memorySessionStore, parseOutput, type RequestSettings } from '../../src/index.ts'
+import {
+  Agent,
+  ConfigError,
+  defineTool,
+  fileContent,
+  memorySessionStore,
+  parseOutput,
+  type RequestSettings,
+  resumeAgent,
+  type SessionStore,
+} from '../../src/index.ts'
 import { createBudget } from '../../src/loop/index.ts'
 import { createLineDecoder, createSseDecoder, defineProvider } from '../../src/provider-kit.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { limited, limiter } from '../../src/providers/compose/index.ts'
 import { ProviderRegistry } from '../../src/providers/registry.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { withTaskHooks } from '../../src/session/index.ts'
+import {
+  deleteAllSessions,
+  exportAllSessions,
+  exportSession,
+  exportSessionLines,
+  importSession,
+  logSessionStore,
+  messagesWithBytes,
+  pruneSessions,
+  replayEvents,
+  scopedSessionStore,
+  sessionJournal,
+  withEvents,
+  withTaskHooks,
+} from '../../src/session/index.ts'
 import { listFilesTool, memoryWorkspace, searchTool, ToolRegistry, toolSearch } from '../../src/tools/index.ts'
 import { agUiEncoder } from '../../src/ui/ag-ui/index.ts'
 import { toUiMessages, uiMessageEncoder } from '../../src/ui/ai-sdk/index.ts'
@@ -32,6 +58,7 @@ const wrong: [string, () => unknown, RegExp][] = [
     () => withTaskHooks(memorySessionStore(), as({ aftertask: act })),
     /aftertask.*Did you mean afterTask\?/,
   ],
+  ['the driver of a store', () => logSessionStore(as('./dir')), /driver is "\.\/dir"; it must be a log driver, such as memoryDriver\(\)/],
   ['an option of an encoder for useChat', () => uiMessageEncoder(as({ restates: true })), /restates.*Did you mean restate\?/],
   ['an option of messages for useChat', () => toUiMessages([], as({ costs: act })), /costs.*Did you mean cost\?/],
   ['an option of an encoder for AG-UI', () => agUiEncoder(as({ threadID: 't' })), /threadID.*Did you mean threadId\?/],
@@ -115,6 +142,46 @@ it.each(wrong)('%s: refused before anything happens, by name and value', async (
 it('a limit of a budget that is left out is none', () => {
   const budget = createBudget({ maxCost: as(undefined), maxDurationMs: as(undefined) })
   expect(budget.exceeded()).toBeUndefined()
+})
+
+const pool: SqlPool = { query: async () => ({ rows: [] }) }
+/** Nothing, where nothing is allowed. */
+const orNull = (store: SessionStore | undefined): SessionStore => store ?? as(null)
+
+/** What takes a session store. */
+const takingAStore: [string, (store: SessionStore) => unknown][] = [
+  ['resumeAgent', (store) => resumeAgent(store, 'a', { model: scripted([]) })],
+  ['Agent', (store) => new Agent({ model: scripted([]), session: orNull(store) })],
+  ['SubAgentTool', (store) => new SubAgentTool({ name: 'a', description: 'a', model: scripted([]), session: orNull(store) })],
+  ['exportSession', (store) => exportSession(store, 'a')],
+  ['exportSessionLines', (store) => exportSessionLines(store, 'a').next()],
+  ['exportAllSessions', (store) => exportAllSessions(store).next()],
+  ['importSession', (store) => importSession(store, 'x')],
+  ['pruneSessions', (store) => pruneSessions(store, { olderThan: 1 })],
+  ['deleteAllSessions', (store) => deleteAllSessions(store)],
+  ['scopedSessionStore', (store) => scopedSessionStore(store, 'me')],
+  ['withEvents', (store) => withEvents(store)],
+  ['withTaskHooks', (store) => withTaskHooks(store, {})],
+  ['sessionJournal', (store) => sessionJournal(store)],
+  ['messagesWithBytes', (store) => messagesWithBytes(store, 'a', [])],
+  ['replayEvents', (store) => replayEvents(store, 'a').next()],
+  ['memoryLiveSessions', (store) => memoryLiveSessions({ store, agent: as(act) })],
+  ['postgresLiveSessions', (store) => postgresLiveSessions({ pool, store: orNull(store), agent: as(act) })],
+]
+
+describe.each(takingAStore)('%s', (_, call) => {
+  it.each([
+    ['a path', './dir'],
+    ['nothing', undefined],
+    ['another object', {}],
+  ])('says which store to write in place of %s', async (_kind, value) => {
+    const failure = await Promise.resolve()
+      .then(() => call(as(value)))
+      .catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(ConfigError)
+    expect(String(failure)).toMatch(/(store|session) is ("\.\/dir"|undefined|null|an object); it must be a session store, such as /)
+    expect(String(failure)).toContain('fileSessionStore("./sessions") of phi-core/adapters/node, or memorySessionStore(), with ')
+  })
 })
 
 describe('a time longer than platforms can count', () => {

@@ -1,5 +1,5 @@
 import type { SessionStore } from '../../../src/index.ts'
-import { aFunction, type OptionTable, wholeFrom, withMethods } from '../../../src/internal.ts'
+import { aFunction, type OptionTable, storeWith, wholeFrom } from '../../../src/internal.ts'
 import type { LiveSessions, MemoryLiveSessions } from '../../http/index.ts'
 import { type CloseOptions, type DrainOptions, type MemoryLiveSessionsOptions, memoryOptionTable } from '../../http/internal.ts'
 import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-session-store.ts'
@@ -27,7 +27,7 @@ const { store: _, ...sharedTable } = memoryOptionTable
 export const liveOptionTable: OptionTable<PostgresLiveSessionsOptions> = {
   ...sharedTable,
   ...storeOptionTable,
-  store: withMethods('a session store', 'open', 'tail'),
+  store: storeWith('open', 'tail'),
   listen: aFunction,
   pollMs: wholeFrom(1),
   leaseMs: wholeFrom(1000),

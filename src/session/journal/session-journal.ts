@@ -1,4 +1,5 @@
 import { toBase64 } from '../../base/base64.ts'
+import { checkStore } from '../../base/port-kinds.ts'
 import { SessionError } from '../../contract/errors.ts'
 import type { SessionJournal, SessionJournalOptions, SessionStore } from '../../types/session/session-store.ts'
 import { SessionLog } from './session-log.ts'
@@ -15,6 +16,7 @@ export function sessionJournal(
   store: Pick<SessionStore, 'open' | 'tail' | 'blob'>,
   { resume, ...origin }: SessionJournalOptions = {},
 ): SessionJournal {
+  checkStore(store, 'open', 'tail')
   const logs = new Map<string, SessionLog>()
 
   function logOf(sessionId: string): SessionLog {

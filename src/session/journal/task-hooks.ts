@@ -1,3 +1,4 @@
+import { checkStore } from '../../base/port-kinds.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { Session } from '../../contract/session/session.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
@@ -33,6 +34,7 @@ const taskHooks = optionsOf<TaskHooks>({ beforeTask: aFunction, afterTask: aFunc
  * ```
  */
 export function withTaskHooks<Store extends SessionStore>(store: Store, hooks: TaskHooks): Store {
+  checkStore(store, 'journal')
   checkOptions(hooks, taskHooks, 'hooks')
   const { beforeTask, afterTask } = hooks
   return withJournal(store, (options) => {

@@ -1,3 +1,4 @@
+import { checkStore } from '../../base/port-kinds.ts'
 import { startTimer } from '../../base/timer.ts'
 import { now } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
@@ -45,6 +46,7 @@ const keepingOptions = optionsOf<EventKeeping>({ includeStreamingEvents: aFlag }
  * ```
  */
 export function withEvents<Store extends SessionStore>(store: Store, options: EventKeeping = {}): Store & EventStore {
+  checkStore(store, 'journal')
   checkOptions(options, keepingOptions)
   const { includeStreamingEvents = false } = options
   const open = new Set<EventKeeper>()

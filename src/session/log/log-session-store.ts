@@ -3,7 +3,7 @@ import { checkSession } from '../../contract/session/read-session.ts'
 import { type Session, sessionId } from '../../contract/session/session.ts'
 import type { LogDamage } from '../../contract/session/session-record.ts'
 import { checkOptions, fits } from '../../contract/shape/read.ts'
-import { aFunction, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
+import { aFunction, options as optionsOf, wholeFrom, withMethods } from '../../contract/shape/shape.ts'
 import type {
   LogClaim,
   LogDriver,
@@ -36,6 +36,8 @@ export function assertSessionId(id: string): void {
   throw new SessionError('invalidId', `Session id ${shown} is not allowed. It must be ${sessionId.expected}.`)
 }
 
+const aDriver = withMethods('a log driver, such as memoryDriver()', 'claim', 'append', 'release', 'read', 'list', 'delete')
+
 /**
  * A `SessionStore` over what a platform does for it.
  *
@@ -50,6 +52,7 @@ export function assertSessionId(id: string): void {
  * Source: docs/concepts/sessions.md
  */
 export function logSessionStore(driver: LogDriver): SessionStore {
+  checkOptions(driver, aDriver, 'driver')
   const find = (query: LogQuery) => attempt('The list of sessions', () => driver.list(query))
   return {
     promises: { ...driver.promises, ...(driver.blobs !== undefined && { media: 'beside' }) },

@@ -1,8 +1,8 @@
 import { logWarning } from '../../base/log-warning.ts'
-import { aLogger } from '../../base/port-kinds.ts'
+import { aLogger, checkStore } from '../../base/port-kinds.ts'
 import { errorText } from '../../contract/errors.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aNumberFromZero, kind, type OptionTable, options as optionsOf, required, withMethods } from '../../contract/shape/shape.ts'
+import { aNumberFromZero, kind, type OptionTable, options as optionsOf, required } from '../../contract/shape/shape.ts'
 import type { Logger } from '../../types/logger.ts'
 import type { SessionStore, SessionSummary } from '../../types/session/session-store.ts'
 import { circleGuard } from './session-list.ts'
@@ -36,7 +36,6 @@ const shared: OptionTable<RetentionOptions> = {
 }
 const retentionOptions = optionsOf<RetentionOptions>(shared)
 const pruneOptions = optionsOf<PruneOptions>({ ...shared, olderThan: required(aNumberFromZero) })
-const aStore = withMethods('a session store', 'list', 'delete')
 
 /**
  * Deletes the sessions of `store` in which nothing has happened since `olderThan`, those that wait for a person too.
@@ -56,7 +55,7 @@ const aStore = withMethods('a session store', 'list', 'delete')
  * ```
  */
 export async function pruneSessions(store: SessionStore, options: PruneOptions): Promise<RetentionReport> {
-  checkOptions(store, aStore, 'store')
+  checkStore(store, 'list', 'delete')
   checkOptions(options, pruneOptions)
   const { olderThan, ...rest } = options
   return deleteWhere(store, ({ lastActiveAt }) => lastActiveAt < olderThan, 'age', rest)
@@ -71,7 +70,7 @@ export async function pruneSessions(store: SessionStore, options: PruneOptions):
  * Source: docs/concepts/sessions.md
  */
 export async function deleteAllSessions(store: SessionStore, options: RetentionOptions = {}): Promise<RetentionReport> {
-  checkOptions(store, aStore, 'store')
+  checkStore(store, 'list', 'delete')
   checkOptions(options, retentionOptions)
   return deleteWhere(store, () => true, 'all', options)
 }
@@ -88,6 +87,7 @@ export async function* exportAllSessions(
   store: SessionStore,
   options: RetentionOptions = {},
 ): AsyncGenerator<{ sessionId: string; lines: AsyncIterable<string>; error?: string }, void, undefined> {
+  checkStore(store, 'list', 'tail')
   checkOptions(options, retentionOptions)
   const { signal, logger } = options
   for await (const { sessionId } of allSessions(store, signal)) {

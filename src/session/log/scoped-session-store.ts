@@ -1,3 +1,4 @@
+import { checkStore } from '../../base/port-kinds.ts'
 import { sha256 } from '../../base/sha256.ts'
 import { SessionError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/session/session.ts'
@@ -33,6 +34,7 @@ const prefixForm = /^user-[0-9a-f]{32}\./
  * Source: docs/http-and-workers.md
  */
 export function scopedSessionStore(store: SessionStore, owner?: string): SessionStore {
+  checkStore(store, 'journal', 'open', 'tail')
   return new ScopedSessionStore(store, owner)
 }
 

@@ -1,6 +1,7 @@
 import { bytesOfBase64, toBase64 } from '../../base/base64.ts'
 import { mediaIn, withData } from '../../base/json/media-blocks.ts'
 import { parsedJson } from '../../base/json/parsed-json.ts'
+import { checkStore } from '../../base/port-kinds.ts'
 import { isBytesOf } from '../../base/sha256.ts'
 import { SessionError } from '../../contract/errors.ts'
 import { isObject } from '../../contract/json.ts'
@@ -74,6 +75,7 @@ export async function* exportSessionLines(
   store: Pick<SessionStore, 'tail' | 'blob'>,
   sessionId: string,
 ): AsyncGenerator<string, void, undefined> {
+  checkStore(store, 'tail')
   const { records, damage } = await store.tail(sessionId)
   if (damage !== undefined) {
     throw new SessionError('invalidSession', `Session ${sessionId} is damaged: ${damage.reason} Salvage it, and export what that gives.`)
@@ -110,6 +112,7 @@ export async function importSession(
   text: string | Iterable<string> | AsyncIterable<string>,
   options: ImportSessionOptions = {},
 ): Promise<string> {
+  checkStore(store, 'open', 'delete')
   checkOptions(options, importOptions)
   const { head, records, blobs } = await parseExport(typeof text === 'string' ? [text] : text)
   const { sessionId = head.sessionId, replace = false } = options

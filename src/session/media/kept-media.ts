@@ -1,5 +1,6 @@
 import { toBase64 } from '../../base/base64.ts'
 import { mediaIn, withData } from '../../base/json/media-blocks.ts'
+import { checkStore } from '../../base/port-kinds.ts'
 import { isBytesOf } from '../../base/sha256.ts'
 import { SessionError } from '../../contract/errors.ts'
 import { isHash } from '../../contract/message/media.ts'
@@ -40,11 +41,12 @@ export function isLost(error: unknown): boolean {
  *
  * Source: docs/concepts/sessions.md
  */
-export function messagesWithBytes(
+export async function messagesWithBytes(
   store: Pick<SessionStore, 'blob'>,
   sessionId: string,
   messages: readonly AgentMessage[],
 ): Promise<readonly AgentMessage[]> {
+  checkStore(store, 'blob')
   return withBytes((hash) => store.blob(sessionId, hash), messages)
 }
 

@@ -1,4 +1,5 @@
 import { raceAbort } from '../../base/abort.ts'
+import { checkStore } from '../../base/port-kinds.ts'
 import { startTimer } from '../../base/timer.ts'
 import { SessionError } from '../../contract/errors.ts'
 import { now } from '../../contract/message/message.ts'
@@ -48,6 +49,7 @@ export async function* replayEvents(
   sessionId: string,
   options: ReplayOptions = {},
 ): AsyncGenerator<AgentEvent, void, undefined> {
+  checkStore(store, 'load')
   checkOptions(options, replayOptions)
   const { loopId, speed = Number.POSITIVE_INFINITY, maxPauseMs = Number.POSITIVE_INFINITY, signal } = options
   const { loops } = await store.load(sessionId)

@@ -10,6 +10,7 @@ import {
   type OptionTable,
   options as optionsOf,
   required,
+  storeWith,
   wholeFrom,
   withMethods,
 } from '../../../../src/internal.ts'
@@ -47,9 +48,7 @@ export interface MemoryLiveSessionsOptions extends NoticeHandlers {
 
 /** What they may be. */
 export const memoryOptionTable: OptionTable<MemoryLiveSessionsOptions> = {
-  store: required(
-    either(withMethods('a session store, such as fileSessionStore("./sessions") of phi-core/adapters/node', 'open', 'tail'), aFunction),
-  ),
+  store: required(either(storeWith('open', 'tail'), aFunction)),
   agent: required(aFunction),
   idleMs: aPositiveNumber,
   restMs: aPositiveNumber,
