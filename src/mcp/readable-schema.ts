@@ -1,21 +1,19 @@
+import { dataKeywords, namedSchemaKeywords } from '../base/json/schema-keywords.ts'
 import { escapeControls } from '../base/text/escape-controls.ts'
 import { type JsonSchema, setOwnField } from '../contract/json.ts'
 import { isPlainObject } from '../contract/shape/json-fault.ts'
-import { dataKeywords } from '../validation/cheap-schema.ts'
 
 /** What of a schema is text to be read. */
 const readable = new Set(['title', 'description', 'markdownDescription', '$comment', 'enumNames', 'enumDescriptions'])
 /** What is compared with values, and stays as it is. */
 const data = new Set([...dataKeywords, 'required'])
-/** What holds schemas by names of the author. */
-const byName = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 
 /** A copy of a schema that somebody else wrote, in which no title and no description has control characters. What values are checked with stays. */
 export function readableSchema(schema: JsonSchema): JsonSchema {
   return copyOf(schema, (key, value) => {
     if (readable.has(key)) return readableText(value)
     if (data.has(key)) return value
-    return byName.has(key) && isPlainObject(value) ? copyOf(value, (_, each) => readablePart(each)) : readablePart(value)
+    return namedSchemaKeywords.has(key) && isPlainObject(value) ? copyOf(value, (_, each) => readablePart(each)) : readablePart(value)
   })
 }
 

@@ -1,5 +1,6 @@
+import { dataKeywords, namedSchemaKeywords, schemaKeywords, schemaListKeywords } from '../base/json/schema-keywords.ts'
 import { isObject, type JsonSchema, setOwnField } from '../contract/json.ts'
-import { isUsableKeyword, keywordsOf } from '../validation/enforceable-schema.ts'
+import { isUsableKeyword } from '../validation/enforceable-schema.ts'
 import { dereference, entriesField, field, type OpenApiDocument } from './document.ts'
 import { asKey } from './operation-names.ts'
 
@@ -87,15 +88,15 @@ export class SchemaWriter {
       if (!Object.hasOwn(node, 'examples') && isSmall(value)) copy.examples = [value]
       return
     }
-    if (!isUsableKeyword(keyword, value) || (plain.has(keyword) && !isSmall(value))) {
+    if (!isUsableKeyword(keyword, value) || (dataKeywords.has(keyword) && !isSmall(value))) {
       if (!(keyword.startsWith('exclusiveM') && typeof value === 'boolean')) this.lost.add(keyword.slice(0, 100))
       return
     }
     if (keyword === 'properties') copy.properties = this.#properties(value, depth)
     else if (keyword === 'required') copy.required = (value as string[]).filter((name) => !this.#isReadOnly(field(node.properties, name)))
-    else if (one.has(keyword)) copy[keyword] = this.#schema(value, depth)
-    else if (several.has(keyword)) copy[keyword] = (value as unknown[]).map((part) => this.#schema(part, depth))
-    else if (byName.has(keyword)) copy[keyword] = this.#named(Object.entries(value as object), depth)
+    else if (schemaKeywords.has(keyword)) copy[keyword] = this.#schema(value, depth)
+    else if (schemaListKeywords.has(keyword)) copy[keyword] = (value as unknown[]).map((part) => this.#schema(part, depth))
+    else if (namedSchemaKeywords.has(keyword)) copy[keyword] = this.#named(Object.entries(value as object), depth)
     else copy[keyword] = value
   }
 
@@ -166,11 +167,6 @@ function isPureRef(node: unknown, is30: boolean): boolean {
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
-const one = words(keywordsOf.schema)
-const several = words(keywordsOf.schemas)
-const byName = words('patternProperties dependentSchemas')
-/** Values, not schemas. */
-const plain = words('default examples const enum')
 /** Of use to others, or, as containers, only to references, which find them in the document. */
 const silent = words('$ref $schema $id $comment id $defs definitions xml externalDocs discriminator nullable readOnly writeOnly')
 

@@ -1,10 +1,9 @@
 import { resolveRef } from '../base/json/json-pointer.ts'
+import { dataKeywords } from '../base/json/schema-keywords.ts'
 import { type JsonSchema, setOwnField } from '../contract/json.ts'
 import { isPlainObject } from '../contract/shape/json-fault.ts'
 import { isUsableKeyword } from './enforceable-schema.ts'
 
-/** Keywords whose value is data, in which no schema is looked for. */
-export const dataKeywords: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'example', 'examples'])
 /** Subschemas, references followed, that one check may come to. */
 const maxWeight = 5000
 /** Subschemas, references followed, that may stand in one another: far from the end of a stack. */

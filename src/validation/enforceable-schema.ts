@@ -1,4 +1,5 @@
 import { pointerPart, resolveRef } from '../base/json/json-pointer.ts'
+import { namedSchemaKeywords, schemaKeywords, schemaListKeywords } from '../base/json/schema-keywords.ts'
 import { ConfigError } from '../contract/errors.ts'
 import { isObject, type JsonSchema, setOwnField } from '../contract/json.ts'
 import { maxJsonDepth } from '../contract/shape/json-fault.ts'
@@ -133,9 +134,9 @@ export const keywordsOf: Readonly<Record<KeywordShape, string>> = {
   annotation:
     '$schema $id $comment id title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType ' +
     'contentSchema xml externalDocs discriminator',
-  schema: 'additionalProperties propertyNames items contains not if then else unevaluatedProperties unevaluatedItems',
-  schemas: 'allOf anyOf oneOf prefixItems',
-  schemaMap: 'properties $defs definitions dependentSchemas',
+  schema: [...schemaKeywords].join(' '),
+  schemas: [...schemaListKeywords].join(' '),
+  schemaMap: [...namedSchemaKeywords].filter((keyword) => keyword !== 'patternProperties').join(' '),
   patternMap: 'patternProperties',
   type: 'type',
   ref: '$ref',

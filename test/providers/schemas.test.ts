@@ -386,3 +386,13 @@ it.each(['chat', 'responses', 'azure'])('refuses by name what OpenAI refuses: mo
   })
   expect(await model.provider.encode(plainRequest(model.config, { tools: tools.slice(1) }))).toBeDefined()
 })
+
+describe('a schema for the items that no other keyword has taken', () => {
+  it.each(Object.entries(wires))('%s: holds to the row as every schema within does', async (_, wire) => {
+    const item = { type: 'object', propertyNames: { minLength: 1 }, properties: { a: { $ref: '#/$defs/a' } } }
+    const list = { type: 'array', unevaluatedItems: item, 'x-phi': true }
+    const parameters = { type: 'object', properties: { list }, $defs: { a: { type: 'string', pattern: '^(?=a)' } } }
+    const { schema } = await toolSent(wire, parameters)
+    expect(outside(schema, dialects[wire.tools])).toEqual([])
+  })
+})

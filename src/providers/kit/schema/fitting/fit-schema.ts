@@ -1,4 +1,5 @@
 import { resolveRef } from '../../../../base/json/json-pointer.ts'
+import { namedSchemaKeywords, schemaKeywords, schemaListKeywords } from '../../../../base/json/schema-keywords.ts'
 import { isObject, type JsonSchema } from '../../../../contract/json.ts'
 import { type Dialect, dialects, type FittedSchema, type SchemaDialect, words } from './dialects.ts'
 import { closed, completed, openness, refersToItself } from './held-objects.ts'
@@ -7,10 +8,6 @@ import { combined, objectRoot, unions } from './object-root.ts'
 /** How many schemas are sent, with those that stand in place of references: beyond that, anything fits. */
 const maxSchemas = 20_000
 
-/** Keywords whose value is a schema, a list of schemas, schemas by name. */
-const single = words('items additionalProperties not if then else contains propertyNames unevaluatedProperties')
-const listed = words('anyOf oneOf allOf prefixItems')
-const named = words('properties $defs definitions patternProperties dependentSchemas')
 /** What says nothing that an answer could break. */
 const silent = words(
   '$schema $id id $comment $anchor title description deprecated readOnly writeOnly xml externalDocs discriminator propertyOrdering ' +
@@ -130,9 +127,10 @@ class Fitting {
       if (!silent.has(keyword) && !keyword.startsWith('x-')) this.#tell(keyword, path)
       return undefined
     }
-    if (named.has(keyword)) return isObject(value) ? this.#named(keyword, value, place) : undefined
-    if (listed.has(keyword)) return Array.isArray(value) ? value.map((each) => this.#fitted(each, place)) : undefined
-    if (single.has(keyword)) return isObject(value) ? this.#fitted(value, { path: keyword === 'items' ? `${path}[]` : path, seen }) : value
+    if (namedSchemaKeywords.has(keyword)) return isObject(value) ? this.#named(keyword, value, place) : undefined
+    if (schemaListKeywords.has(keyword)) return Array.isArray(value) ? value.map((each) => this.#fitted(each, place)) : undefined
+    if (schemaKeywords.has(keyword))
+      return isObject(value) ? this.#fitted(value, { path: keyword === 'items' ? `${path}[]` : path, seen }) : value
     if (keyword === 'required') return Array.isArray(value) ? value.filter((name) => this.#isNameTaken(String(name))) : undefined
     if (this.#isValueTaken(keyword, value)) return value
     this.#tell(keyword, path)

@@ -1,10 +1,6 @@
 import { resolveRef } from '../../../../base/json/json-pointer.ts'
+import { dataKeywords, namedSchemaKeywords } from '../../../../base/json/schema-keywords.ts'
 import { isObject, type JsonSchema } from '../../../../contract/json.ts'
-
-/** Keywords whose values are names with a schema each. */
-const namedSchemas = new Set(['properties', '$defs', 'definitions'])
-/** Keywords whose values are data, in which nothing is a schema. */
-const data = new Set(['const', 'enum', 'default', 'examples'])
 
 /** Keywords whose schemas name the properties of an object that names none itself. */
 const unions = ['anyOf', 'oneOf', 'allOf', '$ref']
@@ -36,8 +32,8 @@ function schemasIn(value: unknown): JsonSchema[] {
     if (!isObject(each) || found.has(each)) continue
     found.add(each)
     for (const [keyword, inner] of Object.entries(each)) {
-      if (data.has(keyword)) continue
-      if (namedSchemas.has(keyword) && isObject(inner)) open.push(...Object.values(inner))
+      if (dataKeywords.has(keyword)) continue
+      if (namedSchemaKeywords.has(keyword) && isObject(inner)) open.push(...Object.values(inner))
       else if (isObject(inner) || Array.isArray(inner)) open.push(inner)
     }
   }
