@@ -16,7 +16,7 @@ const samples = [
 const modelOf = (sample: Sample, bytes: Uint8Array[] = []) =>
   sample.name.startsWith('azure')
     ? azure('gpt-test', { resource: 'r', fetch: answering(bytes) })
-    : openaiResponses('gpt-test', { fetch: answering(bytes) })
+    : openaiResponses('gpt-test', { fetch: answering(bytes), ...(sample.name.startsWith('xai') && { provider: 'xai' }) })
 
 async function read(sample: Sample, bytes: Uint8Array[]): Promise<{ message: AssistantMessage; pictures: string[] }> {
   const { message, error, events } = await called(modelOf(sample, bytes))

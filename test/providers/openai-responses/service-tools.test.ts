@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AssistantMessage, Message } from '../../../src/contract/message/message.ts'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 import { answering, sse, utf8 } from '../bytes.ts'
+import { plainRequest } from '../model-call.ts'
 import { answer, called, inputFor, result, user } from './call.ts'
 
 type Event = Record<string, unknown>
@@ -280,6 +281,27 @@ describe('a custom tool that was called', () => {
     expect(message?.content).toMatchObject([{ type: 'serviceTool', name: 'x_keyword_search' }, { type: 'text' }])
     return events.flatMap((event) => (event.type === 'warning' ? [event.warning] : []))
   }
+  const unrun = 'Nothing here runs the custom tool "x_keyword_search".'
+
+  it('fails, and goes back with a result that says so, between the items around it', async () => {
+    const { message } = await played([...items(reasoning('rs_1'), custom, said('ok')), completed()])
+    expect(message.content[1]).toMatchObject({ type: 'serviceTool', status: 'failed', error: { code: 'unavailable', message: unrun } })
+    const output = { type: 'custom_tool_call_output', call_id: 'c1', output: unrun }
+    const input = await inputFor([user('Hi'), JSON.parse(JSON.stringify(message)), user('Go on.')])
+    expect(input.slice(1, -1)).toEqual([reasoning('rs_1'), custom, output, said('ok')])
+  })
+
+  it('goes back to xAI as it came', async () => {
+    const fetch = answering([sse(...items(custom, said('ok')), completed())])
+    const model = openaiResponses('m', { provider: 'xai', fetch })
+    const { message } = await called(model)
+    expect(message?.content[0]).toMatchObject({ status: 'done' })
+    const { body } = await model.provider.encode({
+      ...plainRequest(model.config),
+      messages: [user('Hi'), message, user('Go on.')].flatMap((each) => each ?? []),
+    })
+    expect(JSON.parse(body).input.slice(1, -1)).toEqual([custom, said('ok')])
+  })
 
   it('is said to be run by nobody', async () => {
     expect(await warningsOf({})).toEqual([expect.stringMatching(/custom tool "x_keyword_search".*nothing here runs/)])

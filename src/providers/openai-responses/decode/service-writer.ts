@@ -143,7 +143,10 @@ export class ServiceWriter {
     call.item = item
     if (item.status === 'incomplete') return
     call.isDone = true
-    if (item.type === 'custom_tool_call' && !this.#runsCustom) this.#warnOfCustom(textIn(item.name))
+    if (item.type === 'custom_tool_call' && !this.#runsCustom) {
+      this.#endUnrun(call, item)
+      return
+    }
     const isFailed = viewOf(item).error !== undefined
     const waits = item.type === 'mcp_approval_request' || (isAnsweredApart(item) && !isFailed)
     if (!waits) call.isOver = true
@@ -151,10 +154,17 @@ export class ServiceWriter {
     if (item.type === 'code_interpreter_call') this.#codePictures(call, item)
   }
 
-  #warnOfCustom(name: string): void {
-    this.#builder.warn(
-      `The service called the custom tool "${name.slice(0, 60)}", which nothing here runs. The call stays without a result.`,
-    )
+  /** A custom tool that nobody runs: its call goes back with a result that says so, because the service refuses a call without one. */
+  #endUnrun(call: Call, item: JsonObject): void {
+    const name = textIn(item.name).slice(0, 60)
+    const message = `Nothing here runs the custom tool "${name}".`
+    this.#builder.warn(`The service called the custom tool "${name}", which nothing here runs. The model is told so.`)
+    call.isOver = true
+    const output = { type: 'custom_tool_call_output', call_id: textIn(item.call_id), output: message }
+    this.#show(call, 'failed', {
+      error: { code: 'unavailable', message },
+      providerState: this.#state({ items: [item, output], ...call.after }),
+    })
   }
 
   #show(call: Call, status: ServiceToolContent['status'], more: Partial<ServiceToolContent> = {}): void {
