@@ -1,8 +1,11 @@
-import { afterEach, expect, it, vi } from 'vitest'
+import { HttpAgent } from '@ag-ui/client'
+import { Chat } from '@ai-sdk/react'
+import { DefaultChatTransport } from 'ai'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { remoteSession } from '../../../src/client/index.ts'
 import { memorySessionStore } from '../../../src/index.ts'
-import { scripted } from '../../../src/providers/scripted/index.ts'
+import { type ScriptedModel, scripted } from '../../../src/providers/scripted/index.ts'
 import { clientTool } from '../../../src/tools/index.ts'
 import { patient } from '../../support/patience.ts'
 import { seen } from '../../support/play.ts'
@@ -22,13 +25,13 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-function host(make: (id: string) => ReturnType<typeof model>) {
+function host(make: (id: string) => ScriptedModel) {
   const store = memorySessionStore()
   const start = () => {
     const agent = () => ({ model: make('fast'), tools: [where], choices: { models: { deep: make('deep') } } })
     const sessions = memoryLiveSessions({ store, agent, logger: false })
     closing.push(() => sessions.close())
-    return { sessions, app: createAgentApp({ sessions, authorize: () => true }) }
+    return { sessions, app: createAgentApp({ sessions, authorize: () => true, clientSettings: ['temperature'] }) }
   }
   let current = start()
   const post = (path: string, body: object) =>
@@ -54,6 +57,60 @@ it.each(bodies)('a message of %s chooses a model by name, and another name is re
   expect([refused.status, (await refused.json()).code]).toEqual([403, 'choiceNotAllowed'])
   expect(await (await host(talker).post(path, withModel('deep'))).text()).toContain('deep speaks')
   expect(await (await host(talker).post(path, body)).text()).toContain('fast speaks')
+})
+
+/** A model that says which one it is, and how warm it was asked to be. */
+const telling = (id: string) => scripted(({ temperature }) => ({ text: `${id} at ${temperature ?? 'no temperature'}` }), { id })
+
+describe('a message that chose a model and settings', () => {
+  const settings = { model: 'deep', temperature: 0.3 }
+  const wire = { model: 'deep', settings: { temperature: 0.3 } }
+  const url = 'http://localhost/sessions/s'
+
+  it('keeps them when a remote session regenerates it or edits it', async () => {
+    const { fetch } = host(telling)
+    const session = remoteSession({ url: 'http://localhost', sessionId: 's', fetch, logger: false })
+    closing.push(() => session.close())
+    expect(await session.prompt('go', settings).text()).toBe('deep at 0.3')
+    expect(await session.prompt('on').text()).toBe('fast at no temperature')
+    const [said] = session.messages
+    expect(await session.regenerate({ messageId: said?.id ?? '' }).text()).toBe('deep at 0.3')
+    expect(await session.editAndResend(said?.id ?? '', 'go there').text()).toBe('deep at 0.3')
+    expect(await session.editAndResend(session.messages[0]?.id ?? '', 'go back', { temperature: 0.9 }).text()).toBe('deep at 0.9')
+    expect(await session.prompt('on').text()).toBe('fast at no temperature')
+  })
+
+  it('keeps them when useChat regenerates it or edits it, also after a restart', async () => {
+    const server = host(telling)
+    const transport = new DefaultChatTransport({
+      api: `${url}/chat`,
+      fetch: async (input, init) => server.fetch(new Request(input, init)),
+    })
+    const chat = new Chat({ id: 's', transport })
+    const told = () => chat.lastMessage?.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+    await chat.sendMessage({ text: 'go' }, { body: wire })
+    expect(told()).toBe('deep at 0.3')
+    await chat.regenerate()
+    expect(told()).toBe('deep at 0.3')
+    server.kill()
+    await chat.regenerate()
+    expect(told()).toBe('deep at 0.3')
+    await chat.sendMessage({ text: 'go there', messageId: chat.messages[0]?.id ?? '' })
+    expect(told()).toBe('deep at 0.3')
+    await chat.regenerate({ body: { model: 'deep', settings: { temperature: 0.9 } } })
+    expect(told()).toBe('deep at 0.9')
+  })
+
+  it('keeps them when a client of AG-UI edits it', async () => {
+    const { fetch } = host(telling)
+    const client = new HttpAgent({ url: `${url}/agui`, threadId: 's', fetch: async (input, init) => fetch(new Request(input, init)) })
+    client.setMessages([{ id: 'm1', role: 'user', content: 'go' }])
+    await client.runAgent({ forwardedProps: wire })
+    expect(client.messages.at(-1)?.content).toBe('deep at 0.3')
+    client.setMessages([{ id: 'm1', role: 'user', content: 'go there' }])
+    await client.runAgent()
+    expect(client.messages.at(-1)?.content).toBe('deep at 0.3')
+  })
 })
 
 it('a model that was chosen answers after a kill too, and the next message is for the usual one', async () => {
