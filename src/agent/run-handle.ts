@@ -1,4 +1,4 @@
-import { queueAdvice, refuseMore } from '../base/extra-arguments.ts'
+import { queueAdvice, refuseMore, refuseMoreAnswers } from '../base/extra-arguments.ts'
 import { logWarning } from '../base/log-warning.ts'
 import { approvedRequest, checkDenial } from '../base/questions.ts'
 import type { JsonValue } from '../contract/json.ts'
@@ -117,7 +117,8 @@ export class RunHandle extends LoggedRun implements AgentRun {
     this.#approvals.deny(request, reason)
   }
 
-  answer(request: InputRef | string, answer: InputAnswer): void {
+  answer(request: InputRef | string, answer: InputAnswer, ...more: never[]): void {
+    refuseMoreAnswers('answer', more)
     this.#isAsked = true
     this.#inputs.answer(request, answer)
   }
@@ -140,12 +141,14 @@ export class RunHandle extends LoggedRun implements AgentRun {
 
   // Async functions: what they refuse is a rejection, as it is where the run is elsewhere.
 
-  async claimCall(request: ApprovalRef, clientId: string): Promise<boolean> {
+  async claimCall(request: ApprovalRef, clientId: string, ...more: never[]): Promise<boolean> {
+    refuseMoreAnswers('claimCall', more)
     this.#isAsked = true
     return this.#clientCalls.claim(request, clientId)
   }
 
-  async answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void> {
+  async answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string, ...more: never[]): Promise<void> {
+    refuseMoreAnswers('answerCall', more)
     this.#isAsked = true
     return this.#clientCalls.answer(request, answer, clientId)
   }

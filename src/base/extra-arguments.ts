@@ -17,3 +17,15 @@ export function refuseMore(method: string, more: readonly unknown[], advice: str
 
 /** What to do in place of a message with more arguments. */
 export const queueAdvice = 'It takes the input alone: the settings of the run hold. Pass others to the next prompt.'
+
+/** What calls of browser tools and requests for input take, and nothing more. */
+const answerAdvice = {
+  claimCall: 'It takes the request and the id of the client.',
+  answerCall: 'It takes the request, what came of the call, and the id of the client.',
+  answer: 'It takes the request and the answer.',
+}
+
+/** As `refuseMore`, for one of the methods that claim and answer what a run asks. */
+export function refuseMoreAnswers(method: keyof typeof answerAdvice, more: readonly unknown[]): void {
+  refuseMore(method, more, answerAdvice[method])
+}

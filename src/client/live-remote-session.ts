@@ -1,3 +1,4 @@
+import { refuseMoreAnswers } from '../base/extra-arguments.ts'
 import { logWarning } from '../base/log-warning.ts'
 import { approvedRequest, checkDenial, shownRequest } from '../base/questions.ts'
 import { AgentBusyError, errorText } from '../contract/errors.ts'
@@ -189,11 +190,13 @@ export class LiveRemoteSession implements ChatAgent {
     await this.#decide(typeof request === 'string' ? { toolCallId: request } : shownRequest(request), false, reason)
   }
 
-  claimCall(request: ApprovalRef, clientId: string): Promise<boolean> {
+  async claimCall(request: ApprovalRef, clientId: string, ...more: never[]): Promise<boolean> {
+    refuseMoreAnswers('claimCall', more)
     return claimCall(this.#wire, shownRequest(request), clientId)
   }
 
-  async answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void> {
+  async answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string, ...more: never[]): Promise<void> {
+    refuseMoreAnswers('answerCall', more)
     const loopId = await answerCall(this.#wire, shownRequest(request), answer, clientId)
     if (loopId !== undefined) this.#attach(loopId)
   }

@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest'
-import { Agent, type AgentRun, defineTool } from '../../src/index.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
+import { remoteSession } from '../../src/client/index.ts'
+import { Agent, type AgentRun, defineTool, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
 const pay = defineTool({
@@ -24,6 +26,56 @@ function call(of: object, name: string, ...given: unknown[]): unknown {
   return Reflect.apply(Reflect.get(of, name), of, given)
 }
 
+/** The same run on a server, and its request. */
+async function waitingElsewhere() {
+  const model = scripted([{ toolCalls: [{ name: 'pay', arguments: { euros: 5 } }] }, { text: 'Done.' }])
+  const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model, tools: [pay] }), logger: false })
+  onTestFinished(() => sessions.close())
+  const app = createAgentApp({ sessions, authorize: () => true })
+  const session = remoteSession({ url: 'http://localhost', sessionId: 's', fetch: async (request) => app.fetch(request), logger: false })
+  onTestFinished(() => session.close())
+  const run = session.prompt('Pay.')
+  for await (const event of run) if (event.type === 'approvalRequested') return { session, run, request: event }
+  throw new Error('nothing waits')
+}
+
+/** What a method throws or rejects with. */
+const failureOf = (of: object, name: string, ...given: unknown[]) =>
+  Promise.resolve()
+    .then(() => call(of, name, ...given))
+    .catch((error: unknown) => error)
+
+const answersOfCalls: [string, unknown[], string][] = [
+  ['claimCall', ['page', { force: true }], 'claimCall does not take force (true). It takes the request and the id of the client.'],
+  ['answerCall', [{ output: 1 }, 'page', { isError: true }], 'answerCall does not take isError (true).'],
+  ['answer', [{ action: 'accept' }, { remember: true }], 'answer does not take remember (true). It takes the request and the answer.'],
+]
+const decisions: [string, unknown[], string][] = [
+  ['approve', [{ arguments: { euros: 1 } }], 'approve does not take arguments (an object). It takes the request alone'],
+  ['deny', ['no', { forever: true }], 'deny does not take forever (true).'],
+]
+
+describe('a remote run and its session refuse arguments that they do not know, by name', () => {
+  it.each([...decisions, ...answersOfCalls])('%s%j', async (name, more, sentence) => {
+    const { session, run, request } = await waitingElsewhere()
+    for (const of of name === 'answer' ? [run] : [run, session]) {
+      const failure = await failureOf(of, name, request, ...more)
+      expect(failure).toMatchObject({ code: 'invalidOption', message: expect.stringContaining(sentence) })
+    }
+    expect(run.pendingApprovals()).toHaveLength(1)
+    run.deny(request)
+    expect((await run.result).status).toBe('completed')
+  })
+
+  it.each(['steer', 'followUp'])('%s takes no settings, at a run and at a session', async (name) => {
+    const { session, run, request } = await waitingElsewhere()
+    for (const of of [run, session])
+      expect(String(await failureOf(of, name, 'Wait.', { maxTokens: 3 }))).toContain(`${name} does not take maxTokens (3).`)
+    run.deny(request)
+    expect((await run.result).returned ?? []).toEqual([])
+  })
+})
+
 describe('a run refuses arguments that it does not know, by name', () => {
   it.each<[string, unknown[], string]>([
     ['approve', [{ arguments: { euros: 1 } }], 'approve does not take arguments (an object). It takes the request alone'],
@@ -37,6 +89,14 @@ describe('a run refuses arguments that it does not know, by name', () => {
       expect.objectContaining({ code: 'invalidOption', message: expect.stringContaining(sentence) }),
     )
     expect(run.pendingApprovals()).toHaveLength(1)
+    run.deny(request)
+    expect((await run.result).status).toBe('completed')
+  })
+
+  it.each(answersOfCalls)('%s%j', async (name, more, sentence) => {
+    const { run, request } = await waiting()
+    const failure = await failureOf(run, name, request, ...more)
+    expect(failure).toMatchObject({ code: 'invalidOption', message: expect.stringContaining(sentence) })
     run.deny(request)
     expect((await run.result).status).toBe('completed')
   })

@@ -1,3 +1,4 @@
+import { refuseMoreAnswers } from '../../base/extra-arguments.ts'
 import {
   approvedRequest,
   checkDenial,
@@ -132,7 +133,8 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     return [...this.#open.approvals]
   }
 
-  answer(request: InputRef | string, answer: InputAnswer): void {
+  answer(request: InputRef | string, answer: InputAnswer, ...more: never[]): void {
+    refuseMoreAnswers('answer', more)
     const { inputId } = inputFor(this.#open.inputs, request)
     this.#host.answer(inputId, checkedAnswer(answer))
   }
@@ -141,12 +143,14 @@ export class RemoteRun extends LoggedRun implements AgentRun {
     return [...this.#open.inputs]
   }
 
-  async claimCall(request: ApprovalRef, clientId: string): Promise<boolean> {
+  async claimCall(request: ApprovalRef, clientId: string, ...more: never[]): Promise<boolean> {
+    refuseMoreAnswers('claimCall', more)
     requestFor(this.#open.clientCalls, shownRequest(request))
     return this.#host.claimCall(request, clientId)
   }
 
-  async answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string): Promise<void> {
+  async answerCall(request: ApprovalRef, answer: ClientCallAnswer, clientId?: string, ...more: never[]): Promise<void> {
+    refuseMoreAnswers('answerCall', more)
     requestFor(this.#open.clientCalls, shownRequest(request))
     return this.#host.answerCall(request, answer, clientId)
   }
