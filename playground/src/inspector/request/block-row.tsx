@@ -8,7 +8,7 @@ import type { RequestBlock } from './request-blocks.ts'
 export function BlockRow({ block }: { block: RequestBlock }) {
   const isOpen = useSignal(false)
   const isJson = useSignal(false)
-  const { number, origin, detail, role, text, gist, tokens, isCommon, isBreak, json } = block
+  const { number, origin, detail, role, text, gist, tokens, isSent, isCommon, isBreak, json } = block
   return (
     <li class="block-row" data-testid="request-block" data-cached={isCommon} data-break={isBreak}>
       <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
@@ -19,13 +19,14 @@ export function BlockRow({ block }: { block: RequestBlock }) {
           </span>
           <span class="block-text">{escapeControls(gist)}</span>
           {isBreak && <span class="badge warn">breaks here</span>}
-          <span class="number">{short(tokens)} tok</span>
+          <span class="number">{isSent ? `${short(tokens)} tok` : 'not sent'}</span>
         </summary>
         {isOpen.value && (
           <div class="block-body">
             <p class="soft">
               {role}
-              {detail === '' ? '' : ` · ${detail}`} · {isCommon ? 'sent before at this place: a cache can serve it' : 'new at this place'}
+              {detail === '' ? '' : ` · ${detail}`}
+              {isSent && ` · ${isCommon ? 'sent before at this place: a cache can serve it' : 'new at this place'}`}
               <button type="button" class="link" aria-pressed={isJson.value} onClick={() => (isJson.value = !isJson.value)}>
                 {isJson.value ? 'text' : 'JSON'}
               </button>

@@ -21,8 +21,10 @@ export interface RequestBlock {
   /** How it begins, without the number that goes before it where the agent can go back. */
   gist: string
   json: unknown
-  /** Estimate. */
+  /** Estimate; nothing for what is not sent. */
   tokens: number
+  /** Whether the provider sends it: a failed response stays in the history and is left out. */
+  isSent: boolean
   /** It stands at the same place of the request before: a cache can serve it. */
   isCommon: boolean
   /** The first that differs from the request before. */
@@ -45,6 +47,7 @@ export function blocksOf(request: AnnotatedRequest, previous: AnnotatedRequest |
       text,
       json: tools,
       tokens: estimateTokens(JSON.stringify(tools)),
+      isSent: true,
       isCommon: head > 0,
       isBreak: broken,
     })
@@ -58,6 +61,7 @@ export function blocksOf(request: AnnotatedRequest, previous: AnnotatedRequest |
       text: systemPrompt,
       json: systemPrompt,
       tokens: estimateTokens(systemPrompt),
+      isSent: true,
       isCommon: head > 1,
       isBreak: broken,
     })
@@ -79,12 +83,15 @@ function headReach(diff: RequestDiff | undefined): number {
 }
 
 function messageBlock(message: Message, origin: BlockProvenance = { kind: 'unknown' }) {
+  const isSent = message.role !== 'assistant' || message.stopReason !== 'error'
+  const failed = { origin: 'failed response', detail: 'not sent: the model is asked again without it' }
   return {
-    ...originOf(origin, message),
+    ...(isSent ? originOf(origin, message) : failed),
     role: message.role,
     text: textOfMessage(message),
     json: message,
-    tokens: messageTokens({ ...message, id: '' }),
+    isSent,
+    tokens: isSent ? messageTokens({ ...message, id: '' }) : 0,
   }
 }
 
