@@ -39,7 +39,7 @@ export async function resumeAgent<Output = unknown>(
   sessionId: string,
   options: ResumeOptions<Output>,
 ): Promise<Agent<Output>> {
-  checkStore(store, 'journal', 'open', 'tail')
+  checkStore(store)
   checkOptions(options, resumeOptions)
   const { loopId, create = false, ...settings } = options
   const tail = await store.tail(sessionId).catch((error: unknown) => {

@@ -32,9 +32,9 @@ export const storeWith = (...methods: readonly string[]): Shape =>
   withMethods('a session store, such as fileSessionStore("./sessions") of phi-core/adapters/node, or memorySessionStore()', ...methods)
 export const aStore: Shape = storeWith('journal', 'open', 'tail')
 
-/** Throws `ConfigError` `invalidOption` for a `store` without one of these methods: a path, or nothing at all. */
+/** Throws `ConfigError` `invalidOption` for a `store` without one of these methods: a path, or nothing at all. Default: those that an agent needs. */
 export function checkStore(store: unknown, ...methods: readonly string[]): void {
-  checkOptions(store, storeWith(...methods), 'store')
+  checkOptions(store, methods.length === 0 ? aStore : storeWith(...methods), 'store')
 }
 export const aWorkspace: Shape = withMethods('a workspace', 'read', 'write', 'stat', 'list', 'remove')
 export const aSkillSet: Shape = withMethods('a set of skills, as loadSkills makes it', 'get', 'merge', 'select', 'formatForPrompt')

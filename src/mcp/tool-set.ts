@@ -55,7 +55,7 @@ function toolName(prefix: string | undefined, name: string): string {
 export interface McpCallTimeouts {
   /** Milliseconds for a call, and for a page of the list. Default 30,000. */
   timeoutMs?: number
-  /** Whether progress that the server sends starts the time of a call anew. Default true. */
+  /** Whether progress that the server sends restarts the time of a call. Default true. */
   resetTimeoutOnProgress?: boolean
   /** Milliseconds for a whole call, whatever progress it makes. Default 600,000, or `timeoutMs` if that is more. */
   totalTimeoutMs?: number

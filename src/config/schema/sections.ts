@@ -116,7 +116,7 @@ const connection = {
   headers: record('http: sent with every request.'),
   include: texts('Names of tools, as the server calls them.', { fallback: 'all' }),
   timeout_secs: number(0.001, 'Seconds for a call.', { fallback: defaultCallMs / 1000 }),
-  reset_timeout_on_progress: flag('Whether progress that it reports starts the time of a call anew.', { fallback: '`true`' }),
+  reset_timeout_on_progress: flag('Whether progress that it reports restarts the time of a call.', { fallback: '`true`' }),
   total_timeout_secs: number(0.001, 'Seconds for a whole call, whatever progress it makes.', {
     fallback: `${defaultTotalMs / 1000}, or \`timeout_secs\` if that is more`,
   }),

@@ -34,7 +34,7 @@ const prefixForm = /^user-[0-9a-f]{32}\./
  * Source: docs/http-and-workers.md
  */
 export function scopedSessionStore(store: SessionStore, owner?: string): SessionStore {
-  checkStore(store, 'journal', 'open', 'tail')
+  checkStore(store)
   return new ScopedSessionStore(store, owner)
 }
 

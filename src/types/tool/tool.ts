@@ -48,7 +48,7 @@ export interface ToolContext {
    * outside of a run.
    */
   pauseTimeout?(): () => void
-  /** Starts the clock of the call anew, as for work that has just made progress; nothing while it stands still. Absent outside of a run. */
+  /** Restarts the clock of the call, for work that has just made progress. Does nothing while the clock stands still. Absent outside of a run. */
   restartTimeout?(): void
   /** Passes on an event of a loop that this call started, as a `childEvent` of the run. */
   childEvent(event: AgentEvent): void

@@ -52,7 +52,8 @@ export function RequestTab({ desk, conversation }: TabProps) {
           </button>
         </div>
         <p class="soft">
-          {request.modelId} · thinking {request.thinkingLevel} · {blocks.filter(({ isSent }) => isSent).length} blocks · about {short(tokens)} tok
+          {request.modelId} · thinking {request.thinkingLevel} · {blocks.filter(({ isSent }) => isSent).length} blocks · about{' '}
+          {short(tokens)} tok
         </p>
         <div class="request-actions">
           <CopyButton label="Copy as JSON" text={() => bodyOf(request)}>
