@@ -60,6 +60,11 @@ export function whyEnded(state: RunState, misfits = noMisfits): Why | undefined 
 function whyAnswerEnded({ messages, endedBy }: RunState, misfits: Misfits): Why | undefined {
   const last = messages.findLast(({ role }) => role === 'assistant' || role === 'user')
   const message = last?.message?.role === 'assistant' ? last.message : undefined
+  // Of a run that ended before this page was loaded, only its response says that it failed.
+  if (message?.stopReason === 'error') {
+    const text = wordsOfService(message.errorMessage ?? 'It is not known why.')
+    return { word: runWords.error, text, isFailure: true, remedies: ['retry'] }
+  }
   if (message?.stopReason === 'length') {
     const { output } = message.usage
     const text = `The answer was cut off${output === 0 ? '' : ` after ${output} tokens`}, at its output limit.`
