@@ -33,7 +33,7 @@ export function needsView({ context }: LoopState): boolean {
  *
  * Source: docs/concepts/context-and-compaction.md
  */
-export function keepWithinContext(loop: LoopState): Promise<unknown> | undefined {
+export function compactIfDue(loop: LoopState): Promise<unknown> | undefined {
   if (mediaToCount(loop)) return countMedia(loop).then(() => keepCounted(loop))
   return keepCounted(loop)
 }
@@ -43,7 +43,7 @@ function keepCounted(loop: LoopState): Promise<unknown> | undefined {
   return compacted(loop, async (view) => (await chunk.load()).compactContext(loop, view, { cause: 'due' }))
 }
 
-/** Makes room after the service said that the prompt is too long. Resolves with whether less is sent now; rejects as {@link keepWithinContext}. */
+/** Makes room after the service said that the prompt is too long. Resolves with whether less is sent now; rejects as {@link compactIfDue}. */
 export async function makeRoom(loop: LoopState): Promise<boolean> {
   if (loop.contextLimits === undefined || loop.stop.aborted) return false
   return compacted(loop, async (view) => (await chunk.load()).compactContext(loop, view, { cause: 'overflow' }))
@@ -61,10 +61,15 @@ export async function compactAsAsked(loop: LoopState, focusMessage: string | und
   return { status: loop.stop.aborted ? 'aborted' : 'completed' }
 }
 
-/** Applies what the tools of this turn asked for. The history stays; what is sent changes. Rejects with `JournalError` and `LoadError`. */
-export async function applyContextChanges(loop: LoopState, changes: readonly ContextChange[]): Promise<void> {
-  const view = await loadView(loop)
-  await (await chunk.load()).applyContextChanges(loop, view, changes)
+/** Prunes and reverts what the tools of this turn asked for. The history stays; what is sent changes. Never rejects: what cannot be recorded fails the run. */
+export async function pruneAndRevert(loop: LoopState, changes: readonly ContextChange[]): Promise<void> {
+  if (changes.length === 0) return
+  try {
+    const view = await loadView(loop)
+    await (await chunk.load()).applyContextChanges(loop, view, changes)
+  } catch (error) {
+    loop.fail(error)
+  }
 }
 
 /** Whether media have come, and nobody said yet how they count. Each message is looked at once. */

@@ -17,10 +17,10 @@ import type { TurnOutcome } from './turn/turn.ts'
 type Ending<Moment> = (loop: LoopState, moment: Moment) => RunEnding | undefined | Promise<RunEnding | undefined>
 
 /** Asked in this order before each turn. What fails a run stops it too, so `failed` comes first. */
-export const beforeTurn: readonly Ending<TurnInput>[] = [failed, aborted, limitReached, inputRejected, turnRefused]
+export const endingsBeforeTurn: readonly Ending<TurnInput>[] = [failed, aborted, limitReached, inputRejected, turnRefused]
 
 /** Asked in this order after each turn of the model. */
-export const afterTurn: readonly Ending<TurnOutcome>[] = [
+export const endingsAfterTurn: readonly Ending<TurnOutcome>[] = [
   failed,
   aborted,
   paused,
@@ -35,7 +35,7 @@ export const afterTurn: readonly Ending<TurnOutcome>[] = [
 const afterCalls: readonly Ending<TurnOutcome>[] = [failed, aborted, paused, modelFailed, stuck]
 
 /** Asked after a turn that only ran calls of an earlier run. What follows a prompt is answered, whatever these calls wanted. */
-export function afterResumedTurn(isAnswerAsked: boolean): readonly Ending<TurnOutcome>[] {
+export function endingsAfterResumedTurn(isAnswerAsked: boolean): readonly Ending<TurnOutcome>[] {
   return isAnswerAsked ? [...afterCalls, toolEnded, answerRefused, conditionMet] : afterCalls
 }
 

@@ -1,12 +1,11 @@
-import { callsToAnswer } from '../contract/message/message.ts'
 import { usageBeyond } from '../contract/model/usage.ts'
 import type { TurnTrigger } from '../contract/run/run-facts.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
 import { goesOnBeside, waitBeside } from './background.ts'
 import { repairCalls } from './calls/repair-calls.ts'
-import { type PlannedCall, planCalls, runCalls } from './calls/tool-calls.ts'
-import { keepWithinContext } from './compaction.ts'
-import { afterResumedTurn, afterTurn, beforeTurn, endingOf, idleEnding, turnRefused } from './endings.ts'
+import { type PlannedCall, planAndRecordIntents, runCalls } from './calls/tool-calls.ts'
+import { compactIfDue, pruneAndRevert } from './compaction.ts'
+import { endingOf, endingsAfterResumedTurn, endingsAfterTurn, endingsBeforeTurn, idleEnding, turnRefused } from './endings.ts'
 import { acceptUnanswered, type Intake, type TurnInput } from './intake.ts'
 import type { LoopState } from './loop-state.ts'
 import { type ChargedAnswer, callModel } from './model/model-call.ts'
@@ -50,21 +49,21 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
     const refused = await turnRefused(loop)
     if (refused !== undefined) return end(refused)
     const resumed = await resumeTurn(loop, start.paused, trigger)
-    const ended = await endingOf(afterResumedTurn(mustAnswer), loop, resumed)
+    const ended = await endingOf(endingsAfterResumedTurn(mustAnswer), loop, resumed)
     if (ended !== undefined) return end(ended)
     beginNext(loop)
     trigger = 'continuation'
   }
 
   for (let hasLookedInVain = false; ; ) {
-    const refused = await endingOf(beforeTurn, loop, input)
+    const refused = await endingOf(endingsBeforeTurn, loop, input)
     if (refused !== undefined) return end(refused)
     const intake = loop.inputs.take(input)
     input = {}
 
     if (mustAnswer || intake.hasWords) {
       const turn = await takeTurn(loop, intake, trigger)
-      const ended = await endingOf(afterTurn, loop, turn)
+      const ended = await endingOf(endingsAfterTurn, loop, turn)
       if (ended !== undefined) return end(ended)
       beginNext(loop)
       trigger = 'continuation'
@@ -93,29 +92,37 @@ function beginNext(loop: LoopState): void {
   loop.turnIndex += 1
 }
 
-/** One turn: input, one answer of the model, the tools it asked for. Never rejects: what failed shows in the message and in `loop.failure`. */
+/**
+ * One turn. Never rejects: what failed shows in the message and in `loop.failure`.
+ *
+ * 1. `turnStart`; the input, and what steers the run, goes into the history and is recorded.
+ * 2. `prepareTurn` may change model, tools and prompt; the history is compacted if that is due; the request is derived and sent.
+ * 3. Plugins, then the `afterAnswer` hook, judge the response; it is recorded together with the intents of its calls; `messageEnd`.
+ * 4. Calls run, and their results are recorded; tools prune and revert; `turnEnd` and the `afterTurn` hook.
+ */
 async function takeTurn(loop: LoopState, intake: Intake, triggeredBy: TurnTrigger): Promise<TurnOutcome> {
   const started = openTurn(loop, triggeredBy)
-  const { message, calls, failure } = await answer(loop, intake, started)
+  const { message, calls, failure } = await takeResponse(loop, intake, started)
   if (calls.length === 0) warnOfAnswer(loop, message)
   // Also when the run has failed by now: each is answered then, and none is run.
   const ran = await runCalls(loop, calls)
+  await pruneAndRevert(loop, ran.changes)
   const outcome = await closeTurn(loop, { ...ran, message, usage: message.usage, failure })
   loop.budget.recordTurn()
   return outcome
 }
 
-interface Answer extends ChargedAnswer {
+interface Planned extends ChargedAnswer {
   calls: PlannedCall[]
 }
 
-/** Accepts the input, asks the model, and puts both into the history. */
-async function answer(loop: LoopState, intake: Intake, started: Promise<unknown> | undefined): Promise<Answer> {
-  let answered: Answer | undefined
+/** The turn up to `messageEnd`: steps 1 to 3. */
+async function takeResponse(loop: LoopState, intake: Intake, started: Promise<unknown> | undefined): Promise<Planned> {
+  let answered: Planned | undefined
   try {
     await loop.inputs.accept(intake)
     await prepareTurn(loop)
-    await keepWithinContext(loop)
+    await compactIfDue(loop)
     answered = { ...(await callModel(loop)), calls: [] }
     const { message } = answered
     await guardAnswer(loop, message)
@@ -123,8 +130,8 @@ async function answer(loop: LoopState, intake: Intake, started: Promise<unknown>
     loop.append(message)
     loop.addUsage(answered.charged === undefined ? message.usage : usageBeyond(message.usage, answered.charged), message)
     const recorded = loop.record({ type: 'assistant', message, ...(loop.turn.changes !== undefined && { prepared: loop.turn.changes }) })
-    // Before the answer is durable, so that a journal can write both together.
-    answered.calls = callsToRun(loop, message)
+    // Before the response is durable, so that a journal can write it and the intents together.
+    answered.calls = planAndRecordIntents(loop, message)
     if (answered.calls.length > 0) loop.hasCalled = true
     await recorded
     await started
@@ -135,13 +142,6 @@ async function answer(loop: LoopState, intake: Intake, started: Promise<unknown>
   const { message } = answered
   loop.events.emit({ type: 'messageEnd', messageId: message.id, message })
   return answered
-}
-
-/** The calls of a message that may be run: none when the model was stopped or failed. */
-function callsToRun(loop: LoopState, { stopReason, content }: ChargedAnswer['message']): PlannedCall[] {
-  if (stopReason !== 'toolUse' && stopReason !== 'stop' && stopReason !== 'length') return []
-  const calls = callsToAnswer(content)
-  return calls.length === 0 ? [] : planCalls(loop, calls, stopReason === 'length' && content.at(-1)?.type === 'toolCall')
 }
 
 function saidByPlugins({ plugins, inputs }: LoopState): TurnInput | undefined {

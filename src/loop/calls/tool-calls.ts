@@ -2,14 +2,13 @@ import { argumentsHash } from '../../base/json/arguments-hash.ts'
 import type { ContextChange } from '../../contract/context/context-change.ts'
 import { ConfigError, errorText, JournalError, LoadError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
-import type { AnswerableCall } from '../../contract/message/message.ts'
+import { type AnswerableCall, type AssistantMessage, callsToAnswer } from '../../contract/message/message.ts'
 import type { PendingApproval, PendingClientCall } from '../../contract/run/run-facts.ts'
 import { plainDefaults } from '../../contract/run/settings.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { ClientRun } from '../../types/tool/tool.ts'
 import { askClient, fitting } from '../ask/client-call.ts'
 import { isUnasked, permit } from '../ask/permission.ts'
-import { applyContextChanges } from '../compaction.ts'
 import type { LoopState } from '../loop-state.ts'
 import { invokeTool } from './invoke-tool.ts'
 import { offload } from './offload.ts'
@@ -33,7 +32,7 @@ export interface PlannedCall {
 }
 
 /** Calls that wait for nobody. */
-export const noCalls: () => CallOutcome = () => ({ results: [], waiting: [], clientCalls: [], heldBack: [] })
+export const noCalls: () => CallOutcome = () => ({ results: [], waiting: [], clientCalls: [], heldBack: [], changes: [] })
 
 /** Whether a call waits for somebody, so that the run cannot go on. */
 export function isPaused({ waiting, clientCalls }: CallOutcome): boolean {
@@ -50,6 +49,15 @@ export interface CallOutcome {
   clientCalls: PendingClientCall[]
   /** Ids of the calls that come after one that waits; they have no result either. */
   heldBack: string[]
+  /** What the tools asked to be taken out of what is sent, or put back. */
+  changes: ContextChange[]
+}
+
+/** Plans the calls of a response that may be run: none when the model was stopped or failed. As {@link planCalls}. */
+export function planAndRecordIntents(loop: LoopState, { stopReason, content }: AssistantMessage): PlannedCall[] {
+  if (stopReason !== 'toolUse' && stopReason !== 'stop' && stopReason !== 'length') return []
+  const calls = callsToAnswer(content)
+  return calls.length === 0 ? [] : planCalls(loop, calls, stopReason === 'length' && content.at(-1)?.type === 'toolCall')
 }
 
 /**
@@ -85,13 +93,11 @@ function begin(loop: LoopState, call: AnswerableCall): PlannedCall {
  * **Contract**
  * - `parallel` starts all at once; `sequential` one after the other; `batched` in groups. Between steps, a waiting steering message skips
  *   what has not begun; a call that waits for a person holds it back.
- * - What the tools want taken out of the context is taken out afterwards.
+ * - What the tools want taken out of the context is in `changes`; `pruneAndRevert` does it.
  * - Never rejects: what cannot be done fails the run.
  */
 export async function runCalls(loop: LoopState, planned: readonly PlannedCall[]): Promise<CallOutcome> {
   const outcome = noCalls()
-  const changes: ContextChange[] = []
-  const turn = { outcome, changes }
   const size = stepSize(loop, planned.length)
   try {
     for (let at = 0; at < planned.length; at += size) {
@@ -102,7 +108,7 @@ export async function runCalls(loop: LoopState, planned: readonly PlannedCall[])
       const answered = await Promise.all(
         step.map((planned) => {
           const reason = isSkipped ? steeringSkip : planned.skip
-          if (reason === undefined) return executeCall(loop, planned, turn)
+          if (reason === undefined) return executeCall(loop, planned, outcome)
           return isSkipped ? answerUnrun(loop, planned.call, errorResult(reason)) : refuseCall(loop, planned.call, errorResult(reason))
         }),
       )
@@ -113,7 +119,6 @@ export async function runCalls(loop: LoopState, planned: readonly PlannedCall[])
         loop.events.message(entry)
       }
     }
-    if (changes.length > 0) await applyContextChanges(loop, changes)
   } catch (error) {
     loop.fail(error)
   }
@@ -138,12 +143,6 @@ function stepSize({ config }: LoopState, calls: number): number {
 /** What tells calls apart. */
 type CallName = Pick<AnswerableCall, 'id' | 'name'>
 
-/** What the calls of a turn come to, while they run. */
-interface CallsInTurn {
-  outcome: CallOutcome
-  changes: ContextChange[]
-}
-
 /**
  * Takes one call from request to result: find, validate, ask, journal the intent, run, journal the result.
  *
@@ -155,7 +154,7 @@ interface CallsInTurn {
 async function executeCall(
   loop: LoopState,
   { call, preparation, intent, permitted }: PlannedCall,
-  { outcome, changes }: CallsInTurn,
+  outcome: CallOutcome,
 ): Promise<ToolResultEntry | undefined> {
   try {
     loop.stop.throwIfAborted()
@@ -176,7 +175,7 @@ async function executeCall(
     // A listener may have stopped the run just now.
     if (loop.stop.aborted) return conclude(loop, call, errorResult('Cancelled'))
     loop.refusals.clear()
-    return conclude(loop, call, await invokeTool(loop, permission.call, changes))
+    return conclude(loop, call, await invokeTool(loop, permission.call, outcome.changes))
   } catch (error) {
     if (loop.stop.aborted || error instanceof JournalError || LoadError.isInstance(error)) return answerStopped(loop, call, error)
     // A schema or a hash that breaks costs this call, not the run. It was not announced yet: what follows an announcement never throws.

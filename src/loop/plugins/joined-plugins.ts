@@ -75,14 +75,14 @@ class RunningPlugins implements JoinedPlugins {
   readonly #host: PluginHost
   readonly #plugins: readonly Joined[]
   readonly #words: readonly WordStage[]
-  readonly guards: readonly AnswerGuard[]
+  readonly responseStages: readonly AnswerGuard[]
   readonly watchesCalls: boolean
 
   constructor(host: PluginHost, plugins: readonly Joined[]) {
     this.#host = host
     this.#plugins = plugins
     this.#words = plugins.flatMap(({ name, stages: { delta } }) => (delta === undefined ? [] : this.#closed(name, delta)))
-    this.guards = plugins.flatMap(({ name, stages }) => {
+    this.responseStages = plugins.flatMap(({ name, stages }) => {
       const { response } = stages
       return response === undefined ? [] : { who: nameOf(name, 'response'), judge: (info) => response.call(stages, info) }
     })

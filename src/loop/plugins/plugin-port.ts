@@ -43,7 +43,7 @@ export interface JoinedPlugins {
   request(request: StreamRequest): Promise<StreamRequest>
   /** `undefined` where no plugin looks at words. */
   words(messageId: string): WordFilter | undefined
-  readonly guards: readonly AnswerGuard[]
+  readonly responseStages: readonly AnswerGuard[]
   /** How long to wait before the request is sent again, in ms, and how often that may be; `undefined`: it is not. */
   requestFailed(error: ProviderError, retries: number): Promise<{ delayMs: number; maxRetries: number } | undefined>
   /** What stands around `work`; the same function where no plugin has the stage. */

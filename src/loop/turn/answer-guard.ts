@@ -16,7 +16,7 @@ const mostRepeats = 1
  */
 export async function guardAnswer(loop: LoopState, message: AssistantEntry): Promise<void> {
   const { afterAnswer } = loop.config.hooks ?? {}
-  for (const guard of loop.plugins?.guards ?? []) if (isWhole(message) && !loop.stop.aborted) await guarded(loop, message, guard)
+  for (const guard of loop.plugins?.responseStages ?? []) if (isWhole(message) && !loop.stop.aborted) await guarded(loop, message, guard)
   if (afterAnswer === undefined || !isWhole(message) || hasCallsToAnswer(message.content) || loop.stop.aborted) return
   await guarded(loop, message, { who: 'The afterAnswer hook', judge: afterAnswer })
 }

@@ -3,6 +3,7 @@ import { emptyUsage } from '../../contract/model/usage.ts'
 import type { EndedBy, TurnTrigger } from '../../contract/run/run-facts.ts'
 import { openCallsOf, shownClientCallsOf } from '../../types/tool/open-calls.ts'
 import { noCalls, planCalls, runCalls } from '../calls/tool-calls.ts'
+import { pruneAndRevert } from '../compaction.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { AssistantEntry } from '../model/assistant-stream.ts'
 import { prepareToGoOn } from './prepare-turn.ts'
@@ -54,6 +55,7 @@ export async function resumeTurn(
   }
   const planned = planCalls(loop, calls, false).map((each) => ({ ...each, permitted: permitted.get(each.call.id) }))
   const ran = await runCalls(loop, planned)
+  await pruneAndRevert(loop, ran.changes)
   if (ran.results.length > 0) await started
   return closeTurn(loop, { ...ran, message, usage: emptyUsage() })
 }
