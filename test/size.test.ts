@@ -12,7 +12,7 @@ import { serveWorkerFile } from './harness/workerd-serve.ts'
 const kB = 1000
 
 /** What the program of Getting started may cost. Below these limits clarity beats bytes. */
-const limits = { loaded: 107 * kB, requests: 3, oneFile: 138 * kB }
+const limits = { loaded: 108 * kB, requests: 3, oneFile: 138 * kB }
 
 beforeAll(assertFreshBuild)
 
@@ -48,7 +48,7 @@ describe('the program of Getting started, through one tool call', () => {
     }
   }
 
-  it('loads at most 107 kB gzip in at most 3 scripts', async (context) => {
+  it('loads at most 108 kB gzip in at most 3 scripts', async (context) => {
     const loaded = await loadedBy(await bundleApp(inPage))
     if (loaded === undefined) return context.skip('no browser')
     console.log(`really loaded in Chromium: ${loaded.bytes} bytes gzip in ${loaded.names.length} scripts: ${loaded.names.join(', ')}`)

@@ -1,5 +1,5 @@
 import type { Chat } from '../../src/store/index.ts'
-import type { Words } from './words.ts'
+import type { Words } from './phi-chat-options.ts'
 
 /** What the elements need of the `<phi-chat>` that they stand in. */
 export interface ChatOwner {

@@ -1,4 +1,4 @@
 // `dist/elements/page.js`: all of it in one file, for a page that has no bundler.
-import { defineElements } from './define.ts'
+import { defineElements } from './index.ts'
 
 defineElements()

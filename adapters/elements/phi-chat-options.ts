@@ -1,6 +1,43 @@
 import type { ClientTools } from '../../src/client/index.ts'
 import type { ChatSource } from '../../src/store/index.ts'
-import type { Words } from './words.ts'
+
+/** What the elements say, in the words of the page. */
+export interface Words {
+  conversation: string
+  message: string
+  send: string
+  stop: string
+  you: string
+  model: string
+  thinking: string
+  allow: string
+  refuse: string
+  decline: string
+  takeBack: string
+  /** Names the list of models, and the place for files. */
+  choice: string
+  files: string
+  /** What stands in place of something that cannot be shown, such as a sound. */
+  hidden: string
+}
+
+/** In English. */
+export const english: Words = {
+  conversation: 'Conversation',
+  message: 'Message',
+  send: 'Send',
+  stop: 'Stop',
+  you: 'You',
+  model: 'Assistant',
+  thinking: 'Thinking',
+  allow: 'Allow',
+  refuse: 'Refuse',
+  decline: 'Decline',
+  takeBack: 'Take back',
+  choice: 'Model',
+  files: 'Picture',
+  hidden: 'not shown here',
+}
 
 /**
  * What `<phi-chat>` has beside what every element has. Its attributes are `endpoint`, where `createAgentApp` is mounted, and `session`, an id; without one the

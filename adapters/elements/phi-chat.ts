@@ -2,8 +2,7 @@ import { type ClientTools, type RemoteSession, remoteSession, runClientTools } f
 import { type Chat, type ChatSource, chatOf } from '../../src/store/index.ts'
 import { type ChatOwner, ElementBase } from './chat-element.ts'
 import { arrange, make } from './dom.ts'
-import type { PhiChat } from './phi-chat-options.ts'
-import { english, type Words } from './words.ts'
+import { english, type PhiChat, type Words } from './phi-chat-options.ts'
 
 /**
  * A conversation: its messages, what waits for a person, and where one writes. The only element with a shadow tree, so that `phi-chat::part(…)` reaches

@@ -1,8 +1,32 @@
 import type { Chat, ChatState, QueuedMessage } from '../../src/store/index.ts'
 import { ChatElement, chatAround } from './chat-element.ts'
 import { arrange, button, make, steadyButton } from './dom.ts'
-import { messageOf } from './files.ts'
-import type { Words } from './words.ts'
+import type { Words } from './phi-chat-options.ts'
+
+type PromptInput = Parameters<Chat['actions']['send']>[0]
+type Said = Exclude<PromptInput, string> extends readonly (infer Message)[] ? Message : never
+
+/** A message of words and files, as an agent takes it. */
+async function messageOf(words: string, files: readonly File[]): Promise<Said> {
+  const media = await Promise.all(files.map(blockOf))
+  const text = words.trim() === '' ? [] : [{ type: 'text' as const, text: words }]
+  return { role: 'user', content: [...text, ...media], timestamp: Date.now() } as Said // what a message of a user is
+}
+
+async function blockOf(file: File) {
+  const data = await base64Of(file)
+  const mimeType = file.type === '' ? 'application/octet-stream' : file.type
+  return mimeType.startsWith('image/') ? { type: 'image', mimeType, data } : { type: 'file', mimeType, data, name: file.name }
+}
+
+function base64Of(file: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''))
+    reader.onerror = () => reject(reader.error)
+    reader.readAsDataURL(file)
+  })
+}
 
 /** Where one writes. Enter sends, Shift and Enter begins a line. The words stay until they are in the conversation. */
 export class PhiComposerElement extends ChatElement {

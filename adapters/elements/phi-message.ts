@@ -1,7 +1,7 @@
 import { type Chat, type ChatMessage, type ChatPart, messageOf } from '../../src/store/index.ts'
 import { ChatElement } from './chat-element.ts'
 import { make } from './dom.ts'
-import type { Words } from './words.ts'
+import type { Words } from './phi-chat-options.ts'
 
 /** A message: who says it, and its parts. `message` is its id. */
 export class PhiMessageElement extends ChatElement {

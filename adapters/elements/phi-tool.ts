@@ -1,7 +1,7 @@
 import { type Chat, messageOf, type ToolPart } from '../../src/store/index.ts'
 import { ChatElement } from './chat-element.ts'
 import { button, make } from './dom.ts'
-import type { Words } from './words.ts'
+import type { Words } from './phi-chat-options.ts'
 
 /** The call that an element is about, by its attributes `message` and `index`. */
 function callOf(element: Element, chat: Chat): ToolPart | undefined {

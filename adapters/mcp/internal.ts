@@ -4,6 +4,6 @@
  * @module
  */
 
-export { connectMcpServer, type McpServerConnection } from './server/connect-server.ts'
-export { answerWithoutPage } from './server/no-page.ts'
+export { answerWithoutPage } from './server/caller-questions.ts'
+export { connectMcpServer, type McpServerConnection } from './server/mcp-server.ts'
 export type { McpServerOptions } from './server/offers.ts'

@@ -1,10 +1,11 @@
-import { aBudget, aSkillSet, aStore, aWorkspace } from '../base/port-kinds.ts'
+import { aBudget, aSkillSet, aStore, aWorkspace } from '../base/argument-checks.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { MessageInput } from '../contract/message/message.ts'
-import { type ClientToolDeclaration, choiceFields } from '../contract/model/choices.ts'
 import {
+  type ClientToolDeclaration,
+  choiceFields,
   type RequestSettings,
   responseFormatInput,
   settingFields,

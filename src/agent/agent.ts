@@ -1,4 +1,4 @@
-import { queueAdvice, refuseMore } from '../base/extra-arguments.ts'
+import { queueAdvice, refuseMore } from '../base/argument-checks.ts'
 import { AgentBusyError } from '../contract/errors.ts'
 import type { AgentMessage, MessageInput, PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'

@@ -1,7 +1,6 @@
 import { logWarning, mayHoldSecret } from '../base/log-warning.ts'
 import { definedFields } from '../contract/json.ts'
-import type { ResponseFormat } from '../contract/model/request-settings.ts'
-import { type PromptSettings, settingsIn } from '../contract/model/request-settings.ts'
+import { type PromptSettings, type ResponseFormat, settingsIn } from '../contract/model/request-settings.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import { plainFormat } from '../validation/response-format.ts'
 import { isStandardSchema } from '../validation/tool-parameters.ts'

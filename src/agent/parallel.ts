@@ -1,4 +1,4 @@
-import { aModel } from '../base/port-kinds.ts'
+import { aModel } from '../base/argument-checks.ts'
 import { AgentBusyError, ConfigError } from '../contract/errors.ts'
 import type { PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'

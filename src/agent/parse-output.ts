@@ -9,12 +9,11 @@ import type { LoopConfig } from '../loop/loop-config.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { OutputError, OutputIssue, RunResult } from '../types/run/run.ts'
 import type { SchemaIssue, SchemaOutput, SchemaValidator, StandardSchema } from '../types/standard-schema.ts'
-import { withoutNulls } from '../validation/absent-nulls.ts'
 import { formatIssues, formatPath } from '../validation/format-issues.ts'
 import { type JsonCheck, jsonSchemaValidator } from '../validation/json-schema-validator.ts'
 import { answerSchemaOf, holderOf } from '../validation/response-format.ts'
+import { unwrapped, withoutNulls } from '../validation/response-shape.ts'
 import { isStandardSchema } from '../validation/tool-parameters.ts'
-import { unwrapped } from '../validation/wrapped-schema.ts'
 
 /** How an answer is checked against a JSON Schema. */
 export interface ParseOutputOptions {

@@ -1,6 +1,5 @@
-import { aSkillSet } from '../base/port-kinds.ts'
-import type { ThinkingLevel } from '../contract/model/request-settings.ts'
-import { type RequestSettings, settingFields, thinkingLevel } from '../contract/model/request-settings.ts'
+import { aSkillSet } from '../base/argument-checks.ts'
+import { type RequestSettings, settingFields, type ThinkingLevel, thinkingLevel } from '../contract/model/request-settings.ts'
 import { checkOptions, fits } from '../contract/shape/read.ts'
 import { anObject, aText, listOf, options } from '../contract/shape/shape.ts'
 import type { SkillSet } from '../types/tool/skills.ts'

@@ -1,5 +1,5 @@
+import { checkStore } from '../base/argument-checks.ts'
 import { logWarning } from '../base/log-warning.ts'
-import { checkStore } from '../base/port-kinds.ts'
 import { SessionError } from '../contract/errors.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aFlag, aText, options as optionsOf } from '../contract/shape/shape.ts'

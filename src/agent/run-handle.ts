@@ -1,4 +1,4 @@
-import { queueAdvice, refuseMore, refuseMoreAnswers } from '../base/extra-arguments.ts'
+import { queueAdvice, refuseMore, refuseMoreAnswers } from '../base/argument-checks.ts'
 import { logWarning } from '../base/log-warning.ts'
 import { approvedRequest, checkDenial } from '../base/questions.ts'
 import type { JsonValue } from '../contract/json.ts'

@@ -1,5 +1,5 @@
-import { aWorkspace } from '../base/port-kinds.ts'
-import { headOf } from '../base/text/whole-characters.ts'
+import { aWorkspace } from '../base/argument-checks.ts'
+import { headOf } from '../base/text/characters.ts'
 import { ConfigError, WorkspaceError } from '../contract/errors.ts'
 import { ownOf } from '../contract/json.ts'
 import { checkOptions } from '../contract/shape/read.ts'

@@ -1,10 +1,11 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts'
-import { isSecretName } from '../contract/shape/shown-value.ts'
+import { isSecretName } from '../contract/shape/json-fault.ts'
 import type { Logger } from '../types/logger.ts'
 import { catchLate } from './abort.ts'
+
+import { shortened } from './text/characters.ts'
 import { withoutSecret } from './text/redact.ts'
-import { withoutUrlSecrets } from './text/url-secrets.ts'
-import { shortened } from './text/whole-characters.ts'
+import { withoutUrlSecrets } from './text/secrets.ts'
 
 /**
  * Passes a warning to the logger, or to the console where there is none; `false` is silence. Never throws, and leaves no rejection behind: a logger

@@ -9,10 +9,10 @@ import { checkOptions } from '../contract/shape/read.ts'
 import { aJsonObject, aText, options, required } from '../contract/shape/shape.ts'
 import type { ApprovalRef, InputAnswer, InputRef } from '../types/run/question.ts'
 import { openCallsOf, shownApprovalsOf, shownClientCallsOf } from '../types/tool/open-calls.ts'
-import { refuseMore } from './extra-arguments.ts'
-import { argumentsHash } from './json/arguments-hash.ts'
-import { copyJson } from './json/copy-json.ts'
-import { shortened } from './text/whole-characters.ts'
+import { refuseMore } from './argument-checks.ts'
+import { argumentsHash } from './hash.ts'
+import { copyJson } from './json/json-value.ts'
+import { shortened } from './text/characters.ts'
 
 /** What a run asks somebody outside of it and has no answer to, in the order in which it was asked. */
 export interface OpenQuestions {

@@ -7,4 +7,4 @@ export { type LoadOptions, type RemoteSession, remoteSession } from './remote-se
 export type { RemoteSharedState } from './remote-shared-state.ts'
 export type { QueuedReceipt } from './run/outbox.ts'
 export type { AnyTools, ClientCallContext, ClientToolFunction, ClientTools, OfferedClientTool } from './tools/client-tools.ts'
-export { runClientTools } from './tools/run-client-tools.ts'
+export { runClientTools } from './tools/page-tools.ts'

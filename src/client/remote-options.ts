@@ -1,10 +1,9 @@
-import { aLogger } from '../base/port-kinds.ts'
-import { choiceFields } from '../contract/model/choices.ts'
+import { aLogger } from '../base/argument-checks.ts'
 import { clientSettingFields } from '../contract/model/model-config.ts'
+import { choiceFields, headerFields } from '../contract/model/request-settings.ts'
 import { clientId } from '../contract/run/run-facts.ts'
 import type { RetryConfig } from '../contract/run/settings.ts'
 import { sessionId } from '../contract/session/session.ts'
-import { headerFields } from '../contract/shape/header-fields.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import {
   aFunction,

@@ -1,6 +1,6 @@
-import { isEqualJson } from '../base/json/copy-json.ts'
+import { isEqualJson } from '../base/json/json-value.ts'
 import type { JsonObject } from '../contract/json.ts'
-import { newId } from '../contract/message/ids.ts'
+import { newId } from '../contract/message/identity.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import { type PatchOperation, type SavedState, savedState } from '../contract/session/shared-state.ts'
 import { fits } from '../contract/shape/read.ts'

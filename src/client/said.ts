@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { toldMedia } from '../contract/message/block-words.ts'
 import { type Content, isMedia } from '../contract/message/content.ts'
 import { toHistory } from '../contract/message/history.ts'
-import { newId } from '../contract/message/ids.ts'
+import { newId } from '../contract/message/identity.ts'
 import type { AgentMessage, PromptInput, UserMessage } from '../contract/message/message.ts'
 
 /** What a person says, as it is sent, and as it will be in the history. */

@@ -1,5 +1,5 @@
 import { ConfigError, type MisuseCode } from '../contract/errors.ts'
-import { shown } from '../contract/shape/shown-value.ts'
+import { shown } from '../contract/shape/json-fault.ts'
 import type { AgentConfig } from './schema/sections.ts'
 
 /** Where in a document something stands: keys, and positions in lists. */

@@ -1,4 +1,4 @@
-import { aLogger, aModel, aSkillSet, aStore, aWorkspace, someTools } from '../base/port-kinds.ts'
+import { aLogger, aModel, aSkillSet, aStore, aWorkspace, someTools } from '../base/argument-checks.ts'
 import { aFlag, aFunction, anything, either, options as optionsOf, recordOf, type Shape } from '../contract/shape/shape.ts'
 import type { McpCallTimeouts, McpToolSet } from '../mcp/index.ts'
 import type { Logger } from '../types/logger.ts'

@@ -1,4 +1,4 @@
-import { aBudget } from '../base/port-kinds.ts'
+import { aBudget } from '../base/argument-checks.ts'
 import { ConfigError, errorText } from '../contract/errors.ts'
 import { definedFields } from '../contract/json.ts'
 import {

@@ -1,4 +1,4 @@
-import { shortened } from '../base/text/whole-characters.ts'
+import { shortened } from '../base/text/characters.ts'
 import { ProviderError } from '../contract/errors.ts'
 import type { JsonValue } from '../contract/json.ts'
 import { type AgentMessage, type AssistantMessage, type Message, textOf } from '../contract/message/message.ts'

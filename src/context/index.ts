@@ -20,6 +20,7 @@ export type {
   RevertRecord,
   TurnSpan,
 } from '../contract/context/context-change.ts'
+export type { BlockProvenance, ProvenanceRole } from '../contract/message/identity.ts'
 export {
   type ExtensionMessage,
   extensionMessage,
@@ -28,9 +29,8 @@ export {
   type MessageEnvelope,
   type TurnId,
 } from '../contract/message/message.ts'
-export type { BlockProvenance, ProvenanceRole } from '../contract/message/provenance.ts'
+export type { AnnotatedRequest, CapturedHttp } from '../contract/model/request.ts'
 export { cacheHitRate, combineUsage, contextTokensOf, emptyUsage, hasRates, unknownCost } from '../contract/model/usage.ts'
-export type { AnnotatedRequest, CapturedHttp } from '../contract/run/request-capture.ts'
 export type {
   CompactionConfig,
   CompactionInput,

@@ -1,5 +1,5 @@
 import type { AssistantMessage } from './message/message.ts'
-import type { RateLimits } from './model/rate-limits.ts'
+import type { RateLimits } from './model/usage.ts'
 import type { RunFailure } from './run/run-facts.ts'
 import { type Infer, oneOf } from './shape/shape.ts'
 

@@ -1,5 +1,5 @@
 import { ConfigError } from '../contract/errors.ts'
-import { newId } from '../contract/message/ids.ts'
+import { newId } from '../contract/message/identity.ts'
 import {
   type AgentMessage,
   answerOf,

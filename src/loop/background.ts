@@ -1,6 +1,6 @@
 import { type LateChunk, lateChunk } from '../base/late/late-chunk.ts'
 import type { RunEnding } from '../types/run/run.ts'
-import { openBackground } from '../types/tool/open-background.ts'
+import { openBackground } from '../types/tool/open-calls.ts'
 import type { LoopBackground } from './background/loop-background.ts'
 import type { AgentContext } from './loop-config.ts'
 import type { LoopState } from './loop-state.ts'

@@ -1,4 +1,4 @@
-import { aBudget, aJournal, aLogger, aModel, aSkillSet, aWorkspace } from '../base/port-kinds.ts'
+import { aBudget, aJournal, aLogger, aModel, aSkillSet, aWorkspace } from '../base/argument-checks.ts'
 import { checkContextConfig } from '../context/tokens/context-limits.ts'
 import { contextOptions, off } from '../context/tokens/context-options.ts'
 import { ConfigError } from '../contract/errors.ts'
@@ -41,8 +41,8 @@ import { toolName } from '../contract/tool/tool-result.ts'
 import type { Model } from '../types/model/model.ts'
 import type { Budget } from '../types/run/budget.ts'
 import type { LoopHooks } from '../types/run/turn.ts'
-import type { OffloadOptions } from '../types/tool/offload.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
+import type { OffloadOptions } from '../types/tool/workspace.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 
 const aSupplier = withMethods('a supplier of messages', 'waiting', 'take')

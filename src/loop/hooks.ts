@@ -1,5 +1,5 @@
 import { type AbortScope, settleWithin } from '../base/abort.ts'
-import { copyJson } from '../base/json/copy-json.ts'
+import { copyJson } from '../base/json/json-value.ts'
 import { errorText, PhiError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage } from '../contract/message/message.ts'

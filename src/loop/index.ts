@@ -11,8 +11,8 @@
  */
 
 export { createBudget } from '../context/execution-budget.ts'
-export type { RateLimit, RateLimits } from '../contract/model/rate-limits.ts'
 export type { OutputForm } from '../contract/model/request-settings.ts'
+export type { RateLimit, RateLimits } from '../contract/model/usage.ts'
 export type {
   ApprovalRequestedEvent,
   ApprovalResolvedEvent,
@@ -42,6 +42,7 @@ export type {
   ProviderRetryEvent,
   PrunAppliedEvent,
   RevertAppliedEvent,
+  SharedStateChangedEvent,
   TurnRequestEvent,
 } from '../contract/run/event.ts'
 export type {
@@ -64,7 +65,6 @@ export {
   type ReachedLimit,
   type SharedLimits,
 } from '../contract/run/settings.ts'
-export type { SharedStateChangedEvent } from '../contract/run/state-event.ts'
 export type { ModelFallbackEvent, RateLimitsEvent, TurnEndEvent, TurnPreparedEvent, TurnStartEvent } from '../contract/run/turn-event.ts'
 export type { Budget, BudgetUse, ReadableBudget } from '../types/run/budget.ts'
 export type {

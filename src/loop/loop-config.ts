@@ -10,9 +10,8 @@ import type { ExecutionLimits, RetryConfig, ToolExecutionStrategy } from '../con
 import type { SessionFormation } from '../contract/session/session.ts'
 import type { ContextConfig } from '../types/context/compaction.ts'
 import type { Logger } from '../types/logger.ts'
-import type { ResolveMedia } from '../types/model/media.ts'
 import type { Model } from '../types/model/model.ts'
-import type { ResponseFormatInput } from '../types/model/provider.ts'
+import type { ResolveMedia, ResponseFormatInput } from '../types/model/provider.ts'
 import type { Budget } from '../types/run/budget.ts'
 import type { AgentPlugin } from '../types/run/hooks.ts'
 import type { LoopObserver } from '../types/run/loop-watch.ts'
@@ -21,9 +20,9 @@ import type { LoopHooks, StopCondition, UpcomingTurn } from '../types/run/turn.t
 import type { Journal } from '../types/session/journal.ts'
 import type { SessionState } from '../types/session/shared-state.ts'
 import type { SchemaValidator } from '../types/standard-schema.ts'
-import type { OffloadOptions } from '../types/tool/offload.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
 import type { AgentTool } from '../types/tool/tool.ts'
+import type { OffloadOptions } from '../types/tool/workspace.ts'
 
 /**
  * The conversation a loop works on.

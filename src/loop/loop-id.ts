@@ -1,4 +1,4 @@
-import { bareUrl } from '../base/text/url-secrets.ts'
+import { bareUrl } from '../base/text/secrets.ts'
 import { ownOf, setOwnField } from '../contract/json.ts'
 import { toRecord } from '../contract/model/request-settings.ts'
 import type { LoopConfigSnapshot } from '../contract/run/run-facts.ts'

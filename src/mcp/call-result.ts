@@ -1,6 +1,5 @@
-import { answeredMedia, maxAnswerBytes } from '../base/answered-media.ts'
-import { escapeControls } from '../base/text/escape-controls.ts'
-import { headOf, shortened } from '../base/text/whole-characters.ts'
+import { answeredMedia, maxAnswerBytes } from '../base/received-media.ts'
+import { escapeControls, headOf, shortened } from '../base/text/characters.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { Content, FileContent, ImageContent } from '../contract/message/content.ts'
 import { isBase64 } from '../contract/message/media.ts'

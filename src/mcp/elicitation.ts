@@ -1,5 +1,5 @@
-import { copyJson } from '../base/json/copy-json.ts'
-import { escapeControls } from '../base/text/escape-controls.ts'
+import { copyJson } from '../base/json/json-value.ts'
+import { escapeControls } from '../base/text/characters.ts'
 import { errorText } from '../contract/errors.ts'
 import { type JsonObject, type JsonSchema, ownOf, setOwnField } from '../contract/json.ts'
 import type { InputQuestion } from '../contract/run/run-facts.ts'

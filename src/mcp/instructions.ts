@@ -1,4 +1,4 @@
-import { escapeControls } from '../base/text/escape-controls.ts'
+import { escapeControls } from '../base/text/characters.ts'
 import { cutText } from './call-result.ts'
 import type { McpClientLike } from './client-like.ts'
 

@@ -1,4 +1,4 @@
-import { escapeControls } from '../base/text/escape-controls.ts'
+import { escapeControls } from '../base/text/characters.ts'
 import { errorText } from '../contract/errors.ts'
 import { oneLine } from './call-result.ts'
 import { anyResult, type McpClientLike, type McpTool } from './client-like.ts'

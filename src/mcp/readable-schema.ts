@@ -1,5 +1,5 @@
 import { dataKeywords, namedSchemaKeywords } from '../base/json/schema-keywords.ts'
-import { escapeControls } from '../base/text/escape-controls.ts'
+import { escapeControls } from '../base/text/characters.ts'
 import { type JsonSchema, setOwnField } from '../contract/json.ts'
 import { isPlainObject } from '../contract/shape/json-fault.ts'
 

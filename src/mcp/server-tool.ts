@@ -1,5 +1,5 @@
-import { sha256 } from '../base/sha256.ts'
-import { escapeControls } from '../base/text/escape-controls.ts'
+import { sha256 } from '../base/hash.ts'
+import { escapeControls } from '../base/text/characters.ts'
 import { timerMs } from '../base/timer.ts'
 import { errorText, ToolError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'

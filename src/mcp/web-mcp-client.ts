@@ -1,4 +1,4 @@
-import { parsedJson } from '../base/json/parsed-json.ts'
+import { parsedJson } from '../base/json/json-value.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { withMethods } from '../contract/shape/shape.ts'
 import type { McpCallOptions, McpClientLike, McpRequestOptions, McpTool } from './client-like.ts'

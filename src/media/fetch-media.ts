@@ -2,14 +2,28 @@ import { AbortScope } from '../base/abort.ts'
 import { toBase64 } from '../base/base64.ts'
 import { isRedirect, readBytes } from '../base/http-answer.ts'
 import { isLoopbackHost, isPrivateHost } from '../base/private-host.ts'
-import { bareUrl } from '../base/text/url-secrets.ts'
+import { bareUrl } from '../base/text/secrets.ts'
 import { startTimer } from '../base/timer.ts'
-import { errorText } from '../contract/errors.ts'
+import { errorText, isNamed, PhiError } from '../contract/errors.ts'
 import { baseType, defaultMaxMediaBytes, headBytes, isTextType, sourceFault } from '../contract/message/media.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aFunction, aPositiveNumber, aText, kind, listOf, options as optionsOf, required } from '../contract/shape/shape.ts'
-import type { MediaQuery, ResolveMedia } from '../types/model/media.ts'
-import { MediaError } from './media-error.ts'
+import type { MediaQuery, ResolveMedia } from '../types/model/provider.ts'
+
+/**
+ * Why media could not be had, or not be uploaded. `refused`: the address is none that may be asked; `tooLarge`; `wrongType`: it is not what it was said
+ * to be; `timeout`; `unavailable`: nobody answered, or said no; `unsupported`: the service keeps no such files.
+ */
+export type MediaErrorCode = 'refused' | 'tooLarge' | 'wrongType' | 'timeout' | 'unavailable' | 'unsupported'
+
+/** Media that could not be fetched or uploaded. Source: docs/concepts/files.md */
+export class MediaError extends PhiError<MediaErrorCode> {
+  override readonly name = 'MediaError'
+
+  static override isInstance(value: unknown): value is MediaError {
+    return isNamed(value, 'MediaError')
+  }
+}
 
 /** What `fetchMedia` may reach, and how much it takes. */
 export interface FetchMediaOptions {

@@ -3,8 +3,7 @@
  *
  * @module
  */
-export type { MediaQuery, ResolveMedia } from '../types/model/media.ts'
-export { type FetchMediaOptions, fetchMedia } from './fetch-media.ts'
-export { MediaError, type MediaErrorCode } from './media-error.ts'
-export type { UploadProgress } from './upload/keep.ts'
+export type { MediaQuery, ResolveMedia } from '../types/model/provider.ts'
+export { type FetchMediaOptions, fetchMedia, MediaError, type MediaErrorCode } from './fetch-media.ts'
+export type { UploadProgress } from './upload/service-call.ts'
 export { type UploadFileOptions, uploadFile } from './upload/upload-file.ts'

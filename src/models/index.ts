@@ -5,10 +5,10 @@
  */
 import { ownOf } from '../contract/json.ts'
 import type { CostConfig, CostTier, TokenRates } from '../contract/model/usage.ts'
-import type { CatalogueEntry, ModelCatalogue } from '../types/model/catalogue.ts'
+import type { CatalogueEntry, ModelCatalogue } from '../types/model/model.ts'
 import { catalogueData, catalogueDate } from './catalogue-data.ts'
 
-export type { CatalogueEntry, ModelCatalogue } from '../types/model/catalogue.ts'
+export type { CatalogueEntry, ModelCatalogue } from '../types/model/model.ts'
 
 /** The catalogue that comes with this package. */
 export interface DatedCatalogue extends ModelCatalogue {

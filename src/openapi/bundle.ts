@@ -1,13 +1,12 @@
 import { AbortScope } from '../base/abort.ts'
-import { pointerSegments } from '../base/json/json-pointer.ts'
+import { pointerSegments } from '../base/json/json-value.ts'
 import { isPrivateHost, mayLeadTo } from '../base/private-host.ts'
 import { startTimer } from '../base/timer.ts'
 import { errorText, PhiError } from '../contract/errors.ts'
 import { isObject, type JsonSchema, setOwnField } from '../contract/json.ts'
 import { field, isElsewhere, maxHops, type OpenApiDocument, parseDocument, shownRef } from './document.ts'
-import { OpenApiError } from './open-api-error.ts'
 import { asKey } from './operation-names.ts'
-import { defaultTimeoutMs, type OpenApiResolver, type OpenApiToolsOptions } from './options.ts'
+import { defaultTimeoutMs, OpenApiError, type OpenApiResolver, type OpenApiToolsOptions } from './options.ts'
 
 /** What a document may lead to: services with a file for each of 2,000 operations are far below. */
 const maxFiles = 5_000

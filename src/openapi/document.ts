@@ -1,10 +1,9 @@
-import { pointerSegments } from '../base/json/json-pointer.ts'
+import { pointerSegments } from '../base/json/json-value.ts'
 import { yamlParser } from '../base/late/yaml-parser.ts'
-import { bareUrl } from '../base/text/url-secrets.ts'
+import { bareUrl } from '../base/text/secrets.ts'
 import { errorText } from '../contract/errors.ts'
 import { isObject, type JsonSchema, ownOf } from '../contract/json.ts'
-import { OpenApiError } from './open-api-error.ts'
-import type { OpenApiToolsOptions } from './options.ts'
+import { OpenApiError, type OpenApiToolsOptions } from './options.ts'
 
 /** A document that was read. */
 export interface OpenApiDocument {

@@ -1,15 +1,16 @@
 // The entry `./openapi`: named exports only, each with its contract in TSDoc.
 
-export { OpenApiError, type OpenApiErrorCode } from './open-api-error.ts'
 export { fetchOpenApiTools, openApiTools, readOpenApiTools } from './open-api-tools.ts'
-export type {
-  FetchOpenApiOptions,
-  OpenApiCredential,
-  OpenApiResolver,
-  OpenApiSecret,
-  OpenApiToolsOptions,
-  OperationApproval,
-  OperationFilter,
-  OperationInfo,
-  ReadOpenApiOptions,
+export {
+  type FetchOpenApiOptions,
+  type OpenApiCredential,
+  OpenApiError,
+  type OpenApiErrorCode,
+  type OpenApiResolver,
+  type OpenApiSecret,
+  type OpenApiToolsOptions,
+  type OperationApproval,
+  type OperationFilter,
+  type OperationInfo,
+  type ReadOpenApiOptions,
 } from './options.ts'

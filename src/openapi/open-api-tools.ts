@@ -9,13 +9,13 @@ import { bundled } from './bundle.ts'
 import { redirectOf } from './call/call.ts'
 import { statusText } from './call/status-text.ts'
 import { entriesField, field, type OpenApiDocument, readDocument } from './document.ts'
-import { OpenApiError } from './open-api-error.ts'
 import { operationsOf } from './operations.ts'
 import {
   aDocumentOrText,
   defaultTimeoutMs,
   type FetchOpenApiOptions,
   fetchOptions,
+  OpenApiError,
   type OpenApiToolsOptions,
   type ReadOpenApiOptions,
   readOptions,

@@ -1,4 +1,4 @@
-import { crc32 } from '../base/crc32.ts'
+import { crc32 } from '../base/hash.ts'
 import { asToolName, isToolName, maxToolName } from '../contract/tool/tool-result.ts'
 
 /**

@@ -2,9 +2,8 @@ import { logWarning } from '../base/log-warning.ts'
 import { isObject, type JsonValue } from '../contract/json.ts'
 import type { Logger } from '../types/logger.ts'
 import { dereference, field, howToBundle, isElsewhere, listField, type OpenApiDocument, shownRef, textField } from './document.ts'
-import { OpenApiError } from './open-api-error.ts'
 import { legalNames, nameOfPlace } from './operation-names.ts'
-import type { OpenApiToolsOptions, OperationInfo } from './options.ts'
+import { OpenApiError, type OpenApiToolsOptions, type OperationInfo } from './options.ts'
 
 /** An operation of a document, with the objects that describe it. */
 export interface Operation extends OperationInfo {

@@ -1,6 +1,7 @@
-import { aLogger } from '../base/port-kinds.ts'
+import { aLogger } from '../base/argument-checks.ts'
+import { isNamed, PhiError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
-import { headerFields, isHeaderName } from '../contract/shape/header-fields.ts'
+import { headerFields, isHeaderName } from '../contract/model/request-settings.ts'
 import {
   aFlag,
   aFunction,
@@ -22,6 +23,21 @@ import {
 } from '../contract/shape/shape.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Workspace } from '../types/tool/workspace.ts'
+
+/**
+ * Why no tools could be made of a document. `invalidDocument`: it cannot be read, or leads to what is not there; `unsupportedVersion`: it is no
+ * OpenAPI 3; `noServer`: nobody says where to call; `unavailable`: it could not be fetched.
+ */
+export type OpenApiErrorCode = 'invalidDocument' | 'unsupportedVersion' | 'noServer' | 'unavailable'
+
+/** An OpenAPI document that cannot be used. Source: docs/concepts/openapi.md */
+export class OpenApiError extends PhiError<OpenApiErrorCode> {
+  override readonly name = 'OpenApiError'
+
+  static override isInstance(value: unknown): value is OpenApiError {
+    return isNamed(value, 'OpenApiError')
+  }
+}
 
 /** Milliseconds for a call, for a document, and for each of its files. */
 export const defaultTimeoutMs = 30_000

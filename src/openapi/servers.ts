@@ -2,8 +2,7 @@ import { isPrivateHost } from '../base/private-host.ts'
 import { ConfigError } from '../contract/errors.ts'
 import { ownOf } from '../contract/json.ts'
 import { entriesField, field, listField, type OpenApiDocument, textField } from './document.ts'
-import { OpenApiError } from './open-api-error.ts'
-import type { OpenApiToolsOptions } from './options.ts'
+import { OpenApiError, type OpenApiToolsOptions } from './options.ts'
 
 /**
  * Where an operation is called, without a slash at the end: `baseUrl`, else the first server of the operation, of its path or of the document.

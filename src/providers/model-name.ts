@@ -1,8 +1,36 @@
+import { lateChunk } from '../base/late/late-chunk.ts'
 import { ConfigError } from '../contract/errors.ts'
 import { ownOf } from '../contract/json.ts'
-import type { KnownApi } from '../contract/model/model-config.ts'
-import { lateProviders } from './late-providers.ts'
+import type { ApiProtocol, KnownApi } from '../contract/model/model-config.ts'
 import type { Backend } from './openai/compat.ts'
+
+/** Spellings of configuration files and their aliases, those of stored sessions, and our own. */
+const names: readonly (readonly [ApiProtocol, ...string[]])[] = [
+  ['anthropicMessages', 'anthropic_messages', 'anthropic'],
+  ['openAiCompletions', 'openai_completions', 'open_ai_completions', 'openai'],
+  ['openAiResponses', 'openai_responses', 'open_ai_responses'],
+  ['azureOpenAiResponses', 'azure_openai_responses', 'azure_open_ai_responses', 'azure'],
+  ['googleGenerativeAi', 'google_generative_ai', 'google', 'gemini'],
+  ['googleVertex', 'google_vertex', 'vertex'],
+  ['bedrockConverseStream', 'bedrock_converse_stream', 'bedrock'],
+  ['scripted'],
+]
+
+/**
+ * The protocol that a configuration calls `name` (`anthropic_messages`, `anthropic`, `anthropicMessages` …); `undefined` for other words.
+ */
+export function protocolOf(name: string): ApiProtocol | undefined {
+  return names.find((spellings) => spellings.some((spelling) => spelling === name))?.[0]
+}
+
+/** The providers as parts that are loaded when one of their protocols is used: nobody speaks all of them. */
+export const lateProviders = {
+  anthropic: lateChunk('the Anthropic provider', () => import('./anthropic/index.ts')),
+  chat: lateChunk('the OpenAI provider', () => import('./openai/index.ts')),
+  responses: lateChunk('the provider of the Responses API', () => import('./openai-responses/both-services.ts')),
+  google: lateChunk('the Google provider', () => import('./google/both-services.ts')),
+  bedrock: lateChunk('the Amazon Bedrock provider', () => import('./bedrock/index.ts')),
+}
 
 /** A service with a protocol of its own. */
 export interface NamedService {

@@ -18,9 +18,9 @@ import type { ApiKey, Model } from '../types/model/model.ts'
 import type { StreamProvider } from '../types/model/provider.ts'
 import { credentialsOf } from './kit/create-model.ts'
 import { aKey, type TransportOptions, transportTable } from './kit/provider-options.ts'
-import { lateProviders } from './late-providers.ts'
+import { lateProviders } from './model-name.ts'
 
-export { protocolOf } from './kit/protocol-name.ts'
+export { protocolOf } from './model-name.ts'
 
 /** Makes the provider of a protocol; called once per transport, when the first call is made. May load it only then. */
 export type ProviderLoader = (transport: TransportOptions) => StreamProvider | Promise<StreamProvider>

@@ -1,13 +1,19 @@
 import { type RevertCategory, revertCategory } from '../contract/context/context-change.ts'
 import type { JsonValue } from '../contract/json.ts'
 import { type Content, content } from '../contract/message/content.ts'
+import { type BlockProvenance, blockProvenance, type NodeTag, nodeTag } from '../contract/message/identity.ts'
 import { type AgentMessage, agentMessage } from '../contract/message/message.ts'
-import { type BlockProvenance, blockProvenance } from '../contract/message/provenance.ts'
 import { type KnownApi, knownApi } from '../contract/model/model-config.ts'
-import { type CacheStrategy, cacheStrategy, type StreamDelta, streamDelta } from '../contract/model/request.ts'
+import {
+  type AnnotatedRequest,
+  annotatedRequest,
+  type CacheStrategy,
+  cacheStrategy,
+  type StreamDelta,
+  streamDelta,
+} from '../contract/model/request.ts'
 import { type ResponseFormat, responseFormat } from '../contract/model/request-settings.ts'
 import { type Usage, usage } from '../contract/model/usage.ts'
-import { type AnnotatedRequest, annotatedRequest } from '../contract/run/request-capture.ts'
 import {
   type ContinuationKind,
   continuationKind,
@@ -16,7 +22,6 @@ import {
   turnTrigger,
 } from '../contract/run/run-facts.ts'
 import { type ExecutionLimits, type ToolExecutionStrategy, toolExecution } from '../contract/run/settings.ts'
-import { type NodeTag, nodeTag } from '../contract/session/node-tag.ts'
 import { parseStored } from '../contract/shape/read.ts'
 import { aFlag, listOf, type ShapeOf } from '../contract/shape/shape.ts'
 import { type ToolResult, toolResult } from '../contract/tool/tool-result.ts'

@@ -10,9 +10,9 @@
 
 export { JournalError, SessionError, type SessionErrorCode } from '../contract/errors.ts'
 export { parseMessages, serializeMessages } from '../contract/message/history.ts'
+export type { NodeTag, TagKind } from '../contract/message/identity.ts'
 export type { StoredBytes } from '../contract/message/media.ts'
 export type { JournalEntry } from '../contract/session/journal-entry.ts'
-export type { NodeTag, TagKind } from '../contract/session/node-tag.ts'
 export { checkSession, parseSession } from '../contract/session/read-session.ts'
 export type {
   BegunCall,
@@ -75,8 +75,7 @@ export { scopedSessionStore } from './log/scoped-session-store.ts'
 export { exportSession, exportSessionLines, type ImportSessionOptions, importSession } from './log/transfer.ts'
 export { messagesWithBytes } from './media/kept-media.ts'
 export { childrenOf, getLoop, loopChainTo, parallelSiblings, rootLoops, totalUsage } from './views/navigation.ts'
-export { queuedInputs, type RecordedInput } from './views/queued-inputs.ts'
+export { queuedInputs, type RecordedInput, type RecordedState, sharedStatesOf } from './views/recorded.ts'
 export { type ReplayOptions, replayEvents } from './views/replay-events.ts'
 export { recordsOf, sessionOf } from './views/session-tree.ts'
-export { type RecordedState, sharedStatesOf } from './views/shared-states.ts'
 export { type ResumableSnapshot, snapshotOf, type UnfinishedCalls } from './views/snapshot-of.ts'

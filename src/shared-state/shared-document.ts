@@ -1,5 +1,5 @@
-import { argumentsHash } from '../base/json/arguments-hash.ts'
-import { copyJson } from '../base/json/copy-json.ts'
+import { argumentsHash } from '../base/hash.ts'
+import { copyJson } from '../base/json/json-value.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { PatchOperation, PatchStep, SavedState, StateAuthor, StateChange } from '../contract/session/shared-state.ts'

@@ -1,6 +1,6 @@
-import { copyJson } from '../base/json/copy-json.ts'
 import { jsonDiff } from '../base/json/json-diff.ts'
 import { PatchFault, unsafeNames } from '../base/json/json-patch.ts'
+import { copyJson } from '../base/json/json-value.ts'
 import { ConfigError } from '../contract/errors.ts'
 import type { JsonObject, JsonSchema, JsonValue } from '../contract/json.ts'
 import type { PatchOperation } from '../contract/session/shared-state.ts'
@@ -14,8 +14,7 @@ import { enforceableAs } from '../validation/enforceable-schema.ts'
 import { formatIssues } from '../validation/format-issues.ts'
 import { jsonSchemaValidator } from '../validation/json-schema-validator.ts'
 import { isStandardSchema } from '../validation/tool-parameters.ts'
-import { patchedBy } from './apply-patch.ts'
-import { invalid, readPatch } from './read-patch.ts'
+import { invalid, patchedBy, readPatch } from './apply-patch.ts'
 import { SharedDocument, type VersionRules } from './shared-document.ts'
 
 /** What `sharedState` takes: the rules of the state, and what it begins with. */

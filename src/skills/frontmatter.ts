@@ -1,9 +1,21 @@
 import type { Document, Scalar } from 'yaml'
 import { maxAliasCount, yamlParser } from '../base/late/yaml-parser.ts'
-import { errorText, LoadError } from '../contract/errors.ts'
+import { errorText, isNamed, LoadError, PhiError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { jsonFault } from '../contract/shape/json-fault.ts'
-import { SkillError } from './skill-error.ts'
+import type { SkillProblemCode } from '../types/tool/skills.ts'
+
+/** Why the text of a `SKILL.md` is no skill. */
+export type SkillErrorCode = Extract<SkillProblemCode, 'noFrontmatter' | 'invalidYaml' | 'missingName' | 'missingDescription'>
+
+/** A `SKILL.md` that cannot be used. Source: docs/concepts/skills.md */
+export class SkillError extends PhiError<SkillErrorCode> {
+  override readonly name = 'SkillError'
+
+  static override isInstance(value: unknown): value is SkillError {
+    return isNamed(value, 'SkillError')
+  }
+}
 
 /** The two parts of a `SKILL.md`. */
 export interface SplitSkill {

@@ -1,11 +1,10 @@
-import { escapeControls } from '../base/text/escape-controls.ts'
+import { escapeControls } from '../base/text/characters.ts'
 import { type JsonObject, type JsonValue, ownOf } from '../contract/json.ts'
 import { isPlainObject } from '../contract/shape/json-fault.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aText } from '../contract/shape/shape.ts'
 import type { Skill, SkillProblem } from '../types/tool/skills.ts'
-import { parseFrontmatter, splitSkill } from './frontmatter.ts'
-import { SkillError } from './skill-error.ts'
+import { parseFrontmatter, SkillError, splitSkill } from './frontmatter.ts'
 
 /** What the text of a `SKILL.md` says, wherever it lies. */
 export interface ParsedSkill extends Omit<Skill, 'location' | 'baseDir' | 'source'> {

@@ -1,5 +1,5 @@
-import { aSkillSet } from '../base/port-kinds.ts'
-import { escapeControls } from '../base/text/escape-controls.ts'
+import { aSkillSet } from '../base/argument-checks.ts'
+import { escapeControls } from '../base/text/characters.ts'
 import { ConfigError } from '../contract/errors.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aText, listOf } from '../contract/shape/shape.ts'

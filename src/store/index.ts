@@ -1,4 +1,4 @@
-export { escapeControls, escapeInvisible } from '../base/text/escape-controls.ts'
+export { escapeControls, escapeInvisible } from '../base/text/characters.ts'
 export { type Source, sourcesOf } from '../contract/message/sources.ts'
 export { goesBack } from '../contract/run/run-facts.ts'
 export type { ToolTypes, ToolTypesByName } from '../types/tool/typed-tool.ts'

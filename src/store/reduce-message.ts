@@ -1,8 +1,7 @@
 import type { Citation, Content } from '../contract/message/content.ts'
-import { type AgentMessage, shownContent } from '../contract/message/message.ts'
+import { type AgentMessage, loopIdOf, shownContent } from '../contract/message/message.ts'
 import type { StreamDelta } from '../contract/model/request.ts'
 import type { MessageEndEvent, MessageStartEvent, MessageUpdateEvent } from '../contract/run/event.ts'
-import { hasContent, withNextAttempt } from './failed-attempts.ts'
 import { type BlockView, type MessageView, type RunState, type ToolView, withEntries } from './state.ts'
 
 /** A message appears. An assistant message begins empty: `event.message` is a live view that may already be further than this event. */
@@ -133,4 +132,30 @@ function blockOf(block: Content, streamed: BlockView | undefined): BlockView {
   if (block.type !== 'toolCall') return block
   const argumentsText = block.invalidArguments ?? JSON.stringify(block.arguments)
   return { type: 'toolCall', toolCallId: block.id, toolName: block.name, argumentsText }
+}
+
+/**
+ * `messages` without the failed responses of the loop `loopId` at their end. A loop that has failed responses and goes on has asked again: the next
+ * response takes their place.
+ */
+export function withoutFailedAttempts(messages: readonly MessageView[], loopId: string | undefined): readonly MessageView[] {
+  const kept = messages.findLastIndex((view) => loopId === undefined || !isFailedIn(view, loopId)) + 1
+  return kept === messages.length ? messages : messages.slice(0, kept)
+}
+
+/** Whether `message` is a response that can take the place of a failed one. */
+export const hasContent = (message: AgentMessage): boolean => message.role === 'assistant' && message.content.length > 0
+
+/** `state` when the response `messageId` of `loopId` has content. Notes of what is gone follow the message before it, or the response if there is none. */
+function withNextAttempt(state: RunState, { loopId, messageId }: { loopId: string; messageId: string }): RunState {
+  const messages = withoutFailedAttempts(state.messages, loopId)
+  if (messages === state.messages) return state
+  const gone = state.messages.slice(messages.length).map(({ id }) => id)
+  const afterMessageId = messages.at(-1)?.id ?? messageId
+  const notes = state.notes.map((note) => (gone.includes(note.afterMessageId ?? '') ? { ...note, afterMessageId } : note))
+  return { ...state, messages, notes }
+}
+
+function isFailedIn({ message }: MessageView, loopId: string): boolean {
+  return message?.role === 'assistant' && message.stopReason === 'error' && loopIdOf(message) === loopId
 }

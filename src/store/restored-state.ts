@@ -3,8 +3,7 @@ import { type AgentMessage, callsToAnswer, loopIdOf, type ToolResultMessage } fr
 import { combineUsage, emptyUsage } from '../contract/model/usage.ts'
 import type { PendingApproval, PendingClientCall } from '../contract/run/run-facts.ts'
 import { openCallsOf } from '../types/tool/open-calls.ts'
-import { hasContent, withoutFailedAttempts } from './failed-attempts.ts'
-import { settledView, withCallsOf } from './reduce-message.ts'
+import { hasContent, settledView, withCallsOf, withoutFailedAttempts } from './reduce-message.ts'
 import { cancelOpenCalls, endOfCall } from './reduce-tool.ts'
 import { initialState, type MessageView, type RunState, type ToolView, withEntries } from './state.ts'
 

@@ -2,8 +2,8 @@ import type { RevertCategory } from '../contract/context/context-change.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Citation, FileContent, ImageContent, OpaqueContent, ServiceToolContent } from '../contract/message/content.ts'
 import type { AgentMessage } from '../contract/message/message.ts'
+import type { AnnotatedRequest } from '../contract/model/request.ts'
 import { emptyUsage, type Usage } from '../contract/model/usage.ts'
-import type { AnnotatedRequest } from '../contract/run/request-capture.ts'
 import type {
   EndedBy,
   PendingApproval,

@@ -1,4 +1,4 @@
-import { crc32 } from '../base/crc32.ts'
+import { crc32 } from '../base/hash.ts'
 import { ProviderError } from '../contract/errors.ts'
 
 /** The text headers of a message by name, such as `:event-type`. The same object for neighbours with the same headers: do not change it. */

@@ -1,4 +1,15 @@
-import { seededRandom } from './seeded-random.ts'
+/**
+ * Numbers in [0, 1) that are the same for the same seed on every platform (mulberry32), so that a random failure can be repeated.
+ */
+export function seededRandom(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
 
 /** What one call gets: a response, and what goes wrong with it. Offsets count bytes of the body after `duplicate` was applied. */
 export interface FaultScript {

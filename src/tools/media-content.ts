@@ -1,5 +1,5 @@
+import { aFile } from '../base/argument-checks.ts'
 import { toBase64 } from '../base/base64.ts'
-import { aFile } from '../base/port-kinds.ts'
 import { ConfigError, type ConfigErrorOptions } from '../contract/errors.ts'
 import { type FileCitations, type FileContent, fileCitations, type ImageContent } from '../contract/message/content.ts'
 import { defaultMaxMediaBytes, sourceFault, typeOfFile } from '../contract/message/media.ts'

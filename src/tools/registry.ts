@@ -1,4 +1,4 @@
-import { someTools } from '../base/port-kinds.ts'
+import { someTools } from '../base/argument-checks.ts'
 import { ConfigError } from '../contract/errors.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { aFunction, aSchema, aText, options, required } from '../contract/shape/shape.ts'

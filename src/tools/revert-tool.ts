@@ -1,7 +1,7 @@
 import { defaultRevertPolicy, type RevertCategory, type RevertPolicy } from '../contract/context/context-change.ts'
 import { ToolError } from '../contract/errors.ts'
 import { definedFields } from '../contract/json.ts'
-import { formatNodeId, parseNodeId } from '../contract/session/node-tag.ts'
+import { formatNodeId, parseNodeId } from '../contract/message/identity.ts'
 import { checkOptions } from '../contract/shape/read.ts'
 import { options as optionsOf, wholeFrom } from '../contract/shape/shape.ts'
 import type { AgentTool, ToolContext } from '../types/tool/tool.ts'

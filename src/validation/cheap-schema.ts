@@ -1,4 +1,4 @@
-import { resolveRef } from '../base/json/json-pointer.ts'
+import { resolveRef } from '../base/json/json-value.ts'
 import { dataKeywords } from '../base/json/schema-keywords.ts'
 import { type JsonSchema, setOwnField } from '../contract/json.ts'
 import { isPlainObject } from '../contract/shape/json-fault.ts'

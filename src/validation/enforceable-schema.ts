@@ -1,4 +1,4 @@
-import { pointerPart, resolveRef } from '../base/json/json-pointer.ts'
+import { pointerPart, resolveRef } from '../base/json/json-value.ts'
 import { namedSchemaKeywords, schemaKeywords, schemaListKeywords } from '../base/json/schema-keywords.ts'
 import { ConfigError } from '../contract/errors.ts'
 import { isObject, type JsonSchema, setOwnField } from '../contract/json.ts'

@@ -1,4 +1,4 @@
-import { shortened } from '../base/text/whole-characters.ts'
+import { shortened } from '../base/text/characters.ts'
 import { errorText } from '../contract/errors.ts'
 import type { SchemaIssue, SchemaResult } from '../types/standard-schema.ts'
 

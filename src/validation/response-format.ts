@@ -1,12 +1,11 @@
 import type { JsonSchema } from '../contract/json.ts'
-import type { OutputForm } from '../contract/model/request-settings.ts'
-import { type ResponseFormat, responseFormat } from '../contract/model/request-settings.ts'
+import { type OutputForm, type ResponseFormat, responseFormat } from '../contract/model/request-settings.ts'
 import { tagsOf } from '../contract/shape/shape.ts'
 import { asToolName, maxToolName } from '../contract/tool/tool-result.ts'
 import type { ResponseFormatInput } from '../types/model/provider.ts'
 import type { StandardSchema } from '../types/standard-schema.ts'
+import { isWrapped, wrappedSchema, wrapperName } from './response-shape.ts'
 import { jsonSchemaOf } from './tool-parameters.ts'
-import { isWrapped, wrappedSchema, wrapperName } from './wrapped-schema.ts'
 
 const formats = tagsOf(responseFormat)
 /** By schema, so that every request of a conversation carries the same object and its encoded form is found again. */

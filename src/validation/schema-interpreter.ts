@@ -1,4 +1,4 @@
-import { resolveRef } from '../base/json/json-pointer.ts'
+import { resolveRef } from '../base/json/json-value.ts'
 import { isObject, type JsonSchema } from '../contract/json.ts'
 import type { SchemaIssue } from '../types/standard-schema.ts'
 import type { EnforcedFormat } from './enforceable-schema.ts'

@@ -1,8 +1,7 @@
 import { checkOptions } from '../contract/shape/read.ts'
 import { aText, either, kind, recordOf } from '../contract/shape/shape.ts'
 import type { Workspace, WorkspaceStat } from '../types/tool/workspace.ts'
-import { joinPath, resolvePath } from './path.ts'
-import { changed, notFound, rootStays, wrongKind } from './workspace-errors.ts'
+import { changed, joinPath, notFound, resolvePath, rootStays, wrongKind } from './workspace-rules.ts'
 
 interface FileNode {
   kind: 'file'

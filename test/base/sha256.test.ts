@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/base/sha256.ts'
+import { sha256 } from '../../src/base/hash.ts'
 
 const reference = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex')
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type RemoteSession, remoteSession } from '../../src/client/index.ts'
 import type { AgentEvent } from '../../src/index.ts'
-import { seededRandom } from '../../src/testing/seeded-random.ts'
+import { seededRandom } from '../../src/testing/fault-fetch.ts'
 import { eventDecoder } from '../../src/ui/native/index.ts'
 import { type Fault, faultProxy } from '../support/fault-proxy.ts'
 

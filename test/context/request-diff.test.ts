@@ -5,8 +5,7 @@ import { diffTurnRequests } from '../../src/context/requests/request-diff.ts'
 import { estimateTokens, totalTokens } from '../../src/context/tokens/estimate.ts'
 import { defaultRevertPolicy } from '../../src/contract/context/context-change.ts'
 import { isLlmMessage, type LlmMessage } from '../../src/contract/message/message.ts'
-import type { ToolDefinition } from '../../src/contract/model/request.ts'
-import type { AnnotatedRequest } from '../../src/contract/run/request-capture.ts'
+import type { AnnotatedRequest, ToolDefinition } from '../../src/contract/model/request.ts'
 import { answer, result, user } from './history.ts'
 
 const turn = (turnIndex: number) => ({ turnId: { loopId: 'l', turnIndex } })

@@ -59,19 +59,23 @@ const onceOnly: readonly (readonly [what: string, homes: readonly string[], look
   ['a field of any value: fieldIn', ['src/contract/json.ts'], /typeof (\w+) === 'object' && \1 !== null \? Reflect\.get\(\1,/],
   [
     'JSON, or nothing: parsedJson',
-    ['src/base/json/parsed-json.ts'],
+    ['src/base/json/json-value.ts'],
     /return JSON\.parse\(\w+\)\n\s*\} catch \{\n\s*return (?:undefined|text)\n/,
   ],
-  ['the escapes of JSON Pointer', ['src/base/json/json-pointer.ts'], /replaceAll\('~1'|replaceAll\('~', '~0'/],
-  ['bytes as hexadecimal digits: toHex', ['src/contract/hex.ts', 'adapters/otel/tracing.ts'], /toString\(16\)\.padStart\(2, '0'\)/],
+  ['the escapes of JSON Pointer', ['src/base/json/json-value.ts'], /replaceAll\('~1'|replaceAll\('~', '~0'/],
+  [
+    'bytes as hexadecimal digits: toHex',
+    ['src/contract/message/identity.ts', 'adapters/otel/tracing.ts'],
+    /toString\(16\)\.padStart\(2, '0'\)/,
+  ],
   [
     'what bytes say in UTF-8: utf8In',
-    ['src/base/text/utf8.ts', 'adapters/http/access/body.ts'],
+    ['src/base/text/characters.ts', 'adapters/http/access/body.ts'],
     /new TextDecoder\('utf-8', \{ fatal: true/,
   ],
-  ['what percent signs stand for: percentDecoded', ['src/base/text/percent.ts', 'playground/'], /return decodeURIComponent\(\w+\)\n/],
+  ['what percent signs stand for: percentDecoded', ['src/base/text/characters.ts', 'playground/'], /return decodeURIComponent\(\w+\)\n/],
   ['the bytes of base64: bytesOfBase64', ['playground/'], /Uint8Array\.from\(atob\(/],
-  ['half of a character', ['src/base/text/whole-characters.ts'], /0xfc00|0xd800/],
+  ['half of a character', ['src/base/text/characters.ts'], /0xfc00|0xd800/],
   [
     'whether a block is a picture or a file: isMedia',
     ['src/contract/message/content.ts', 'playground/'],
@@ -82,7 +86,7 @@ const onceOnly: readonly (readonly [what: string, homes: readonly string[], look
     ['src/contract/json.ts', 'playground/'],
     /Object\.hasOwn\((\w+), (\w+)\) \? \(?\1\[\2\] (?:: undefined|\?\?)/,
   ],
-  ['the headers of a stream', ['src/ui/shared/stream-headers.ts'], /'x-accel-buffering': 'no',\n\} as const/],
+  ['the headers of a stream', ['src/ui/shared/encoding.ts'], /'x-accel-buffering': 'no',\n\} as const/],
   ['what an error says: errorText', ['adapters/elements/phi-composer.ts', 'playground/'], /(\w+) instanceof Error \? \1\.message/],
   [
     'the beginning of a text: shortened',

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import type { JsonObject, JsonValue } from '../../src/contract/json.ts'
 import type { Content } from '../../src/contract/message/content.ts'
+import type { BlockProvenance, NodeTag } from '../../src/contract/message/identity.ts'
 import type { AgentMessage, StopReason } from '../../src/contract/message/message.ts'
-import type { BlockProvenance } from '../../src/contract/message/provenance.ts'
 import type { Usage } from '../../src/contract/model/usage.ts'
-import type { NodeTag } from '../../src/contract/session/node-tag.ts'
 
 /** Any JSON value, `__proto__` keys included, as `JSON.parse` makes it. */
 const jsonValue: fc.Arbitrary<JsonValue> = fc.json({ maxDepth: 3 }).map((text): JsonValue => JSON.parse(text))

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { AssistantMessage, LlmMessage } from '../../src/contract/message/message.ts'
+import type { AnnotatedRequest } from '../../src/contract/model/request.ts'
 import { emptyUsage } from '../../src/contract/model/usage.ts'
 import type { AgentEvent } from '../../src/contract/run/event.ts'
-import type { AnnotatedRequest } from '../../src/contract/run/request-capture.ts'
 import type { EventBase } from '../../src/contract/run/run-facts.ts'
 import { type EventDefaults, eventFromSpec, eventToSpec } from '../../src/rust/index.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isLlmMessage } from '../../src/contract/message/message.ts'
-import type { AnnotatedRequest } from '../../src/contract/run/request-capture.ts'
+import type { AnnotatedRequest } from '../../src/contract/model/request.ts'
 import { annotatedRequestCodec, responseFormatCodec, revertCategoryCodec } from '../../src/rust/index.ts'
 import { canonical, message, provenance } from './arbitrary.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { crc32 } from '../../src/base/crc32.ts'
+import { crc32 } from '../../src/base/hash.ts'
 import type { JsonValue } from '../../src/contract/json.ts'
 import { emptyUsage } from '../../src/contract/model/usage.ts'
 import {

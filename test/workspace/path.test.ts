@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { joinPath, resolvePath } from '../../src/workspace/path.ts'
+import { joinPath, resolvePath } from '../../src/workspace/workspace-rules.ts'
 
 describe('resolvePath', () => {
   it.each([

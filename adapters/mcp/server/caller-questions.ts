@@ -1,7 +1,12 @@
 import type { ClientCapabilities, ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/sdk/types.js'
-import type { AgentRun, InputAnswer, JsonObject, PendingApproval, PendingInput } from '../../../src/index.ts'
+import type { AgentRun, InputAnswer, JsonObject, PendingApproval, PendingClientCall, PendingInput } from '../../../src/index.ts'
 import { escapeControls } from '../../../src/store/index.ts'
-import { answerWithoutPage } from './no-page.ts'
+
+/** Tools of pages have none where this is called: the model is told so at once, as it would wait for nobody. */
+export function answerWithoutPage(run: AgentRun, call: PendingClientCall): void {
+  // It may have been withdrawn by then.
+  void run.answerCall(call, { error: 'No page is there that could run it.' }).catch(() => undefined)
+}
 
 /** Asks whoever uses the client. Rejects where nobody answers in time, and when the connection is gone. */
 export type Elicit = (params: object) => Promise<ElicitResult>

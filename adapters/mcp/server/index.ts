@@ -5,6 +5,6 @@
  * @module
  */
 
-export { connectMcpServer, type McpServerConnection } from './connect-server.ts'
+export { connectMcpServer, type McpServerConnection } from './mcp-server.ts'
 export type { McpAgent, McpCaller, McpServerOptions, McpSkills } from './offers.ts'
 export { type McpApp, type ServeMcpOptions, serveMcp } from './serve-mcp.ts'

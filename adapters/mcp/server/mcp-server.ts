@@ -1,5 +1,6 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js'
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import {
   CallToolRequestSchema,
   type CallToolResult,
@@ -18,12 +19,21 @@ import {
   SetLevelRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { Agent, type AgentRun, type AgentTool, type JsonObject } from '../../../src/index.ts'
-import { errorText, logWarning, ownOf } from '../../../src/internal.ts'
+import { checkOptions, errorText, logWarning, ownOf, withMethods } from '../../../src/internal.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { unusedValidator } from '../unused-validator.ts'
 import { answerOf, failure, resultOf } from './call-content.ts'
 import { askCaller } from './caller-questions.ts'
-import { type McpCaller, type McpServerOptions, promptOffers, resourceOffers, skillNameIn, skillText, toolOffers } from './offers.ts'
+import {
+  checkServer,
+  type McpCaller,
+  type McpServerOptions,
+  promptOffers,
+  resourceOffers,
+  skillNameIn,
+  skillText,
+  toolOffers,
+} from './offers.ts'
 import { reportTo } from './run-reports.ts'
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>
@@ -154,4 +164,36 @@ function callOf(tool: AgentTool, args: JsonObject, signal: AbortSignal): AgentRu
 function toolAnswer({ messages, error }: Awaited<AgentRun['result']>): CallToolResult {
   const result = messages.find((message) => message.role === 'toolResult')
   return result?.role === 'toolResult' ? resultOf(result) : failure(error?.message ?? 'The call was stopped before it had a result.')
+}
+
+/** A server that is connected to one client. */
+export interface McpServerConnection extends AsyncDisposable {
+  /** Resolves when the connection has ended, from either side. */
+  readonly ended: Promise<void>
+  /** Ends it, and what runs for it. */
+  close(): Promise<void>
+}
+
+const aTransport = withMethods('a transport of the SDK', 'start', 'send', 'close')
+
+/**
+ * Offers agents, tools and skills to the client at the other end of any transport of the SDK.
+ *
+ * **Contract**
+ * - The client at the other end of the transport is let in: it is for one client, such as the program that started this one.
+ * - When the connection ends, what runs for it is stopped.
+ * - Throws `ConfigError` `invalidOption` for a wrong option; rejects with what the transport rejects with.
+ *
+ * Source: docs/mcp-server.md
+ */
+export async function connectMcpServer(transport: Transport, options: McpServerOptions): Promise<McpServerConnection> {
+  checkOptions(transport, aTransport, 'transport')
+  checkServer(options)
+  const { server } = new McpServing(options, {})
+  const ended = new Promise<void>((resolve) => {
+    server.onclose = resolve
+  })
+  await server.connect(transport)
+  const close = () => server.close()
+  return { ended, close, [Symbol.asyncDispose]: close }
 }

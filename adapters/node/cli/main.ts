@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { ConfigError, type Logger, type PromptInput } from '../../../src/index.ts'
 import { type CliArguments, parseArguments, usage } from './args.ts'
-import { missingPackage } from './missing-package.ts'
-import { errorLine } from './modes/error-line.ts'
+import { errorLine, missingPackage } from './endings.ts'
 import { Screen } from './terminal/screen.ts'
 
 /** What is wrong about the command line itself. */
@@ -56,7 +55,7 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
     throw new ConfigError('invalidOption', '--file and --image go with -p, or with piped input. At the prompt, name a file as @report.pdf.')
   const { openAssistant } = await import('./assistant/assistant.ts')
   const prompt = isTalk ? '' : await promptFrom(args, screen)
-  const choose = isTalk && screen.isLive ? (await import('./modes/choose-session.ts')).chooseSession : undefined
+  const choose = isTalk && screen.isLive ? (await import('./assistant/latest-sessions.ts')).chooseSession : undefined
   const assistant = await openAssistant(args, { isLive: screen.isLive, logger: loggerOn(screen), ...(choose !== undefined && { choose }) })
   onGone(() => assistant.agent.abort())
   const shared = { assistant, screen }
@@ -74,10 +73,10 @@ async function follow(args: CliArguments, screen: Screen, onGone: (stop: () => v
 }
 
 async function subcommand(args: CliArguments, screen: Screen): Promise<number> {
-  if (args.command === 'models') return (await import('./models/list-models.ts')).listModels(args.filter, screen)
+  if (args.command === 'models') return (await import('./models/known-models.ts')).listModels(args.filter, screen)
   if (args.command === 'doctor') return (await import('./doctor/doctor.ts')).doctor(args, screen, version())
   if (args.command === 'serve' || args.command === 'open')
-    return (await import('./serve/run-server.ts').catch(missingHono)).runServer(args, screen, loggerOn(screen))
+    return (await import('./serve/serve-agent.ts').catch(missingHono)).runServer(args, screen, loggerOn(screen))
   const served = { args, logger: loggerOn(screen), version: version() }
   if (args.command === 'mcp') return (await import('./mcp/serve-as-mcp.ts').catch(missingMcp)).serveAsMcp(served)
   const { serveAcp } = await import('./acp/serve-acp.ts').catch(missingSdk)
@@ -115,12 +114,12 @@ function loggerOn(screen: Screen): Logger {
 
 /** What is asked: the text of `-p` with what is piped in, or that alone. The demo knows its own question. */
 async function promptFrom({ prompt: said, print = said, demo, file = [], image = [] }: CliArguments, screen: Screen): Promise<PromptInput> {
-  const { pipedInput, promptOf } = await import('./modes/piped-input.ts')
+  const { pipedInput, promptOf } = await import('./modes/prompt-input.ts')
   const piped = process.stdin.isTTY === true ? { text: '', isDamaged: false } : await pipedInput(process.stdin)
   if (piped.isDamaged) screen.line(screen.paint.paint('yellow', 'Standard input is not UTF-8; what could not be read stands as \ufffd.'))
   const prompt = promptOf(print, piped.text)
   if (prompt.trim() !== '') {
-    const { checkPictures, withFiles } = await import('./modes/prompt-files.ts')
+    const { checkPictures, withFiles } = await import('./modes/prompt-input.ts')
     checkPictures(image)
     // What was piped in names no files.
     return withFiles(prompt, process.cwd(), { paths: [...file, ...image], said: print ?? '' })

@@ -1,8 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { LogClaim, LogDriver, SessionDigest } from '../../../src/session/index.ts'
 import { deleteFiles } from './delete-session.ts'
-import { syncPathTo } from './durable-directory.ts'
-import { type FileOperations, nodeFileOperations } from './file-operations.ts'
+import { type FileOperations, nodeFileOperations, reported, sessionFailure, syncPathTo, takenOver } from './file-operations.ts'
 import { folderOf } from './folder-name.ts'
 import { type IndexLimits, indexLimits, ListIndex } from './list/list-index.ts'
 import { type KnownDigests, listSessions, type Scan } from './list/list-sessions.ts'
@@ -13,7 +12,6 @@ import { allLinesIn, bytesIn, countingFiles, isAbsent, listEpochs, newestEpoch, 
 import { claimedLines, lastSeqOf, streamedLines } from './log/read-files.ts'
 import { appendToSegments, isStored, type LogLimits, logLimits, type SegmentedLog } from './log/segments.ts'
 import { removeFiles, snapshotStart, takeSnapshot } from './log/snapshot.ts'
-import { reported, sessionFailure, takenOver } from './session-failure.ts'
 
 /** A log that is written. */
 interface Writing extends SegmentedLog {

@@ -1,5 +1,8 @@
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rmdir, stat, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { SessionError } from '../../../src/session/index.ts'
+import { systemCode } from '../workspace/fs-errors.ts'
 
 /**
  * What the file driver needs of a file system, one call each, so that the same driver also runs on a simulated disk that loses what was not
@@ -160,4 +163,76 @@ async function readPart(path: string, { from = 0, bytes }: { from?: number; byte
 /** Creates a file that only its owner may read, to append to; fails with `EEXIST` where there is one. */
 export function createPrivate(path: string): Promise<FileHandle> {
   return open(path, 'ax', ownerOnly.file)
+}
+
+/** A failed file operation as a `SessionError`, without the path that the system's own message holds. A `SessionError` passes. */
+export function sessionFailure(error: unknown, what: string): SessionError {
+  if (SessionError.isInstance(error)) return error
+  const code = systemCode(error)
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    // In the message: of an error that a run ends with, no more than that is told.
+    return new SessionError('quota', `Cannot ${what}: no room on the disk. Delete old sessions or free some space, then try again.`)
+  }
+  const hint =
+    code === 'EMFILE' || code === 'ENFILE'
+      ? 'Close writers that are no longer used.'
+      : 'Check that the directory of the sessions is on a working disk and that this process may read and write it.'
+  return new SessionError('io', `Cannot ${what}: ${code ?? 'the file system failed'}.`, { hint })
+}
+
+/** Runs `operation`; what fails becomes a `SessionError` that says `what`. */
+export async function reported<T>(what: string, operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation()
+  } catch (error) {
+    throw sessionFailure(error, what)
+  }
+}
+
+/** What a writer is told that does not count any more. */
+export function takenOver(sessionId: string, epoch: number): SessionError {
+  return new SessionError(
+    'conflict',
+    `A writer after epoch ${epoch} has taken over session ${sessionId}, or it was deleted. The last write may not count. Use resumeAgent to go on with it.`,
+  )
+}
+
+/**
+ * Makes a directory, and those above it that are missing. Its name in the directory above is durable when this resolves, also when another
+ * process has just made it.
+ */
+export async function makeDurableDirectory(operations: FileOperations, path: string): Promise<void> {
+  const parent = dirname(path)
+  try {
+    await operations.makeDirectory(path)
+  } catch (error) {
+    const code = systemCode(error)
+    if (code === 'ENOENT' && parent !== path) {
+      await makeDurableDirectory(operations, parent)
+      return makeDurableDirectory(operations, path)
+    }
+    if (code !== 'EEXIST') throw error
+  }
+  await operations.syncDirectory(parent)
+}
+
+/**
+ * Makes the names that lead to `path` durable, up to the root: whoever made the directories may have been killed before it could. Directories
+ * that this process may not open are left out; somebody else made them, long ago.
+ */
+export async function syncPathTo(operations: FileOperations, path: string): Promise<void> {
+  const parent = dirname(path)
+  if (parent === path) return
+  try {
+    await operations.syncDirectory(parent)
+  } catch (error) {
+    if (!isForbidden(error)) throw error
+  }
+  await syncPathTo(operations, parent)
+}
+
+/** By the system, or by Deno, which has no code for a directory outside of what it was allowed. */
+function isForbidden(error: unknown): boolean {
+  const code = systemCode(error)
+  return code === 'EACCES' || code === 'EPERM' || (error instanceof Error && error.name === 'NotCapable')
 }

@@ -29,10 +29,9 @@ import { type Answer, Incoming } from './forwarding/incoming.ts'
 import { channelOf, Mailbox } from './forwarding/mailbox.ts'
 import { PassingOn } from './forwarding/passing-on.ts'
 import { Peers } from './forwarding/peers.ts'
-import { addressOf, keyOf, textOf } from './lease-key.ts'
 import type { PostgresLiveSessions, PostgresLiveSessionsOptions } from './postgres-live-options.ts'
 import { Repeating } from './repeating.ts'
-import { type Holder, leftChannel, SessionLeases } from './session-leases.ts'
+import { addressOf, type Holder, keyOf, leftChannel, SessionLeases, textOf } from './session-leases.ts'
 
 /** Somebody else has the session. */
 class HeldElsewhereError extends Error {

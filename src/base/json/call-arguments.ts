@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import { isPlainObject, maxJsonDepth } from '../../contract/shape/json-fault.ts'
-import { hasHalf } from '../text/whole-characters.ts'
+import { hasHalf } from '../text/characters.ts'
 
 /** The fault of arguments whose end never came. */
 export const cutFault = 'cut off before their end'

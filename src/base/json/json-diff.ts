@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, ownOf } from '../../contract/json.ts'
 import type { PatchStep } from '../../contract/session/shared-state.ts'
-import { pointerPart } from './json-pointer.ts'
+import { pointerPart } from './json-value.ts'
 
 /**
  * What leads from one value to the other, as operations of JSON Patch (RFC 6902); none where they are equal, whatever the order of keys.
@@ -82,4 +82,16 @@ function addAll(steps: PatchStep[], more: readonly PatchStep[]): void {
 
 function below(path: string, name: string): string {
   return `${path}/${pointerPart(name)}`
+}
+
+/** About how many characters of JSON a value has; once that is more than `most`, any larger number. */
+export function charsWithin(value: JsonValue, most: number): number {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value !== 'object' || value === null) return String(value).length
+  let chars = 2
+  for (const [key, part] of Object.entries(value)) {
+    chars += (Array.isArray(value) ? 1 : key.length + 4) + charsWithin(part, most - chars)
+    if (chars > most) break
+  }
+  return chars
 }

@@ -1,7 +1,6 @@
-import type { JsonValue } from '../../contract/json.ts'
-import type { PatchStep } from '../../contract/session/shared-state.ts'
-import { copyJson } from './copy-json.ts'
-import { nameOfPart } from './json-pointer.ts'
+import { isJsonObject, type JsonValue } from '../../contract/json.ts'
+import type { PatchStep, SavedState, StateChange } from '../../contract/session/shared-state.ts'
+import { copyJson, nameOfPart } from './json-value.ts'
 
 /** What is wrong with an operation, in words. */
 export class PatchFault extends Error {}
@@ -99,4 +98,17 @@ function indexOf(key: string, most: number, path: string): number {
 /** A pointer as a message shows it. */
 export function shown(path: string): string {
   return JSON.stringify(path.slice(0, 100))
+}
+
+/** Shared state after one more change; as it was where that does not follow from it. */
+export function changedState(before: SavedState | undefined, { version, patch, value }: StateChange): SavedState | undefined {
+  if (value !== undefined) return { version, value }
+  if (before === undefined || patch === undefined || version !== before.version + 1) return before
+  try {
+    const next = patched(before.value, patch)
+    return isJsonObject(next) ? { version, value: next } : before
+  } catch (error) {
+    if (error instanceof PatchFault) return before
+    throw error
+  }
 }

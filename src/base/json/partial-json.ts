@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, ownOf, setOwnField } from '../../contr
 import { maxJsonDepth } from '../../contract/shape/json-fault.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aText } from '../../contract/shape/shape.ts'
-import { isHighSurrogate } from '../text/whole-characters.ts'
+import { isHighSurrogate } from '../text/characters.ts'
 
 /** An object or a list that is not closed yet. */
 interface Open {

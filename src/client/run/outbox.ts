@@ -1,4 +1,4 @@
-import { queueAdvice, refuseMore } from '../../base/extra-arguments.ts'
+import { queueAdvice, refuseMore } from '../../base/argument-checks.ts'
 import type { AgentMessage, PromptInput } from '../../contract/message/message.ts'
 import type { ApprovalRef } from '../../types/run/question.ts'
 import type { Receipt, ReceiptStatus } from '../../types/run/run.ts'

@@ -1,4 +1,4 @@
-import { refuseMoreAnswers } from '../../base/extra-arguments.ts'
+import { refuseMoreAnswers } from '../../base/argument-checks.ts'
 import {
   approvedRequest,
   checkDenial,
@@ -12,7 +12,7 @@ import {
   waitingClientCalls,
 } from '../../base/questions.ts'
 import { toRunFailure } from '../../contract/errors.ts'
-import { newId } from '../../contract/message/ids.ts'
+import { newId } from '../../contract/message/identity.ts'
 import { type AgentMessage, answerOf, type PromptInput } from '../../contract/message/message.ts'
 import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
 import type { AgentEndEvent, AgentEvent } from '../../contract/run/event.ts'

@@ -1,6 +1,6 @@
 import { errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
-import type { ClientToolDeclaration } from '../../contract/model/choices.ts'
+import type { ClientToolDeclaration } from '../../contract/model/request-settings.ts'
 import type { ChatOptions } from '../../types/run/chat-agent.ts'
 import { codeOf, RemoteError } from '../remote-error.ts'
 import type { Said } from '../said.ts'

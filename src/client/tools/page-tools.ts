@@ -3,15 +3,17 @@ import { logWarning } from '../../base/log-warning.ts'
 import { startTimer } from '../../base/timer.ts'
 import { ConfigError, errorText, PhiError } from '../../contract/errors.ts'
 import type { JsonObject, JsonSchema } from '../../contract/json.ts'
-import { newId } from '../../contract/message/ids.ts'
-import type { ClientToolDeclaration } from '../../contract/model/choices.ts'
+import { newId } from '../../contract/message/identity.ts'
+import type { ClientToolDeclaration } from '../../contract/model/request-settings.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { PendingClientCall } from '../../contract/run/run-facts.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
-import { aFunction, aJsonSchema, aText, either, options, recordOf, required } from '../../contract/shape/shape.ts'
+import { aFunction, aJsonSchema, aText, either, options, recordOf, required, withMethods } from '../../contract/shape/shape.ts'
 import type { Logger } from '../../types/logger.ts'
 import type { ApprovalRef, ClientCallAnswer } from '../../types/run/question.ts'
-import { type ClientToolFunction, keyOf } from './client-tools.ts'
+import type { AgentRun } from '../../types/run/run.ts'
+import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
+import { type AnyTools, type ClientToolFunction, type ClientTools, keyOf } from './client-tools.ts'
 
 /** Who has calls for pages: a session on a server, or an agent in this one. */
 export interface CallSource {
@@ -220,4 +222,33 @@ async function answerOf({ run }: PageTool, { call, stop }: KnownCall, warn: (why
   } catch (error) {
     return { error: errorText(error) }
   }
+}
+
+/** An agent in this process, as far as it matters here. */
+interface LocalAgent {
+  readonly currentRun: AgentRun | undefined
+  pendingClientCalls(): PendingClientCall[]
+  subscribe(listener: (event: AgentEvent) => void): () => void
+}
+
+/**
+ * Runs the calls of an agent in this process whose tools are of pages, as `session.tools` does for one on a server; returns how to stop. Calls that a run has left
+ * wait until it is continued. Throws `ConfigError` `invalidOption` for what is no tool.
+ *
+ * Source: docs/concepts/client-tools.md
+ */
+export function runClientTools<Tools extends ToolTypesByName = AnyTools>(agent: LocalAgent, handlers: ClientTools<Tools>): () => void {
+  checkOptions(agent, withMethods('an Agent', 'subscribe', 'pendingClientCalls'), 'agent')
+  const runOf = (): AgentRun => {
+    const { currentRun } = agent
+    if (currentRun === undefined) throw new ConfigError('unknownCall', 'No run is on that waits for this call.')
+    return currentRun
+  }
+  const tools = new PageTools({
+    pendingClientCalls: () => agent.currentRun?.pendingClientCalls() ?? [],
+    claimCall: async (request, clientId) => runOf().claimCall(request, clientId),
+    answerCall: async (request, answer, clientId) => runOf().answerCall(request, answer, clientId),
+    subscribe: (listener) => agent.subscribe(listener),
+  })
+  return tools.add(handlers)
 }

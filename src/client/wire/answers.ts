@@ -1,5 +1,5 @@
 import { isRedirect, readBytes, retryAfterIn } from '../../base/http-answer.ts'
-import { parsedJson } from '../../base/json/parsed-json.ts'
+import { parsedJson } from '../../base/json/json-value.ts'
 import { fieldIn } from '../../contract/json.ts'
 import { RemoteError, type RemoteErrorOptions } from '../remote-error.ts'
 

@@ -1,4 +1,4 @@
-import { parsedJson } from '../../base/json/parsed-json.ts'
+import { parsedJson } from '../../base/json/json-value.ts'
 import { startTimer } from '../../base/timer.ts'
 import { errorText } from '../../contract/errors.ts'
 import { fieldIn } from '../../contract/json.ts'

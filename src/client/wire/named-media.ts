@@ -1,6 +1,6 @@
 import { bytesOfBase64, toBase64 } from '../../base/base64.ts'
+import { isBytesOf } from '../../base/hash.ts'
 import { mediaIn, withData } from '../../base/json/media-blocks.ts'
-import { isBytesOf } from '../../base/sha256.ts'
 import { isHash, maxInlineBytes, mediaBytes, type StoredBytes } from '../../contract/message/media.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'

@@ -1,7 +1,7 @@
 import { raceAbort } from '../../base/abort.ts'
+import { isBytesOf } from '../../base/hash.ts'
 import { isEventStream, readBytes } from '../../base/http-answer.ts'
 import { logWarning } from '../../base/log-warning.ts'
-import { isBytesOf } from '../../base/sha256.ts'
 import { retryDelayMs, startTimer } from '../../base/timer.ts'
 import { errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'

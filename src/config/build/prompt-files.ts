@@ -1,6 +1,6 @@
 import { fieldOf, type Path } from '../config-error.ts'
 import type { AgentConfig, ProfileSection } from '../schema/sections.ts'
-import { filePathOf } from './paths.ts'
+import { filePathOf } from './build.ts'
 
 /** A file whose text becomes a part of a prompt. */
 export interface PromptFile {

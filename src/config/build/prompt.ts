@@ -6,8 +6,7 @@ import { fieldError, fieldOf, needs, type Path } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
 import { parseReference, resolveName } from '../references.ts'
 import { maxPrompt } from '../schema/sections.ts'
-import type { Build } from './build.ts'
-import { isOutside } from './paths.ts'
+import { type Build, isOutside } from './build.ts'
 
 /** A prompt as the file gives it, and where it does. */
 export interface PromptText {

@@ -5,8 +5,7 @@ import { invalidField, needs, type Path } from '../config-error.ts'
 import type { AgentPlace, McpServerConfig } from '../config-host.ts'
 import { serversIn } from '../schema/check.ts'
 import type { McpServerSection } from '../schema/sections.ts'
-import { type Build, shared } from './build.ts'
-import { isOutside } from './paths.ts'
+import { type Build, isOutside, shared } from './build.ts'
 
 /** The servers that the agents of one place have in common. */
 interface SharedServers extends ConnectedServers {

@@ -1,3 +1,4 @@
+import { ConfigError } from '../../contract/errors.ts'
 import {
   type RequestSettings,
   settingNames,
@@ -5,7 +6,10 @@ import {
   thinkingLevel,
   toolChoiceWord,
 } from '../../contract/model/request-settings.ts'
+import { fetchMedia } from '../../media/fetch-media.ts'
+import type { ResolveMedia } from '../../types/model/provider.ts'
 import { fieldError, fieldOf, invalidField, type Path } from '../config-error.ts'
+import type { TrustRequest } from '../config-host.ts'
 import { parseReference, resolveName } from '../references.ts'
 import { inFile } from '../schema/key-table.ts'
 import type { RequestSettingsSection } from '../schema/model-sections.ts'
@@ -126,4 +130,26 @@ export function layeredSettings(layers: readonly Layer[]): RequestSettings {
 
 function isOf<W extends string>(words: readonly W[], word: string): word is W {
   return (words as readonly string[]).includes(word)
+}
+
+const path: Path = ['media']
+
+/** Every host that media are fetched from: a name may lead into the network of whoever runs the file. */
+export function mediaRequests({ media }: AgentConfig): TrustRequest[] {
+  return (media?.hosts ?? []).map((host, at): TrustRequest => ({ kind: 'media', field: fieldOf([...path, 'hosts', at]), what: host }))
+}
+
+/**
+ * Fetches media as `[media]` says. Not by the `fetch` of the host, which is for models: it may bring their keys. Throws `ConfigError` at the key for what
+ * is no host.
+ */
+export function resolveMediaOf({ media }: AgentConfig): ResolveMedia | undefined {
+  if (media === undefined) return undefined
+  const { hosts, max_bytes: maxBytes, timeout_secs: seconds } = media
+  try {
+    return fetchMedia({ hosts, ...(maxBytes !== undefined && { maxBytes }), ...(seconds !== undefined && { timeoutMs: seconds * 1000 }) })
+  } catch (error) {
+    if (!ConfigError.isInstance(error)) throw error
+    throw fieldError('invalidField', [...path, 'hosts'], error.message)
+  }
 }

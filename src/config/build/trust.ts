@@ -4,12 +4,12 @@ import type { ConfigHost, TrustRequest } from '../config-host.ts'
 import { variablesIn } from '../read/env.ts'
 import { checkedConfig, serversIn } from '../schema/check.ts'
 import type { AgentConfig, McpServerSection } from '../schema/sections.ts'
+import { isOutside } from './build.ts'
 import { scriptsOf } from './hooks.ts'
-import { mediaRequests } from './media.ts'
 import { endpointRequests } from './model/endpoints.ts'
-import { isOutside } from './paths.ts'
 import { profilesIn, promptFiles } from './prompt-files.ts'
 import { sentVariables } from './sent-variables.ts'
+import { mediaRequests } from './settings.ts'
 
 /**
  * Everything that `config` needs trust for, the most dangerous first: a host that asks a person once shows this list, whole.

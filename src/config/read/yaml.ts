@@ -1,6 +1,6 @@
 import type { Document, LineCounter, Node, Pair } from 'yaml'
 import { maxAliasCount, yamlParser } from '../../base/late/yaml-parser.ts'
-import { escapeControls } from '../../base/text/escape-controls.ts'
+import { escapeControls } from '../../base/text/characters.ts'
 import { ConfigError, errorText, LoadError } from '../../contract/errors.ts'
 import { fieldIn } from '../../contract/json.ts'
 import type { Path, Place } from '../config-error.ts'

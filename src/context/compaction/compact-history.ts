@@ -1,5 +1,5 @@
 import type { CompactionOverlay, ContextState } from '../../contract/context/context-change.ts'
-import { newId } from '../../contract/message/ids.ts'
+import { newId } from '../../contract/message/identity.ts'
 import { type AgentMessage, now } from '../../contract/message/message.ts'
 import type { ResolvedContext } from '../tokens/context-limits.ts'
 import { totalTokens } from '../tokens/estimate.ts'

@@ -1,5 +1,5 @@
-import { aModel } from '../../base/port-kinds.ts'
-import { headOf, isHighSurrogate } from '../../base/text/whole-characters.ts'
+import { aModel } from '../../base/argument-checks.ts'
+import { headOf, isHighSurrogate } from '../../base/text/characters.ts'
 import { ProviderError } from '../../contract/errors.ts'
 import { wordsOf } from '../../contract/message/block-words.ts'
 import { type AgentMessage, type AssistantMessage, shownContent, textOf, userMessage } from '../../contract/message/message.ts'

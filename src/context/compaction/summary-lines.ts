@@ -1,4 +1,4 @@
-import { newId } from '../../contract/message/ids.ts'
+import { newId } from '../../contract/message/identity.ts'
 import { type AgentMessage, type AssistantMessage, type LlmMessage, toolCallsOf, userMessage } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
 import { isStandIn, standIn } from '../view/stand-in.ts'

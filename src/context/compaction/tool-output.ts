@@ -1,4 +1,4 @@
-import { headOf, tailOf } from '../../base/text/whole-characters.ts'
+import { headOf, tailOf } from '../../base/text/characters.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
 import { totalTokens } from '../tokens/estimate.ts'

@@ -1,5 +1,5 @@
 import type { CompactionOverlay, ContextState, PruneRecord } from '../../contract/context/context-change.ts'
-import { newId } from '../../contract/message/ids.ts'
+import { newId } from '../../contract/message/identity.ts'
 import { type AgentMessage, isLlmMessage, now, type TurnId } from '../../contract/message/message.ts'
 import type { TokenCounter } from '../../types/context/compaction.ts'
 import { messageTokens } from '../tokens/estimate.ts'

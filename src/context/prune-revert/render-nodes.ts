@@ -1,7 +1,7 @@
 import type { ContextState, RevertPolicy, RevertRecord } from '../../contract/context/context-change.ts'
 import type { Content, TextContent } from '../../contract/message/content.ts'
+import { formatNodeId, type NodeTag, type TagKind } from '../../contract/message/identity.ts'
 import { type AgentMessage, isLlmMessage, type ToolResultMessage, text, textOf, type UserMessage } from '../../contract/message/message.ts'
-import { formatNodeId, type NodeTag, type TagKind } from '../../contract/session/node-tag.ts'
 import { fenced, fenceToken, isBridge, withoutToken } from '../view/stand-in.ts'
 import { groupStarts } from '../view/turns.ts'
 import { nodeIdOf } from './revert.ts'

@@ -1,7 +1,6 @@
 import type { CompactionOverlay, ContextChange, ContextState, RevertCategory, RevertRecord } from '../../contract/context/context-change.ts'
-import { newId } from '../../contract/message/ids.ts'
+import { formatNodeId, type NodeTag, newId, type TagKind } from '../../contract/message/identity.ts'
 import { type AgentMessage, isLlmMessage, now } from '../../contract/message/message.ts'
-import { formatNodeId, type NodeTag, type TagKind } from '../../contract/session/node-tag.ts'
 import { groupStarts } from '../view/turns.ts'
 
 /** What a revert is planned from. */

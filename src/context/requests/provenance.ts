@@ -1,5 +1,5 @@
+import type { BlockProvenance, ProvenanceRole } from '../../contract/message/identity.ts'
 import { type AgentMessage, isLlmMessage, type LlmMessage, type Message, type MessageEnvelope } from '../../contract/message/message.ts'
-import type { BlockProvenance, ProvenanceRole } from '../../contract/message/provenance.ts'
 import { isBridge, isStandIn } from '../view/stand-in.ts'
 
 /**

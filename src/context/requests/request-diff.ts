@@ -1,9 +1,9 @@
 import { mediaName } from '../../contract/message/block-words.ts'
 import { type Content, isMedia } from '../../contract/message/content.ts'
+import type { BlockProvenance } from '../../contract/message/identity.ts'
 import { mediaBytes } from '../../contract/message/media.ts'
 import { type Message, withId } from '../../contract/message/message.ts'
-import type { BlockProvenance } from '../../contract/message/provenance.ts'
-import type { AnnotatedRequest } from '../../contract/run/request-capture.ts'
+import type { AnnotatedRequest } from '../../contract/model/request.ts'
 import { estimateTokens, messageTokens } from '../tokens/estimate.ts'
 
 /** The first place where a request differs from the one before it. */

@@ -1,4 +1,4 @@
-import { isHighSurrogate, isLowSurrogate } from '../../base/text/whole-characters.ts'
+import { isHighSurrogate, isLowSurrogate } from '../../base/text/characters.ts'
 import { type Content, type FileContent, type ImageContent, isMedia } from '../../contract/message/content.ts'
 import { isMediaOf, isTextType, mediaBytes } from '../../contract/message/media.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'

@@ -1,4 +1,4 @@
-import { newId } from '../../contract/message/ids.ts'
+import { newId } from '../../contract/message/identity.ts'
 import { type AgentMessage, type LlmMessage, now, type TurnId } from '../../contract/message/message.ts'
 import { emptyUsage } from '../../contract/model/usage.ts'
 

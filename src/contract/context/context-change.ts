@@ -1,5 +1,5 @@
+import { nodeTag } from '../message/identity.ts'
 import { type AgentMessage, agentMessage } from '../message/message.ts'
-import { nodeTag } from '../session/node-tag.ts'
 import {
   aNumber,
   aNumberFromZero,

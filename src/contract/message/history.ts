@@ -1,7 +1,8 @@
 import { ConfigError } from '../errors.ts'
-import { fieldIn } from '../json.ts'
-import { parseStored, readGiven, readStored } from '../shape/read.ts'
+import { fieldIn, type JsonValue } from '../json.ts'
+import { checkOptions, parseStored, readGiven, readStored } from '../shape/read.ts'
 import { listOf } from '../shape/shape.ts'
+import { type Content, content } from './content.ts'
 import { type AgentMessage, type Message, type MessageInput, messageInput, type PromptInput, withId } from './message.ts'
 
 /**
@@ -73,4 +74,23 @@ export function parseMessages(text: string): AgentMessage[] {
 /** As {@link parseMessages}, for a value that has been read already; `path` says where it was found. */
 function checkHistory(value: unknown, path: string): AgentMessage[] {
   return readStored(messages, value, path).map(withId)
+}
+
+/** What a client may say of its blocks. State of a service is not for it to set, nor is `fileId`: the file could be somebody else's. */
+const clientFields: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['text', ['type', 'text']],
+  ['image', ['type', 'mimeType', 'data', 'url']],
+  ['file', ['type', 'mimeType', 'data', 'url', 'name', 'context', 'citations']],
+])
+
+/**
+ * A block of a user that a client sent: text, a picture or a file. Throws `ConfigError` `invalidMessage`, which names the part at `path`, for anything
+ * else: no base64, bytes of another type, an address that is not https. Fields that are not for a client to set are left out.
+ */
+export function clientBlock(sent: JsonValue, path: string): Content {
+  const fields = clientFields.get(Object(sent).type)
+  if (fields === undefined) throw new ConfigError('invalidMessage', `${path} is no block of text, image or file.`)
+  const block = Object.fromEntries(Object.entries(Object(sent)).filter(([name]) => fields.includes(name)))
+  checkOptions(block, content, path, 'invalidMessage')
+  return readStored(content, block, path)
 }

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonValue } from '../json.ts'
 import { outputForm } from '../model/request-settings.ts'
 import { emptyUsage, usage } from '../model/usage.ts'
-import { nodeTag } from '../session/node-tag.ts'
 import {
   aFlag,
   aNumber,
@@ -34,8 +33,7 @@ import {
   type TextContent,
   type ToolCallContent,
 } from './content.ts'
-import { newId } from './ids.ts'
-import { blockProvenance } from './provenance.ts'
+import { blockProvenance, newId, nodeTag } from './identity.ts'
 
 /** Why a model stopped, in words. */
 export const stopReason = oneOf(

@@ -1,5 +1,4 @@
 import { foreignFormat } from '../shape/foreign-names.ts'
-import { headerFields } from '../shape/header-fields.ts'
 import { jsonFault } from '../shape/json-fault.ts'
 import {
   aFlag,
@@ -21,11 +20,50 @@ import {
   required,
   type ShapeOf,
   tagged,
+  texts,
   toldAs,
   wholeFrom,
   withInside,
 } from '../shape/shape.ts'
-import { choiceFields } from './choices.ts'
+
+/** Whether `text` may stand as the name of a header. */
+export function isHeaderName(text: string): boolean {
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)
+}
+
+/** Whether `text` may stand as the value of a header: one line of characters that `fetch` takes. */
+export function isHeaderValue(text: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
+}
+
+/** Headers by their names. Without this look `fetch` refuses them, which reads as if the service could not be reached. */
+export const headerFields: ShapeOf<Record<string, string>> = withInside(texts, (value, path) => {
+  const bad = Object.entries(value as Record<string, string>).find(([name, text]) => !isHeaderName(name) || !isHeaderValue(text))
+  // No value: it may be a secret.
+  return bad && `${path}.${JSON.stringify(bad[0])} cannot be sent; it must be the name of a header with one line of Latin text.`
+})
+
+const declarationFields = {
+  name: aText,
+  /** For the model: what the tool does and when to use it. */
+  description: aText,
+  /** What it takes, as a JSON Schema of an object. */
+  parameters: aJsonSchema,
+}
+
+/** A tool that a page brings along and runs. Source: docs/concepts/client-tools.md */
+export interface ClientToolDeclaration extends FieldsOf<typeof declarationFields> {}
+const clientToolDeclaration: ShapeOf<ClientToolDeclaration> = fieldsOf(declarationFields)
+
+/** What a prompt may choose by name, of what the agent's `choices` list. */
+export const choiceFields = {
+  /** One of `choices.models`. Default: the agent's own. */
+  model: aText,
+  /** Those of `choices.tools` that are switched on. Default: none. */
+  tools: fixedListOf(aText),
+  /** Tools that the page brings along, of those that `choices.clientTools` names. */
+  clientTools: fixedListOf(clientToolDeclaration),
+}
 
 /** Services take penalties as far from 0 as this. */
 const aPenalty = between(-2, 2)

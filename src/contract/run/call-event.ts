@@ -1,17 +1,9 @@
-import { aFlag, aJsonObject, aText, type FieldsOf, object, oneOf, optional } from '../shape/shape.ts'
+import { aFlag, aJsonObject, aText, type FieldsOf, oneOf, optional } from '../shape/shape.ts'
 import { callOutcome, toolResult } from '../tool/tool-result.ts'
-import {
-  clientCallOutcome,
-  eventBase,
-  pendingApprovalFields,
-  pendingClientCallFields,
-  pendingInputFields,
-  subAgentRef,
-} from './run-facts.ts'
+import { clientCallOutcome, eventOf, pendingApprovalFields, pendingClientCallFields, pendingInputFields, subAgentRef } from './run-facts.ts'
 
 const toolExecutionStart = {
-  ...eventBase,
-  type: oneOf('toolExecutionStart'),
+  ...eventOf('toolExecutionStart'),
   toolCallId: aText,
   toolName: aText,
   args: aJsonObject,
@@ -21,8 +13,7 @@ const toolExecutionStart = {
 export interface ToolExecutionStartEvent extends FieldsOf<typeof toolExecutionStart> {}
 
 const toolExecutionUpdate = {
-  ...eventBase,
-  type: oneOf('toolExecutionUpdate'),
+  ...eventOf('toolExecutionUpdate'),
   toolCallId: aText,
   toolName: aText,
   partialResult: toolResult,
@@ -32,8 +23,7 @@ const toolExecutionUpdate = {
 export interface ToolExecutionUpdateEvent extends FieldsOf<typeof toolExecutionUpdate> {}
 
 const toolExecutionEnd = {
-  ...eventBase,
-  type: oneOf('toolExecutionEnd'),
+  ...eventOf('toolExecutionEnd'),
   toolCallId: aText,
   toolName: aText,
   result: toolResult,
@@ -47,8 +37,7 @@ const toolExecutionEnd = {
 export interface ToolExecutionEndEvent extends FieldsOf<typeof toolExecutionEnd> {}
 
 const progressMessage = {
-  ...eventBase,
-  type: oneOf('progressMessage'),
+  ...eventOf('progressMessage'),
   toolCallId: aText,
   toolName: aText,
   text: aText,
@@ -57,10 +46,10 @@ const progressMessage = {
 /** One line of status text from a running call, in the order the tool sent them. */
 export interface ProgressMessageEvent extends FieldsOf<typeof progressMessage> {}
 
-const backgroundCall = { ...eventBase, backgroundId: aText, toolCallId: aText, toolName: aText }
+const backgroundCall = { backgroundId: aText, toolCallId: aText, toolName: aText }
 const backgroundStart = {
+  ...eventOf('backgroundStart'),
   ...backgroundCall,
-  type: oneOf('backgroundStart'),
   /** What it is to do. */
   task: aText,
 }
@@ -69,8 +58,8 @@ const backgroundStart = {
 export interface BackgroundStartEvent extends FieldsOf<typeof backgroundStart> {}
 
 const backgroundEnd = {
+  ...eventOf('backgroundEnd'),
   ...backgroundCall,
-  type: oneOf('backgroundEnd'),
   result: toolResult,
   isError: aFlag,
   childLoopId: optional(aText),
@@ -80,16 +69,14 @@ const backgroundEnd = {
 export interface BackgroundEndEvent extends FieldsOf<typeof backgroundEnd> {}
 
 const approvalRequested = {
-  ...eventBase,
+  ...eventOf('approvalRequested'),
   ...pendingApprovalFields,
-  type: oneOf('approvalRequested'),
 }
 
 /** A call waits for `run.approve(event)` or `run.deny(event)`. The calls of sub-agents rise to the run that can answer. */
 export interface ApprovalRequestedEvent extends FieldsOf<typeof approvalRequested> {}
 
 const callResolved = {
-  ...eventBase,
   toolCallId: aText,
   toolName: aText,
   /** Why it was refused, or why nobody is asked any more. */
@@ -97,15 +84,14 @@ const callResolved = {
   /** As in the request. */
   subAgent: optional(subAgentRef),
 }
-const approvalResolved = { ...callResolved, type: oneOf('approvalResolved'), approved: aFlag }
+const approvalResolved = { ...eventOf('approvalResolved'), ...callResolved, approved: aFlag }
 
 /** The one answer to an `approvalRequested`; `approved` is false too when nobody answered in time or the run was stopped. */
 export interface ApprovalResolvedEvent extends FieldsOf<typeof approvalResolved> {}
 
 const inputRequested = {
-  ...eventBase,
+  ...eventOf('inputRequested'),
   ...pendingInputFields,
-  type: oneOf('inputRequested'),
 }
 
 /** A running call asks a person something, and waits for `run.answer(event, answer)`. Source: docs/concepts/approval.md */
@@ -113,53 +99,38 @@ export interface InputRequestedEvent extends FieldsOf<typeof inputRequested> {}
 
 /** What a person may do about a request for input. */
 export const inputAction = oneOf('accept', 'decline', 'cancel')
-const inputResolved = { ...callResolved, type: oneOf('inputResolved'), inputId: aText, action: inputAction }
+const inputResolved = { ...eventOf('inputResolved'), ...callResolved, inputId: aText, action: inputAction }
 
 /** The one end of an `inputRequested`. The values that were filled in go to the call alone. `cancel` also when nobody answered in time, or the call is over. */
 export interface InputResolvedEvent extends FieldsOf<typeof inputResolved> {}
 
 const clientCallRequested = {
-  ...eventBase,
+  ...eventOf('clientCallRequested'),
   ...pendingClientCallFields,
-  type: oneOf('clientCallRequested'),
 }
 
 /** A page is to run a call, and waits for `run.answerCall(event, answer)`. Source: docs/concepts/client-tools.md */
 export interface ClientCallRequestedEvent extends FieldsOf<typeof clientCallRequested> {}
 
-const clientCallResolved = { ...callResolved, type: oneOf('clientCallResolved'), outcome: clientCallOutcome }
+const clientCallResolved = { ...eventOf('clientCallResolved'), ...callResolved, outcome: clientCallOutcome }
 
 /** The one end of a `clientCallRequested`. The result is in the `toolExecutionEnd` that follows, unless the run is paused. */
 export interface ClientCallResolvedEvent extends FieldsOf<typeof clientCallResolved> {}
 
 /** A person is asked whether a call may run. */
-export const approvalEvents = {
-  approvalRequested: object<ApprovalRequestedEvent>(approvalRequested),
-  approvalResolved: object<ApprovalResolvedEvent>(approvalResolved),
-}
-/** A person is asked for what a call needs. */
-const inputEvents = {
-  inputRequested: object<InputRequestedEvent>(inputRequested),
-  inputResolved: object<InputResolvedEvent>(inputResolved),
-}
-/** A page is to run a call. */
-const clientCallEvents = {
-  clientCallRequested: object<ClientCallRequestedEvent>(clientCallRequested),
-  clientCallResolved: object<ClientCallResolvedEvent>(clientCallResolved),
-}
-/** What goes on beside a run. */
-const backgroundEvents = {
-  backgroundStart: object<BackgroundStartEvent>(backgroundStart),
-  backgroundEnd: object<BackgroundEndEvent>(backgroundEnd),
-}
+export const approvalEvents = { approvalRequested, approvalResolved }
+
 /** The events of calls, by their type. */
 export const callEvents = {
-  toolExecutionStart: object<ToolExecutionStartEvent>(toolExecutionStart),
-  toolExecutionUpdate: object<ToolExecutionUpdateEvent>(toolExecutionUpdate),
-  toolExecutionEnd: object<ToolExecutionEndEvent>(toolExecutionEnd),
-  progressMessage: object<ProgressMessageEvent>(progressMessage),
+  toolExecutionStart,
+  toolExecutionUpdate,
+  toolExecutionEnd,
+  progressMessage,
   ...approvalEvents,
-  ...inputEvents,
-  ...clientCallEvents,
-  ...backgroundEvents,
+  inputRequested,
+  inputResolved,
+  clientCallRequested,
+  clientCallResolved,
+  backgroundStart,
+  backgroundEnd,
 }

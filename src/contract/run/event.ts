@@ -1,8 +1,9 @@
 import { revertCategory } from '../context/context-change.ts'
 import { serviceToolError } from '../message/content.ts'
 import { agentMessage } from '../message/message.ts'
-import { streamDelta, type TextDelta } from '../model/request.ts'
+import { annotatedRequest, streamDelta, type TextDelta } from '../model/request.ts'
 import { usage } from '../model/usage.ts'
+import { stateChangeFields } from '../session/shared-state.ts'
 import {
   aFlag,
   aNumber,
@@ -12,7 +13,6 @@ import {
   isTrue,
   json,
   listOf,
-  object,
   oneOf,
   optional,
   options,
@@ -35,11 +35,10 @@ import {
   type ToolExecutionStartEvent,
   type ToolExecutionUpdateEvent,
 } from './call-event.ts'
-import { annotatedRequest } from './request-capture.ts'
 import {
   continuationKind,
   endedBy,
-  eventBase,
+  eventOf,
   loopConfigSnapshot,
   pendingApproval,
   pendingClientCall,
@@ -47,7 +46,6 @@ import {
   runStatus,
 } from './run-facts.ts'
 import { reachedLimit } from './settings.ts'
-import { type SharedStateChangedEvent, stateEvents } from './state-event.ts'
 import {
   type ModelFallbackEvent,
   modelFallback,
@@ -62,8 +60,7 @@ import {
 } from './turn-event.ts'
 
 const agentStart = {
-  ...eventBase,
-  type: oneOf('agentStart'),
+  ...eventOf('agentStart'),
   agentId: aText,
   /** That of the agent, or of the sub-agent, where it has one. */
   agentName: optional(aText),
@@ -80,8 +77,7 @@ const agentStart = {
 export interface AgentStartEvent extends FieldsOf<typeof agentStart> {}
 
 const agentEnd = {
-  ...eventBase,
-  type: oneOf('agentEnd'),
+  ...eventOf('agentEnd'),
   status: runStatus,
   /** Messages this loop added to the history. */
   messages: listOf(agentMessage),
@@ -108,8 +104,7 @@ const agentEnd = {
 export interface AgentEndEvent extends FieldsOf<typeof agentEnd> {}
 
 const messageStart = {
-  ...eventBase,
-  type: oneOf('messageStart'),
+  ...eventOf('messageStart'),
   messageId: aText,
   message: agentMessage,
 }
@@ -118,8 +113,7 @@ const messageStart = {
 export interface MessageStartEvent extends FieldsOf<typeof messageStart> {}
 
 const messageUpdate = {
-  ...eventBase,
-  type: oneOf('messageUpdate'),
+  ...eventOf('messageUpdate'),
   messageId: aText,
   delta: streamDelta,
   /** Present when this event stands for several that a slow reader missed: it covers `fromSeq` to `seq`. */
@@ -130,8 +124,7 @@ const messageUpdate = {
 export interface MessageUpdateEvent extends FieldsOf<typeof messageUpdate> {}
 
 const messageEnd = {
-  ...eventBase,
-  type: oneOf('messageEnd'),
+  ...eventOf('messageEnd'),
   messageId: aText,
   message: agentMessage,
 }
@@ -149,15 +142,15 @@ export function isTextUpdate(event: MessageUpdateEvent): event is TextUpdateEven
 /** A message is complete, in the history and (with a journal) durable; it is never changed again. */
 export interface MessageEndEvent extends FieldsOf<typeof messageEnd> {}
 
-const serviceToolCall = { ...eventBase, messageId: aText, toolCallId: aText, toolName: aText }
-const serviceToolStart = { ...serviceToolCall, type: oneOf('serviceToolStart') }
+const serviceToolCall = { messageId: aText, toolCallId: aText, toolName: aText }
+const serviceToolStart = { ...eventOf('serviceToolStart'), ...serviceToolCall }
 
 /** The service began to run a tool of its own. Its block in the message says more. */
 export interface ServiceToolStartEvent extends FieldsOf<typeof serviceToolStart> {}
 
 const serviceToolEnd = {
+  ...eventOf('serviceToolEnd'),
   ...serviceToolCall,
-  type: oneOf('serviceToolEnd'),
   /** `open`: the message has ended first; what comes of the call is in a later one. */
   outcome: oneOf('done', 'failed', 'open'),
   error: optional(serviceToolError),
@@ -167,8 +160,7 @@ const serviceToolEnd = {
 export interface ServiceToolEndEvent extends FieldsOf<typeof serviceToolEnd> {}
 
 const providerRetry = {
-  ...eventBase,
-  type: oneOf('providerRetry'),
+  ...eventOf('providerRetry'),
   turnIndex: aNumber,
   /** The retry about to be made, from 1. */
   attempt: aNumber,
@@ -183,8 +175,7 @@ const providerRetry = {
 export interface ProviderRetryEvent extends FieldsOf<typeof providerRetry> {}
 
 const inputRejected = {
-  ...eventBase,
-  type: oneOf('inputRejected'),
+  ...eventOf('inputRejected'),
   reason: aText,
 }
 
@@ -192,8 +183,7 @@ const inputRejected = {
 export interface InputRejectedEvent extends FieldsOf<typeof inputRejected> {}
 
 const turnRequest = {
-  ...eventBase,
-  type: oneOf('turnRequest'),
+  ...eventOf('turnRequest'),
   turnIndex: aNumber,
   request: annotatedRequest,
   afterOverflow: optional(isTrue),
@@ -207,8 +197,7 @@ const turnRequest = {
 export interface TurnRequestEvent extends FieldsOf<typeof turnRequest> {}
 
 const compactionStarted = {
-  ...eventBase,
-  type: oneOf('compactionStarted'),
+  ...eventOf('compactionStarted'),
   /** Estimate. */
   estimatedTokens: aNumber,
   messageCount: aNumber,
@@ -218,8 +207,7 @@ const compactionStarted = {
 export interface CompactionStartedEvent extends FieldsOf<typeof compactionStarted> {}
 
 const compactionEnded = {
-  ...eventBase,
-  type: oneOf('compactionEnded'),
+  ...eventOf('compactionEnded'),
   messagesBefore: aNumber,
   messagesAfter: aNumber,
   /** Estimates. */
@@ -236,8 +224,7 @@ const compactionEnded = {
 export interface CompactionEndedEvent extends FieldsOf<typeof compactionEnded> {}
 
 const prunApplied = {
-  ...eventBase,
-  type: oneOf('prunApplied'),
+  ...eventOf('prunApplied'),
   /** Estimate. */
   tokensRemoved: aNumber,
   messagesRemoved: aNumber,
@@ -250,8 +237,7 @@ const prunApplied = {
 export interface PrunAppliedEvent extends FieldsOf<typeof prunApplied> {}
 
 const revertApplied = {
-  ...eventBase,
-  type: oneOf('revertApplied'),
+  ...eventOf('revertApplied'),
   category: revertCategory,
   target: aNumber,
   abandonedNodeIds: listOf(aNumber),
@@ -264,9 +250,18 @@ const revertApplied = {
 /** The model asked to go back; one for each request, also for one that was refused. Source: docs/concepts/events.md */
 export interface RevertAppliedEvent extends FieldsOf<typeof revertApplied> {}
 
+const sharedStateChanged = {
+  ...eventOf('sharedStateChanged'),
+  ...stateChangeFields,
+  /** SHA-256 of the state that it made. */
+  hash: aText,
+}
+
+/** What the session shares with its pages was changed while the run was on: by a tool of it, a page or the application. Source: docs/concepts/shared-state.md */
+export interface SharedStateChangedEvent extends FieldsOf<typeof sharedStateChanged> {}
+
 const parallelLoopStart = {
-  ...eventBase,
-  type: oneOf('parallelLoopStart'),
+  ...eventOf('parallelLoopStart'),
   /** In the order of the configurations. */
   loopIds: listOf(aText),
 }
@@ -275,8 +270,7 @@ const parallelLoopStart = {
 export interface ParallelLoopStartEvent extends FieldsOf<typeof parallelLoopStart> {}
 
 const parallelLoopEnd = {
-  ...eventBase,
-  type: oneOf('parallelLoopEnd'),
+  ...eventOf('parallelLoopEnd'),
   selectedLoopId: aText,
   selectedConfigIndex: aNumber,
   /** Tokens of the judge; zero without one. */
@@ -291,8 +285,7 @@ export interface ParallelLoopEndEvent extends FieldsOf<typeof parallelLoopEnd> {
 /** Some event that is not looked into: a log has more of them than of anything else, and a loop below checks its own. */
 export const anyEvent: ShapeOf<AgentEvent> = options({ type: required(aText) }, true)
 const childEvent = {
-  ...eventBase,
-  type: oneOf('childEvent'),
+  ...eventOf('childEvent'),
   toolCallId: aText,
   toolName: aText,
   event: anyEvent,
@@ -357,28 +350,28 @@ export type AgentEvent =
 
 /** Every event, by its type. */
 export const agentEvent: ShapeOf<AgentEvent> = tagged('type', {
-  agentStart: object<AgentStartEvent>(agentStart),
-  agentEnd: object<AgentEndEvent>(agentEnd),
-  turnStart: object<TurnStartEvent>(turnStart),
-  turnPrepared: object<TurnPreparedEvent>(turnPrepared),
-  modelFallback: object<ModelFallbackEvent>(modelFallback),
-  rateLimits: object<RateLimitsEvent>(rateLimitsEvent),
-  turnEnd: object<TurnEndEvent>(turnEnd),
-  messageStart: object<MessageStartEvent>(messageStart),
-  messageUpdate: object<MessageUpdateEvent>(messageUpdate),
-  messageEnd: object<MessageEndEvent>(messageEnd),
+  agentStart,
+  agentEnd,
+  turnStart,
+  turnPrepared,
+  modelFallback,
+  rateLimits: rateLimitsEvent,
+  turnEnd,
+  messageStart,
+  messageUpdate,
+  messageEnd,
   ...callEvents,
-  serviceToolStart: object<ServiceToolStartEvent>(serviceToolStart),
-  serviceToolEnd: object<ServiceToolEndEvent>(serviceToolEnd),
-  providerRetry: object<ProviderRetryEvent>(providerRetry),
-  inputRejected: object<InputRejectedEvent>(inputRejected),
-  turnRequest: object<TurnRequestEvent>(turnRequest),
-  compactionStarted: object<CompactionStartedEvent>(compactionStarted),
-  compactionEnded: object<CompactionEndedEvent>(compactionEnded),
-  prunApplied: object<PrunAppliedEvent>(prunApplied),
-  revertApplied: object<RevertAppliedEvent>(revertApplied),
-  ...stateEvents,
-  parallelLoopStart: object<ParallelLoopStartEvent>(parallelLoopStart),
-  parallelLoopEnd: object<ParallelLoopEndEvent>(parallelLoopEnd),
-  childEvent: object<ChildEvent>(childEvent),
+  serviceToolStart,
+  serviceToolEnd,
+  providerRetry,
+  inputRejected,
+  turnRequest,
+  compactionStarted,
+  compactionEnded,
+  prunApplied,
+  revertApplied,
+  sharedStateChanged,
+  parallelLoopStart,
+  parallelLoopEnd,
+  childEvent,
 })

@@ -1,7 +1,7 @@
 // What events, journal records, sessions and results all say of a run.
 import { apiProtocol } from '../model/model-config.ts'
-import { rateLimits } from '../model/rate-limits.ts'
 import { outputForm, recordedSettings, thinkingLevel } from '../model/request-settings.ts'
+import { rateLimits } from '../model/usage.ts'
 import {
   aFlag,
   aJsonObject,
@@ -19,9 +19,10 @@ import {
   optional,
   type ShapeOf,
   tagged,
+  type Word,
 } from '../shape/shape.ts'
 
-export const eventBase = {
+const eventBase = {
   runId: aText,
   /** Cursor within the run: counts up from 1 without gaps, except where events were coalesced. */
   seq: aNumber,
@@ -29,6 +30,12 @@ export const eventBase = {
   at: aNumber,
   sessionId: aText,
   loopId: aText,
+}
+
+/** What the table of an event begins with: what every event carries, and its type. */
+/* @__NO_SIDE_EFFECTS__ */
+export function eventOf<const Type extends string>(type: Type): typeof eventBase & { type: Word<Type> } {
+  return { ...eventBase, type: oneOf(type) }
 }
 
 /** The name of a page that runs tools: long enough that nobody guesses it. */

@@ -1,12 +1,10 @@
 import { llmMessage, resultEntry } from '../message/message.ts'
-import { rateLimits } from '../model/rate-limits.ts'
-import { usage } from '../model/usage.ts'
-import { aNumber, type FieldsOf, listOf, oneOf, optional } from '../shape/shape.ts'
-import { eventBase, modelName, runFailure, turnChangesRecord, turnTrigger } from './run-facts.ts'
+import { rateLimits, usage } from '../model/usage.ts'
+import { aNumber, type FieldsOf, listOf, optional } from '../shape/shape.ts'
+import { eventOf, modelName, runFailure, turnChangesRecord, turnTrigger } from './run-facts.ts'
 
 export const turnStart = {
-  ...eventBase,
-  type: oneOf('turnStart'),
+  ...eventOf('turnStart'),
   turnIndex: aNumber,
   triggeredBy: turnTrigger,
 }
@@ -15,8 +13,7 @@ export const turnStart = {
 export interface TurnStartEvent extends FieldsOf<typeof turnStart> {}
 
 export const modelFallback = {
-  ...eventBase,
-  type: oneOf('modelFallback'),
+  ...eventOf('modelFallback'),
   turnIndex: aNumber,
   from: modelName,
   to: modelName,
@@ -28,8 +25,7 @@ export const modelFallback = {
 export interface ModelFallbackEvent extends FieldsOf<typeof modelFallback> {}
 
 export const rateLimitsEvent = {
-  ...eventBase,
-  type: oneOf('rateLimits'),
+  ...eventOf('rateLimits'),
   turnIndex: aNumber,
   /** The model that was asked. */
   of: modelName,
@@ -43,8 +39,7 @@ export const rateLimitsEvent = {
 export interface RateLimitsEvent extends FieldsOf<typeof rateLimitsEvent> {}
 
 export const turnPrepared = {
-  ...eventBase,
-  type: oneOf('turnPrepared'),
+  ...eventOf('turnPrepared'),
   turnIndex: aNumber,
   changes: turnChangesRecord,
 }
@@ -53,8 +48,7 @@ export const turnPrepared = {
 export interface TurnPreparedEvent extends FieldsOf<typeof turnPrepared> {}
 
 export const turnEnd = {
-  ...eventBase,
-  type: oneOf('turnEnd'),
+  ...eventOf('turnEnd'),
   turnIndex: aNumber,
   message: llmMessage,
   usage,

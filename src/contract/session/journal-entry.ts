@@ -1,8 +1,8 @@
 import { compactionOverlay, pruneRecord, revertRecord } from '../context/context-change.ts'
 import { type AgentMessage, agentMessage, assistantMessage, toolResultMessage } from '../message/message.ts'
+import { annotatedRequest } from '../model/request.ts'
 import { promptSettings } from '../model/request-settings.ts'
 import { usage } from '../model/usage.ts'
-import { annotatedRequest } from '../run/request-capture.ts'
 import {
   askedClientCallFields,
   continuationKind,

@@ -1,9 +1,9 @@
 import { compactionOverlay, contextState, pruneRecord, revertRecord } from '../context/context-change.ts'
 import { agentMessage, turnId } from '../message/message.ts'
+import { annotatedRequest } from '../model/request.ts'
 import { promptSettings } from '../model/request-settings.ts'
 import { usage } from '../model/usage.ts'
 import { anyEvent } from '../run/event.ts'
-import { annotatedRequest } from '../run/request-capture.ts'
 import {
   type ContinuationKind,
   configSnapshotFields,

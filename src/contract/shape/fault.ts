@@ -1,8 +1,7 @@
 import { isObject } from '../json.ts'
-import { isPlain } from './json-fault.ts'
+import { isPlain, shown } from './json-fault.ts'
 import { meant, nearest } from './nearest-name.ts'
 import type { Form, ObjectForm, Reading, Shape } from './shape.ts'
-import { shown } from './shown-value.ts'
 
 /** The first thing that is wrong with a value, and where. */
 export interface Fault {

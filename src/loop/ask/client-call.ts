@@ -1,5 +1,5 @@
-import { argumentsHash } from '../../base/json/arguments-hash.ts'
-import { copyJson } from '../../base/json/copy-json.ts'
+import { argumentsHash } from '../../base/hash.ts'
+import { copyJson } from '../../base/json/json-value.ts'
 import { text } from '../../contract/message/message.ts'
 import type { PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'

@@ -1,6 +1,6 @@
-import { copyJson } from '../../base/json/copy-json.ts'
+import { sha256 } from '../../base/hash.ts'
+import { copyJson } from '../../base/json/json-value.ts'
 import { checkedAnswer, inputFor, requestFor, shownRequest } from '../../base/questions.ts'
-import { sha256 } from '../../base/sha256.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import type { PendingApproval, PendingClientCall, PendingInput } from '../../contract/run/run-facts.ts'
 import type {

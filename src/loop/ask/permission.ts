@@ -1,6 +1,6 @@
 import { AbortScope } from '../../base/abort.ts'
-import { argumentsHash } from '../../base/json/arguments-hash.ts'
-import { copyJson } from '../../base/json/copy-json.ts'
+import { argumentsHash } from '../../base/hash.ts'
+import { copyJson } from '../../base/json/json-value.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { PendingApproval } from '../../contract/run/run-facts.ts'

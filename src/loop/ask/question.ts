@@ -1,5 +1,5 @@
 import { type AbortScope, onAbort } from '../../base/abort.ts'
-import { copyJson } from '../../base/json/copy-json.ts'
+import { copyJson } from '../../base/json/json-value.ts'
 import { startTimer } from '../../base/timer.ts'
 import type { PendingApproval, PendingClientCall, PendingInput } from '../../contract/run/run-facts.ts'
 import type {

@@ -1,7 +1,7 @@
 import { ToolError } from '../../contract/errors.ts'
 import { type AgentMessage, extensionMessage, now } from '../../contract/message/message.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
-import { keptReportKind, openBackground } from '../../types/tool/open-background.ts'
+import { keptReportKind, openBackground } from '../../types/tool/open-calls.ts'
 import type { BackgroundTask, BackgroundTasks, BackgroundView, ToolContext } from '../../types/tool/tool.ts'
 import { offload } from '../calls/offload.ts'
 import { addNotice } from '../intake.ts'

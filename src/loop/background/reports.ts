@@ -1,7 +1,7 @@
 import { toMessage } from '../../contract/message/history.ts'
 import { type AgentMessage, text, userMessage, withId } from '../../contract/message/message.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
-import type { OpenBackground } from '../../types/tool/open-background.ts'
+import type { OpenBackground } from '../../types/tool/open-calls.ts'
 import type { BackgroundTask } from '../../types/tool/tool.ts'
 
 /** What the model is told of a task that has begun, in place of what it comes to. */

@@ -1,5 +1,5 @@
 import { argumentsFault, cutFault, parseArguments } from '../../base/json/call-arguments.ts'
-import { copyJson } from '../../base/json/copy-json.ts'
+import { copyJson } from '../../base/json/json-value.ts'
 import { errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { type AnswerableCall, text } from '../../contract/message/message.ts'

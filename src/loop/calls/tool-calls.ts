@@ -1,4 +1,4 @@
-import { argumentsHash } from '../../base/json/arguments-hash.ts'
+import { argumentsHash } from '../../base/hash.ts'
 import type { ContextChange } from '../../contract/context/context-change.ts'
 import { ConfigError, errorText, JournalError, LoadError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'

@@ -2,7 +2,7 @@ import { noOutput, shownOutput, unshownText } from '../../base/json/tool-output.
 import { errorText, ToolError, type ToolErrorCode } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { type Content, content } from '../../contract/message/content.ts'
-import { newId } from '../../contract/message/ids.ts'
+import { newId } from '../../contract/message/identity.ts'
 import { type MessageEnvelope, now, type ToolResultMessage, text } from '../../contract/message/message.ts'
 import { faultIn, toldCaller } from '../../contract/shape/fault.ts'
 import { type ToolResult, toolResultFields } from '../../contract/tool/tool-result.ts'

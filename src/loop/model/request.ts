@@ -1,4 +1,4 @@
-import { copyJson, isSameJson } from '../../base/json/copy-json.ts'
+import { copyJson, isSameJson } from '../../base/json/json-value.ts'
 import { callbackFailed } from '../../contract/errors.ts'
 import { toMessage } from '../../contract/message/history.ts'
 import { type AgentMessage, isLlmMessage, type Message, withId } from '../../contract/message/message.ts'

@@ -4,7 +4,7 @@ import { ConfigError } from '../../contract/errors.ts'
 import type { MediaContent } from '../../contract/message/content.ts'
 import { defaultMaxMediaBytes, sourceFault } from '../../contract/message/media.ts'
 import { kindOf } from '../../contract/shape/json-fault.ts'
-import type { MediaWithBytes } from '../../types/model/media.ts'
+import type { MediaWithBytes } from '../../types/model/provider.ts'
 import type { LoopConfig } from '../loop-config.ts'
 
 type MediaSources = Pick<LoopConfig, 'resolveMedia' | 'journal'>

@@ -1,8 +1,7 @@
-import { withSkills } from '../../base/with-skills.ts'
-import { newId } from '../../contract/message/ids.ts'
+import { newId } from '../../contract/message/identity.ts'
 import { now } from '../../contract/message/message.ts'
 import type { AgentSnapshot } from '../../contract/session/snapshot.ts'
-import type { SkillSet } from '../../types/tool/skills.ts'
+import { type SkillSet, withSkills } from '../../types/tool/skills.ts'
 import type { AgentContext } from '../loop-config.ts'
 
 /** The conversation of `agent.checkpoint()` as a context for `parallelLoop`; its tools and skills are given beside it. */

@@ -1,4 +1,4 @@
-import { shortened } from '../../base/text/whole-characters.ts'
+import { shortened } from '../../base/text/characters.ts'
 import { estimateTokens } from '../../context/tokens/estimate.ts'
 import { fencedLines, fenceToken, indented } from '../../context/view/stand-in.ts'
 import { type AgentMessage, lastAnswerText, shownContent, textOf } from '../../contract/message/message.ts'

@@ -1,5 +1,5 @@
 import { settleWithin } from '../../base/abort.ts'
-import { copyJson } from '../../base/json/copy-json.ts'
+import { copyJson } from '../../base/json/json-value.ts'
 import { errorText, type ProviderError } from '../../contract/errors.ts'
 import { toMessage } from '../../contract/message/history.ts'
 import { type AgentMessage, type Message, userMessage, withId } from '../../contract/message/message.ts'

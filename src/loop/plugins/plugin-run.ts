@@ -1,5 +1,5 @@
-import { copyJson } from '../../base/json/copy-json.ts'
-import { aModel } from '../../base/port-kinds.ts'
+import { aModel } from '../../base/argument-checks.ts'
+import { copyJson } from '../../base/json/json-value.ts'
 import { ProviderError } from '../../contract/errors.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { extensionMessage } from '../../contract/message/message.ts'

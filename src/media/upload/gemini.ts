@@ -3,9 +3,8 @@ import { mayLeadTo } from '../../base/private-host.ts'
 import { startTimer } from '../../base/timer.ts'
 import { ProviderError } from '../../contract/errors.ts'
 import { type JsonObject, jsonObjectIn } from '../../contract/json.ts'
-import { MediaError } from '../media-error.ts'
-import type { FileService, KeptFile, Upload } from './keep.ts'
-import { callService, type ServiceAccess, textIn } from './service-call.ts'
+import { MediaError } from '../fetch-media.ts'
+import { callService, type FileService, type KeptFile, type ServiceAccess, textIn, type Upload } from './service-call.ts'
 
 /** Bytes that go out at a time. */
 const pieceBytes = 8 * 1024 * 1024

@@ -1,8 +1,7 @@
 import { ProviderError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
-import { newId } from '../../contract/message/ids.ts'
-import type { FileService, KeptFile, Upload } from './keep.ts'
-import { callService, type ServiceAccess, textIn } from './service-call.ts'
+import { newId } from '../../contract/message/identity.ts'
+import { callService, type FileService, type KeptFile, type ServiceAccess, textIn, type Upload } from './service-call.ts'
 
 /** Files of Anthropic: 500 MB, kept until they are deleted unless told otherwise. Source: https://platform.claude.com/docs/en/build-with-claude/files */
 export const anthropicFiles: FileService = {

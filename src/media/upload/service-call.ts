@@ -1,6 +1,6 @@
 import { isRedirect, readBytes } from '../../base/http-answer.ts'
 import { withoutSecret } from '../../base/text/redact.ts'
-import { secretsIn } from '../../base/text/url-secrets.ts'
+import { secretsIn } from '../../base/text/secrets.ts'
 import { errorText, ProviderError } from '../../contract/errors.ts'
 import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import { userMessage } from '../../contract/message/message.ts'
@@ -93,4 +93,42 @@ export function textIn(json: JsonObject, name: string, service: string): string 
   const value = json[name]
   if (typeof value === 'string' && value !== '') return value
   throw new ProviderError('api', `${service} answered an upload without ${name}. Check baseUrl.`, { isRetryable: false })
+}
+
+/** How much of a file was sent. */
+export interface UploadProgress {
+  /** Bytes. */
+  sent: number
+  /** Bytes. */
+  total: number
+}
+
+/** A file on its way to a service. */
+export interface Upload {
+  /** Its type is right. */
+  blob: Blob
+  name: string
+  /** Seconds. */
+  expiresAfter: number | undefined
+  onProgress: (progress: UploadProgress) => void
+}
+
+/** What a service keeps. */
+export interface KeptFile {
+  fileId: string
+  /** Epoch ms; absent where the service keeps it until it is deleted. */
+  expiresAt?: number
+}
+
+/** How one service keeps files. */
+export interface FileService {
+  /** For people. */
+  name: string
+  /** How long it can be told to keep a file, in seconds; absent where it cannot be told. */
+  lifetime?: readonly [least: number, most: number]
+  /** Most bytes of a file. */
+  maxBytes: number
+  /** Whether a block with its id can be a picture. */
+  takesPictures: boolean
+  keep(upload: Upload, access: ServiceAccess): Promise<KeptFile>
 }

@@ -1,16 +1,15 @@
+import { aFile, aModel } from '../../base/argument-checks.ts'
 import { toBase64 } from '../../base/base64.ts'
-import { aFile, aModel } from '../../base/port-kinds.ts'
 import { ConfigError, ProviderError } from '../../contract/errors.ts'
 import { type FileCitations, type FileContent, fileCitations, type ImageContent } from '../../contract/message/content.ts'
 import { headBytes, nameByType, typeOfFile } from '../../contract/message/media.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aPositiveNumber, aSignal, aText, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
-import { MediaError } from '../media-error.ts'
+import { MediaError } from '../fetch-media.ts'
 import { geminiFiles } from './gemini.ts'
-import type { FileService, KeptFile, Upload, UploadProgress } from './keep.ts'
 import { anthropicFiles, chatFiles, responsesFiles } from './multipart.ts'
-import { accessOf } from './service-call.ts'
+import { accessOf, type FileService, type KeptFile, type Upload, type UploadProgress } from './service-call.ts'
 
 /** What a caller may say about an upload. */
 export interface UploadFileOptions {

@@ -1,6 +1,6 @@
-import { answeredMedia, maxAnswerBytes } from '../../base/answered-media.ts'
 import { toBase64 } from '../../base/base64.ts'
 import { readBytes } from '../../base/http-answer.ts'
+import { answeredMedia, maxAnswerBytes } from '../../base/received-media.ts'
 import type { FileContent, ImageContent } from '../../contract/message/content.ts'
 import { baseType, isMediaOf } from '../../contract/message/media.ts'
 

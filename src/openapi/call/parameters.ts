@@ -1,5 +1,5 @@
 import { isObject } from '../../contract/json.ts'
-import { isHeaderName } from '../../contract/shape/header-fields.ts'
+import { isHeaderName } from '../../contract/model/request-settings.ts'
 import {
   dereference,
   entriesField,
@@ -11,8 +11,8 @@ import {
   shownRef,
   textField,
 } from '../document.ts'
-import { OpenApiError } from '../open-api-error.ts'
 import { legalKey } from '../operation-names.ts'
+import { OpenApiError } from '../options.ts'
 import { schemaOfParameter } from '../schema.ts'
 
 const places = ['path', 'query', 'header'] as const

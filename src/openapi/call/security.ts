@@ -1,10 +1,9 @@
 import { toBase64 } from '../../base/base64.ts'
-import { percentEncoded } from '../../base/text/percent.ts'
+import { percentEncoded } from '../../base/text/characters.ts'
 import { isObject } from '../../contract/json.ts'
-import { isHeaderName, isHeaderValue } from '../../contract/shape/header-fields.ts'
+import { isHeaderName, isHeaderValue } from '../../contract/model/request-settings.ts'
 import { dereference, field, listField, type OpenApiDocument, textField } from '../document.ts'
-import { OpenApiError } from '../open-api-error.ts'
-import type { OpenApiCredential, OpenApiSecret, OpenApiToolsOptions } from '../options.ts'
+import { type OpenApiCredential, OpenApiError, type OpenApiSecret, type OpenApiToolsOptions } from '../options.ts'
 import type { SentByCaller } from './parameters.ts'
 
 /** A credential and where an operation wants it. */

@@ -1,4 +1,4 @@
-import { percentEncoded } from '../../base/text/percent.ts'
+import { percentEncoded } from '../../base/text/characters.ts'
 import { isObject } from '../../contract/json.ts'
 import { entriesField, field, textField } from '../document.ts'
 import type { Body, Parameter } from './parameters.ts'

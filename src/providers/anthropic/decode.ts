@@ -17,14 +17,12 @@ import {
   StreamRefusal,
   secondMessage,
 } from '../kit/decode/decoder.ts'
-import { growBlock } from '../kit/decode/grow-block.ts'
 import { textOfArguments } from '../kit/decode/parse-call.ts'
-import { UnknownFields } from '../kit/decode/unknown-fields.ts'
+import { growBlock, UnknownFields } from '../kit/decode/unknown-fields.ts'
 import { fieldsIn, indexIn, OddValue, objectIn, objectsIn, textIn, wordIn } from '../kit/decode/wire-value.ts'
 import { citationOf, isKnownCitation } from './citations.ts'
 import type { AnthropicCall } from './encode.ts'
-import { expectedKinds, fallbackModel, keptBlock, shownDeltas } from './kept-block.ts'
-import { isServiceCall, isServiceResult, ServiceBlocks } from './service-blocks.ts'
+import { expectedKinds, fallbackModel, isServiceCall, isServiceResult, keptBlock, ServiceBlocks, shownDeltas } from './service-blocks.ts'
 import { addUsage, knownFields, type WireBlock, type WireEvent, type WireMessage, type WireUsage } from './wire.ts'
 
 /** A block that was opened. */

@@ -3,7 +3,7 @@ import type { ServiceToolContent } from '../../contract/message/content.ts'
 import type { AssistantMessage, Message } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
-import { toJson } from '../kit/encode/json-text.ts'
+import { toJson } from '../kit/encode/json-pieces.ts'
 import { payloadOf } from '../kit/history/service-payload.ts'
 import { refuseServerTools, type ServerTools } from '../kit/server-tools.ts'
 

@@ -5,6 +5,7 @@ import type { Message } from '../../contract/message/message.ts'
 import type { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import { shownOutput, warnOfRepeat } from '../kit/decode/service-output.ts'
 import { payloadOf, type ServicePayload, withResult } from '../kit/history/service-payload.ts'
+import type { WireBlock } from './wire.ts'
 
 /** A content block as the service sent it. */
 export type WireServiceBlock = {
@@ -146,4 +147,29 @@ function fileIdsIn(content: unknown): string[] {
   const made: unknown = Array.isArray(content) ? content : Object(content).content
   if (!Array.isArray(made)) return []
   return made.flatMap((each: unknown) => (typeof Object(each).file_id === 'string' ? [String(Object(each).file_id)] : []))
+}
+
+/** Blocks that mean nothing here and must go back: they are kept without a word. */
+export const expectedKinds: ReadonlySet<string> = new Set(['mcp_tool_listing', 'fallback', 'compaction', 'container_upload'])
+
+/** Deltas that say something to people, or ask for something, in whatever block they come. */
+export const shownDeltas: ReadonlySet<string> = new Set([
+  'text_delta',
+  'thinking_delta',
+  'signature_delta',
+  'input_json_delta',
+  'citations_delta',
+])
+
+/** The block as it goes back: `raw` is its input, where that came bit by bit. */
+export function keptBlock(block: WireBlock, raw: string | undefined): JsonObject {
+  const input = raw === undefined ? undefined : parseArguments(raw)
+  const whole = { ...block, ...(input !== undefined && input.fault === undefined && { input: input.arguments }) }
+  return whole as JsonObject // off the wire, so it is JSON
+}
+
+/** The model that a `fallback` block says the response goes on with; `undefined` if it names none. */
+export function fallbackModel(block: WireBlock): unknown {
+  const { to }: { to?: unknown } = block as JsonObject // off the wire, so it is JSON
+  return typeof to === 'string' ? to : Object(to).model
 }

@@ -4,8 +4,7 @@ import type { ModelCapabilities } from '../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
 import { continuesWithoutThinking, generationFields, whyNoSampling } from '../kit/capabilities/claude-thinking.ts'
-import { effortFor } from '../kit/settings/effort.ts'
-import { adjusted, leaveOut, type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
+import { adjusted, effortFor, leaveOut, type SettingRules, settingFieldsOf, upToOne } from '../kit/settings/write-settings.ts'
 import type { ThinkingField } from './profile.ts'
 
 /** The parts of a request that say how it is answered. */

@@ -1,3 +1,5 @@
+import { ConfigError } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aText, type OptionTable, options as optionsOf } from '../../contract/shape/shape.ts'
@@ -21,11 +23,30 @@ import { type BedrockKeys, bedrockCredentials } from './credentials.ts'
 import { BedrockDecoder } from './decode/converse-decoder.ts'
 import { requestEncoder } from './encode.ts'
 import { bedrockProfile } from './profile.ts'
-import { checkServerTools } from './server-tools.ts'
 import { bedrockRegion, endpointOf } from './sign.ts'
 
+/**
+ * Tools that Amazon Bedrock runs for models of the Nova 2 family, for the option `serverTools`. Each is the declaration of the service as plain JSON.
+ *
+ * Source: docs/providers/bedrock.md#service-tools
+ */
+export const bedrockTools = {
+  /** Searches the web. */
+  grounding: (): JsonObject => ({ systemTool: { name: 'nova_grounding' } }),
+  /** Runs code. */
+  codeInterpreter: (): JsonObject => ({ systemTool: { name: 'nova_code_interpreter' } }),
+} as const
+
+/** Throws `ConfigError` `invalidOption` for what is no declaration of the service. */
+function checkServerTools(tools: ServerTools): void {
+  for (const tool of tools) {
+    if (typeof Object(tool.systemTool).name === 'string') continue
+    const advice = 'Each entry is { systemTool: { name } }. Use bedrockTools.'
+    throw new ConfigError('invalidOption', `serverTools: ${JSON.stringify(Object.keys(tool))} is no tool of the service. ${advice}`)
+  }
+}
+
 export type { AwsCredentialSource, AwsCredentials } from './credentials.ts'
-export { bedrockTools } from './server-tools.ts'
 export { bedrockRegion } from './sign.ts'
 
 /** How ConverseStream is called. */

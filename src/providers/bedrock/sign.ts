@@ -1,5 +1,5 @@
 import { AwsV4Signer } from 'aws4fetch'
-import { sha256Of } from '../../base/sha256.ts'
+import { sha256Of } from '../../base/hash.ts'
 import { ConfigError, ProviderError } from '../../contract/errors.ts'
 import { headerCredential } from '../kit/transport/endpoint.ts'
 import { type AwsCredentials, awsCredentialsOf } from './credentials.ts'

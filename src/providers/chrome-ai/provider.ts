@@ -2,22 +2,22 @@ import { raceAbort } from '../../base/abort.ts'
 import { PartialJson } from '../../base/json/partial-json.ts'
 import { ProviderError } from '../../contract/errors.ts'
 import { type JsonSchema, jsonObjectIn } from '../../contract/json.ts'
-import { newId } from '../../contract/message/ids.ts'
+import { newId } from '../../contract/message/identity.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import { settingNames } from '../../contract/model/request-settings.ts'
 import { emptyUsage, type Usage } from '../../contract/model/usage.ts'
 import type { EncodedRequest, StreamEvent, StreamProvider, StreamRequest } from '../../types/model/provider.ts'
 import { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
-import { perObject } from '../kit/encode/per-object.ts'
+import { perObject } from '../kit/encode/json-pieces.ts'
 import type { NormaliseTarget } from '../kit/history/clean-message.ts'
 import { type MediaTarget, withReadyMedia } from '../kit/history/late-media.ts'
 import { normalise } from '../kit/history/normalise.ts'
 import { callsName, constrainedForm, sayName } from './constrained.ts'
-import { browserFailure } from './failures.ts'
 import {
   type AnswerChunk,
   type BrowserAi,
+  browserFailure,
   type LanguageModelSession,
   type ModelToolCall,
   type PromptMessage,

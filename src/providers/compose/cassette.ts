@@ -1,7 +1,7 @@
-import { parsedJson } from '../../base/json/parsed-json.ts'
+import { parsedJson } from '../../base/json/json-value.ts'
+import { shortened } from '../../base/text/characters.ts'
 import { withoutSecret } from '../../base/text/redact.ts'
-import { secretsIn, withoutUrlSecrets } from '../../base/text/url-secrets.ts'
-import { shortened } from '../../base/text/whole-characters.ts'
+import { secretsIn, withoutUrlSecrets } from '../../base/text/secrets.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import {

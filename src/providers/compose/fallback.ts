@@ -1,5 +1,5 @@
 import { catchLate } from '../../base/abort.ts'
-import { aDescribedModel } from '../../base/port-kinds.ts'
+import { aDescribedModel } from '../../base/argument-checks.ts'
 import { KnownSecrets } from '../../base/text/redact.ts'
 import { ConfigError, callbackFailed, ProviderError, type ProviderErrorCode, providerErrorCode } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
@@ -9,8 +9,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aNumberFromZero, either, listOf, options as optionsOf, toldAs } from '../../contract/shape/shape.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
-import { CoolDown } from './cool-down.ts'
-import { answererOf, callInner, type InnerCall, secretsOf } from './inner-call.ts'
+import { answererOf, CoolDown, callInner, type InnerCall, secretsOf } from './inner-call.ts'
 import { isNeverSent } from './limited.ts'
 
 /** When another model is asked. */

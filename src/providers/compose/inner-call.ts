@@ -1,5 +1,5 @@
 import type { KnownSecrets } from '../../base/text/redact.ts'
-import { secretsIn } from '../../base/text/url-secrets.ts'
+import { secretsIn } from '../../base/text/secrets.ts'
 import { asProviderError, callbackFailed, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
@@ -85,5 +85,34 @@ async function isRefreshed({ credentials }: Model): Promise<boolean> {
     return true
   } catch {
     return false
+  }
+}
+
+/**
+ * Who has failed a short while ago, and is asked last for now. Of this process alone, like the models that share it.
+ */
+export class CoolDown<Key> {
+  readonly #ms: number
+  readonly #until = new Map<Key, number>()
+
+  constructor(ms: number) {
+    this.#ms = ms
+  }
+
+  /** `key` has failed; `retryAfterMs`: how long its service asked to wait. */
+  failed(key: Key, retryAfterMs = 0): void {
+    this.#until.set(key, performance.now() + Math.max(this.#ms, retryAfterMs))
+  }
+
+  /** `key` has answered. */
+  worked(key: Key): void {
+    this.#until.delete(key)
+  }
+
+  /** `keys` in their order, those that have failed lately behind the others, the one that may be asked soonest first. */
+  order(keys: readonly Key[]): Key[] {
+    const now = performance.now()
+    const until = (key: Key): number => Math.max(this.#until.get(key) ?? 0, now)
+    return keys.toSorted((a, b) => until(a) - until(b))
   }
 }

@@ -1,5 +1,5 @@
 import { AbortScope } from '../../base/abort.ts'
-import { aDescribedModel } from '../../base/port-kinds.ts'
+import { aDescribedModel } from '../../base/argument-checks.ts'
 import { maxServerDelayMs, startTimer } from '../../base/timer.ts'
 import { errorText, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'

@@ -1,5 +1,5 @@
 import { startTimer } from '../../base/timer.ts'
-import type { RateLimits } from '../../contract/model/rate-limits.ts'
+import type { RateLimits } from '../../contract/model/usage.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aPositiveNumber, type Infer, oneOf, options as optionsOf, wholeFrom } from '../../contract/shape/shape.ts'
 import { type BegunCall, StatedLimits } from './stated-limits.ts'

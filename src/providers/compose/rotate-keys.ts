@@ -1,4 +1,4 @@
-import { aDescribedModel } from '../../base/port-kinds.ts'
+import { aDescribedModel } from '../../base/argument-checks.ts'
 import { KnownSecrets } from '../../base/text/redact.ts'
 import { ConfigError, ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
@@ -6,8 +6,7 @@ import { checkOptions } from '../../contract/shape/read.ts'
 import { aNumberFromZero, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
 import { type Model, staticCredential } from '../../types/model/model.ts'
 import { aKeyText } from '../kit/provider-options.ts'
-import { CoolDown } from './cool-down.ts'
-import { callInner, type InnerCall, secretsOf } from './inner-call.ts'
+import { CoolDown, callInner, type InnerCall, secretsOf } from './inner-call.ts'
 import { isNeverSent } from './limited.ts'
 
 /** How keys take turns. */

@@ -1,4 +1,4 @@
-import { aModel } from '../../base/port-kinds.ts'
+import { aModel } from '../../base/argument-checks.ts'
 import { KnownSecrets } from '../../base/text/redact.ts'
 import { callbackFailed, ProviderError } from '../../contract/errors.ts'
 import { type AssistantMessage, assistantMessage } from '../../contract/message/message.ts'

@@ -1,5 +1,5 @@
 import { maxServerDelayMs } from '../../base/timer.ts'
-import type { RateLimited, RateLimits } from '../../contract/model/rate-limits.ts'
+import type { RateLimited, RateLimits } from '../../contract/model/usage.ts'
 
 /** A call that has begun: how many tokens it is likely to be charged. */
 export interface BegunCall {

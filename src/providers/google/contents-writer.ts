@@ -1,7 +1,6 @@
 import type { ToolCallContent } from '../../contract/message/content.ts'
 import { type Message, toolCallsOf } from '../../contract/message/message.ts'
-import { GrowingText } from '../kit/encode/growing-text.ts'
-import { toJson } from '../kit/encode/json-text.ts'
+import { GrowingText, toJson } from '../kit/encode/json-pieces.ts'
 import type { HistoryWriter } from '../kit/history/history-memory.ts'
 import type { MessageEncoder } from './encode-message.ts'
 

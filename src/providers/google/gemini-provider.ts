@@ -1,10 +1,25 @@
-import type { StreamProvider } from '../../types/model/provider.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import { isMediaOf } from '../../contract/message/media.ts'
+import type { ModelConfig } from '../../contract/model/model-config.ts'
+import type { StreamProvider, StreamRequest } from '../../types/model/provider.ts'
+import type { EncodedCall } from '../kit/codec.ts'
 import { defineProvider } from '../kit/define-provider.ts'
-import { mediaRules } from '../kit/history/clean-message.ts'
+import { perObject, toJson, toolsEncoder } from '../kit/encode/json-pieces.ts'
+import { mediaRules, type NormaliseTarget, targetOf } from '../kit/history/clean-message.ts'
+import { HistoryMemory } from '../kit/history/history-memory.ts'
 import type { TransportOptions } from '../kit/provider-options.ts'
+import { type FormatPlan, planFormat } from '../kit/response-format/response-format.ts'
+import { fittedTools } from '../kit/schema/fitted-schema.ts'
+import { hiddenBy, type ServerTools } from '../kit/server-tools.ts'
+import { planTools, type ToolPlan } from '../kit/settings/tool-choice.ts'
+import { leaveOut } from '../kit/settings/write-settings.ts'
+import { headerCredential, joinUrl, mergeHeaders } from '../kit/transport/endpoint.ts'
+import { ContentsWriter } from './contents-writer.ts'
 import { GeminiDecoder } from './decode/gemini-decoder.ts'
-import { type GeminiService, requestEncoder } from './encode.ts'
+import { messageEncoder, signatureOf } from './encode-message.ts'
+import { type GeminiOutputOptions, generationConfig } from './generation-config.ts'
 import { geminiProfile } from './profile.ts'
+import { declared } from './server-tools.ts'
 
 /** The provider for `service`. It keeps no state of a call, so one may serve any number of models and runs. */
 export function geminiProvider(service: GeminiService, transport: TransportOptions): StreamProvider {
@@ -26,4 +41,134 @@ export function geminiProvider(service: GeminiService, transport: TransportOptio
 /** Tokens of context of a model, unless the configuration says otherwise. Gemma, the open family, takes less. */
 export function contextWindowOf(id: string): number {
   return id.includes('gemma') ? 131_072 : 1_000_000
+}
+
+/** A service that speaks `streamGenerateContent`. */
+interface GeminiService {
+  api: 'googleGenerativeAi' | 'googleVertex'
+  /** For people. */
+  name: string
+  /** What follows a `baseUrl` that does not end with `/models`. */
+  path: string
+  /** Where the key of a call goes: `x-goog-api-key`, `authorization`, or the query of the URL. */
+  keyPlace: (model: ModelConfig) => 'header' | 'bearer' | 'query'
+  /** What a browser user can do besides a proxy. */
+  browserHint?: string
+  /** Tools that the service runs. */
+  serverTools?: ServerTools | undefined
+  /** What an answer may consist of, and how pictures are made. */
+  output?: GeminiOutputOptions | undefined
+}
+
+/** What is known of a model, and of the conversations it was sent. */
+function knownOf(model: ModelConfig) {
+  const profile = geminiProfile(model)
+  const { media } = profile.capabilities
+  const target: NormaliseTarget = {
+    ...targetOf(model, profile, (block) => block.thinking.trim() !== '' || signatureOf(block) !== undefined),
+    takesBack: ({ mimeType }) => !mimeType.startsWith('audio/') || isMediaOf(mimeType, media),
+  }
+  const encoder = messageEncoder(profile)
+  return { profile, history: new HistoryMemory(target, ([preamble]) => new ContentsWriter(encoder, preamble)) }
+}
+
+const toolsJson = toolsEncoder(({ name, description, parameters }) => toJson({ name, description, parametersJsonSchema: parameters }))
+
+/**
+ * Makes requests for `streamGenerateContent`, exactly as they are sent. Each throws `ProviderError` `other` for a URL or key that cannot be sent. What is
+ * known of models belongs to the provider, as the encoder does: in a map of this file it would outlive both, until a full collection.
+ *
+ * Source: docs/providers/google.md
+ */
+function requestEncoder(service: GeminiService): (asked: StreamRequest) => EncodedCall {
+  const modelOf = perObject(knownOf)
+  return (asked) => encodeRequest(asked, service, modelOf(asked.model))
+}
+
+function encodeRequest(asked: StreamRequest, service: GeminiService, { profile, history }: ReturnType<typeof knownOf>): EncodedCall {
+  const warnings: string[] = []
+  const plan = planFormat(asked, profile.capabilities, profile.formats, warnings)
+  const { request, choice, isSingle } = planTools(plan, profile.capabilities, toolRules, warnings)
+  if (isSingle) leaveOut(request, 'parallelToolCalls', undefined, warnings)
+  const { systemPrompt } = request
+  const hasSystem = systemPrompt.trim() !== ''
+  const takesSystem = profile.family.systemInstruction
+  let body = `{"generationConfig":${toJson({ ...generationConfig(request, profile, warnings), ...service.output, ...formatFields(plan) })}`
+  if (hasSystem && takesSystem) body += `,"systemInstruction":${toJson({ parts: [{ text: systemPrompt }] })}`
+  const isVertex = service.api === 'googleVertex'
+  const { tools, config } = declared(
+    toolsJson(fittedTools(request.tools, profile.toolSchemas, warnings)),
+    service.serverTools ?? [],
+    { ...profile, isVertex },
+    warnings,
+  )
+  body += tools
+  const toolConfig = choice === undefined ? config : { ...config, ...calling(choice) }
+  if (Object.keys(toolConfig).length > 0) body += `,"toolConfig":${toJson(toolConfig)}`
+  const continuation = continuationOf(request)
+  const messages = continuation === undefined ? request.messages : request.messages.slice(0, -1)
+  const { writer, leftOut } = history.write(messages, hasSystem && !takesSystem ? [systemPrompt] : [])
+  warnings.push(...leftOut)
+  const { serviceTier: tier } = request
+  const isTold = tier !== undefined && tier !== 'fast'
+  if (isTold && !isVertex) body += `,"serviceTier":"${tier}"`
+  if (continuation !== undefined) body += `,"continuationToken":${JSON.stringify(continuation)}`
+  body += `,"contents":${writer.toJson()}}`
+  const { url, headers } = addressed(request, service)
+  // Vertex AI reads it from a header.
+  const told = isTold && isVertex ? { ...headers, 'x-vertex-ai-llm-shared-request-type': tier } : headers
+  const hidden = hiddenBy(service.serverTools ?? [], asked.credential)
+  return { url, headers: told, body, warnings, answerTool: plan.answerTool, ...hidden }
+}
+
+/** What goes on with an answer that its service paused: the same request once more, without the answer so far. */
+function continuationOf({ continues, model }: StreamRequest): string | undefined {
+  const { api, model: id, payload } = continues?.providerState ?? {}
+  const token = payload?.continuationToken
+  return api === model.api && id === model.id && typeof token === 'string' ? token : undefined
+}
+
+function formatFields(plan: FormatPlan): JsonObject {
+  if (plan.kind !== 'object' && plan.kind !== 'schema') return {}
+  const json = { responseMimeType: 'application/json' }
+  return plan.kind === 'schema' ? { ...json, responseJsonSchema: plan.schema } : json
+}
+
+const toolRules = { none: true, subset: false, forcingStopsThinking: false }
+
+function calling(choice: NonNullable<ToolPlan['choice']>): JsonObject {
+  if (typeof choice === 'string') {
+    const mode = choice === 'required' ? 'ANY' : choice === 'none' ? 'NONE' : 'AUTO'
+    return { functionCallingConfig: { mode } }
+  }
+  const names = 'tool' in choice ? [choice.tool] : choice.allowed
+  return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [...names] } }
+}
+
+/** Where the request goes, and with which key. */
+function addressed({ model, credential }: StreamRequest, service: GeminiService): Pick<EncodedCall, 'url' | 'headers'> {
+  const id = model.id.replace(/^(publishers\/google\/)?models\//, '')
+  const path = `/${id.split('/').map(encodeURIComponent).join('/')}:streamGenerateContent`
+  const url = new URL(joinUrl(modelsUrl(model.baseUrl, service.path), path))
+  url.searchParams.set('alt', 'sse')
+  const own: Record<string, string> = { 'content-type': 'application/json' }
+  if (credential !== undefined) {
+    const key = headerCredential(service.name, credential)
+    const place = service.keyPlace(model)
+    if (place === 'bearer') own.authorization = `Bearer ${key}`
+    else if (place === 'query') url.searchParams.set('key', key)
+    else own['x-goog-api-key'] = key
+  }
+  return { url: url.href, headers: mergeHeaders(own, model.headers) }
+}
+
+/**
+ * The address that model ids are appended to: `baseUrl` itself where it ends with `/models` (or `/endpoints`, for tuned models), else with
+ * `path` behind it, without the version of `path` where `baseUrl` ends with one. A query of `baseUrl` is kept.
+ * Throws `ProviderError` `other` for a base that is no URL.
+ */
+export function modelsUrl(baseUrl: string, path: string): string {
+  const bare = baseUrl.replace(/\/*(\?.*)?$/, '')
+  if (/\/(models|endpoints)$/.test(bare)) return joinUrl(baseUrl, '')
+  return joinUrl(baseUrl, /\/v\d\w*$/.test(bare) ? path.replace(/^\/v\d\w*/, '') : path)
 }

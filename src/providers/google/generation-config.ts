@@ -2,8 +2,16 @@ import type { JsonObject } from '../../contract/json.ts'
 import { aText, type Infer, listOf, type OptionTable, oneOf, options } from '../../contract/shape/shape.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
 import { statedLimit } from '../kit/capabilities/capabilities.ts'
-import { answerRoom, effortFor, levelBudgets } from '../kit/settings/effort.ts'
-import { adjusted, leaveOut, type SettingRules, settingFieldsOf, stopTexts } from '../kit/settings/write-settings.ts'
+import {
+  adjusted,
+  answerRoom,
+  effortFor,
+  leaveOut,
+  levelBudgets,
+  type SettingRules,
+  settingFieldsOf,
+  stopTexts,
+} from '../kit/settings/write-settings.ts'
 import { type GeminiProfile, usualBudget } from './profile.ts'
 
 const modality = oneOf('TEXT', 'IMAGE', 'AUDIO')

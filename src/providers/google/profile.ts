@@ -1,7 +1,7 @@
 import { isMediaOf } from '../../contract/message/media.ts'
 import type { ModelCapabilities, ModelConfig } from '../../contract/model/model-config.ts'
 import { type CapabilityRow, capabilitiesOf, type ModelProfile, plain } from '../kit/capabilities/capabilities.ts'
-import { levelBudgets } from '../kit/settings/effort.ts'
+import { levelBudgets } from '../kit/settings/write-settings.ts'
 
 /** What sets a family apart on the wire, beside its capabilities. */
 export interface GeminiFamily extends CapabilityRow {

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
-import { toJson } from '../kit/encode/json-text.ts'
+import { toJson } from '../kit/encode/json-pieces.ts'
 import type { ServerTools } from '../kit/server-tools.ts'
 import type { GeminiProfile } from './profile.ts'
 

@@ -1,12 +1,14 @@
 import type { ProviderError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
+import type { RateLimits } from '../../contract/model/usage.ts'
 import type { SseDecoderOptions } from '../../stream/sse.ts'
 import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
 import type { StreamDecoder } from './decode/decoder.ts'
 import type { MediaBeside } from './encode/media-json.ts'
 import type { RefusalHint } from './errors/classify.ts'
 import type { FileWord, MediaRules } from './history/media.ts'
+import type { TransportOptions } from './provider-options.ts'
 
 /** A request in the form of its protocol: what is sent, and what its answer and its errors must be read with. */
 export interface EncodedCall {
@@ -65,4 +67,23 @@ export interface Codec<Call extends EncodedCall = EncodedCall> {
   recover?(body: unknown, call: Call, context: DecoderContext): Recovery<Call> | undefined
   /** The error of a call in the words of this service. Default: as it is. */
   explain?(error: ProviderError, request: StreamRequest): ProviderError
+}
+
+/** One model call on the wire. */
+export interface Exchange {
+  /** The service, for people: `Anthropic`. */
+  service: string
+  call: EncodedCall
+  /** The key inside `call`, or its secret parts, to keep them out of messages: looked for when there is one. */
+  secrets: () => readonly string[]
+  decoder: StreamDecoder
+  /** Owned by the caller. */
+  signal: AbortSignal
+  transport: TransportOptions
+  /** What a browser user can do when the service refuses cross-origin calls. */
+  browserHint?: string | undefined
+  /** Told what the service said of its rate limits, once its headers are there. */
+  onRateLimits?: (limits: RateLimits) => void
+  /** Told what the service said when it refused, as text or as parsed JSON, before the call rejects. */
+  onRefusal?: (body: unknown) => void
 }

@@ -4,8 +4,14 @@ import { definedFields } from '../../contract/json.ts'
 import type { ModelCapabilities, ModelConfig, ModelSettings } from '../../contract/model/model-config.ts'
 import { settingsIn } from '../../contract/model/request-settings.ts'
 import { unknownCost } from '../../contract/model/usage.ts'
-import type { CatalogueEntry, ModelCatalogue } from '../../types/model/catalogue.ts'
-import { type ApiKey, type CredentialProvider, type Model, staticCredential } from '../../types/model/model.ts'
+import {
+  type ApiKey,
+  type CatalogueEntry,
+  type CredentialProvider,
+  type Model,
+  type ModelCatalogue,
+  staticCredential,
+} from '../../types/model/model.ts'
 import type { StreamProvider } from '../../types/model/provider.ts'
 import { keyFault, type ProviderOptions } from './provider-options.ts'
 import { checkVendor, vendorOfModel } from './vendors.ts'

@@ -7,8 +7,8 @@ import {
   modelSettingFields,
   type OpenAiCompat,
 } from '../../contract/model/model-config.ts'
+import { headerFields } from '../../contract/model/request-settings.ts'
 import { type CostConfig, costFields } from '../../contract/model/usage.ts'
-import { headerFields } from '../../contract/shape/header-fields.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import {
   aFlag,
@@ -23,8 +23,7 @@ import {
   type Shape,
   withMethods,
 } from '../../contract/shape/shape.ts'
-import type { ModelCatalogue } from '../../types/model/catalogue.ts'
-import type { ApiKey } from '../../types/model/model.ts'
+import type { ApiKey, ModelCatalogue } from '../../types/model/model.ts'
 import { isHeaderKey } from './transport/endpoint.ts'
 import type { Patience } from './transport/patience.ts'
 

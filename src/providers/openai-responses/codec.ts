@@ -1,12 +1,31 @@
 import { withoutSecret } from '../../base/text/redact.ts'
+import { settingFields } from '../../contract/model/request-settings.ts'
 import { emptyUsage } from '../../contract/model/usage.ts'
+import type { OptionTable } from '../../contract/shape/shape.ts'
 import type { Codec, DecoderContext, Recovery } from '../kit/codec.ts'
 import { AssistantBuilder } from '../kit/decode/assistant-builder.ts'
 import { readErrorFacts } from '../kit/errors/error-facts.ts'
 import { mediaRules } from '../kit/history/clean-message.ts'
+import { type TransportOptions, transportTable } from '../kit/provider-options.ts'
+import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 import { ResponsesDecoder } from './decode/responses-decoder.ts'
-import { type EncodingOptions, type ResponsesCall, requestEncoder } from './encode-request.ts'
+import { type EncodingOptions, type ReasoningSummary, type ResponsesCall, requestEncoder } from './encode-request.ts'
 import { responsesProfile } from './profile.ts'
+
+/** How the Responses API is called, at OpenAI and on Azure. */
+export interface OpenAiResponsesProviderOptions extends TransportOptions {
+  /** How much of its reasoning a model that thinks should tell. Default `auto`; `none` for organisations that may not ask. */
+  reasoningSummary?: ReasoningSummary
+  /** Tools that the service runs: those of `openaiTools`, or declarations of the service. */
+  serverTools?: ServerTools
+}
+
+/** What it is checked with. */
+export const responsesTable: OptionTable<OpenAiResponsesProviderOptions> = {
+  ...transportTable,
+  reasoningSummary: settingFields.thinkingSummary,
+  serverTools: aServerToolList,
+}
 
 /**
  * The codec of the Responses API, for each service that speaks it.

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../contract/json.ts'
 import { serviceToolText } from '../../contract/message/block-words.ts'
 import type { Content, TextContent, ToolCallContent } from '../../contract/message/content.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
-import { toJson } from '../kit/encode/json-text.ts'
-import { legalName } from '../kit/history/legal-id.ts'
+import { toJson } from '../kit/encode/json-pieces.ts'
+import { legalName } from '../kit/history/hash.ts'
 import { type ReplayPayload, reasoningId, replayPayload } from './replay-state.ts'
 
 /** An answer as it was given. */

@@ -2,10 +2,8 @@ import type { JsonObject } from '../../contract/json.ts'
 import { type Content, type FileContent, type ImageContent, isMedia } from '../../contract/message/content.ts'
 import { addressOf, nameByType, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
-import { joinedAll } from '../kit/encode/growing-text.ts'
-import { toJson } from '../kit/encode/json-text.ts'
+import { joinedAll, perObject, toJson } from '../kit/encode/json-pieces.ts'
 import { mediaJson } from '../kit/encode/media-json.ts'
-import { perObject } from '../kit/encode/per-object.ts'
 import {
   answerWithoutContainers,
   bareAnswer,

@@ -8,15 +8,14 @@ import { defineProvider } from '../kit/define-provider.ts'
 import { checkFactory, modelTable, type ProviderOptions } from '../kit/provider-options.ts'
 import { headerCredential, isBareHost, joinUrl, mergeHeaders, serviceAddresses } from '../kit/transport/endpoint.ts'
 import { withoutReasoning } from '../openai/compat.ts'
-import { contextWindowOf } from '../openai/context-window.ts'
-import { responsesCodec } from './codec.ts'
+import { contextWindowOf } from '../openai/model-families.ts'
+import { type OpenAiResponsesProviderOptions, responsesCodec, responsesTable } from './codec.ts'
 import type { ResponsesRoute } from './encode-request.ts'
 import { responsesCapabilities } from './profile.ts'
-import { type OpenAiResponsesProviderOptions, responsesTable } from './provider-options.ts'
 import { checkServerTools } from './server-tools.ts'
 
+export type { OpenAiResponsesProviderOptions } from './codec.ts'
 export type { ReasoningSummary } from './encode-request.ts'
-export type { OpenAiResponsesProviderOptions } from './provider-options.ts'
 export {
   type OpenAiMcpOptions,
   type OpenAiWebSearchOptions,

@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolResultMessage } from '../../contract/message/message.ts'
-import { GrowingText, joined } from '../kit/encode/growing-text.ts'
+import { GrowingText, joined } from '../kit/encode/json-pieces.ts'
 import type { HistoryWriter } from '../kit/history/history-memory.ts'
 import { approvalJson, type EchoMode, type MessageEncoder, userOfParts } from './encode-message.ts'
 

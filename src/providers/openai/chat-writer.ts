@@ -1,8 +1,6 @@
 import type { AssistantMessage, Message, UserMessage } from '../../contract/message/message.ts'
 import type { RequestSettings } from '../../contract/model/request-settings.ts'
-import type { CacheMarks } from '../kit/encode/cache-marks.ts'
-import { GrowingText, joined, joinedAll } from '../kit/encode/growing-text.ts'
-import { toJson } from '../kit/encode/json-text.ts'
+import { type CacheMarks, GrowingText, joined, joinedAll, toJson } from '../kit/encode/json-pieces.ts'
 import type { HistoryWriter } from '../kit/history/history-memory.ts'
 import { type EncodedResult, type MessageEncoder, userOfParts } from './encode-message.ts'
 

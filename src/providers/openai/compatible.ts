@@ -1,13 +1,13 @@
 import { ConfigError } from '../../contract/errors.ts'
 import { definedFields } from '../../contract/json.ts'
+import { shown } from '../../contract/shape/json-fault.ts'
 import { oneOf, options as optionsOf } from '../../contract/shape/shape.ts'
-import { shown } from '../../contract/shape/shown-value.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { ModelDefaults } from '../kit/create-model.ts'
 import { checkFactory } from '../kit/provider-options.ts'
 import { type BackendName, backendAt, compatPresets } from './backends.ts'
 import { type Backend, defaultCompat } from './compat.ts'
-import { contextWindowOf } from './context-window.ts'
+import { contextWindowOf } from './model-families.ts'
 import { type ChatModelOptions, chatModel, chatOptions, chatOptionTable } from './provider.ts'
 
 /** Options of `openaiCompatible`: a known `backend`, or any other by its `baseUrl`. */

@@ -2,12 +2,9 @@ import { type JsonObject, type JsonValue, jsonObjectIn } from '../../contract/js
 import { type Content, type FileContent, type ImageContent, isMedia, type ToolCallContent } from '../../contract/message/content.ts'
 import { addressOf, baseType, nameByType, sourceOf } from '../../contract/message/media.ts'
 import { type AssistantMessage, type ToolResultMessage, textOf, type UserMessage } from '../../contract/message/message.ts'
-import { joinedAll } from '../kit/encode/growing-text.ts'
-import { toJson } from '../kit/encode/json-text.ts'
-import { mediaJson } from '../kit/encode/media-json.ts'
-import { perObject } from '../kit/encode/per-object.ts'
-import { seeAttached } from '../kit/encode/see-attached.ts'
-import { legalName } from '../kit/history/legal-id.ts'
+import { joinedAll, perObject, toJson } from '../kit/encode/json-pieces.ts'
+import { mediaJson, seeAttached } from '../kit/encode/media-json.ts'
+import { legalName } from '../kit/history/hash.ts'
 import { reasoningFields, type ThinkingRules, writtenContent } from './thinking-fields.ts'
 
 /** What a backend wants in its messages. */

@@ -10,9 +10,9 @@ import { chatTable, checkFactory, type ProviderOptions, type TransportOptions, t
 import { aServerToolList, type ServerTools } from '../kit/server-tools.ts'
 import { chatCapabilities } from './capabilities.ts'
 import { compatOf, openAiBackend, withoutReasoning } from './compat.ts'
-import { contextWindowOf } from './context-window.ts'
 import { ChatDecoder } from './decode/chat-decoder.ts'
 import { requestEncoder } from './encode-request.ts'
+import { contextWindowOf } from './model-families.ts'
 import { checkOpenAiTools, checkServerTools } from './server-tools.ts'
 
 /** How a service behind Chat Completions is called. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import { toJson } from '../kit/encode/json-text.ts'
+import { toJson } from '../kit/encode/json-pieces.ts'
 import { refuseServerTools, type ServerTools } from '../kit/server-tools.ts'
 
 /** Where the person is, as services take it: `{ country: 'DE', city: 'Bonn' }`. */

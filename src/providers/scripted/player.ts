@@ -1,6 +1,6 @@
 import { raceAbort } from '../../base/abort.ts'
-import { copyJson } from '../../base/json/copy-json.ts'
-import { isHighSurrogate } from '../../base/text/whole-characters.ts'
+import { copyJson } from '../../base/json/json-value.ts'
+import { isHighSurrogate } from '../../base/text/characters.ts'
 import { startTimer } from '../../base/timer.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import type { Citation, Content, TextContent, ThinkingContent } from '../../contract/message/content.ts'

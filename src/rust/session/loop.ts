@@ -1,7 +1,7 @@
 import type { CompactionOverlay } from '../../contract/context/context-change.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
-import type { AnnotatedRequest } from '../../contract/run/request-capture.ts'
+import type { AnnotatedRequest } from '../../contract/model/request.ts'
 import { type LoopRecord, loopRecord, type Turn } from '../../contract/session/session.ts'
 import { aText } from '../../contract/shape/shape.ts'
 import type { SpecRequest } from '../codecs.ts'

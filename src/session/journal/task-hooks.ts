@@ -1,10 +1,10 @@
-import { checkStore } from '../../base/port-kinds.ts'
+import { checkStore } from '../../base/argument-checks.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { Session } from '../../contract/session/session.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
-import { withJournal } from './with-journal.ts'
+import { withJournal } from './session-journal.ts'
 
 /** Who is told that a session begins, and that it was closed. Both observe: what they return changes nothing. */
 export interface TaskHooks {

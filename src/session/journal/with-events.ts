@@ -1,4 +1,4 @@
-import { checkStore } from '../../base/port-kinds.ts'
+import { checkStore } from '../../base/argument-checks.ts'
 import { startTimer } from '../../base/timer.ts'
 import { now } from '../../contract/message/message.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'
@@ -8,7 +8,7 @@ import { aFlag, options as optionsOf } from '../../contract/shape/shape.ts'
 import type { JournaledConversation, JournalRecord } from '../../types/session/journal.ts'
 import type { CaughtUp, LoopPlace, SessionJournal, SessionStore } from '../../types/session/session-store.ts'
 import { eventsPerRecord } from '../views/session-tree.ts'
-import { withJournal } from './with-journal.ts'
+import { withJournal } from './session-journal.ts'
 
 /** Which events are kept. */
 export interface EventKeeping {

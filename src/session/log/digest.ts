@@ -1,4 +1,4 @@
-import { headOf } from '../../base/text/whole-characters.ts'
+import { headOf } from '../../base/text/characters.ts'
 import { type AgentMessage, textOf } from '../../contract/message/message.ts'
 import type { SessionStatus } from '../../contract/session/session.ts'
 import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'

@@ -1,5 +1,5 @@
+import { aLogger, checkStore } from '../../base/argument-checks.ts'
 import { logWarning } from '../../base/log-warning.ts'
-import { aLogger, checkStore } from '../../base/port-kinds.ts'
 import { errorText } from '../../contract/errors.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aNumberFromZero, kind, type OptionTable, options as optionsOf, required } from '../../contract/shape/shape.ts'

@@ -1,5 +1,5 @@
-import { checkStore } from '../../base/port-kinds.ts'
-import { sha256 } from '../../base/sha256.ts'
+import { checkStore } from '../../base/argument-checks.ts'
+import { sha256 } from '../../base/hash.ts'
 import { SessionError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/session/session.ts'
 import type { SessionRecord } from '../../contract/session/session-record.ts'

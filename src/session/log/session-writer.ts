@@ -1,5 +1,5 @@
 import { errorText, SessionError } from '../../contract/errors.ts'
-import { newId } from '../../contract/message/ids.ts'
+import { newId } from '../../contract/message/identity.ts'
 import type { LogDamage, SessionRecord } from '../../contract/session/session-record.ts'
 import type {
   CopiedSessionRecord,

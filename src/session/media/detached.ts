@@ -1,6 +1,6 @@
 import { withMedia } from '../../base/json/media-blocks.ts'
-import { randomHex } from '../../contract/hex.ts'
 import type { MediaContent } from '../../contract/message/content.ts'
+import { randomHex } from '../../contract/message/identity.ts'
 import { byteLengthOf, inlineMediaChars, isBase64, type StoredBytes } from '../../contract/message/media.ts'
 import { encodeRecord, type UnplacedRecord } from '../log/record-codec.ts'
 

@@ -1,4 +1,4 @@
-import { isBytesOf } from '../../base/sha256.ts'
+import { isBytesOf } from '../../base/hash.ts'
 import { isHash } from '../../contract/message/media.ts'
 import type { LogClaim, LogDriver } from '../../types/session/session-store.ts'
 import type { UnplacedRecord } from '../log/record-codec.ts'

@@ -1,6 +1,6 @@
 import { bytesOfBase64 } from '../../base/base64.ts'
+import { sha256Of } from '../../base/hash.ts'
 import { mediaIn, withMedia } from '../../base/json/media-blocks.ts'
-import { sha256Of } from '../../base/sha256.ts'
 import type { MediaContent } from '../../contract/message/content.ts'
 import { byName, isDetachable } from './detached.ts'
 

@@ -1,6 +1,6 @@
 import { type AgentMessage, callsToAnswer } from '../../contract/message/message.ts'
+import type { AnnotatedRequest } from '../../contract/model/request.ts'
 import { combineUsage, emptyUsage } from '../../contract/model/usage.ts'
-import type { AnnotatedRequest } from '../../contract/run/request-capture.ts'
 import type { TurnTrigger } from '../../contract/run/run-facts.ts'
 import type { LoopRecord, Turn } from '../../contract/session/session.ts'
 

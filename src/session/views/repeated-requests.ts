@@ -1,5 +1,5 @@
-import { isSameJson } from '../../base/json/copy-json.ts'
-import type { AnnotatedRequest } from '../../contract/run/request-capture.ts'
+import { isSameJson } from '../../base/json/json-value.ts'
+import type { AnnotatedRequest } from '../../contract/model/request.ts'
 import type { RequestEntry } from '../../contract/session/journal-entry.ts'
 
 /** Where a request was captured. */

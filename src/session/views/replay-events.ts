@@ -1,5 +1,5 @@
 import { raceAbort } from '../../base/abort.ts'
-import { checkStore } from '../../base/port-kinds.ts'
+import { checkStore } from '../../base/argument-checks.ts'
 import { startTimer } from '../../base/timer.ts'
 import { SessionError } from '../../contract/errors.ts'
 import { now } from '../../contract/message/message.ts'

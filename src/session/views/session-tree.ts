@@ -1,4 +1,4 @@
-import { changedState } from '../../base/json/changed-state.ts'
+import { changedState } from '../../base/json/json-patch.ts'
 import type { LoopEvent, LoopRecord, ParallelGroupRecord, Session } from '../../contract/session/session.ts'
 import type { SessionEntry, SessionRecord } from '../../contract/session/session-record.ts'
 import type { StateChange } from '../../contract/session/shared-state.ts'

@@ -1,4 +1,4 @@
-import { parsedJson } from '../../base/json/parsed-json.ts'
+import { parsedJson } from '../../base/json/json-value.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { textOf } from '../../contract/message/message.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'

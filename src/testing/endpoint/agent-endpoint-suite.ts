@@ -2,11 +2,10 @@ import type { AgentEvent } from '../../contract/run/event.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { accessTests } from './agent-endpoint-access.ts'
 import { mediaTests } from './agent-endpoint-media.ts'
-import { noticeTests, type Told } from './agent-endpoint-notices.ts'
 import { pageTests } from './agent-endpoint-pages.ts'
 import { placeTests } from './agent-endpoint-places.ts'
 import { protocolTests } from './agent-endpoint-protocols.ts'
-import { scheduleTests } from './agent-endpoint-schedules.ts'
+import { noticeTests, scheduleTests, type Told } from './agent-endpoint-unattended.ts'
 import { type AskEndpoint, allEvents, EndpointClient, eventsOf, eventsUntil, problemOf, saidIn } from './endpoint-client.ts'
 
 /** Which endpoint `agentEndpointSuite` tests, and under which name. */

@@ -1,4 +1,4 @@
-import { seededRandom } from '../seeded-random.ts'
+import { seededRandom } from '../fault-fetch.ts'
 
 /** How far from the border of a frame each byte is tried. */
 const margin = 2

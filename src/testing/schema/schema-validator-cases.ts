@@ -1,6 +1,5 @@
 import type { JsonSchema } from '../../contract/json.ts'
-import type { SchemaCase } from './schema-case.ts'
-import { structureCases } from './schema-structure-cases.ts'
+import { type SchemaCase, structureCases } from './schema-structure-cases.ts'
 
 const object = (properties: JsonSchema, rest: JsonSchema = {}): JsonSchema => ({ type: 'object', properties, ...rest })
 

@@ -1,4 +1,4 @@
-import { crc32 } from '../../base/crc32.ts'
+import { crc32 } from '../../base/hash.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { note, notesIn, sampleSession } from './session-samples.ts'

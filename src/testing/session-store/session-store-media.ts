@@ -1,6 +1,6 @@
 import { toBase64 } from '../../base/base64.ts'
+import { sha256Of } from '../../base/hash.ts'
 import { mediaIn } from '../../base/json/media-blocks.ts'
-import { sha256Of } from '../../base/sha256.ts'
 import type { FileContent } from '../../contract/message/content.ts'
 import { inlineMediaChars } from '../../contract/message/media.ts'
 import { exportSession, importSession } from '../../session/log/transfer.ts'

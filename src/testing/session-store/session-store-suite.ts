@@ -1,10 +1,14 @@
+import type { JsonObject } from '../../contract/json.ts'
+import { deleteAllSessions, exportAllSessions, pruneSessions } from '../../session/log/retention.ts'
+import { scopedSessionStore } from '../../session/log/scoped-session-store.ts'
+import { importSession } from '../../session/log/transfer.ts'
 import type { TestRunner } from '../test-runner.ts'
+import { sampleSession } from './session-samples.ts'
 import { damageTests } from './session-store-damage.ts'
-import type { SessionStoreSuiteOptions } from './session-store-harness.ts'
+import { clockStep, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
 import { importTests } from './session-store-imports.ts'
 import { logTests } from './session-store-logs.ts'
 import { mediaTests } from './session-store-media.ts'
-import { retentionTests } from './session-store-retention.ts'
 import { sessionTests } from './session-store-sessions.ts'
 import { takeoverByAgentTests } from './session-store-takeover.ts'
 import { writerTests } from './session-store-writers.ts'
@@ -24,5 +28,55 @@ export function sessionStoreSuite(runner: TestRunner, options: SessionStoreSuite
     damageTests(runner, options)
     mediaTests(runner, options)
     retentionTests(runner, options)
+  })
+}
+
+/** What is old, and what belongs to one person. */
+function retentionTests({ it, expect }: TestRunner, options: SessionStoreSuiteOptions): void {
+  it('deletes what is older than a moment, and says of each that it did', async () => {
+    const { store, other, written, listed } = await storesOf(options)
+    for (const id of ['old-1', 'old-2']) await store.save(sampleSession(id))
+    await written()
+    await listed()
+    expect(await pruneSessions(other, { olderThan: 0 })).toEqual({ deleted: 0, kept: 2, failed: [] })
+    // Lists may have whole seconds, or times of a while ago where they are read late.
+    const moment = Math.ceil(Date.now() / 1000) * 1000 + 1
+    const isExact = store.promises.list === 'immediate'
+    while (isExact && Date.now() <= moment) await clockStep()
+    if (isExact) await store.save(sampleSession('new'))
+    const told: string[] = []
+    const logger = {
+      warn: () => undefined,
+      info: (event: string, { sessionId, reason }: JsonObject) => void told.push(`${event} ${sessionId} ${reason}`),
+    }
+    expect(await pruneSessions(other, { olderThan: moment, logger })).toEqual({ deleted: 2, kept: isExact ? 1 : 0, failed: [] })
+    expect(told.toSorted()).toEqual(['sessionDeleted old-1 age', 'sessionDeleted old-2 age'])
+    await written()
+    await listed()
+    expect(await store.listIds()).toEqual(isExact ? ['new'] : [])
+  })
+
+  it('exports and deletes the data of one person, and of nobody else', async () => {
+    const { store, other, written, listed } = await storesOf(options)
+    for (const owner of ['ada', 'bob']) for (const id of ['s1', 's2']) await scopedSessionStore(store, owner).save(sampleSession(id, owner))
+    await written()
+    await listed()
+    const ofAda = scopedSessionStore(other, 'ada')
+    const kept = new Map<string, string>()
+    for await (const { sessionId, lines } of exportAllSessions(ofAda)) {
+      let text = ''
+      for await (const line of lines) text += line
+      kept.set(sessionId, text)
+    }
+    expect([...kept.keys()].toSorted()).toEqual(['s1', 's2'])
+    expect(await deleteAllSessions(ofAda)).toEqual({ deleted: 2, kept: 0, failed: [] })
+    await written()
+    await listed()
+    expect((await scopedSessionStore(store, 'ada').list()).sessions).toEqual([])
+    expect((await scopedSessionStore(store, 'bob').listIds()).toSorted()).toEqual(['s1', 's2'])
+    await importSession(store, kept.get('s1') ?? '', { sessionId: 'again' })
+    await written()
+    const messages = ({ loops }: { loops: readonly { messages: unknown }[] }) => loops.map((loop) => loop.messages)
+    expect(messages(await store.load('again'))).toEqual(messages(sampleSession('s1', 'ada')))
   })
 }

@@ -1,17 +1,16 @@
-import { aWorkspace } from '../../base/port-kinds.ts'
-import { escapeName } from '../../base/text/escape-controls.ts'
+import { aWorkspace } from '../../base/argument-checks.ts'
+import { escapeName } from '../../base/text/characters.ts'
 import { ToolError, WorkspaceError } from '../../contract/errors.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aPositiveNumber, options as optionsOf, required } from '../../contract/shape/shape.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 import type { Workspace } from '../../types/tool/workspace.ts'
-import { resolvePath } from '../../workspace/path.ts'
+import { accessError, resolvePath } from '../../workspace/workspace-rules.ts'
 import { withDeadline } from '../deadline.ts'
 import { defineTool } from '../define-tool.ts'
 import { compileGlob } from '../search/glob.ts'
 import { relativeTo, walkFiles } from '../search/walk-files.ts'
-import { accessError } from './access-error.ts'
 
 /** Where `list_files` looks and when it stops. Options of `listFilesTool`. */
 export interface ListFilesOptions {

@@ -1,5 +1,5 @@
+import { aWorkspace } from '../../base/argument-checks.ts'
 import { toBase64 } from '../../base/base64.ts'
-import { aWorkspace } from '../../base/port-kinds.ts'
 import { ToolError } from '../../contract/errors.ts'
 import { defaultMaxMediaBytes, isMediaOf, typeByBytes, typeByName } from '../../contract/message/media.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
@@ -7,10 +7,9 @@ import { aPositiveNumber, options as optionsOf, required } from '../../contract/
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 import type { Workspace, WorkspaceStat } from '../../types/tool/workspace.ts'
-import { nameOfPath } from '../../workspace/path.ts'
+import { accessError, nameOfPath } from '../../workspace/workspace-rules.ts'
 import { checkCancelled } from '../deadline.ts'
 import { defineTool } from '../define-tool.ts'
-import { accessError } from './access-error.ts'
 import { LinePage } from './line-page.ts'
 import { isBinary, readLines } from './text-lines.ts'
 

@@ -1,11 +1,11 @@
-import { aWorkspace } from '../../base/port-kinds.ts'
+import { aWorkspace } from '../../base/argument-checks.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { options as optionsOf, required } from '../../contract/shape/shape.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 import type { Workspace } from '../../types/tool/workspace.ts'
+import { accessError } from '../../workspace/workspace-rules.ts'
 import { checkCancelled } from '../deadline.ts'
 import { defineTool } from '../define-tool.ts'
-import { accessError } from './access-error.ts'
 
 /** Where `write_file` works. Options of `writeFileTool`. */
 export interface WriteFileOptions {

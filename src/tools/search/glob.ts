@@ -1,5 +1,5 @@
 import { ToolError } from '../../contract/errors.ts'
-import { nameOfPath } from '../../workspace/path.ts'
+import { nameOfPath } from '../../workspace/workspace-rules.ts'
 
 /** A step that takes exactly one character. */
 type Single = { type: 'literal'; char: string } | { type: 'any' } | CharacterClass

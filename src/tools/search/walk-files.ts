@@ -1,7 +1,7 @@
 import { breathe } from '../../base/timer.ts'
 import { WorkspaceError } from '../../contract/errors.ts'
 import type { Workspace, WorkspaceEntry } from '../../types/tool/workspace.ts'
-import { nameOfPath } from '../../workspace/path.ts'
+import { nameOfPath } from '../../workspace/workspace-rules.ts'
 
 /** Directories nobody means when they ask for "the files": build output, history, dependencies. */
 const excluded: ReadonlySet<string> = new Set(['target', '.git', 'node_modules'])

@@ -1,6 +1,6 @@
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
-
+import type { CostConfig } from '../../contract/model/usage.ts'
 import type { StreamProvider } from './provider.ts'
 
 /**
@@ -45,4 +45,27 @@ export interface Model {
   secrets?: () => readonly string[]
   /** Why it cannot be called: its factory was given no key. A caller, such as `new Agent`, throws this as `ConfigError`. */
   unusable?: string
+}
+
+/** What a catalogue knows of a model. */
+export interface CatalogueEntry {
+  /** As factories and messages name the service. */
+  provider: string
+  id: string
+  /** Tokens. */
+  contextWindow: number
+  /** Tokens of its longest answer. */
+  maxOutputTokens: number
+  /** USD per million tokens. */
+  cost: CostConfig
+  /** Whether it can think. */
+  reasoning: boolean
+  /** Whether it takes pictures. */
+  takesPictures: boolean
+}
+
+/** Facts of models: `catalogue` of `phi-core/models`, or one of your own. */
+export interface ModelCatalogue {
+  /** What is known of a model; `undefined` where nothing is. */
+  find(provider: string, id: string): CatalogueEntry | undefined
 }

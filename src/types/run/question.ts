@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
 import type { EventBase, PendingApproval, PendingClientCall, PendingInput } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
-import type { ResolveMedia } from '../model/media.ts'
+import type { ResolveMedia } from '../model/provider.ts'
 import type { AgentPlugin, SharedHooks } from './hooks.ts'
 import type { LoopObserver } from './loop-watch.ts'
 

@@ -74,3 +74,8 @@ export interface SkillSet {
   /** The index for a system prompt, as the specification's XML; `''` when there are no skills. */
   formatForPrompt(): string
 }
+
+/** A system prompt with the index of skills after it. */
+export function withSkills(systemPrompt: string, skills: SkillSet | undefined): string {
+  return [systemPrompt, skills?.formatForPrompt() ?? ''].filter((part) => part !== '').join('\n\n')
+}

@@ -1,9 +1,8 @@
 import type { AgentEvent } from '../../contract/run/event.ts'
 import type { SavedState } from '../../contract/session/shared-state.ts'
 import { anything, aText, listOf, options as optionsOf } from '../../contract/shape/shape.ts'
-import { type RunEncoderOptions, runEncoderFields } from '../shared/encoder-options.ts'
+import { type RunEncoderOptions, runEncoderFields, streamHeaders } from '../shared/encoding.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
-import { streamHeaders } from '../shared/stream-headers.ts'
 import type { AgUiEvent } from './ag-ui-event.ts'
 
 /** What an encoder has to know besides the events. With `restate` all of `history` comes first, as `MESSAGES_SNAPSHOT`; a `cost` is the custom event `phi.usage`. */

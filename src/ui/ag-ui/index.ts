@@ -4,8 +4,7 @@
  *
  * @module
  */
-export { approvalIdOf, parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
-export type { Read } from '../shared/client-input.ts'
+export { approvalIdOf, parseApprovalId, type Read, type ToolDecision } from '../shared/client-input.ts'
 export type { WaitingForPerson } from '../shared/open-calls.ts'
 export type {
   AgUiContentEvent,
@@ -18,9 +17,8 @@ export type {
   AgUiToolCall,
 } from './ag-ui-event.ts'
 export { agUiEncoder } from './encoder.ts'
-export type { AgUiEncoder, AgUiEncoderOptions } from './encoder-contract.ts'
-export { agUiHeaders, agUiSse } from './encoder-contract.ts'
+export { type AgUiEncoder, type AgUiEncoderOptions, agUiHeaders, agUiSse } from './encoder-contract.ts'
+export { agUiStanding } from './interrupts.ts'
 export { type RunInput, readRunInput } from './read-run-input.ts'
 export type { ClientState } from './shared-state.ts'
-export { agUiStanding } from './standing.ts'
 export { toAgUiMessages } from './to-ag-ui-messages.ts'

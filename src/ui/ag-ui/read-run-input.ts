@@ -1,13 +1,20 @@
-import { parsedJson } from '../../base/json/parsed-json.ts'
+import { parsedJson } from '../../base/json/json-value.ts'
 import { isJsonObject, type JsonObject, type JsonValue, jsonObjectsIn } from '../../contract/json.ts'
 import type { Content } from '../../contract/message/content.ts'
-import { isId } from '../../contract/message/ids.ts'
+import { isId } from '../../contract/message/identity.ts'
 import type { UserMessage } from '../../contract/message/message.ts'
-import type { ClientToolDeclaration } from '../../contract/model/choices.ts'
+import type { ClientToolDeclaration } from '../../contract/model/request-settings.ts'
 import { isToolName } from '../../contract/tool/tool-result.ts'
-import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
-import { problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
-import type { ToolOutcome } from '../shared/client-result.ts'
+import {
+  parseApprovalId,
+  problem,
+  type Read,
+  readBody,
+  readFile,
+  type ToolDecision,
+  type ToolOutcome,
+  textIn,
+} from '../shared/client-input.ts'
 import { type ClientState, readState } from './shared-state.ts'
 
 /** What an AG-UI client asks for, as far as a client may say it. With neither message nor decisions: to be told of the run that is on, or was last. */

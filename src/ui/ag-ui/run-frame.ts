@@ -1,7 +1,6 @@
 import type { OutputForm } from '../../contract/model/request-settings.ts'
 import type { Usage } from '../../contract/model/usage.ts'
-import type { AgentEvent } from '../../contract/run/event.ts'
-import type { SharedStateChangedEvent } from '../../contract/run/state-event.ts'
+import type { AgentEvent, SharedStateChangedEvent } from '../../contract/run/event.ts'
 import type { AgUiEvent, AgUiMessage, AgUiRunEvent } from './ag-ui-event.ts'
 import type { AgUiEncoderOptions } from './encoder-contract.ts'
 import { StateEvents } from './shared-state.ts'

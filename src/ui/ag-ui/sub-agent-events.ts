@@ -1,5 +1,5 @@
 import type { AgentEndEvent, AgentEvent, ChildEvent } from '../../contract/run/event.ts'
-import { asEmitted } from '../native/emitted-event.ts'
+import { asEmitted } from '../shared/encoding.ts'
 import type { AgUiContentEvent, AgUiEvent } from './ag-ui-event.ts'
 import { MessageEvents } from './message-events.ts'
 import { CallIds, resultOf } from './to-ag-ui-messages.ts'

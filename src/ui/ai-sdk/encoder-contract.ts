@@ -1,8 +1,7 @@
 import type { AgentEvent } from '../../contract/run/event.ts'
 import { aNumberFromZero, options as optionsOf } from '../../contract/shape/shape.ts'
-import { type RunEncoderOptions, runEncoderFields } from '../shared/encoder-options.ts'
+import { type RunEncoderOptions, runEncoderFields, streamHeaders } from '../shared/encoding.ts'
 import type { WaitingForPerson } from '../shared/open-calls.ts'
-import { streamHeaders } from '../shared/stream-headers.ts'
 import type { UiChunk } from './ui-message.ts'
 
 /** What an encoder has to know besides the events. A `cost` is `metadata.costUsd`. With `replyTo` the answer is a message of its own. */

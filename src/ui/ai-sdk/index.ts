@@ -4,12 +4,16 @@
  *
  * @module
  */
-export { approvalIdOf, parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
-export type { Read } from '../shared/client-input.ts'
+export { approvalIdOf, parseApprovalId, type Read, type ToolDecision } from '../shared/client-input.ts'
 export type { WaitingForPerson } from '../shared/open-calls.ts'
 export { uiMessageEncoder } from './encoder.ts'
-export type { UiEncoderOptions, UiMessageEncoder } from './encoder-contract.ts'
-export { uiMessageSse, uiMessageStreamEnd, uiMessageStreamHeaders } from './encoder-contract.ts'
+export {
+  type UiEncoderOptions,
+  type UiMessageEncoder,
+  uiMessageSse,
+  uiMessageStreamEnd,
+  uiMessageStreamHeaders,
+} from './encoder-contract.ts'
 export { outputOf, type WithText } from './output-of.ts'
 export { type ChatRequest, readChatRequest } from './read-chat-request.ts'
 export { type UiReplyOptions, uiMessageReply } from './reply.ts'

@@ -1,11 +1,18 @@
 import { noOutput } from '../../base/json/tool-output.ts'
 import { isJsonObject, type JsonObject, jsonObjectsIn } from '../../contract/json.ts'
 import type { Content } from '../../contract/message/content.ts'
-import { isId } from '../../contract/message/ids.ts'
+import { isId } from '../../contract/message/identity.ts'
 import type { UserMessage } from '../../contract/message/message.ts'
-import { parseApprovalId, type ToolDecision } from '../shared/approval-id.ts'
-import { problem, type Read, readBody, readFile, textIn } from '../shared/client-input.ts'
-import type { ToolOutcome } from '../shared/client-result.ts'
+import {
+  parseApprovalId,
+  problem,
+  type Read,
+  readBody,
+  readFile,
+  type ToolDecision,
+  type ToolOutcome,
+  textIn,
+} from '../shared/client-input.ts'
 
 /** What `useChat` asks for, as far as a client may say it. */
 export interface ChatRequest {

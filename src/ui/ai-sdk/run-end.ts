@@ -1,7 +1,7 @@
 import { PhiError } from '../../contract/errors.ts'
 import type { AssistantMessage } from '../../contract/message/message.ts'
 import type { AgentEndEvent, AgentEvent } from '../../contract/run/event.ts'
-import { asEmitted } from '../native/emitted-event.ts'
+import { asEmitted } from '../shared/encoding.ts'
 import type { UiChunk, UiFinishReason, UiMetadata } from './ui-message.ts'
 
 /** How a run ended, where that says why its answer did. */

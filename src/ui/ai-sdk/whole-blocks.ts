@@ -1,4 +1,4 @@
-import { isSameJson } from '../../base/json/copy-json.ts'
+import { isSameJson } from '../../base/json/json-value.ts'
 import { type Content, type FileContent, type ImageContent, isMedia, type ServiceToolContent } from '../../contract/message/content.ts'
 import { waitsText } from '../shared/answers.ts'
 import { blockId, fileChunk, fileParts, outputChunk, transcriptPart, wholeText } from './parts.ts'

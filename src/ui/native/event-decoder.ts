@@ -1,4 +1,4 @@
-import { parsedJson } from '../../base/json/parsed-json.ts'
+import { parsedJson } from '../../base/json/json-value.ts'
 import { PhiError } from '../../contract/errors.ts'
 import { isObject } from '../../contract/json.ts'
 import type { AgentEvent } from '../../contract/run/event.ts'

@@ -2,7 +2,7 @@ import type { StreamDelta } from '../../contract/model/request.ts'
 import type { AgentEvent, MessageUpdateEvent } from '../../contract/run/event.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFlag, options as optionsOf } from '../../contract/shape/shape.ts'
-import { asEmitted, isWithheld, type ShownEvents } from './emitted-event.ts'
+import { asEmitted, isWithheld, type ShownEvents } from '../shared/encoding.ts'
 import { SentMessages } from './sent-messages.ts'
 
 /** Writes the events of one connection, in their order. */

@@ -8,6 +8,6 @@
  *
  * @module
  */
-export type { ShownEvents } from './emitted-event.ts'
+export type { ShownEvents } from '../shared/encoding.ts'
 export { type EventDecoder, eventDecoder } from './event-decoder.ts'
 export { type EventEncoder, eventEncoder } from './event-encoder.ts'

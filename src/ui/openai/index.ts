@@ -4,7 +4,7 @@
  *
  * @module
  */
-export type { ToolDecision } from '../shared/approval-id.ts'
+export type { ToolDecision } from '../shared/client-input.ts'
 export type { WaitingForPerson } from '../shared/open-calls.ts'
 export {
   type ChatAnnotation,
@@ -31,10 +31,9 @@ export {
   responseEncoder,
   responseSse,
 } from './responses/response-encoder.ts'
-export type { AnswerStepsOptions } from './shared/answer-steps.ts'
+export type { AnswerStepsOptions, UrlCitation } from './shared/answer-steps.ts'
 export type { CallerFault, ReadRequest } from './shared/caller-fault.ts'
 export type { CallerMessage, CallerRequest, InstructionsPlace, ReadOptions } from './shared/caller-request.ts'
 export type { CallerSetting } from './shared/caller-settings.ts'
 export type { CallerTool } from './shared/caller-tools.ts'
-export type { UrlCitation } from './shared/citations.ts'
 export { brokenOff, failureOf, type OpenAiError, type RunFailed } from './shared/failure.ts'

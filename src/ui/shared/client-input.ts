@@ -1,12 +1,13 @@
 import { toBase64 } from '../../base/base64.ts'
-import { parsedJson } from '../../base/json/parsed-json.ts'
+import { parsedJson } from '../../base/json/json-value.ts'
 import { errorText } from '../../contract/errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
-import { clientBlock } from '../../contract/message/client-block.ts'
 import type { Content } from '../../contract/message/content.ts'
+import { clientBlock } from '../../contract/message/history.ts'
 import { isMediaOf } from '../../contract/message/media.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { json } from '../../contract/shape/shape.ts'
+import type { ApprovalRef, ClientCallAnswer } from '../../types/run/question.ts'
 
 /** What a client sent, read; or what is wrong with it, for the client to read. */
 export type Read<T> = { value: T; problem?: never } | { value?: never; problem: string }
@@ -75,4 +76,28 @@ function decoded64(data: string): string {
   } catch {
     return ''
   }
+}
+
+/** What a person decided about one request, as a client sent it. `run.approve` and `run.deny` take it as it is. */
+export interface ToolDecision extends Pick<ApprovalRef, 'toolCallId' | 'argumentsHash'> {
+  approved: boolean
+  /** Why not; the model is told. */
+  reason?: string
+}
+
+/** The id of a request, bound to the arguments that were shown: a decision about other arguments has another id. */
+export function approvalIdOf({ toolCallId, argumentsHash }: Pick<ApprovalRef, 'toolCallId' | 'argumentsHash'>): string {
+  return `${toolCallId}:${argumentsHash}`
+}
+
+/** The request that `id` of `approvalIdOf` names; `undefined` for any other text. */
+export function parseApprovalId(id: string): Pick<ApprovalRef, 'toolCallId' | 'argumentsHash'> | undefined {
+  const [, toolCallId, argumentsHash] = /^(.+):([0-9a-f]{64})$/s.exec(id) ?? []
+  return toolCallId === undefined || argumentsHash === undefined ? undefined : { toolCallId, argumentsHash }
+}
+
+/** What a page says came of a call that it was to run, as a client sent it. */
+export interface ToolOutcome {
+  toolCallId: string
+  answer: ClientCallAnswer
 }

@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { seededRandom } from '../../../src/testing/seeded-random.ts'
+import { seededRandom } from '../../../src/testing/fault-fetch.ts'
 import { patient } from '../../support/patience.ts'
 import { allFrames, type Frame, frames } from './read-sse.ts'
 

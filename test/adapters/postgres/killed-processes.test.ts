@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { seededRandom } from '../../../src/testing/seeded-random.ts'
+import { seededRandom } from '../../../src/testing/fault-fetch.ts'
 import { patient } from '../../support/patience.ts'
 import { runs } from '../../support/runs.ts'
 import { expectCompleted, expectWhole, killedClusters, shown } from './killed-cluster.ts'

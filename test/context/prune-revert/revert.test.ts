@@ -5,8 +5,8 @@ import { renderNodes } from '../../../src/context/prune-revert/render-nodes.ts'
 import { abandonedIds, activeNodeId, nextNodeId, planRevert, tagKindOf } from '../../../src/context/prune-revert/revert.ts'
 import { heuristicTokenCounter } from '../../../src/context/tokens/estimate.ts'
 import { type ContextState, defaultRevertPolicy, type RevertRecord } from '../../../src/contract/context/context-change.ts'
+import { formatNodeId, parseNodeId } from '../../../src/contract/message/identity.ts'
 import { type AgentMessage, extensionMessage, type LlmMessage } from '../../../src/contract/message/message.ts'
-import { formatNodeId, parseNodeId } from '../../../src/contract/session/node-tag.ts'
 import { answer, brokenPairs, idsOf, numbered, result, user, without } from '../history.ts'
 
 /** n0 to n6: two turns with calls, an answer. */

@@ -4,7 +4,7 @@ import { Agent, type AgentOptions, defineTool } from '../../../src/index.ts'
 import { fetchMedia } from '../../../src/media/index.ts'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
 import { google } from '../../../src/providers/google/index.ts'
-import type { MediaQuery } from '../../../src/types/model/media.ts'
+import type { MediaQuery } from '../../../src/types/model/provider.ts'
 
 const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3])
 const inline = JSON.stringify({ inlineData: { mimeType: 'image/png', data: btoa(String.fromCharCode(...png)) } })

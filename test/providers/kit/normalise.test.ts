@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../../src/contract/message/message.ts'
-import { legalId, nineChars } from '../../../src/providers/kit/history/legal-id.ts'
+import { legalId, nineChars } from '../../../src/providers/kit/history/hash.ts'
 import { type NormaliseTarget, normalise } from '../../../src/providers/kit/history/normalise.ts'
 import { answer, call, result, user } from '../anthropic/call.ts'
 

@@ -1,5 +1,5 @@
 import type { LogLine } from '../../../../src/session/index.ts'
-import { splitText } from '../split-text.ts'
+import { splitText } from '../workers-platform.ts'
 import { type LogKey, type LogKeyMetadata, logKeyName, logPrefix, parseLogKey } from './kv-key.ts'
 import { type KvNamespace, listKeys } from './kv-namespace.ts'
 

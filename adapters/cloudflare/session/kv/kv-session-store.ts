@@ -12,7 +12,7 @@ import {
   type SessionSummary,
   type StorePromises,
 } from '../../../../src/session/index.ts'
-import { risingClock } from '../rising-clock.ts'
+import { risingClock } from '../workers-platform.ts'
 import { KvBlobs } from './kv-blobs.ts'
 import { summaryKeyName, summaryPrefix } from './kv-key.ts'
 import { logKeys, readLines, writeLines } from './kv-log.ts'

@@ -21,11 +21,11 @@ import {
   sessionDesk,
   shareOfNamed,
 } from '../../../http/internal.ts'
-import type { ObjectNamespace, ObjectState } from '../object/durable-object.ts'
+import { localLog, objectLogDriver } from '../object/durable-object-session-store.ts'
 import { SessionIndex } from '../object/index-object.ts'
-import { localLog, objectLogDriver } from '../object/object-log-driver.ts'
 import { identityOf, isTooLate, type ObjectAddress, readAddress } from '../object/session-address.ts'
 import { SessionObject } from '../object/session-object.ts'
+import type { ObjectNamespace, ObjectState } from '../workers-platform.ts'
 import { OpenRuns } from './open-runs.ts'
 import { ResumeAttempts } from './resume-attempts.ts'
 

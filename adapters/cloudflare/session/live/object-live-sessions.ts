@@ -1,9 +1,122 @@
-import { aFunction, checkOptions, options as optionsOf, required, withMethods } from '../../../../src/internal.ts'
-import type { Caller, LiveSessions } from '../../../http/index.ts'
-import type { ObjectNamespace } from '../object/durable-object.ts'
+import { ConfigError } from '../../../../src/index.ts'
+import {
+  aFunction,
+  anything,
+  checkOptions,
+  fieldIn,
+  hasHalf,
+  kind,
+  options as optionsOf,
+  required,
+  startTimer,
+  wholeFrom,
+  withMethods,
+} from '../../../../src/internal.ts'
+import { assertSessionId, SessionError } from '../../../../src/session/index.ts'
+import { type Caller, type LiveSessions, type Problem, problemResponse } from '../../../http/index.ts'
+import { deadlineExceeded, defaultForwardMs, soonMs } from '../../../http/internal.ts'
 import { durableObjectSessionStore } from '../object/durable-object-session-store.ts'
-import { tenantOf } from '../object/session-address.ts'
-import { forwardToSession } from './forward-to-session.ts'
+import { isRetryable, retryDelay } from '../object/object-call.ts'
+import { addressed, defaultTenant, type ObjectAddress, objectName, tenantOf } from '../object/session-address.ts'
+import type { ObjectNamespace } from '../workers-platform.ts'
+
+/** Which object a request of a client is for. */
+export interface ForwardOptions {
+  /** Binding of a class that extends `LiveSessionObject`. */
+  sessions: ObjectNamespace
+  sessionId: string
+  /** As for `durableObjectSessionStore`. Default `default`. */
+  tenant?: string
+  /** What is asked of the session: `/`, `/runs`, `/runs/…/events`, `/stop`. The query of the request is kept. */
+  path: string
+  /** Milliseconds that the object has until it begins to answer; then it is 504 `deadlineExceeded`. Default 600,000: an answer that is no stream begins when its run is over. */
+  timeoutMs?: number
+}
+
+const forwardOptions = optionsOf<ForwardOptions>({
+  sessions: required(withMethods('the binding of a Durable Object', 'getByName')),
+  // Of the client: what is wrong with them is answered.
+  sessionId: anything,
+  tenant: anything,
+  path: anything,
+  timeoutMs: wholeFrom(1),
+})
+const aRequest = kind('a Request', (value) => value instanceof Request)
+
+/**
+ * Passes the request of a client on to the live session that it is about (see `LiveSessionObject`). Check first who the client is: `tenant`
+ * and `sessionId` are all that decides what it reads and whose tokens it spends.
+ *
+ * **Contract**
+ * - `sessionId` and `path` may be what the client sent. An id that is none is answered with 400 `invalidId`, an unknown path with 404.
+ * - Who asks is answered in `timeoutMs`, and what reaches the object later begins nothing.
+ * - An object that is ended while it is asked is asked again where nothing was sent along; otherwise the answer is 503 `unavailable`.
+ * - Rejects with `ConfigError` when `tenant` is no text: who is signed in decides that, not the client.
+ */
+export async function forwardToSession(request: Request, options: ForwardOptions): Promise<Response> {
+  checkOptions(request, aRequest, 'request')
+  checkOptions(options, forwardOptions)
+  const { sessions, sessionId, tenant = defaultTenant, path, timeoutMs = defaultForwardMs } = options
+  assertTenant(tenant)
+  try {
+    assertSessionId(sessionId)
+  } catch (error) {
+    if (!SessionError.isInstance(error)) throw error
+    return problemResponse({ status: 400, code: 'invalidId', detail: error.message })
+  }
+  const url = new URL('https://session')
+  // Not as a second argument: a path that begins with two slashes would name a host.
+  url.pathname = path
+  url.search = new URL(request.url).search
+  const address = { tenant, sessionId }
+  const forwarded = new Request(new Request(url, request), { headers: addressed(request.headers, address, Date.now() + timeoutMs) })
+  return inTime(timeoutMs, deliver(sessions, address, forwarded))
+}
+
+/** The answer, where it begins in time. What comes later goes nowhere. */
+function inTime(timeoutMs: number, answering: Promise<Response>): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    let isLate = false
+    const stopTimer = startTimer(timeoutMs, () => {
+      isLate = true
+      resolve(problemResponse(deadlineExceeded))
+    })
+    answering.finally(stopTimer).then((answer) => {
+      if (isLate) answer.body?.cancel().catch(() => undefined)
+      else resolve(answer)
+    }, reject)
+  })
+}
+
+async function deliver(sessions: ObjectNamespace, address: ObjectAddress, request: Request): Promise<Response> {
+  const isRepeatable = request.body === null && request.method === 'GET'
+  for (let attempt = 1; ; attempt++) {
+    try {
+      // A stub that has failed once stays broken.
+      return await sessions.getByName(objectName(address)).fetch(isRepeatable ? request.clone() : request)
+    } catch (error) {
+      // A fault in the class is for the logs of the platform, not for the client.
+      if (!isRetryable(error) && !isOverloaded(error)) throw error
+      if (!isRepeatable || !isRetryable(error) || !(await retryDelay(attempt))) return problemResponse(unavailable)
+    }
+  }
+}
+
+function assertTenant(tenant: unknown): asserts tenant is string {
+  if (typeof tenant === 'string' && tenant !== '' && !hasHalf(tenant)) return
+  throw new ConfigError('invalidOption', `tenant is ${JSON.stringify(tenant)}. Pass who is signed in, as a text, or leave it out.`)
+}
+
+function isOverloaded(error: unknown): boolean {
+  return fieldIn(error, 'overloaded') === true
+}
+
+const unavailable: Problem = {
+  status: 503,
+  code: 'unavailable',
+  detail: 'The session was ended while it was asked, or has too much to do. Read what it has done before you send this again.',
+  retryAfterMs: soonMs,
+}
 
 /** Where live sessions are kept. */
 export interface ObjectLiveSessionsOptions {

@@ -1,6 +1,6 @@
 import type { SessionRecord } from '../../../../src/session/index.ts'
 import { maxAttempts, progressOf } from '../../../http/internal.ts'
-import type { ObjectStorage } from '../object/durable-object.ts'
+import type { ObjectStorage } from '../workers-platform.ts'
 
 interface Attempts {
   count: number

@@ -1,10 +1,136 @@
 import type { SessionStore } from '../../../../src/index.ts'
 import { aText, checkOptions, options as optionsOf, required, withMethods } from '../../../../src/internal.ts'
-import { logSessionStore } from '../../../../src/session/index.ts'
-import type { ObjectNamespace } from './durable-object.ts'
+import { type LogClaim, type LogDriver, type LogLine, logSessionStore, SessionError } from '../../../../src/session/index.ts'
+import type { ObjectNamespace, ObjectStorage } from '../workers-platform.ts'
 import { SessionIndex } from './index-object.ts'
-import { objectLogDriver, remoteLog } from './object-log-driver.ts'
+import { callObject, callWithBytes, storageError } from './object-call.ts'
 import { defaultTenant, objectName } from './session-address.ts'
+import type { SqliteClaim, SqliteLog } from './sqlite-log.ts'
+
+/** The log of one session, wherever it is. */
+interface LogAccess {
+  claim(onProgress?: () => void): Promise<SqliteClaim>
+  append(claim: SqliteClaim, lines: readonly LogLine[]): Promise<void>
+  discardOlder(claim: SqliteClaim): Promise<void>
+  release(claim: SqliteClaim): Promise<void>
+  read(after: number, onProgress?: () => void): Promise<readonly string[] | undefined>
+  /** Only within the object itself: from outside it would be one call more. */
+  lastSeq?(): Promise<number | undefined>
+  delete(): Promise<boolean>
+  putBlob(claim: SqliteClaim, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<unknown>
+  getBlob(hash: string): Promise<Uint8Array<ArrayBuffer> | undefined>
+  keepBlobs(claim: SqliteClaim, hashes: readonly string[]): Promise<void>
+}
+
+/** What the driver knows about a claim it gave. */
+interface Writing {
+  log: LogAccess
+  claim: SqliteClaim
+  agentId: string
+  isListed: boolean
+}
+
+/** Keeps sessions in one object each, and enters them in `index`. */
+export function objectLogDriver(logOf: (sessionId: string) => LogAccess, index: SessionIndex | undefined): LogDriver {
+  const writings = new WeakMap<LogClaim, Writing>()
+  const writingOf = (claim: LogClaim): Writing => {
+    const writing = writings.get(claim)
+    if (writing === undefined) throw new SessionError('conflict', `This store gave no claim on session ${claim.sessionId}. Open it here.`)
+    return writing
+  }
+  return {
+    promises: { conflict: 'refused', readAfterWrite: 'immediate', list: 'immediate', survives: 'powerCut' },
+    claim: async (sessionId, agentId, onProgress) => {
+      const log = logOf(sessionId)
+      const claim = await log.claim(onProgress)
+      const given: LogClaim = { sessionId, epoch: claim.epoch, lines: claim.lines }
+      writings.set(given, { log, claim: { ...claim, lines: [] }, agentId, isListed: false })
+      return given
+    },
+    append: async (claim, lines, digest) => {
+      const writing = writingOf(claim)
+      // The records count; when the index does not hear of these, it will of the next.
+      const updated = writing.isListed ? index?.update(claim.sessionId, digest).catch(() => undefined) : undefined
+      await writing.log.append(writing.claim, lines)
+      await updated
+      if (writing.isListed) return
+      // Not before: a list would name a session that cannot be read.
+      await index?.enter(claim.sessionId, writing.agentId, digest)
+      writing.isListed = true
+    },
+    discardOlder: (claim) => {
+      const { log, claim: right } = writingOf(claim)
+      return log.discardOlder(right)
+    },
+    release: async (claim) => {
+      const writing = writings.get(claim)
+      writings.delete(claim)
+      // Nothing is lost when it fails: the next writer claims the log all the same.
+      await writing?.log.release(writing.claim).catch(() => undefined)
+    },
+    read: (sessionId, after, onProgress) => logOf(sessionId).read(after, onProgress),
+    lastSeq: async (sessionId) => logOf(sessionId).lastSeq?.(),
+    list: async (query) => (await index?.list(query)) ?? [],
+    delete: async (sessionId) => {
+      const existed = await logOf(sessionId).delete()
+      // Last, so that what is left of a deletion that fails is still listed and can be deleted again.
+      const wasListed = (await index?.remove(sessionId)) ?? false
+      return existed || wasListed
+    },
+    blobs: {
+      put: async (claim, hash, bytes) => {
+        const { log, claim: right } = writingOf(claim)
+        await log.putBlob(right, hash, bytes)
+      },
+      get: (sessionId, hash) => logOf(sessionId).getBlob(hash),
+      keep: async (claim, hashes) => {
+        const { log, claim: right } = writingOf(claim)
+        if (right.hasBlobs) await log.keepBlobs(right, [...hashes])
+      },
+    },
+  }
+}
+
+/** The log in the object `name`, from outside. */
+function remoteLog(namespace: ObjectNamespace, name: string): LogAccess {
+  const right = ({ epoch, writer }: SqliteClaim) => ({ epoch, writer })
+  return {
+    claim: (onProgress) => callObject(namespace, name, 'claim', {}, onProgress),
+    append: (claim, lines) => callObject(namespace, name, 'append', { ...right(claim), lines }),
+    discardOlder: (claim) => callObject(namespace, name, 'discardOlder', right(claim)),
+    release: (claim) => callObject(namespace, name, 'release', right(claim)),
+    read: async (after, onProgress) => (await callObject<string[] | null>(namespace, name, 'read', { after }, onProgress)) ?? undefined,
+    delete: () => callObject(namespace, name, 'delete'),
+    putBlob: (claim, hash, bytes) => callWithBytes(namespace, name, 'putBlob', { ...right(claim), hash }, bytes),
+    getBlob: (hash) => callWithBytes(namespace, name, 'getBlob', { hash }),
+    keepBlobs: (claim, hashes) => callObject(namespace, name, 'keepBlobs', { ...right(claim), hashes }),
+  }
+}
+
+/** The log in this very object. */
+export function localLog(log: SqliteLog, storage: ObjectStorage, deleteSession: () => Promise<boolean>): LogAccess {
+  const durably = async <Value>(action: () => Value): Promise<Value> => {
+    try {
+      const value = action()
+      await storage.sync()
+      return value
+    } catch (error) {
+      throw storageError(error)
+    }
+  }
+  return {
+    claim: () => durably(() => log.claim('live')),
+    append: (claim, lines) => durably(() => log.append(claim, lines)),
+    discardOlder: (claim) => durably(() => log.discardOlder(claim)),
+    release: (claim) => durably(() => log.release(claim)),
+    read: (after) => durably(() => log.read(after)),
+    lastSeq: () => durably(() => log.lastSeq()),
+    delete: deleteSession,
+    putBlob: (claim, hash, bytes) => durably(() => log.putBlob(claim, hash, bytes)),
+    getBlob: (hash) => durably(() => log.getBlob(hash)),
+    keepBlobs: (claim, hashes) => durably(() => log.keepBlobs(claim, hashes)),
+  }
+}
 
 /** Where sessions are kept. */
 export interface SessionBindings {

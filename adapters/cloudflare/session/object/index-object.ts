@@ -1,6 +1,5 @@
 import type { LogQuery, SessionDigest, SessionSummary } from '../../../../src/session/index.ts'
-import { risingClock } from '../rising-clock.ts'
-import type { ObjectNamespace, ObjectState } from './durable-object.ts'
+import { type ObjectNamespace, type ObjectState, risingClock } from '../workers-platform.ts'
 import { answerCall, callHeader, callObject, notACall } from './object-call.ts'
 
 interface SummaryRow extends Record<string, string | number> {

@@ -1,6 +1,6 @@
 import { errorText, fieldIn } from '../../../../src/internal.ts'
 import { SessionError, type SessionErrorCode } from '../../../../src/session/index.ts'
-import type { ObjectNamespace } from './durable-object.ts'
+import type { ObjectNamespace } from '../workers-platform.ts'
 
 /** Says which call of an object a request is. Requests of clients reach an object without it, or with `live` (`forwardToSession`). */
 export const callHeader = 'x-phi-core-call'

@@ -1,5 +1,5 @@
 import type { LogLine } from '../../../../src/session/index.ts'
-import type { ObjectState } from './durable-object.ts'
+import type { ObjectState } from '../workers-platform.ts'
 import { answerCall, callHeader, inputHeader, notACall } from './object-call.ts'
 import { SqliteLog, type SqliteRight } from './sqlite-log.ts'
 

@@ -1,6 +1,5 @@
 import { type LogLine, SessionError } from '../../../../src/session/index.ts'
-import { splitText } from '../split-text.ts'
-import type { ObjectStorage, SqlValue } from './durable-object.ts'
+import { type ObjectStorage, type SqlValue, splitText } from '../workers-platform.ts'
 
 /** A row of SQLite holds 2 MB here; pieces of this size leave room and do not fill the cache. */
 const maxRowBytes = 512 * 1024

@@ -2,6 +2,7 @@ import {
   type AgentContext,
   type ClientCapabilities,
   type ContentBlock,
+  type EmbeddedResource,
   methods,
   type PermissionOption,
   RequestError,
@@ -10,7 +11,16 @@ import {
   type SessionUpdate,
   type StopReason,
 } from '@agentclientprotocol/sdk'
-import type { AgentEvent, AgentRun, RunResult } from '../../../../src/index.ts'
+import {
+  type AgentEvent,
+  type AgentRun,
+  ConfigError,
+  type ImageContent,
+  imageContent,
+  type PromptInput,
+  type RunResult,
+  type TextContent,
+} from '../../../../src/index.ts'
 import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
 import type { LoopRecord } from '../../../../src/session/index.ts'
 import { answerWithoutPage } from '../../../mcp/internal.ts'
@@ -20,9 +30,30 @@ import { isMode, permissionModes } from '../permissions/permissions.ts'
 import { ruleFor, wordsOf } from '../permissions/rule.ts'
 import { isWaiting, triage } from '../permissions/triage.ts'
 import { Meter } from '../repl/meter.ts'
-import { promptFrom } from './acp-prompt.ts'
 import { diffOf, pastUpdates, toolCallOf, updatesOf } from './acp-updates.ts'
 import { type Asked, askEditor, untilOver } from './editor-questions.ts'
+
+/** What a person says in an editor, as a prompt: text, pictures, files that it names or has put in. Rejects with `ConfigError` for what the model cannot be sent. */
+async function promptFrom(blocks: readonly ContentBlock[]): Promise<PromptInput> {
+  const content = await Promise.all(blocks.map(blockFrom))
+  const [only] = content
+  if (content.length === 1 && only?.type === 'text') return only.text
+  return { role: 'user', content, timestamp: Date.now() }
+}
+
+async function blockFrom(block: ContentBlock): Promise<TextContent | ImageContent> {
+  if (block.type === 'text') return { type: 'text', text: block.text }
+  if (block.type === 'image') return imageContent(Buffer.from(block.data, 'base64'), { mimeType: block.mimeType })
+  if (block.type === 'resource_link') return { type: 'text', text: `[${block.name}](${block.uri})` }
+  if (block.type === 'resource') return { type: 'text', text: embedded(block) }
+  throw new ConfigError('invalidOption', 'Sound cannot be sent to this agent.')
+}
+
+/** A file that the editor has put in, marked with where it is from. */
+function embedded({ resource }: EmbeddedResource): string {
+  if (!('text' in resource)) throw new ConfigError('invalidOption', `${resource.uri} is no text; name the file instead.`)
+  return `<file uri=${JSON.stringify(resource.uri)}>\n${resource.text}\n</file>`
+}
 
 const modeNames = { ask: 'Ask', edits: 'Edit files', all: 'Allow all' } as const
 const modeWords = {

@@ -3,7 +3,7 @@ import { type Agent, ConfigError, type Logger, type SessionStore } from '../../.
 import { loadConfigFile } from '../../config/index.ts'
 import type { EditedFiles } from '../changes/edited-files.ts'
 import { askTrust } from '../trust/ask-trust.ts'
-import { trustedFiles } from '../trust/trusted-files.ts'
+import { trustedFiles } from './kept-files.ts'
 import type { Project } from './project.ts'
 
 /** What an agent file is opened with. */

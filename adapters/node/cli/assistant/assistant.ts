@@ -18,15 +18,24 @@ import { EditedFiles } from '../changes/edited-files.ts'
 import { FileSnapshots } from '../changes/file-snapshots.ts'
 import { demoModel } from '../demo/demo-model.ts'
 import { demoProject } from '../demo/demo-project.ts'
-import { missingPackage } from '../missing-package.ts'
-import { KeptRules } from '../permissions/kept-rules.ts'
+import { missingPackage } from '../endings.ts'
 import { type PermissionMode, Permissions } from '../permissions/permissions.ts'
-import type { ServedAgent } from '../serve/served-agent.ts'
+import { KeptRules } from './kept-files.ts'
 import { type ListedSession, latestSessions } from './latest-sessions.ts'
-import { localTools } from './local-tools.ts'
 import { OpenSessions } from './open-sessions.ts'
-import { type Project, projectAt } from './project.ts'
+import { localTools, type Project, projectAt } from './project.ts'
 import { withUserSkills } from './user-skills.ts'
+
+/** An agent behind HTTP on this machine, with a page. */
+export interface ServedAgent {
+  /** The address of the page, with the token; of a session where one is named. */
+  link(sessionId?: string): string
+  /** The agent with which the page goes on with a session: from now on both use it. What was shared before is the page's alone. */
+  open(sessionId: string): Promise<Agent>
+  /** The page goes on with this agent, which is the terminal's. */
+  share(agent: Agent): Promise<void>
+  close(): Promise<void>
+}
 
 /** The agent of a command line, and what it lives in. */
 export interface Assistant {

@@ -1,12 +1,10 @@
 import { ConfigError } from '../../../../src/index.ts'
 import { meant, ownOf } from '../../../../src/internal.ts'
-import { compact, mcp, model, models, skills, thinking, tools, usage } from './agent-commands.ts'
+import { compact, mcp, model, models, permissions, skills, thinking, tools, usage } from './agent-commands.ts'
 import { diff, undo } from './change-commands.ts'
 import type { Command, CommandHost } from './command.ts'
-import { open } from './open.ts'
-import { permissions } from './permission-commands.ts'
-import { save } from './save.ts'
 import { clear, exportTo, resume, session, tree } from './session-commands.ts'
+import { open, save } from './share-commands.ts'
 
 const commands: Readonly<Record<string, Command>> = {
   help: { argument: '', help: 'this list', isAnytime: true, run: (host) => listCommands(host) },

@@ -4,8 +4,8 @@ import { isReport } from '../../../../src/internal.ts'
 import { childrenOf, exportSession, type LoopRecord, rootLoops, type Session, SessionError } from '../../../../src/session/index.ts'
 import { latestSessions, sessionLines } from '../assistant/latest-sessions.ts'
 import { recordedLoops } from '../assistant/recorded-loops.ts'
-import { shortCount } from '../render/figures.ts'
 import { showPast } from '../render/past-turns.ts'
+import { shortCount } from '../repl/meter.ts'
 import type { Command, CommandHost } from './command.ts'
 
 /** `/session`: which one this is, or a name for it. */

@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { keysOfServices } from '../../../env/internal.ts'
 import type { CliArguments } from '../args.ts'
-import { localTools } from '../assistant/local-tools.ts'
-import { projectAt } from '../assistant/project.ts'
+import { localTools, projectAt } from '../assistant/project.ts'
 import { localModels } from '../models/known-models.ts'
 import type { Screen } from '../terminal/screen.ts'
 

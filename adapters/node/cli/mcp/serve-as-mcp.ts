@@ -1,5 +1,5 @@
 import type { Logger } from '../../../../src/index.ts'
-import { serveMcpStdio } from '../../mcp/serve-mcp-stdio.ts'
+import { serveMcpStdio } from '../../mcp/stdio.ts'
 import type { CliArguments } from '../args.ts'
 import { openAssistant } from '../assistant/assistant.ts'
 

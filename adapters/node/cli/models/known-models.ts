@@ -1,7 +1,8 @@
 import { type CatalogueEntry, catalogue } from '../../../../src/models/index.ts'
 import { type Backend, compatPresets } from '../../../../src/providers/openai/index.ts'
 import { keysOfServices } from '../../../env/internal.ts'
-import { shortCount } from '../render/figures.ts'
+import { shortCount } from '../repl/meter.ts'
+import type { Screen } from '../terminal/screen.ts'
 
 /** A model that can be named, and what is known of it. */
 export interface KnownModel {
@@ -55,4 +56,19 @@ async function idsAt(baseUrl: string): Promise<string[]> {
   } catch {
     return []
   }
+}
+
+/** `phi models`: writes the models that can be asked here to standard output, a line for each. Resolves with the exit code: 1 where there is none. */
+export async function listModels(filter: string | undefined, screen: Screen): Promise<number> {
+  const models = await knownModels(filter)
+  const { plain } = screen.paintData
+  for (const { name, facts } of models) screen.data(plain(`${name.padEnd(44)} ${facts}\n`))
+  if (models.length > 0) return 0
+  screen.say(
+    'yellow',
+    filter === undefined
+      ? 'No key is set and no local server answers; phi doctor says more.'
+      : `No model here has "${filter}" in its name.`,
+  )
+  return 1
 }

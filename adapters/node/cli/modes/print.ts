@@ -2,16 +2,15 @@ import type { AgentEvent, AgentRun, PromptInput, RunResult } from '../../../../s
 import { asEmitted } from '../../../../src/internal.ts'
 import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
-import { OneShots } from '../assistant/one-shots.ts'
-import { askPage } from '../questions/page-calls.ts'
-import { Questions } from '../questions/questions.ts'
-import { loadColours } from '../render/late-colours.ts'
+import { OneShots } from '../assistant/latest-sessions.ts'
+import { codeOf, stopSignals } from '../endings.ts'
+import { askPage, Questions } from '../questions/questions.ts'
+import { loadColours } from '../render/markdown.ts'
 import { RunView } from '../render/run-view.ts'
 import { editedLines } from '../terminal/line-editor.ts'
 import type { LineSource } from '../terminal/line-source.ts'
 import type { Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
-import { codeOf, stopSignals } from './stop-signals.ts'
 
 /** How one question is asked. */
 export interface PrintOptions {

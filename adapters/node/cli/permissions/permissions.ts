@@ -1,5 +1,5 @@
+import type { KeptRules } from '../assistant/kept-files.ts'
 import { isEditing } from '../changes/proposed-change.ts'
-import type { KeptRules } from './kept-rules.ts'
 import { type AskedAbout, allows, type Rule } from './rule.ts'
 
 /** Who is asked before a call runs that has to be asked for: about each, about each that is no change of a file, about none. */

@@ -1,12 +1,35 @@
 import type { AgentRun } from '../../../../src/index.ts'
-import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
+import type { AgentEndEvent, ApprovalRequestedEvent, ApprovalResolvedEvent, InputResolvedEvent } from '../../../../src/loop/index.ts'
 import type { Permissions } from '../permissions/permissions.ts'
 import { ruleFor, wordsOf } from '../permissions/rule.ts'
 import { isWaiting, shownCall } from '../permissions/triage.ts'
 import { linesOf } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { widthOf } from '../terminal/text-width.ts'
-import { type Decision, isYes, type Question, type QuestionEnd } from './question.ts'
+
+/** What a person has decided, to be done once the question is off the screen. */
+export type Decision = () => void
+
+/** What ends questions without an answer from here. */
+export type QuestionEnd = AgentEndEvent | ApprovalResolvedEvent | InputResolvedEvent
+
+/** Something that a person at the terminal is asked. */
+export interface Question {
+  /** What stands before what is typed. */
+  readonly prompt: string
+  /** Puts it on the screen. */
+  show(): void
+  /** Takes a line that was typed; `undefined` while more is asked. */
+  answer(text: string): Decision | undefined
+  /** What is done when nobody answers. */
+  refuse(reason: string): Decision
+  isEndedBy(event: QuestionEnd): boolean
+}
+
+/** Whether a line that was typed allows what was asked; everything else does not. */
+export function isYes(line: string): boolean {
+  return /^y(es)?$/i.test(line.trim())
+}
 
 /** What a question about a call may use. */
 export interface CallDesk {

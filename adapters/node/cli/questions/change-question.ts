@@ -6,8 +6,7 @@ import type { ProposedChange } from '../changes/proposed-change.ts'
 import { joined, type Painted } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { cutTo } from '../terminal/text-width.ts'
-import { type CallDesk, CallQuestion } from './call-question.ts'
-import type { Decision } from './question.ts'
+import { type CallDesk, CallQuestion, type Decision } from './call-question.ts'
 
 /** Lines of a difference that are shown. */
 export const mostLines = 400

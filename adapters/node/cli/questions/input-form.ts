@@ -2,8 +2,8 @@ import type { AgentRun, InputAnswer, JsonObject } from '../../../../src/index.ts
 import type { InputRequestedEvent } from '../../../../src/loop/index.ts'
 import { linesOf } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
+import { type Decision, isYes, type Question, type QuestionEnd } from './call-question.ts'
 import { type FormField, fieldsOf } from './form-fields.ts'
-import { type Decision, isYes, type Question, type QuestionEnd } from './question.ts'
 
 /** What a tool asks a person: one line for each field, and at the end whether it may be sent. */
 export class InputForm implements Question {

@@ -1,7 +1,7 @@
 import { type AgentEvent, type JsonObject, textOf } from '../../../../src/index.ts'
+import { duration } from '../repl/meter.ts'
 import { joined, linesOf, type Painted, type Painter } from '../terminal/paint.ts'
 import { cutTo } from '../terminal/text-width.ts'
-import { duration } from './figures.ts'
 
 type ToolEnd = Extract<AgentEvent, { type: 'toolExecutionEnd' }>
 

@@ -8,10 +8,10 @@ import type {
   ToolExecutionEndEvent,
 } from '../../../../src/loop/index.ts'
 import { type Source, sourcesOf } from '../../../../src/store/index.ts'
+import { duration, shortCount } from '../repl/meter.ts'
 import { joined, type Painted, type Painter, type Style } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { callLines, subjectOf } from './call-lines.ts'
-import { duration, shortCount } from './figures.ts'
 import { MarkdownLines } from './markdown.ts'
 
 /** What an answer has beside its text: pictures and files by name, and its sources, numbered. */

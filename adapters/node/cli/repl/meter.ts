@@ -2,7 +2,25 @@ import { combineUsage, contextTokensOf, emptyUsage } from '../../../../src/conte
 import { type Agent, type AgentEvent, type CostConfig, estimatedCost, type Usage } from '../../../../src/index.ts'
 import { hasRates, usageBeyond } from '../../../../src/internal.ts'
 import type { LoopRecord } from '../../../../src/session/index.ts'
-import { dollars } from '../render/figures.ts'
+
+/** 950, 8.1k, 1.2M. */
+export function shortCount(count: number): string {
+  if (count < 1000) return String(count)
+  return count < 999_950 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`
+}
+
+/** 40ms, 1.3s, 2m 05s. */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))}ms`
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)}s`
+  const seconds = Math.round(ms / 1000)
+  return `${Math.floor(seconds / 60)}m ${String(seconds % 60).padStart(2, '0')}s`
+}
+
+/** $0.0042, $1.20. */
+function dollars(usd: number): string {
+  return `$${usd.toFixed(usd < 1 ? 4 : 2)}`
+}
 
 /** What a session has used, and how full the model's window is. */
 export class Meter {

@@ -2,7 +2,7 @@ import { emitKeypressEvents } from 'node:readline'
 import { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import type { ReadStream } from 'node:tty'
-import { answerBeginning, withoutAnswers } from './background.ts'
+import { answerBeginning, withoutAnswers } from './paint.ts'
 import { PasteReader } from './paste.ts'
 
 /** A key, as `node:readline` names it. */

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { parsedJson } from '../../../../src/internal.ts'
-import { replaceKept } from '../assistant/kept-file.ts'
+import { replaceKept } from '../assistant/kept-files.ts'
 
 /** Lines that are kept, and how long one may be. */
 const mostKept = 500

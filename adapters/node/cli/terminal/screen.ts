@@ -1,5 +1,4 @@
-import { askBackground, isLightBy } from './background.ts'
-import { joined, linesOf, type Painted, type Painter, painterFor, type Style, type Theme } from './paint.ts'
+import { askBackground, isLightBy, joined, linesOf, type Painted, type Painter, painterFor, type Style, type Theme } from './paint.ts'
 import { cutTo, rowsOf, widthOf, wrapWords } from './text-width.ts'
 
 /** A line that a person is typing. */

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { ReadStream } from 'node:tty'
 import type { TrustRequest } from '../../../../src/config/index.ts'
 import { escapeInvisible } from '../../../../src/store/index.ts'
-import { isYes } from '../questions/question.ts'
+import { isYes } from '../questions/call-question.ts'
 
 const words: Readonly<Record<TrustRequest['kind'], string>> = {
   script: 'run the script',

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { SessionStatus } from '../../../../src/session/index.ts'
 import { systemCode } from '../../workspace/fs-errors.ts'
-import { makeDurableDirectory } from '../durable-directory.ts'
-import type { FileOperations } from '../file-operations.ts'
+import { type FileOperations, makeDurableDirectory } from '../file-operations.ts'
 import { createdFirst, isAbsent } from '../log/epoch-files.ts'
 
 /** Where a session ended when somebody looked: the last file with something in it. */

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import { isAsked } from '../../../../src/internal.ts'
 import type { LogQuery, SessionDigest, SessionSummary } from '../../../../src/session/index.ts'
-import type { FileOperations } from '../file-operations.ts'
+import { type FileOperations, sessionFailure } from '../file-operations.ts'
 import { sessionIdOf } from '../folder-name.ts'
 import { isAbsent, withEpochs } from '../log/epoch-files.ts'
-import { sessionFailure } from '../session-failure.ts'
 import { isSameEnd, type KnownEnd, type KnownEnds, type ListIndex } from './list-index.ts'
 import { endOf, type LogEnd, type SummaryFiles } from './session-summary.ts'
 

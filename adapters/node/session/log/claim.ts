@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path'
 import { systemCode } from '../../workspace/fs-errors.ts'
-import { makeDurableDirectory } from '../durable-directory.ts'
-import type { FileOperations } from '../file-operations.ts'
+import { type FileOperations, makeDurableDirectory } from '../file-operations.ts'
 import {
   countingFiles,
   createdFirst,

@@ -1,7 +1,7 @@
 import type { KnownApi } from '../../../contract/model/model-config.ts'
 import type { ProviderOptions } from '../../../providers/kit/provider-options.ts'
 import type { ServerTools } from '../../../providers/kit/server-tools.ts'
-import { lateProviders } from '../../../providers/late-providers.ts'
+import { lateProviders } from '../../../providers/model-name.ts'
 import { backendAt } from '../../../providers/openai/backends.ts'
 import type { Model } from '../../../types/model/model.ts'
 

@@ -1,4 +1,4 @@
-import { aModel } from '../../../base/port-kinds.ts'
+import { aModel } from '../../../base/argument-checks.ts'
 import { ConfigError } from '../../../contract/errors.ts'
 import { definedFields, ownOf } from '../../../contract/json.ts'
 import { compatFields, type KnownApi, type OpenAiCompat } from '../../../contract/model/model-config.ts'

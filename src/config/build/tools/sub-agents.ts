@@ -8,8 +8,7 @@ import type { Build } from '../build.ts'
 import { modelFor, priorityOf } from '../model/model.ts'
 import { systemPromptOf } from '../prompt.ts'
 import { requestSettingsOf, thinkingOf } from '../settings.ts'
-import { skillsAt } from './skills.ts'
-import { chosenTools, type Toolbox, type ToolWish } from './toolbox.ts'
+import { chosenTools, skillsAt, type Toolbox, type ToolWish } from './toolbox.ts'
 
 const root: Path = ['sub_agents', 'instances']
 

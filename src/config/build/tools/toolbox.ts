@@ -1,9 +1,11 @@
-import { someTools } from '../../../base/port-kinds.ts'
-import type { ConfigError } from '../../../contract/errors.ts'
+import { someTools } from '../../../base/argument-checks.ts'
+import { logWarning } from '../../../base/log-warning.ts'
+import { ConfigError, errorText } from '../../../contract/errors.ts'
 import { nearest } from '../../../contract/shape/nearest-name.ts'
 import { checkOptions } from '../../../contract/shape/read.ts'
 import { listOf } from '../../../contract/shape/shape.ts'
 import { aTool } from '../../../loop/check-config.ts'
+import { loadSkills } from '../../../skills/load-skills.ts'
 import { editFileTool } from '../../../tools/files/edit-file.ts'
 import { listFilesTool } from '../../../tools/files/list-files.ts'
 import { readFileTool } from '../../../tools/files/read-file.ts'
@@ -11,10 +13,11 @@ import { writeFileTool } from '../../../tools/files/write-file.ts'
 import { prunTools } from '../../../tools/prun-tools.ts'
 import { revertTool } from '../../../tools/revert-tool.ts'
 import { searchTool } from '../../../tools/search/search.ts'
+import type { SkillSet } from '../../../types/tool/skills.ts'
 import type { AgentTool } from '../../../types/tool/tool.ts'
-import { fieldError, fieldOf, type Path } from '../../config-error.ts'
+import { fieldError, fieldOf, invalidField, needs, type Path } from '../../config-error.ts'
 import type { AgentPlace } from '../../config-host.ts'
-import type { Build } from '../build.ts'
+import { type Build, isOutside, shared } from '../build.ts'
 
 /** What files call the built-in tools beside their names. */
 const aliases: ReadonlyMap<string, string> = new Map([
@@ -90,4 +93,35 @@ function unknownTool(box: Toolbox, name: string, path: Path): ConfigError {
   const known = [...box.keys(), ...sets.keys()]
   const message = `${fieldOf(path)} is ${JSON.stringify(name.slice(0, 60))}, a tool that the host does not have. ${nearest(name, known)} All: ${known.join(', ')}.`
   return fieldError('invalidTool', path, message)
+}
+
+/** The skills that agents of a place may have, those of the host included: all, or those that `names` says. */
+export async function skillsAt(
+  build: Build,
+  place: AgentPlace,
+  names: { value: readonly string[]; path: Path } | undefined,
+): Promise<SkillSet | undefined> {
+  const all = await shared(build.made, `skills ${place.path}`, () => allSkills(build, place))
+  if (names === undefined) return all
+  if (all === undefined) throw needs(names.path, 'names skills', 'skills, or [skills] their paths')
+  try {
+    return all.select(names.value)
+  } catch (error) {
+    if (!ConfigError.isInstance(error)) throw error
+    throw fieldError('invalidField', names.path, `${fieldOf(names.path)}: ${errorText(error)}`)
+  }
+}
+
+async function allSkills({ config, host }: Build, { workspace }: AgentPlace): Promise<SkillSet | undefined> {
+  const { paths = [] } = config.skills ?? {}
+  if (paths.length === 0) return host.skills
+  if (workspace === undefined) throw needs(['skills', 'paths'], 'names directories', 'a workspace')
+  const outside = paths.findIndex(isOutside)
+  if (outside >= 0) {
+    throw invalidField(['skills', 'paths', outside], paths[outside], 'a directory within the workspace', 'A host can give other skills.')
+  }
+  const loaded = await loadSkills(workspace, paths)
+  for (const { code, path, message } of [...loaded.errors, ...loaded.warnings])
+    logWarning(host.logger, 'skillProblem', { code, path, message })
+  return host.skills === undefined ? loaded : loaded.merge(host.skills)
 }

@@ -1,12 +1,11 @@
 import { AbortScope } from '../../../base/abort.ts'
-import { headOf, tailOf } from '../../../base/text/whole-characters.ts'
+import { headOf, tailOf } from '../../../base/text/characters.ts'
 import { startTimer } from '../../../base/timer.ts'
 import { errorText } from '../../../contract/errors.ts'
-import { newId } from '../../../contract/message/ids.ts'
+import { newId } from '../../../contract/message/identity.ts'
 import { text, textOf } from '../../../contract/message/message.ts'
 import type { ToolResult } from '../../../contract/tool/tool-result.ts'
-import type { OffloadOptions } from '../../../types/tool/offload.ts'
-import type { Workspace } from '../../../types/tool/workspace.ts'
+import type { OffloadOptions, Workspace } from '../../../types/tool/workspace.ts'
 import type { LoopState } from '../../loop-state.ts'
 
 /** Characters that the model is shown at most: two thirds from the beginning, the rest from the end. */

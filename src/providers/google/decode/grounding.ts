@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../contract/json.ts'
 import type { Citation, ProviderState, TextRange } from '../../../contract/message/content.ts'
-import { newId } from '../../../contract/message/ids.ts'
+import { newId } from '../../../contract/message/identity.ts'
 import type { Usage } from '../../../contract/model/usage.ts'
 import type { AssistantBuilder } from '../../kit/decode/assistant-builder.ts'
 import type { GeminiCandidate, GroundingMetadata } from '../wire.ts'

@@ -1,7 +1,7 @@
 import { definedFields } from '../../../contract/json.ts'
 import type { ModelCapabilities, ModelConfig } from '../../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
-import type { CallIdRule } from '../history/legal-id.ts'
+import type { CallIdRule } from '../history/hash.ts'
 import type { MediaRules } from '../history/media.ts'
 import type { FormatRules } from '../response-format/response-format.ts'
 import type { SchemaDialect } from '../schema/fitting/dialects.ts'

@@ -3,8 +3,7 @@ import type { ThinkingContent } from '../../../contract/message/content.ts'
 import type { Message } from '../../../contract/message/message.ts'
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
-import { answerRoom, effortFor, levelBudgets } from '../settings/effort.ts'
-import { adjusted, leaveOut } from '../settings/write-settings.ts'
+import { adjusted, answerRoom, effortFor, leaveOut, levelBudgets } from '../settings/write-settings.ts'
 import { outputLimit } from './capabilities.ts'
 
 /** The service refuses less. Source: docs/providers/anthropic.md */

@@ -1,12 +1,11 @@
+import { interruptedTool, isRunningTool, withToolsEnded } from '../../../contract/message/block-words.ts'
 import type { Citation, ProviderState, ServiceToolContent } from '../../../contract/message/content.ts'
-import { interruptedTool, isRunningTool, withToolsEnded } from '../../../contract/message/ended-tools.ts'
-import { isId, newId } from '../../../contract/message/ids.ts'
+import { isId, newId } from '../../../contract/message/identity.ts'
 import { type AssistantMessage, hasCallsToAnswer, type StopReason } from '../../../contract/message/message.ts'
 import type { ModelConfig } from '../../../contract/model/model-config.ts'
 import { combineUsage, contextTokensOf, type Usage } from '../../../contract/model/usage.ts'
 import type { StreamEvent } from '../../../types/model/provider.ts'
-import { BegunBlocks, type BegunKind } from './begun-blocks.ts'
-import { emptyAnswer } from './empty-answer.ts'
+import { BegunBlocks, type BegunKind, emptyAnswer } from './begun-blocks.ts'
 import { checkLength, parseCalls, release } from './parse-call.ts'
 import {
   type BlockKey,

@@ -1,5 +1,5 @@
 import { ProviderError } from '../../../contract/errors.ts'
-import { isId } from '../../../contract/message/ids.ts'
+import { isId } from '../../../contract/message/identity.ts'
 import type { AssistantMessage } from '../../../contract/message/message.ts'
 import type { AssistantBuilder } from './assistant-builder.ts'
 

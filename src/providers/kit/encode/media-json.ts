@@ -1,7 +1,7 @@
-import { isMedia, type MediaContent } from '../../../contract/message/content.ts'
-import { newId } from '../../../contract/message/ids.ts'
+import { type Content, isMedia, type MediaContent } from '../../../contract/message/content.ts'
+import { newId } from '../../../contract/message/identity.ts'
 import type { Message } from '../../../contract/message/message.ts'
-import { perObject } from './per-object.ts'
+import { perObject } from './json-pieces.ts'
 
 /** Characters from which on data are not copied. */
 const longData = 64 * 1024
@@ -68,4 +68,9 @@ export function partsAround(block: MediaContent, encode: (block: MediaContent) =
 export function mediaJson(block: MediaContent, encode: (block: MediaContent) => string): string {
   const around = partsAround(block, encode)
   return around === undefined ? encode(block) : around.before + around.shown + around.after
+}
+
+/** Returns what a result without text says of its media, which stand elsewhere. */
+export function seeAttached(content: readonly Content[]): string {
+  return content.every(({ type }) => type === 'image') ? '(see attached image)' : '(see attached files)'
 }

@@ -1,4 +1,4 @@
-import { parsedJson } from '../../../base/json/parsed-json.ts'
+import { parsedJson } from '../../../base/json/json-value.ts'
 /** What an error body says, whatever its shape. */
 export interface ErrorFacts {
   /** The HTTP status, or the one that the error's name stands for. */

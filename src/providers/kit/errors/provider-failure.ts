@@ -2,10 +2,10 @@ import { isRedirect } from '../../../base/http-answer.ts'
 import { isLoopbackHost } from '../../../base/private-host.ts'
 import { withoutSecret } from '../../../base/text/redact.ts'
 import { errorText, ProviderError, type ProviderErrorOptions } from '../../../contract/errors.ts'
-import type { RateLimits } from '../../../contract/model/rate-limits.ts'
+import type { RateLimits } from '../../../contract/model/usage.ts'
+import type { Exchange } from '../codec.ts'
 import { StreamRefusal } from '../decode/decoder.ts'
 import { OddValue } from '../decode/wire-value.ts'
-import type { Exchange } from '../transport/exchange.ts'
 import { classifyError, type Failure } from './classify.ts'
 
 /** How far a call had come. */

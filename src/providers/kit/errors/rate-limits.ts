@@ -1,5 +1,5 @@
 import { count } from '../../../base/http-answer.ts'
-import type { RateLimit, RateLimited, RateLimits } from '../../../contract/model/rate-limits.ts'
+import type { RateLimit, RateLimited, RateLimits } from '../../../contract/model/usage.ts'
 import { clockOf, untilMs } from './retry-after.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { mediaName, serviceToolText, wordsOf } from '../../../contract/message/block-words.ts'
+import { interrupted, mediaName, serviceToolText, wordsOf } from '../../../contract/message/block-words.ts'
 import {
   type Content,
   isMedia,
@@ -8,7 +8,6 @@ import {
   type ThinkingContent,
   type ToolCallContent,
 } from '../../../contract/message/content.ts'
-import { interrupted } from '../../../contract/message/ended-tools.ts'
 import {
   type AssistantMessage,
   type Message,
@@ -19,8 +18,8 @@ import {
 } from '../../../contract/message/message.ts'
 import type { ApiProtocol, ModelConfig } from '../../../contract/model/model-config.ts'
 import type { ModelProfile } from '../capabilities/capabilities.ts'
-import { perObject } from '../encode/per-object.ts'
-import { legalIds } from './legal-id.ts'
+import { perObject } from '../encode/json-pieces.ts'
+import { legalIds } from './hash.ts'
 import { leftOutAt, leftOutFor, type MediaRules, takenMedia } from './media.ts'
 
 /**

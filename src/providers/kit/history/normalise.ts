@@ -9,7 +9,7 @@ import {
   type UserMessage,
 } from '../../../contract/message/message.ts'
 import { emptyUsage } from '../../../contract/model/usage.ts'
-import { perObject } from '../encode/per-object.ts'
+import { perObject } from '../encode/json-pieces.ts'
 import { cleanMessage, issuedId, type NormaliseTarget, picturesOf } from './clean-message.ts'
 import { hashText } from './hash.ts'
 import { leftOutAt, leftOutWarning } from './media.ts'

@@ -1,7 +1,135 @@
-import { checkNewMedia } from './media-checks.ts'
-import { type MediaKit, takeKit } from './media-kit.ts'
-import { readyMedia } from './ready-media.ts'
-import { withoutRefusedMedia } from './refused-media.ts'
+import type { ProviderError } from '../../../contract/errors.ts'
+import type { Content, MediaContent } from '../../../contract/message/content.ts'
+import type { AssistantMessage, RefusedMedia } from '../../../contract/message/message.ts'
+import type { StreamRequest } from '../../../types/model/provider.ts'
+import { checkNewMedia, isResponseOf } from './media-checks.ts'
+import { factsOf, kit, type MediaKit, takeKit } from './media-facts.ts'
+import { type MediaTarget, readyMedia, replaced } from './ready-media.ts'
+import { isTooLarge, saidOfMedia } from './refusal-words.ts'
+
+/** What the service said when it refused a request, and the body that it was sent. */
+export interface Refusal {
+  body: unknown
+  sent: () => string
+}
+
+/** A call whose request was refused. */
+export interface RefusedCall {
+  request: StreamRequest
+  target: MediaTarget
+  /** Sends a request; rejects with `ProviderError`. */
+  ask: (request: StreamRequest) => Promise<AssistantMessage>
+  /** The last refusal. */
+  refusal: () => Refusal | undefined
+  signal: AbortSignal
+}
+
+/** Characters of what the service said. */
+const maxReason = 300
+
+/**
+ * Sends a refused request once more, without the media that the service named, else without all that no accepted request has contained. If it names some and
+ * refuses that request as well, the others are left out, too.
+ *
+ * **Contract**
+ * - The response says what was left out (`refusedMedia`), so that later requests leave it out as well.
+ * - Rejects with `error` if that says nothing of media, or there is nothing to leave out. Otherwise with what came of the last request.
+ */
+export async function withoutRefusedMedia(call: RefusedCall, error: unknown): Promise<AssistantMessage> {
+  const refused: RefusedMedia[] = []
+  let request = call.request
+  let last = error
+  for (const mayName of [true, false]) {
+    if (!mayAskAgain(call, last)) break
+    request = await readyMedia(request, call.target)
+    const lines = new Map<Content, Content>()
+    for (const block of refusedBlocks(call, request, last, mayName)) {
+      const reason = `${kit.mediaName(block)} was refused by its service, which said: ${kit.shortened(last.message, maxReason).replace(/\.$/, '')}`
+      lines.set(block, kit.leftOutFor(block, reason))
+      refused.push({ key: factsOf(block).key, reason })
+    }
+    if (lines.size === 0) break
+    request = { ...request, messages: replaced(request.messages, lines) }
+    try {
+      const message = await call.ask(request)
+      message.refusedMedia = [...(message.refusedMedia ?? []), ...refused]
+      return message
+    } catch (thrown) {
+      last = thrown
+    }
+  }
+  throw last
+}
+
+/** Whether `error` is a refusal of a request that showed nothing, whose sender does not insist on its media. */
+function mayAskAgain({ request, signal }: RefusedCall, error: unknown): error is ProviderError {
+  if (!kit.ProviderError.isInstance(error) || signal.aborted || request.requireMedia === true || request.keepsMedia === true) return false
+  // Of a request that is too long as a whole, the context is compacted.
+  if (error.code !== 'api' && !(error.code === 'contextOverflow' && isTooLarge(error))) return false
+  return error.partial === undefined || error.partial === request.continues || error.partial.content.length === 0
+}
+
+function refusedBlocks(call: RefusedCall, { messages, model }: StreamRequest, error: ProviderError, mayName: boolean): MediaContent[] {
+  const { body, sent } = call.refusal() ?? { body: undefined, sent: () => '' }
+  const facts = kit.readErrorFacts(body, undefined)
+  const said = saidOfMedia(facts, error)
+  const given = messages.flatMap(({ content }) => content.filter(kit.isMedia))
+  if (said === undefined || given.length === 0) return []
+  const named = mayName ? namedBlocks(said.places, `${facts.text} ${facts.param ?? ''}`, given, sent) : []
+  if (named.length > 0) return named
+  if (!said.mayBeAny || (isTooLarge(error) && !isMostly(given, sent()))) return []
+  const accepted = messages.findLastIndex((message) => isResponseOf(model, message))
+  // The response itself may have media, which the next request was the first to contain.
+  const unaccepted = messages.slice(Math.max(0, accepted)).flatMap(({ content }) => content.filter(kit.isMedia))
+  if (unaccepted.length > 0 || isTooLarge(error)) return unaccepted
+  // Everything was accepted before: what stands behind an address may have gone.
+  const byAddress = given.filter(({ url }) => url !== undefined)
+  return byAddress.length > 0 ? byAddress : given
+}
+
+/** Whether more than half of a body is media. */
+function isMostly(media: readonly MediaContent[], body: string): boolean {
+  return media.reduce((sum, { data = '' }) => sum + data.length, 0) > body.length / 2
+}
+
+/** The media at the first place that has some, else those whose address, id or name the service quotes. */
+function namedBlocks(places: readonly string[], text: string, given: readonly MediaContent[], sent: () => string): MediaContent[] {
+  const body = places.length === 0 ? undefined : kit.parsedJson(sent())
+  for (const place of places) {
+    const texts = textsIn(valueAt(body, place))
+    const found = given.filter(({ data, url, fileId }) => texts.some((each) => isData(each, data) || each === url || each === fileId))
+    if (found.length > 0) return found
+  }
+  return given.filter((block) => {
+    const name = block.type === 'file' ? block.name : undefined
+    return [block.url, block.fileId, name].some((each) => each !== undefined && isQuoted(each, text))
+  })
+}
+
+function isData(text: string, data: string | undefined): boolean {
+  return data !== undefined && data !== '' && (text === data || text.endsWith(`,${data}`))
+}
+
+/** Whether `text` has `name` as a word: a file may be called `a`. */
+function isQuoted(name: string, text: string): boolean {
+  const at = text.indexOf(name)
+  return name.length > 3 && at >= 0 && !/\w/.test(`${text[at - 1] ?? ''}${text[at + name.length] ?? ''}`)
+}
+
+/** What stands at `place`. Steps that only say what kind of block it is lead nowhere. */
+function valueAt(body: unknown, place: string): unknown {
+  let value = body
+  for (const [step] of place.matchAll(/\w+/g)) {
+    const next: unknown = Object(value)[step]
+    if (typeof next === 'object' && next !== null) value = next
+  }
+  return value
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
 
 /** What requests with pictures and files need. */
 export interface MediaPart {

@@ -2,7 +2,7 @@ import { lateChunk } from '../../../base/late/late-chunk.ts'
 import { isObject, type JsonSchema } from '../../../contract/json.ts'
 import type { ToolDefinition } from '../../../contract/model/request.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
-import { perObject } from '../encode/per-object.ts'
+import { perObject } from '../encode/json-pieces.ts'
 import type { FittedSchema, SchemaDialect } from './fitting/dialects.ts'
 
 const chunk = lateChunk('the part that fits schemas', () => import('./fitting/fit-schema.ts'))

@@ -1,7 +1,16 @@
 import { ProviderError } from '../../../contract/errors.ts'
-import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonObjectIn, ownOf, setOwnField } from '../../../contract/json.ts'
 import type { ModelCapabilities } from '../../../contract/model/model-config.ts'
-import { type RequestSettings, type SettingName, settingsIn } from '../../../contract/model/request-settings.ts'
+import type { ToolDefinition } from '../../../contract/model/request.ts'
+import {
+  cannotBeSet,
+  guardedFields,
+  type RequestSettings,
+  type SettingName,
+  settingsIn,
+  type ThinkingLevel,
+  thinkingLevel,
+} from '../../../contract/model/request-settings.ts'
 import type { StreamRequest } from '../../../types/model/provider.ts'
 
 /** The settings that become fields of a request one by one. The others depend on tools and thinking, or on the transport. */
@@ -117,4 +126,91 @@ export function withModelSettings(request: StreamRequest): StreamRequest {
   if (settings === undefined) return request
   const { thinking: _level, ...of } = settings
   return { ...request, ...of, ...settingsIn(request) }
+}
+
+/** Efforts of all services, weakest first. The levels of thinking have the same names. */
+const ranks: readonly string[] = ['none', ...thinkingLevel.words.filter((level) => level !== 'off')]
+
+/**
+ * The effort that says the thinking level of `request`: the nearest one that the model knows, rather stronger than weaker. One that is weaker than
+ * asked for is told in `warnings`. `undefined` where it is best left to the model.
+ */
+export function effortFor(request: StreamRequest, { efforts, thinking }: ModelCapabilities, warnings: string[]): string | undefined {
+  const { thinkingLevel: level, model } = request
+  if (level === 'off') return efforts.includes('none') ? 'none' : thinking === 'alwaysOn' ? efforts[0] : undefined
+  const wanted = ranks.indexOf(level)
+  const known = efforts.filter((effort) => effort !== 'none')
+  const effort = known.find((each) => ranks.indexOf(each) >= wanted) ?? known.at(-1)
+  const isWeaker = effort !== undefined && ranks.indexOf(effort) < wanted
+  if (isWeaker) adjusted(request, `thinking lowered from ${level} to ${effort}: ${model.id} knows no more`, warnings)
+  return effort
+}
+
+/** Tokens per level, for models that count what they think instead of knowing efforts, before the bounds of each. Source: docs/concepts/request-settings.md */
+export const levelBudgets: Readonly<Record<Exclude<ThinkingLevel, 'off'>, number>> = {
+  minimal: 128,
+  low: 512,
+  medium: 2048,
+  high: 8192,
+  xhigh: 16_384,
+  max: 24_576,
+}
+
+/** Room for the answer beside such a budget, where the limit that was asked for leaves none. */
+export const answerRoom = 4096
+
+/**
+ * `body`, a JSON object, with `extra` over it: objects are merged, all else is replaced. Throws `ProviderError` `unsupported` where that would replace what
+ * guards the request: a field of all protocols, or one of `own`, in whichever spelling a service takes.
+ */
+export function withExtraFields(body: string, extra: JsonObject, own: readonly string[] = []): string {
+  const parsed: JsonObject = JSON.parse(body)
+  return JSON.stringify(merged(parsed, extra, [...guardedFields, ...own].map(folded), ''))
+}
+
+/** `place` ends with a dot, where it is not empty. */
+function merged(under: JsonObject, over: JsonObject, guards: readonly string[], place: string): JsonObject {
+  const result: JsonObject = { ...under }
+  for (const [key, value] of Object.entries(over)) {
+    if (value === undefined) continue
+    const field = folded(place + key)
+    // A value in place of what holds a guarded field replaces that too.
+    const isGuarded = guards.some((guard) => guard === field || (!isJsonObject(value) && guard.startsWith(`${field}.`)))
+    if (isGuarded) throw new ProviderError('unsupported', cannotBeSet(`body.${place}${key}`))
+    const known = ownOf(result, key)
+    const both = isJsonObject(value) ? merged(jsonObjectIn(known), value, guards, `${place}${key}.`) : value
+    setOwnField(result, key, both)
+  }
+  return result
+}
+
+/** Services take names in camelCase and with underscores. */
+function folded(name: string): string {
+  return name.replaceAll('_', '').toLowerCase()
+}
+
+/** What of a request is sent where its service searches among tools. */
+export interface SearchPlan {
+  /** To be encoded instead: without what the service searches, and without the search that it replaces. */
+  request: StreamRequest
+  /** Tools that the service is given, and does not show. Empty: it does not search. */
+  deferred: readonly ToolDefinition[]
+}
+
+/**
+ * Leaves the search among the `searchable` tools of `request` to a service that has one.
+ *
+ * **Contract**
+ * - Nothing stands twice: what was found earlier stays among the deferred tools, and so the prompt's prefix stays as it was.
+ * - A choice of tools stands: those that it names are shown. Where it names a search of the caller's, that one searches.
+ */
+export function planSearch(request: StreamRequest, { toolSearch }: ModelCapabilities): SearchPlan {
+  const { searchable, tools, toolChoice } = request
+  if (toolSearch !== true || searchable === undefined) return { request, deferred: [] }
+  const chosen = typeof toolChoice !== 'object' ? [] : 'tool' in toolChoice ? [toolChoice.tool] : toolChoice.allowed
+  if (searchable.foundBy.some((name) => chosen.includes(name))) return { request, deferred: [] }
+  const deferred = chosen.length === 0 ? searchable.tools : searchable.tools.filter(({ name }) => !chosen.includes(name))
+  const hidden = new Set([...searchable.foundBy, ...searchable.tools.map(({ name }) => name)])
+  const named = searchable.tools.filter(({ name }) => chosen.includes(name))
+  return { request: { ...request, tools: [...tools.filter(({ name }) => !hidden.has(name)), ...named] }, deferred }
 }

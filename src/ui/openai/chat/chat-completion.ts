@@ -1,5 +1,5 @@
 import type { Usage } from '../../../contract/model/usage.ts'
-import type { UrlCitation } from '../shared/citations.ts'
+import type { UrlCitation } from '../shared/answer-steps.ts'
 import type { OpenAiError } from '../shared/failure.ts'
 
 /** Why an answer ended, as Chat Completions says it. */

@@ -1,13 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json.ts'
 import type { ToolCallContent } from '../../../contract/message/content.ts'
-import { isId } from '../../../contract/message/ids.ts'
+import { isId } from '../../../contract/message/identity.ts'
 import { readBody, textIn } from '../../shared/client-input.ts'
 import { argumentsOf, resultContent } from '../shared/caller-content.ts'
 import { type ReadRequest, readingOf, refuse } from '../shared/caller-fault.ts'
-import { CallerConversation, type CallerRequest, type ReadOptions } from '../shared/caller-request.ts'
+import { addSpoken, CallerConversation, type CallerRequest, type ReadOptions } from '../shared/caller-request.ts'
 import { chatSettings, refuseAsked, settingsIn, type UnsupportedFields } from '../shared/caller-settings.ts'
 import { callerFormat, callerTools } from '../shared/caller-tools.ts'
-import { addSpoken } from '../shared/spoken.ts'
 
 /** What `POST /v1/chat/completions` asks of an agent. */
 export interface CompletionRequest extends CallerRequest {

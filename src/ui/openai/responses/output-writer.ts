@@ -1,5 +1,5 @@
 import type { Citation } from '../../../contract/message/content.ts'
-import { urlCitation } from '../shared/citations.ts'
+import { urlCitation } from '../shared/answer-steps.ts'
 import type { ReferenceKind } from './reference.ts'
 import type { ItemStatus, ResponseEventBody, ResponseItem, ResponsePart } from './response.ts'
 

@@ -1,7 +1,7 @@
 import { toBase64 } from '../../../base/base64.ts'
 import { sessionId as sessionIdShape } from '../../../contract/session/session.ts'
 import { fits } from '../../../contract/shape/read.ts'
-import { parseApprovalId } from '../../shared/approval-id.ts'
+import { parseApprovalId } from '../../shared/client-input.ts'
 
 /** A place in a session: the end of this loop. */
 export interface SessionPlace {

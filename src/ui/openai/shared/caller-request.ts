@@ -1,9 +1,10 @@
+import type { JsonObject } from '../../../contract/json.ts'
 import type { Content, ToolCallContent } from '../../../contract/message/content.ts'
-import { newId } from '../../../contract/message/ids.ts'
-import type { AssistantMessage, ToolResultMessage, UserMessage } from '../../../contract/message/message.ts'
-import { now, text } from '../../../contract/message/message.ts'
+import { newId } from '../../../contract/message/identity.ts'
+import { type AssistantMessage, now, type ToolResultMessage, text, type UserMessage } from '../../../contract/message/message.ts'
 import type { ResponseFormat } from '../../../contract/model/request-settings.ts'
 import { emptyUsage } from '../../../contract/model/usage.ts'
+import { textContent, userContent } from './caller-content.ts'
 import { refuse } from './caller-fault.ts'
 import type { CallerSetting } from './caller-settings.ts'
 import type { CallerTool } from './caller-tools.ts'
@@ -110,4 +111,22 @@ function answer(content: Content[]): AssistantMessage & { id: string } {
   const stopReason = content.some(({ type }) => type === 'toolCall') ? 'toolUse' : 'stop'
   const unknown = 'unknown'
   return { role: 'assistant', content, stopReason, model: unknown, provider: unknown, usage: emptyUsage(), timestamp: now(), id: newId() }
+}
+
+/** Adds what somebody has said, by its role; `calls` are those that an assistant has made. Refuses a role that there is not. */
+export function addSpoken(conversation: CallerConversation, { role, content }: JsonObject, calls: ToolCallContent[], param: string): void {
+  switch (role) {
+    case 'system':
+    case 'developer':
+      conversation.instruct(textContent(content, `${param}.content`))
+      return
+    case 'user':
+      conversation.user(userContent(content, `${param}.content`))
+      return
+    case 'assistant':
+      conversation.assistant(textContent(content, `${param}.content`), calls, param)
+      return
+    default:
+      refuse(`${param}.role`, `${param}.role must be "system", "developer", "user", "assistant", or where results are messages "tool".`)
+  }
 }

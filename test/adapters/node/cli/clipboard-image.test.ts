@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fromAppleScript } from '../../../../adapters/node/cli/repl/clipboard-image.ts'
+import { fromAppleScript } from '../../../../adapters/node/cli/repl/outside-input.ts'
 import { directory, environment } from './command.ts'
 import { modelServer } from './model-server.ts'
 import { inTerminal, pty } from './terminal.ts'

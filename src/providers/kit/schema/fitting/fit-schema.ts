@@ -1,4 +1,4 @@
-import { resolveRef } from '../../../../base/json/json-pointer.ts'
+import { resolveRef } from '../../../../base/json/json-value.ts'
 import { namedSchemaKeywords, schemaKeywords, schemaListKeywords } from '../../../../base/json/schema-keywords.ts'
 import { isObject, type JsonSchema } from '../../../../contract/json.ts'
 import { type Dialect, dialects, type FittedSchema, type SchemaDialect, words } from './dialects.ts'

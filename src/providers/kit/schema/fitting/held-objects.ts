@@ -1,4 +1,4 @@
-import { resolveRef } from '../../../../base/json/json-pointer.ts'
+import { resolveRef } from '../../../../base/json/json-value.ts'
 import { dataKeywords, namedSchemaKeywords } from '../../../../base/json/schema-keywords.ts'
 import { isObject, type JsonSchema } from '../../../../contract/json.ts'
 

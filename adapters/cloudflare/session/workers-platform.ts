@@ -1,0 +1,67 @@
+import { isHighSurrogate } from '../../../src/internal.ts'
+
+/** What the stores use of a Durable Object namespace binding. */
+export interface ObjectNamespace {
+  getByName(name: string): ObjectStub
+}
+
+/** One Durable Object, seen from outside. */
+export interface ObjectStub {
+  fetch(request: Request): Promise<Response>
+}
+
+/** What the objects use of the state that the platform hands to their constructor. */
+export interface ObjectState {
+  readonly storage: ObjectStorage
+  blockConcurrencyWhile<Value>(action: () => Promise<Value>): Promise<Value>
+}
+
+/** The SQLite storage of an object. */
+export interface ObjectStorage {
+  readonly sql: {
+    exec<Row extends Record<string, SqlValue>>(query: string, ...bindings: SqlValue[]): SqlCursor<Row>
+  }
+  transactionSync<Value>(action: () => Value): Value
+  get<Value>(key: string): Promise<Value | undefined>
+  put<Value>(key: string, value: Value): Promise<void>
+  /** Resolves when everything written so far is durable. */
+  sync(): Promise<void>
+  deleteAll(): Promise<void>
+  /** Calls `alarm()` of the object at this time, epoch ms, and starts the object for it. Replaces the alarm before. */
+  setAlarm(at: number): Promise<void>
+  deleteAlarm(): Promise<void>
+}
+
+/** What a column of SQLite holds. */
+export type SqlValue = string | number | null | ArrayBuffer
+
+/** The rows of a query. */
+export interface SqlCursor<Row> extends Iterable<Row> {
+  toArray(): Row[]
+  readonly rowsWritten: number
+}
+
+/** Times above `latest`, each later than the one before, so that lists have an order: the clock of a Worker stands still while it computes. */
+export function risingClock(latest = 0): () => number {
+  let last = latest
+  return () => {
+    last = Math.max(Date.now(), last + 1)
+    return last
+  }
+}
+
+/**
+ * Cuts `text` into pieces of at most `maxBytes` bytes of UTF-8, never between the two halves of a character: what is stored as UTF-8 would lose
+ * them. An empty text is one empty piece. `maxBytes` is at least 6.
+ */
+export function splitText(text: string, maxBytes: number): string[] {
+  // No UTF-16 unit needs more than three bytes.
+  const most = Math.floor(maxBytes / 3)
+  const pieces: string[] = []
+  for (let start = 0; start < text.length; start = start + (pieces.at(-1)?.length ?? 0)) {
+    const end = start + most
+    const isInside = end < text.length && isHighSurrogate(text.charCodeAt(end - 1))
+    pieces.push(text.slice(start, isInside ? end - 1 : end))
+  }
+  return pieces.length === 0 ? [''] : pieces
+}

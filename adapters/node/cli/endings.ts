@@ -1,0 +1,23 @@
+import { ConfigError, PhiError } from '../../../src/index.ts'
+
+/** What a person is told of a failure: one that was foreseen says what to do; of another its kind is told as well. */
+export function errorLine(error: unknown): string {
+  if (PhiError.isInstance(error)) return error.message
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+}
+
+/**
+ * Creates the error of a `command` of phi whose optional packages are not installed. The message says how to add them, in a project and
+ * without one.
+ */
+export function missingPackage(command: string, packages: readonly string[], cause: unknown): ConfigError {
+  const added = packages.map((name) => `-p ${name}`).join(' ')
+  const needs = `${command} needs ${packages.join(' and ')}, which ${packages.length > 1 ? 'are' : 'is'} not installed here.`
+  const advice = `In a project, run: npm install ${packages.join(' ')}. Elsewhere, run: npx -p phi-core ${added} ${command}.`
+  return new ConfigError('invalidOption', `${needs} ${advice}`, { cause })
+}
+
+/** Signals that end phi, and the exit codes that say so. */
+export const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+export const codeOf: Readonly<Record<(typeof stopSignals)[number], number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }

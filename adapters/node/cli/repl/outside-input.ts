@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { ConfigError } from '../../../../src/index.ts'
+import { defaultMaxMediaBytes } from '../../../../src/internal.ts'
+import type { LineSource } from '../terminal/line-source.ts'
+import type { Screen } from '../terminal/screen.ts'
+
+/** Has a person edit `text` in `$VISUAL` or `$EDITOR`, in a file that only they can read. `undefined` where the editor failed or could not be started. */
+export async function editText(text: string, name: string, lines: LineSource, screen: Screen): Promise<string | undefined> {
+  const directory = await mkdtemp(join(tmpdir(), 'phi-edit-'))
+  const path = join(directory, safeName(name))
+  try {
+    await writeFile(path, text, { mode: 0o600 })
+    // `code --wait` and the like: words, which no shell looks at.
+    const [command = 'vi', ...args] = (process.env.VISUAL || process.env.EDITOR || 'vi').trim().split(/\s+/)
+    screen.hold()
+    const code = await lines.lend(command, [...args, path]).finally(() => screen.release())
+    if (code === 0) return await readFile(path, 'utf8')
+    screen.line(
+      screen.paint.paint(
+        'yellow',
+        `${command} ${code === undefined ? 'could not be run' : `ended with ${code}`}; nothing was taken from it.`,
+      ),
+    )
+    return undefined
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** Its ending tells an editor how to colour it. */
+const safeName = (name: string): string =>
+  basename(name)
+    .replace(/[^\w.-]/g, '_')
+    .slice(-60) || 'text'
+
+/** How a picture is read from a clipboard: on standard output, as it is, or as AppleScript writes data. */
+interface ClipboardReader {
+  command: string
+  args: readonly string[]
+  isAppleScript?: boolean
+}
+
+const readers: Readonly<Record<string, readonly ClipboardReader[]>> = {
+  linux: [
+    { command: 'wl-paste', args: ['--type', 'image/png'] },
+    { command: 'xclip', args: ['-selection', 'clipboard', '-t', 'image/png', '-o'] },
+  ],
+  darwin: [{ command: 'osascript', args: ['-e', 'the clipboard as «class PNGf»'], isAppleScript: true }],
+}
+
+/** How long a clipboard may take, in ms. */
+const readingMs = 5000
+
+/** The picture of the clipboard as a file in `directory`, and its path. Rejects with `ConfigError` where there is none, or nothing that reads it. */
+export async function pastedImage(directory: string, platform: NodeJS.Platform = process.platform): Promise<string> {
+  for (const reader of readers[platform] ?? []) {
+    const output = await outputOf(reader)
+    const bytes = reader.isAppleScript === true ? fromAppleScript(output.toString('latin1')) : output
+    if (!isPng(bytes)) continue
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    const path = join(directory, `pasted-${Date.now()}.png`)
+    await writeFile(path, bytes, { mode: 0o600, flag: 'wx' })
+    return path
+  }
+  const how = platform === 'linux' ? ', or neither wl-paste nor xclip is installed' : ''
+  throw new ConfigError(
+    'invalidOption',
+    `There is no picture in the clipboard${how}. Drop a file on the terminal, or name it as @picture.png.`,
+  )
+}
+
+async function outputOf({ command, args }: ClipboardReader): Promise<Buffer> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'], timeout: readingMs })
+  const failed = new Promise<Buffer>((resolve) => child.on('error', () => resolve(Buffer.alloc(0))))
+  return Promise.race([buffer(child.stdout), failed])
+}
+
+/** `«data PNGf89504E47…»`. */
+export function fromAppleScript(text: string): Buffer {
+  const [, hex = ''] = /PNGf([0-9A-F]+)/i.exec(text) ?? []
+  return Buffer.from(hex, 'hex')
+}
+
+function isPng(bytes: Buffer): boolean {
+  return bytes.length > 8 && bytes.length <= defaultMaxMediaBytes && bytes.subarray(0, 4).equals(Buffer.from([0x89, 0x50, 0x4e, 0x47]))
+}

@@ -1,0 +1,101 @@
+import { ConfigError } from '../contract/errors.ts'
+import { fieldIn, isObject } from '../contract/json.ts'
+import type { ModelConfig } from '../contract/model/model-config.ts'
+import { costConfig } from '../contract/model/usage.ts'
+import { shown } from '../contract/shape/json-fault.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import {
+  aNumberFromZero,
+  aText,
+  either,
+  kind,
+  type OptionTable,
+  options,
+  required,
+  type Shape,
+  withMethods,
+} from '../contract/shape/shape.ts'
+import type { Model } from '../types/model/model.ts'
+
+/** A set, an array, or anything else that gives tools one after the other. Each is looked at where it is used. */
+export const someTools: Shape = kind('a list of tools', (value) => typeof fieldIn(value, Symbol.iterator) === 'function')
+
+export const aBudget: Shape = withMethods('a budget', 'charge', 'exceeded')
+export const aLogger: Shape = {
+  ...either(
+    kind('false', (value) => value === false),
+    withMethods('a logger', 'warn'),
+  ),
+  expected: 'a logger, with warn(), or false for silence',
+}
+export const aJournal: Shape = withMethods('a journal', 'append')
+/** A session store, of which these methods are needed. */
+export const storeWith = (...methods: readonly string[]): Shape =>
+  withMethods('a session store, such as fileSessionStore("./sessions") of phi-core/adapters/node, or memorySessionStore()', ...methods)
+export const aStore: Shape = storeWith('journal', 'open', 'tail')
+
+/** Throws `ConfigError` `invalidOption` for a `store` without one of these methods: a path, or nothing at all. Default: those that an agent needs. */
+export function checkStore(store: unknown, ...methods: readonly string[]): void {
+  checkOptions(store, methods.length === 0 ? aStore : storeWith(...methods), 'store')
+}
+export const aWorkspace: Shape = withMethods('a workspace', 'read', 'write', 'stat', 'list', 'remove')
+export const aSkillSet: Shape = withMethods('a set of skills, as loadSkills makes it', 'get', 'merge', 'select', 'formatForPrompt')
+
+const modelConfig: OptionTable<Pick<ModelConfig, 'id' | 'provider' | 'contextWindow' | 'maxTokens' | 'cost'>> = {
+  id: required(aText),
+  provider: required(aText),
+  // 0 where it is not known.
+  contextWindow: required(aNumberFromZero),
+  maxTokens: required(aNumberFromZero),
+  cost: required(costConfig),
+}
+
+export const aDescribedModel = options(
+  {
+    config: required(options(modelConfig, true)),
+    provider: required(withMethods('a provider', 'stream', 'encode')),
+    credentials: withMethods('a credential provider', 'current', 'invalidate'),
+  },
+  true,
+)
+
+/** A `Blob`, of any realm, or bytes. */
+export const aFile: Shape = kind(
+  'a Blob, a File or bytes. Read it first, such as with readFile of node:fs/promises',
+  (value) => value instanceof Uint8Array || typeof Object(value).arrayBuffer === 'function',
+)
+
+/** A model, as a factory makes it, that can be called. */
+export const aModel: Shape = {
+  ...aDescribedModel,
+  inside: (value) => (value as Model).unusable, // what has just been shown to be a model
+  expected: 'what a factory makes: an agent needs a model, for example anthropic("claude-…", { apiKey })',
+}
+
+/**
+ * Throws `ConfigError` `invalidOption` for arguments after those that a method takes. It names the keys of an object, and ends with `advice`. What is
+ * `undefined` counts as left out.
+ */
+export function refuseMore(method: string, more: readonly unknown[], advice: string): void {
+  const given = more.filter((argument) => argument !== undefined)
+  if (given.length === 0) return
+  const names = given.flatMap((argument) =>
+    isObject(argument) ? Object.entries(argument).map(([key, value]) => `${key} (${shown(value, key)})`) : [shown(argument, method)],
+  )
+  throw new ConfigError('invalidOption', `${method} does not take ${names.join(', ') || 'an object'}. ${advice}`)
+}
+
+/** What to do in place of a message with more arguments. */
+export const queueAdvice = 'It takes the input alone: the settings of the run hold. Pass others to the next prompt.'
+
+/** What calls of browser tools and requests for input take, and nothing more. */
+const answerAdvice = {
+  claimCall: 'It takes the request and the id of the client.',
+  answerCall: 'It takes the request, what came of the call, and the id of the client.',
+  answer: 'It takes the request and the answer.',
+}
+
+/** As `refuseMore`, for one of the methods that claim and answer what a run asks. */
+export function refuseMoreAnswers(method: keyof typeof answerAdvice, more: readonly unknown[]): void {
+  refuseMore(method, more, answerAdvice[method])
+}

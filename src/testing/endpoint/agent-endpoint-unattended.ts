@@ -1,0 +1,81 @@
+import type { TestRunner } from '../test-runner.ts'
+import { allEvents, type EndpointClient, eventsUntil, problemOf } from './endpoint-client.ts'
+
+/** What a host tells its application, as far as the tests look at it. */
+export interface ToldNotice {
+  type: 'waiting' | 'end'
+  id: string
+  sessionId: string
+  identity?: string
+  loopId: string
+  status?: string
+  approvals?: readonly { toolCallId: string }[]
+}
+
+/** Resolves with what was told of this type about a session, once anything was. */
+export type Told = (sessionId: string, type: ToldNotice['type']) => Promise<readonly ToldNotice[]>
+
+/** Somebody is told what becomes of sessions that nobody watches. */
+export function noticeTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient, told: Told): void {
+  it('tells that a run has ended, once, and whose it is', async () => {
+    const client = clientOf('talk')
+    const [first] = await allEvents(await client.prompt())
+    const notices = await told(client.sessionId, 'end')
+    expect(notices.map(({ status, loopId, identity }) => [status, loopId, identity])).toEqual([['completed', first?.loopId, 'ada']])
+  })
+
+  it('tells that a call waits for a person once nobody is connected, and the end once somebody has stopped it', async () => {
+    const client = clientOf('ask')
+    const asked = (await eventsUntil(await client.prompt(), 'approvalRequested')).at(-1)
+    if (asked?.type !== 'approvalRequested') throw new Error('Nobody was asked.')
+    const [waiting, ...more] = await told(client.sessionId, 'waiting')
+    expect([waiting?.approvals?.map(({ toolCallId }) => toolCallId), waiting?.loopId, more]).toEqual([[asked.toolCallId], asked.loopId, []])
+    await client.post('/stop')
+    const [end] = await told(client.sessionId, 'end')
+    expect([end?.status, end?.loopId]).toEqual(['aborted', asked.loopId])
+  })
+}
+
+const year = 365 * 86_400_000
+
+/** Prompts that are said later. */
+export function scheduleTests({ it, expect }: TestRunner, clientOf: (kind: string) => EndpointClient): void {
+  it('says a prompt when it is due, once, with nobody there', async () => {
+    const client = clientOf('talk')
+    const feed = await client.get('/events')
+    const added = await client.post('/schedules', { prompt: 'Good morning.', at: Date.now() })
+    expect(added.status).toBe(201)
+    const { id } = await added.json()
+    expect((await eventsUntil(feed, 'agentEnd')).at(-1)?.type).toBe('agentEnd')
+    const { session } = await client.session()
+    const said = session.loops.flatMap(({ messages }) => messages.filter(({ role }) => role === 'user').map((message) => message.id))
+    expect([said.length, said[0]?.startsWith(id)]).toEqual([1, true])
+    expect(await (await client.get('/schedules')).json()).toEqual({ schedules: [] })
+  })
+
+  it('keeps what is said later, in order, for its user alone; whoever may says it no more', async () => {
+    const client = clientOf('talk')
+    const at = Date.now() + year
+    const once = await (await client.post('/schedules', { prompt: 'Once.', at })).json()
+    const daily = await (await client.post('/schedules', { prompt: 'Daily.', everyMs: 86_400_000 })).json()
+    const list = async () => (await (await client.get('/schedules')).json()).schedules
+    expect(await list()).toEqual([daily, once])
+    expect([once.at, daily.everyMs, daily.prompt]).toEqual([at, 86_400_000, 'Daily.'])
+    const stranger = client.as('bob')
+    expect((await (await stranger.get('/schedules')).json()).schedules).toEqual([])
+    expect((await problemOf(await stranger.delete(`/schedules/${once.id}`))).status).toBe(404)
+    expect((await client.delete(`/schedules/${daily.id}`)).status).toBe(204)
+    expect((await problemOf(await client.delete(`/schedules/${daily.id}`))).code).toBe('notFound')
+    expect(await list()).toEqual([once])
+  })
+
+  it('refuses what is no schedule, and says why', async () => {
+    const client = clientOf('talk')
+    const bodies = [{ prompt: 'No time.' }, { prompt: ' ', at: 1 }, { prompt: 'Soon.', at: 'soon' }, { prompt: 'Often.', everyMs: 1000 }]
+    for (const body of [...bodies, { prompt: 'Never.', at: Date.now() + 100 * year }]) {
+      expect((await problemOf(await client.post('/schedules', body))).code).toBe('invalidBody')
+    }
+    for (let at = 0; at < 50; at++) expect((await client.post('/schedules', { prompt: `${at}`, at: Date.now() + year })).status).toBe(201)
+    expect((await problemOf(await client.post('/schedules', { prompt: 'One more.', at: Date.now() + year }))).code).toBe('tooManySchedules')
+  })
+}

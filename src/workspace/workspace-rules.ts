@@ -1,0 +1,78 @@
+import { errorText, ToolError, WorkspaceError } from '../contract/errors.ts'
+
+/** Names that are devices on Windows, in any case and with any extension. */
+const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?:\.|$)/i
+
+/**
+ * Brings a path into its one form: relative to the root, forward slashes, without `.`, `..`, empty or trailing segments. The root is `.`.
+ *
+ * **Contract**
+ * - Purely textual; links are the workspace's business.
+ * - Throws `WorkspaceError` `outside`, naming the path, for a path that is absolute, climbs above the root, or would mean something else on
+ *   another platform: NUL, backslash, colon (drive letters, alternate streams), device names, segments ending in a dot or a space.
+ *
+ * Source: docs/concepts/workspace-and-built-in-tools.md
+ */
+export function resolvePath(path: string): string {
+  if (path.startsWith('/')) throw outside(path, 'is absolute')
+  const segments: string[] = []
+  for (const segment of path.split('/')) {
+    if (segment === '' || segment === '.') continue
+    if (segment !== '..') {
+      checkSegment(path, segment)
+      segments.push(segment)
+    } else if (segments.pop() === undefined) {
+      throw outside(path, 'leaves the workspace')
+    }
+  }
+  return segments.length === 0 ? '.' : segments.join('/')
+}
+
+/** The path of `name` inside the directory `directory`, which is in resolved form. */
+export function joinPath(directory: string, name: string): string {
+  return directory === '.' ? name : `${directory}/${name}`
+}
+
+function checkSegment(path: string, segment: string): void {
+  if (segment.includes('\0')) throw outside(path, 'contains a NUL character')
+  if (segment.includes('\\')) throw outside(path, 'contains a backslash; separate segments with "/"')
+  if (segment.includes(':')) throw outside(path, 'contains a colon')
+  if (deviceName.test(segment)) throw outside(path, `names the device "${segment}"`)
+  if (segment.endsWith('.') || segment.endsWith(' ')) throw outside(path, 'has a segment ending in a dot or a space')
+}
+
+function outside(path: string, reason: string): WorkspaceError {
+  return new WorkspaceError('outside', `The path ${JSON.stringify(path)} ${reason}. Use a path relative to the workspace root.`)
+}
+
+/** The last part of a path in a workspace. */
+export function nameOfPath(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+export function notFound(path: string): WorkspaceError {
+  return new WorkspaceError('notFound', `There is no ${JSON.stringify(path)} in the workspace.`)
+}
+
+/** `reason` says what `path` is: `is a directory`. */
+export function wrongKind(path: string, reason: string): WorkspaceError {
+  return new WorkspaceError('wrongKind', `${JSON.stringify(path)} ${reason}.`)
+}
+
+/** What is there is not what the writer has read; `state` says what it is. */
+export function changed(path: string, state: string): WorkspaceError {
+  return new WorkspaceError('conflict', `${JSON.stringify(path)} ${state}; nothing was written. Read it again, then retry.`)
+}
+
+export function rootStays(): WorkspaceError {
+  return new WorkspaceError('outside', 'The workspace root itself cannot be removed. Remove what is in it.')
+}
+
+/**
+ * The error a file tool fails with when the workspace refused: `{what}: {reason}`, code `notFound` for a missing file. Errors that are not
+ * the workspace's own, aborts among them, are returned as they are.
+ */
+export function accessError(what: string, error: unknown): unknown {
+  if (!(error instanceof WorkspaceError)) return error
+  return new ToolError(error.code === 'notFound' ? 'notFound' : 'failed', `${what}: ${errorText(error)}`, { cause: error })
+}
