@@ -14,7 +14,7 @@ export const card = (page: Page): Locator => page.getByTestId('tool-card').last(
 
 export async function pick(page: Page, scenario: string): Promise<void> {
   // What is shown until the agent is there moves when it comes, under a click that is on its way.
-  await expect(page.locator('.app[aria-busy="true"]')).toHaveCount(0)
+  await expect(page.locator('.app:not([aria-busy="true"])')).toHaveCount(1)
   await page.getByRole('button', { name: scenario, exact: true }).click()
 }
 
