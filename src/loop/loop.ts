@@ -12,8 +12,7 @@ import { type ChargedAnswer, callModel } from './model/model-call.ts'
 import { guardAnswer, isRefused, repairs } from './turn/answer-guard.ts'
 import { prepareTurn } from './turn/prepare-turn.ts'
 import { type PausedTurn, resumeTurn } from './turn/resume-turn.ts'
-import { closeTurn, failUnlessStopped, messageUnasked, openTurn, type TurnOutcome } from './turn/turn.ts'
-import { warnOfAnswer, warnOfUncountedCost } from './turn/turn-warnings.ts'
+import { closeTurn, failUnlessStopped, messageUnasked, openTurn, type TurnOutcome, warnOfAnswer, warnOfUncountedCost } from './turn/turn.ts'
 
 /** How the turns of a loop begin. */
 export interface TurnsStart {

@@ -3,7 +3,6 @@ import { ProblemError } from '../access/problem.ts'
 import { KeptByKey } from './commands/queued-inputs.ts'
 import type { RevocableStore } from './hand-over.ts'
 import type { LiveSessionHost, Place } from './live-session-host.ts'
-import type { OneByOne } from './one-by-one.ts'
 import type { RecordedSession } from './read/recorded-session.ts'
 import type { SessionAgent } from './session-agent.ts'
 
@@ -86,5 +85,17 @@ export class RunStarts {
       await back()
       throw error
     }
+  }
+}
+
+/** Does things one after the other, in the order in which they are asked for. */
+export class OneByOne {
+  #last: Promise<unknown> = Promise.resolve()
+
+  /** What `act` gives, once everything before it is done, however that ended. */
+  do<Value>(act: () => Promise<Value>): Promise<Value> {
+    const done = this.#last.then(act)
+    this.#last = done.catch(() => undefined)
+    return done
   }
 }

@@ -1,11 +1,19 @@
+import type { Context, Env, Hono } from 'hono'
 import type { ClientSettings } from '../../../src/client/index.ts'
 import type { Agent, AgentTool } from '../../../src/index.ts'
 import { serverSchema } from '../../../src/internal.ts'
 import type { CallerRequest, CallerTool } from '../../../src/ui/openai/index.ts'
+import type { Caller } from '../access/authorize.ts'
+import { readOwnBody } from '../access/body.ts'
+import { type Problem, problemResponse } from '../access/problem.ts'
+import { askedOf } from '../live/commands/client-ask.ts'
 import { answerUnattended } from '../live/commands/unattended.ts'
 import { RunEvents } from '../live/desk/run-events.ts'
 import { refuseCaller } from '../openai/openai-error.ts'
+import { promptKeys, promptOf } from '../routes/prompt-body.ts'
+import type { SessionRouteOptions } from '../routes/route-options.ts'
 import type { RunSource } from '../stream/event-source.ts'
+import { eventStream } from '../stream/run-stream.ts'
 
 /** A run whose conversation came with the request. */
 export interface StatelessRun {
@@ -94,3 +102,31 @@ function withInstructions({ settings: { systemPrompt } }: Agent, instructions: s
     systemPrompt: typeof systemPrompt === 'function' ? async (turn) => joined(await systemPrompt(turn)) : joined(systemPrompt ?? ''),
   }
 }
+
+/** What the route has to know of its app. */
+interface OneShotOptions<E extends Env> extends SessionRouteOptions {
+  access: (c: Context<E>) => Promise<Caller>
+  agent: MakeAgent<E>
+}
+
+/**
+ * `POST /runs` with `{ "prompt": "…", "metadata": … }`: one run of an agent that is made for it.
+ *
+ * **Contract**: a client that goes away aborts the run, because nobody could come back to it. So does an event that cannot be written as JSON.
+ */
+export function addOneShotRuns<E extends Env>(app: Hono<E>, { access, agent, ...options }: OneShotOptions<E>): void {
+  app.post('/runs', async (c) => {
+    const caller = await access(c)
+    // Of the request as it came: it tells when the client goes.
+    const { signal } = c.req.raw
+    const { messages, ask } = promptOf(await readOwnBody(c, options.body, promptKeys), options.clientSettings)
+    options.streams.assertRoom(caller)
+    const made = await agent(c, caller)
+    if ('detail' in made) return problemResponse(made)
+    const run = made.prompt(messages, { signal, ...askedOf(ask, made, 'ofApplication') })
+    return eventStream(new RunEvents(run), { ...options, caller }, { onCancel: (reason) => run.abort(reason) })
+  })
+}
+
+/** Makes the agent that answers one request and is then forgotten. A problem is answered as it is. */
+export type MakeAgent<E extends Env = Env> = (c: Context<E>, caller: Caller) => Agent | Problem | Promise<Agent | Problem>

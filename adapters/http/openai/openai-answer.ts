@@ -15,10 +15,9 @@ import {
 } from '../../../src/ui/openai/index.ts'
 import type { Caller } from '../access/authorize.ts'
 import type { RunSource } from '../stream/event-source.ts'
-import { chatFrames, type FrameWriter, type IsSeen, responseFrames, wholeFrames } from '../stream/frame-writer.ts'
+import { chatFrames, type FrameWriter, type IsSeen, responseFrames, untilResolved, wholeFrames } from '../stream/frame-writer.ts'
 import { RunFrames } from '../stream/run-frames.ts'
 import { eventStream, type RunStreamOptions } from '../stream/run-stream.ts'
-import { untilResolved } from '../stream/until-resolved.ts'
 import { failureResponse } from './openai-error.ts'
 
 /** The run that a request is answered with. */

@@ -4,8 +4,8 @@ import type { SessionPage, SessionSummary } from '../../../src/session/index.ts'
 import { type Authorize, callerOf } from '../access/authorize.ts'
 import { refuse } from '../access/problem.ts'
 import type { LiveSessions, SessionRoutes } from '../live/live-sessions.ts'
-import { pageAsked, refuseCursor } from '../routes/page-query.ts'
-import { requestWithin, restOf } from '../routes/request-within.ts'
+import { pageAsked, refuseCursor } from '../routes/history-routes.ts'
+import { requestWithin, restOf } from '../routes/sessions.ts'
 
 /** A session of somebody, as an operator sees it in a list. */
 export interface OperatorSession extends Omit<SessionSummary, 'owner'> {

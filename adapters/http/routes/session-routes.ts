@@ -15,8 +15,7 @@ import { addAgUiRoutes } from './protocols/ag-ui-routes.ts'
 import { addChatRoutes } from './protocols/chat-routes.ts'
 import { addOpenAiRoutes } from './protocols/openai-routes.ts'
 import { checkedRoutes, type RouteOptions, type SessionApp, type SessionContext, type SessionRouteOptions } from './route-options.ts'
-import { addScheduleRoutes } from './schedule-routes.ts'
-import { addStateRoutes } from './state-routes.ts'
+import { addScheduleRoutes, addStateRoutes } from './state-routes.ts'
 
 /**
  * The routes of live sessions, the same on every host. Whoever comes here may: who it is was asked before.

@@ -4,8 +4,7 @@ import type { Caller } from '../access/authorize.ts'
 import { type BodyLimits, readLastMessages, readSharedText } from '../access/body.ts'
 import { refuse } from '../access/problem.ts'
 import type { LiveSessions, SessionRoutes } from '../live/live-sessions.ts'
-import { pageAsked, refuseCursor } from './page-query.ts'
-import { requestWithin, restOf } from './request-within.ts'
+import { pageAsked, refuseCursor } from './history-routes.ts'
 
 /** What the routes have to know of their app. */
 interface SessionsOptions<E extends Env> {
@@ -53,4 +52,24 @@ function idIn(text: string, name: string): string {
   const id = fieldIn(parsedJson(text), name)
   if (typeof id !== 'string') refuse(400, 'invalidBody', `The body must be JSON with ${name}, which names the conversation.`)
   return id
+}
+
+/** What stands behind the id, as it was sent: an id of a call may have a slash in it, and the routes of the session decode it themselves. */
+export function restOf(c: Context): string {
+  const depth = c.req.routePath.split('/').lastIndexOf(':id')
+  return `/${new URL(c.req.url).pathname
+    .split('/')
+    .slice(depth + 1)
+    .join('/')}`
+}
+
+/** The request as the routes of a session see it: what leads there is gone from its path. */
+export async function requestWithin(request: Request, path: string): Promise<Request> {
+  const url = new URL(request.url)
+  url.pathname = path
+  if (request.body !== undefined) return new Request(url, request)
+  // Firefox has no stream of a body that it could take along.
+  const { method, headers, signal } = request
+  const hasBody = method !== 'GET' && method !== 'HEAD'
+  return new Request(url, { method, headers, signal, ...(hasBody && { body: await request.arrayBuffer() }) })
 }

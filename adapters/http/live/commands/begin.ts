@@ -1,8 +1,8 @@
 import { type Agent, AgentBusyError, type AgentRun, type MessageInput } from '../../../../src/index.ts'
 import { refuse } from '../../access/problem.ts'
 import type { AboutRun, BeginCommands, DeskCommand } from '../desk/desk-command.ts'
+import { runOf } from '../desk/run-events.ts'
 import type { LiveSession } from '../live-session.ts'
-import { runOf } from '../run-of.ts'
 import { askedOf } from './client-ask.ts'
 import { answerUnattended } from './unattended.ts'
 

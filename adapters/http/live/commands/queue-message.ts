@@ -1,12 +1,12 @@
-import type { AgentRun } from '../../../../src/index.ts'
-import { refuse, soonMs } from '../../access/problem.ts'
+import { AgentBusyError, type AgentRun, userMessage } from '../../../../src/index.ts'
+import { leaving, ProblemError, refuse, soonMs } from '../../access/problem.ts'
 import type { DeskAnswers, DeskCommand } from '../desk/desk-command.ts'
 import type { LiveSession } from '../live-session.ts'
 import { withKey } from './begin.ts'
 import type { QueuedInput } from './queued-inputs.ts'
 
 /** What `add` hands to the run that is on, if any; once for each `key`. */
-export async function queueOnce(
+async function queueOnce(
   live: LiveSession,
   key: string | undefined,
   add: (run: AgentRun | undefined) => QueuedInput,
@@ -30,4 +30,20 @@ export async function queueMessage(live: LiveSession, command: DeskCommand<'stee
   const { message, status } = receipt
   if (status === 'returned') refuse(409, 'notRunning', 'The run has just ended. Send it to …/runs.')
   return { loopId, messageId: message.id, status }
+}
+
+/** Says something to a session once for each `key`, with nobody there: as a prompt, or to the run that is on. */
+export async function sayIn(live: LiveSession, text: string, key: string): Promise<void> {
+  const message = { ...userMessage(text), id: key }
+  try {
+    await live.starts.once(key, (agent) => agent.prompt(message))
+  } catch (error) {
+    if (!AgentBusyError.isInstance(error)) throw error
+    const { receipt } = await queueOnce(live, key, (run) => {
+      // It has ended just now.
+      if (run === undefined) throw new ProblemError(leaving)
+      return { kind: 'followUp', loopId: run.loopId, receipt: run.followUp(message) }
+    })
+    await receipt.stored
+  }
 }

@@ -10,6 +10,9 @@ import { schedule, schedulesOf } from '../commands/schedule.ts'
 import { settle } from '../commands/settle.ts'
 import type { LiveSession } from '../live-session.ts'
 import type { AboutRun, DeskAnswers, DeskCommand, DeskCommands, DeskCommandType } from './desk-command.ts'
+import { LiveReads } from './live-reads.ts'
+import { followedEvents, runEvents } from './run-events.ts'
+import type { SessionDesk } from './session-desk.ts'
 
 /** What does each command, where its session is. */
 const ways: { readonly [Type in DeskCommandType]: (live: LiveSession, command: DeskCommand<Type>) => Promise<DeskAnswers[Type]> } = {
@@ -61,7 +64,7 @@ const ways: { readonly [Type in DeskCommandType]: (live: LiveSession, command: D
 }
 
 /** Does what a command asks of a session. */
-export function carryOut<Type extends DeskCommandType>(live: LiveSession, command: DeskCommand<Type>): Promise<DeskAnswers[Type]> {
+function carryOut<Type extends DeskCommandType>(live: LiveSession, command: DeskCommand<Type>): Promise<DeskAnswers[Type]> {
   return ways[command.type](live, command)
 }
 
@@ -73,4 +76,17 @@ async function answerInput(live: LiveSession, { inputId, answer }: DeskCommands[
   }
   run.answer(inputId, answer)
   return about(run)
+}
+
+/** The desk of a session that lives in this process: what its host gives to routes. */
+export function sessionDesk(live: LiveSession): SessionDesk {
+  const { sessionId, caller } = live
+  return {
+    sessionId,
+    caller,
+    command: (command) => carryOut(live, command),
+    events: (place, media = 'bytes') => runEvents(live, place, media),
+    follow: (place, media = 'bytes') => followedEvents(live, place, media),
+    read: new LiveReads(live),
+  }
 }

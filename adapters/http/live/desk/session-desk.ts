@@ -4,8 +4,7 @@ import type { SavedState } from '../../../../src/shared-state/index.ts'
 import type { Caller } from '../../access/authorize.ts'
 import type { ScheduledPrompt } from '../../schedules/schedule-store.ts'
 import type { EventSource, MediaForm, RunPlace, RunSource } from '../../stream/event-source.ts'
-import type { History, PageQuery } from '../read/history-page.ts'
-import type { LoopPage } from '../read/loop-page.ts'
+import type { History, LoopPage, PageQuery } from '../read/history-page.ts'
 import type { DeskAnswers, DeskCommand, DeskCommandType } from './desk-command.ts'
 
 /**

@@ -15,9 +15,8 @@ import type { SavedState } from '../../../../src/shared-state/index.ts'
 import { ProblemError, unknownLoop } from '../../access/problem.ts'
 import { maxAttempts } from '../live-session-host.ts'
 import { continuationOf, type UnfinishedRun, unfinishedRun } from '../unfinished-run.ts'
-import { type History, type HistoryPage, historyIn, type PageQuery, readPage } from './history-page.ts'
+import { type History, type HistoryPage, historyIn, type LoopPage, type PageQuery, readLoops, readPage } from './history-page.ts'
 import { endsOf } from './log-end.ts'
-import { type LoopPage, readLoops } from './loop-page.ts'
 
 /** Records that are read first to find something near the end of a log. */
 const recordsReadFirst = 64

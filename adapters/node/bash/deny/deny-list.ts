@@ -1,5 +1,4 @@
-import { useOfWords } from './data-commands.ts'
-import { type DeniedCommand, deniedCommand, isProgram, matches } from './denied-command.ts'
+import { type DeniedCommand, deniedCommand, isProgram, matches, useOfWords } from './denied-command.ts'
 import { readShell, type ShellText } from './shell-reader.ts'
 import { laterText, type ShellWord } from './shell-word.ts'
 
