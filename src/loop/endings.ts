@@ -119,9 +119,9 @@ function answerRefused(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding
   return isRefused(outcome) ? refusedEnding(loop, outcome) : undefined
 }
 
-/** A condition of `stopWhen`, after a turn that would be followed by another. */
+/** A condition of `stopWhen`, after a turn that may be followed by another. */
 function conditionMet(loop: LoopState, outcome: TurnOutcome): Promise<RunEnding | undefined> | undefined {
-  const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting || goesOnBeside(loop)
+  const wouldGoOn = outcome.results.length > 0 || loop.inputs.isWaiting || goesOnBeside(loop) || loop.plugins?.mayGoOn === true
   if (loop.config.stopWhen === undefined || !wouldGoOn || isRefused(outcome)) return undefined
   return metCondition(loop, outcome).then((endedBy) => (endedBy === undefined ? stopped(loop) : { status: 'completed', endedBy }))
 }

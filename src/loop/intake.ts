@@ -87,6 +87,8 @@ export class InputGate {
   /** Callbacks that may make a message of an extension. */
   readonly #showsExtensions: boolean
   #prompt: MessageSupplier | undefined
+  /** What a plugin said last. */
+  #said: MessageSupplier | undefined
   #prompted: readonly AgentMessage[] = []
   readonly #refused: AgentMessage[] = []
   readonly #filters: readonly InputFilter[]
@@ -140,7 +142,8 @@ export class InputGate {
 
   /** What a plugin says when the model has nothing more to do, as the input of the next turn. */
   more(words: AgentMessage): TurnInput {
-    return { supplier: promptSupplier([words]) }
+    this.#said = promptSupplier([words])
+    return { supplier: this.#said }
   }
 
   /** Calls `told` when something is queued; returns how to stop. What a supplier queues that cannot tell is found at the next look. */
@@ -276,7 +279,8 @@ export class InputGate {
       if (verdict.type === 'warn') warnings.push(`[Warning: ${verdict.warning}]`)
       if (verdict.type !== 'reject') continue
       supplier.giveBack?.(looked.originals)
-      this.#refused.push(...looked.originals)
+      // No caller has said what a plugin says.
+      if (supplier !== this.#said) this.#refused.push(...looked.originals)
       loop.events.emit({ type: 'inputRejected', reason: verdict.reason })
       return { status: 'rejected', rejection: verdict.reason }
     }

@@ -9,10 +9,10 @@ export const piiFilter = definePlugin({
   begin() {
     const held = new Map<string, string>()
     return {
-      delta({ messageId, contentIndex, text, isLast }) {
+      delta({ messageId, contentIndex, text, isLast, isCut }) {
         const block = `${messageId} ${contentIndex}`
         const words = (held.get(block) ?? '') + text
-        const end = isLast ? words.length : words.search(/\S*$/)
+        const end = isLast && !isCut ? words.length : words.search(/\S*$/) // half a word of a response that was cut off is not shown
         held.set(block, words.slice(end))
         return words.slice(0, end).replace(address, '[address]')
       },

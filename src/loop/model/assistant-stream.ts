@@ -128,9 +128,7 @@ export class AssistantStream {
 
   #begin(message: LlmMessage): void {
     this.#hasBegun = true
-    // The message itself grows by the words of the model.
-    const shown = this.#words === undefined ? message : { ...message, content: [] }
-    this.#loop.events.emit({ type: 'messageStart', messageId: this.#id, message: shown })
+    this.#loop.events.emit({ type: 'messageStart', messageId: this.#id, message: this.#words === undefined ? message : wordless(message) })
   }
 
   #close(entry: AssistantEntry): AssistantEntry {
@@ -180,6 +178,13 @@ export class AssistantStream {
       timestamp: now(),
     })
   }
+}
+
+/** The message itself grows by the words of the model. */
+function wordless(message: LlmMessage): LlmMessage {
+  if (message.role !== 'assistant') return message
+  const { refusal: _refusal, logprobs: _logprobs, ...rest } = message
+  return { ...rest, content: [] }
 }
 
 /**

@@ -1,14 +1,14 @@
 import { settleWithin } from '../../base/abort.ts'
 import { copyJson } from '../../base/json/json-value.ts'
-import { errorText, type ProviderError } from '../../contract/errors.ts'
+import { errorText, type ProviderError, ToolError } from '../../contract/errors.ts'
 import { toMessage } from '../../contract/message/history.ts'
 import { type AgentMessage, type Message, userMessage, withId } from '../../contract/message/message.ts'
 import { checkOptions } from '../../contract/shape/read.ts'
 import { aFunction, aNumberFromZero, anything, aText, isTrue, listOf, options, required, type Shape } from '../../contract/shape/shape.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
 import type { StreamRequest } from '../../types/model/provider.ts'
-import type { AgentPlugin } from '../../types/run/hooks.ts'
-import type { PluginCall, PluginDefinition, PluginStages, RequestChanges, RequestRetry } from '../../types/run/plugin.ts'
+import type { AgentPlugin, TurnHookInfo } from '../../types/run/hooks.ts'
+import type { PluginCall, PluginDefinition, PluginStages, PluginTurn, RequestChanges, RequestRetry } from '../../types/run/plugin.ts'
 import type { RunEnding } from '../../types/run/run.ts'
 import { toToolResult } from '../calls/tool-result.ts'
 import { HookRunner, hookFailed } from '../hooks.ts'
@@ -48,9 +48,14 @@ interface Joined {
   notes: PluginNotes
 }
 
-/** Begins the plugins of a loop. Throws for one that cannot. */
+/** Begins the plugins of a loop. One that cannot has failed the loop; those before it are told how it ends, and closed. */
 export function joined(plugins: readonly (AgentPlugin & Pick<PluginDefinition, 'begin'>)[], host: PluginHost): JoinedPlugins {
-  const all = plugins.map((plugin) => begun(plugin, host))
+  const all: Joined[] = []
+  try {
+    for (const plugin of plugins) all.push(begun(plugin, host))
+  } catch (error) {
+    host.fail(error)
+  }
   return new RunningPlugins(host, all)
 }
 
@@ -59,8 +64,10 @@ function begun({ name, begin }: Pick<PluginDefinition, 'name' | 'begin'>, host: 
   try {
     const stages = begin(pluginRun(host, notes)) ?? {}
     checkOptions(stages, options<PluginStages>(stageTable), `the stages of plugin ${JSON.stringify(name)}`)
-    const { beforeTurn, afterTurn } = stages
-    const own = { ...(beforeTurn && { beforeTurn }), ...(afterTurn && { afterTurn }) }
+    const own = {
+      ...(stages.beforeTurn && { beforeTurn: (turn: TurnHookInfo) => stages.beforeTurn?.(turn) }),
+      ...(stages.afterTurn && { afterTurn: (turn: PluginTurn) => stages.afterTurn?.(turn) }),
+    }
     return { name, stages, notes, hooks: new HookRunner(host, own, (stage) => nameOf(name, stage)) }
   } catch (error) {
     throw hookFailed(nameOf(name, 'begin'), error)
@@ -77,16 +84,18 @@ class RunningPlugins implements JoinedPlugins {
   readonly #words: readonly WordStage[]
   readonly responseStages: readonly AnswerGuard[]
   readonly watchesCalls: boolean
+  readonly mayGoOn: boolean
 
   constructor(host: PluginHost, plugins: readonly Joined[]) {
     this.#host = host
     this.#plugins = plugins
-    this.#words = plugins.flatMap(({ name, stages: { delta } }) => (delta === undefined ? [] : this.#closed(name, delta)))
+    this.#words = plugins.flatMap(({ name, stages }) => (stages.delta === undefined ? [] : this.#closed(name, stages)))
     this.responseStages = plugins.flatMap(({ name, stages }) => {
       const { response } = stages
       return response === undefined ? [] : { who: nameOf(name, 'response'), judge: (info) => response.call(stages, info) }
     })
     this.watchesCalls = plugins.some(({ stages }) => stages.call !== undefined)
+    this.mayGoOn = plugins.some(({ stages }) => stages.idle !== undefined)
   }
 
   async beforeTurn(): Promise<RunEnding | undefined> {
@@ -132,11 +141,11 @@ class RunningPlugins implements JoinedPlugins {
   }
 
   /** Words that cannot be judged are not shown. */
-  #closed(name: string, delta: NonNullable<PluginStages['delta']>): WordStage {
+  #closed(name: string, stages: PluginStages): WordStage {
     return (words) => {
       if (this.#host.failure !== undefined) return ''
       try {
-        const shown: unknown = delta(words)
+        const shown: unknown = stages.delta?.(words)
         if (typeof shown === 'string') return shown
         throw new TypeError(`it gave ${shown === null ? 'null' : typeof shown} instead of a text`)
       } catch (error) {
@@ -170,12 +179,25 @@ class RunningPlugins implements JoinedPlugins {
   }
 
   async #aroundOne(name: string, stages: PluginStages, call: PluginCall, run: () => Promise<ToolResult>): Promise<ToolResult> {
-    // What is detached runs no tool any more.
+    let isOver = false
+    // What is detached, or has its result, runs no tool any more.
     const whileOn = async (): Promise<ToolResult> => {
       call.signal.throwIfAborted()
+      if (isOver) throw new ToolError('cancelled', 'The call is over: run() does nothing any more. Wait for run() within the call stage.')
       return run()
     }
-    const result: unknown = await stages.call?.({ ...call, args: copyJson(call.args) }, whileOn)
+    // A stage that does not wait for it ends no process when the tool fails.
+    const started = (): Promise<ToolResult> => {
+      const running = whileOn()
+      running.catch(() => undefined)
+      return running
+    }
+    let result: unknown
+    try {
+      result = await stages.call?.({ ...call, args: copyJson(call.args) }, started)
+    } finally {
+      isOver = true
+    }
     if (typeof result === 'object' && result !== null && 'content' in result) return toToolResult(call.toolName, result, this.#host)
     throw new TypeError(`${nameOf(name, 'call')} gave no tool result. Return what run() resolves with, or { content }.`)
   }
@@ -221,6 +243,10 @@ class RunningPlugins implements JoinedPlugins {
       return settleWithin(closed, this.#host.options.signal, closeGraceMs).catch((error) => this.#log(name, 'close', error))
     })
     await Promise.all(closing)
+    for (const { name, notes } of this.#plugins) {
+      const message = `Notes of plugin ${JSON.stringify(name)} are not stored: no turn followed keep(). Call it in afterTurn, or before.`
+      if (notes.isWaiting) this.#host.warn('notesLost', { message })
+    }
   }
 
   /** What a stage decided. Fails closed: an answer that cannot be had, or that is none, ends the run. */

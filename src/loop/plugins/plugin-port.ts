@@ -49,6 +49,8 @@ export interface JoinedPlugins {
   /** What stands around `work`; the same function where no plugin has the stage. */
   around(call: PluginCall, work: () => Promise<ToolResult>): () => Promise<ToolResult>
   readonly watchesCalls: boolean
+  /** Whether a plugin is asked for more when the model has nothing more to do. */
+  readonly mayGoOn: boolean
   endTurn(turn: Pick<PluginTurn, 'message' | 'toolResults' | 'usage'>): Promise<void>
   idle(): AgentMessage | undefined
   ending(ending: RunEnding): void
@@ -60,7 +62,7 @@ export interface JoinablePlugin extends AgentPlugin {
   join(plugins: readonly AgentPlugin[], host: PluginHost): JoinedPlugins
 }
 
-/** Joins the plugins of a loop. Throws what a plugin throws that cannot begin. */
+/** Joins the plugins of a loop. A plugin that cannot begin has failed the loop. */
 export function joinPlugins(plugins: readonly AgentPlugin[] | undefined, host: PluginHost): JoinedPlugins | undefined {
   return plugins?.find(isJoinable)?.join(plugins, host)
 }

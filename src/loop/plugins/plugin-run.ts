@@ -61,6 +61,11 @@ export class PluginNotes {
     return copyJson(this.#notes)
   }
 
+  /** Whether notes wait to be written. */
+  get isWaiting(): boolean {
+    return this.#isNew
+  }
+
   keep(notes: JsonValue): void {
     checkOptions(notes, json, 'keep()')
     this.#notes = copyJson(notes)

@@ -1,4 +1,5 @@
 import type { AssistantMessage } from '../../contract/message/message.ts'
+import type { StreamDelta } from '../../contract/model/request.ts'
 import type { ResponseDelta } from '../../types/run/plugin.ts'
 import type { WordFilter } from './plugin-port.ts'
 
@@ -8,51 +9,80 @@ export type WordStage = (delta: ResponseDelta) => string
 type Words = ResponseDelta['type']
 type WordBlock = Extract<AssistantMessage['content'][number], { type: Words }>
 
+/** More may follow. */
+const on = { isLast: false, isCut: false }
+
 /** What a block has come to: the words of the model, and what is shown in their place. */
 interface Block {
-  type: Words
+  contentIndex: number
   raw: string
   shown: string
 }
+
+/** A refusal is streamed behind all blocks, and is no block of the message. */
+const refused = 'refusal'
 
 /**
  * Passes the words of one message through `stages`, in order. The message then says what was shown, and nothing that still holds the words of the model:
  * no citations and no state of the service for a block that was changed, no figures of its tokens.
  */
 export function wordFilter(stages: readonly WordStage[], messageId: string): WordFilter {
-  const blocks = new Map<number, Block>()
+  const blocks = new Map<number | typeof refused, Block>()
+
+  const blockAt = (key: number | typeof refused, contentIndex: number): Block => {
+    const block = blocks.get(key) ?? { contentIndex, raw: '', shown: '' }
+    blocks.set(key, block)
+    return block
+  }
 
   /** What is shown now that `text` has come. */
-  const pass = (contentIndex: number, type: Words, text: string, isLast: boolean): string => {
-    const block = blocks.get(contentIndex) ?? { type, raw: '', shown: '' }
-    blocks.set(contentIndex, block)
+  const pass = (block: Block, type: Words, text: string, end: Pick<ResponseDelta, 'isLast' | 'isCut'> = on): string => {
+    const { contentIndex } = block
     block.raw += text
-    const shown = stages.reduce((words, stage) => stage({ type, messageId, contentIndex, text: words, isLast }), text)
+    const shown = stages.reduce((words, stage) => stage({ type, messageId, contentIndex, text: words, ...end }), text)
     block.shown += shown
     return shown
+  }
+
+  /** The last words of a block, of which the message has `words`. What no event said is passed now; another text than was said is no news of the model. */
+  const passRest = (block: Block, type: Words, words: string, message: AssistantMessage): string =>
+    pass(block, type, words.startsWith(block.raw) ? words.slice(block.raw.length) : '', { isLast: true, isCut: isCut(message) })
+
+  const closeRefusal = (words: string, message: AssistantMessage, show: (event: StreamDelta) => void): void => {
+    const wasStreamed = blocks.has(refused)
+    const block = blockAt(refused, message.content.length)
+    const delta = passRest(block, 'text', words, message)
+    if (wasStreamed && delta !== '') show({ type: 'text', contentIndex: block.contentIndex, delta, refusal: true })
+    message.refusal = block.shown
   }
 
   return {
     take(event) {
       if (event.type !== 'text' && event.type !== 'thinking') return event
-      const delta = pass(event.contentIndex, event.type, event.delta, false)
+      const { type, contentIndex } = event
+      const key = type === 'text' && event.refusal === true ? refused : contentIndex
+      const delta = pass(blockAt(key, contentIndex), type, event.delta)
       return delta === '' ? undefined : { ...event, delta }
     },
     close(message, show) {
       message.content = message.content.map((block, contentIndex) => {
         if (block.type !== 'text' && block.type !== 'thinking') return block
-        const { raw = '', shown = '' } = blocks.get(contentIndex) ?? {}
         const words = wordsOf(block)
-        // What the message has and no event said. Another text than was said is no news of the model.
-        const rest = words.startsWith(raw) ? words.slice(raw.length) : ''
-        if (words === '' && raw === '') return block
-        const delta = pass(contentIndex, block.type, rest, true)
+        if (words === '' && !blocks.has(contentIndex)) return block
+        const passed = blockAt(contentIndex, contentIndex)
+        const delta = passRest(passed, block.type, words, message)
         if (delta !== '') show({ type: block.type, contentIndex, delta })
-        return withWords(block, shown + delta)
+        return withWords(block, passed.shown)
       })
+      if (message.refusal !== undefined) closeRefusal(message.refusal, message, show)
       if ([...blocks.values()].some(({ raw, shown }) => raw !== shown)) delete message.logprobs
     },
   }
+}
+
+/** Whether the model may have been stopped within a word. A response that it refused is whole. */
+function isCut({ stopReason, refusal }: AssistantMessage): boolean {
+  return stopReason !== 'stop' && stopReason !== 'toolUse' && (stopReason !== 'guardRail' || refusal === undefined)
 }
 
 function wordsOf(block: WordBlock): string {

@@ -19,7 +19,10 @@ export interface PluginRun {
   readonly signal: AbortSignal
   /** A copy of what it kept last in this session, in this run or an earlier one. */
   readonly notes: JsonValue | undefined
-  /** Keeps `notes` in place of those before. They go into the session at the end of the turn, as an extension record that no model sees. */
+  /**
+   * Keeps `notes` in place of those before. They go into the session at the end of the turn, as an extension record that no model sees. Notes that no turn
+   * follows, as those of `ending`, are lost and logged as `notesLost`.
+   */
   keep(notes: JsonValue): void
   /** Asks a model, charged to the run. Rejects when the call fails, a limit of the run is reached or the run is stopped. */
   ask(prompt: string, options?: PluginQuestion): Promise<string>
@@ -61,6 +64,8 @@ export interface ResponseDelta {
   text: string
   /** Nothing follows in this block: what was held back is to be given now. */
   isLast: boolean
+  /** With `isLast`: the response was cut off, by an abort, a failure or a limit. What was held back may be half a word. */
+  isCut: boolean
 }
 
 /** A request that failed and would end the turn. */
@@ -123,7 +128,7 @@ export interface PluginStages {
   /** Says whether a request that failed is sent again: at most three times a turn. Not asked about an abort. */
   // biome-ignore lint/suspicious/noConfusingVoidType: a stage that returns nothing is the common case, also an async one
   requestFailed?(failed: FailedRequest): RequestRetry | undefined | void | Promise<RequestRetry | undefined | void>
-  /** Runs around a tool. `run` calls it, or the next plugin; what is returned is the result of the call. */
+  /** Runs around a tool. `run` calls it, or the next plugin, and rejects once the stage has returned. What is returned is the result of the call. */
   call?(call: PluginCall, run: () => Promise<ToolResult>): ToolResult | Promise<ToolResult>
   afterTurn?(turn: PluginTurn): HookDone
   /** Gives words that the model is to answer before the run may end. Synchronous: nothing that is queued meanwhile is lost. */
@@ -141,7 +146,7 @@ export interface PluginDefinition {
   name: string
   /** Default `agent`. */
   covers?: 'agent' | 'tree'
-  /** Called when a run begins; what it makes belongs to that run. An error ends the run. */
+  /** Called when a run begins; what it makes belongs to that run. An error ends the run. Synchronous: a promise is an error. */
   // biome-ignore lint/suspicious/noConfusingVoidType: a plugin that stays out of a run returns nothing
   begin(run: PluginRun): PluginStages | undefined | void
 }
