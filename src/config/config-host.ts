@@ -3,6 +3,7 @@ import { aFlag, aFunction, anything, either, options as optionsOf, recordOf, typ
 import type { McpCallTimeouts, McpToolSet } from '../mcp/index.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Model } from '../types/model/model.ts'
+import type { AgentPlugin } from '../types/run/hooks.ts'
 import type { HookScripts, LoopHooks } from '../types/run/turn.ts'
 import type { SessionStore } from '../types/session/session-store.ts'
 import type { SkillSet } from '../types/tool/skills.ts'
@@ -40,11 +41,11 @@ export type McpServerConfig = { name: string; include?: readonly string[] } & Mc
   )
 
 /**
- * Something that a file may not do on its own word: run a script or a server, read or work outside of the workspace, fetch from hosts that it names, or send
+ * Something that a file may not do on its own word: run a script, a server or a plugin, read or work outside of the workspace, fetch from hosts that it names, or send
  * what is said and read, and what it took from the environment, to an address that is no known service.
  */
 export interface TrustRequest {
-  kind: 'script' | 'server' | 'file' | 'workspace' | 'endpoint' | 'media' | 'variable'
+  kind: 'script' | 'server' | 'plugin' | 'file' | 'workspace' | 'endpoint' | 'media' | 'variable'
   /** Where the file says it, such as `callbacks.before_turn`. */
   field: string
   /** The command with its variables, the path, the address, or the variables, as written in the file: whole, with whatever characters it has. */
@@ -72,6 +73,11 @@ export interface ConfigHost {
   trust?: boolean | ((request: TrustRequest) => boolean | Promise<boolean>)
   /** Makes hooks of scripts, whose paths are relative to where the agent works. */
   scriptHooks?(scripts: HookScripts, place: AgentPlace): LoopHooks
+  /**
+   * Loads the module of `[agent] plugins`, and gives its plugins. `path` is as the file says it, its variables filled in. Called only with trust. What it
+   * rejects with is told with the place in the file.
+   */
+  loadPlugin?(path: string): Promise<readonly AgentPlugin[]>
   /** Connects to a server, and gives its tools. What it returns is closed with the agent that got it. */
   connectMcp?(server: McpServerConfig): Promise<McpToolSet>
   /** Reads a `file:` outside of the workspace; called only with trust. */
@@ -94,6 +100,7 @@ export const configHost: Shape = optionsOf<ConfigHost>({
   skills: aSkillSet,
   trust: either(aFlag, aFunction),
   scriptHooks: aFunction,
+  loadPlugin: aFunction,
   connectMcp: aFunction,
   readFile: aFunction,
   models: recordOf(aModel),

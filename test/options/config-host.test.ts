@@ -20,6 +20,7 @@ const sample = {
   skills: await loadSkills(workspace, []),
   trust: true,
   scriptHooks: () => ({}),
+  loadPlugin: async () => [],
   connectMcp: () => Promise.reject(new Error('no server')),
   readFile: async () => '',
   models: { mine: scripted([]) },

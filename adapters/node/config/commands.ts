@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs'
-import { basename, delimiter, isAbsolute, resolve } from 'node:path'
+import { homedir } from 'node:os'
+import { basename, delimiter, isAbsolute, join, resolve } from 'node:path'
 import { isWithin } from '../policy/programs.ts'
 import { scriptName } from '../script-hooks/script-file.ts'
 import { CodeFiles } from './code-files.ts'
@@ -50,6 +51,19 @@ export async function codeOfScript(given: string, cwd: string): Promise<CodeFile
   return files
 }
 
+/** The code of a plugin: its module, and what that imports by a literal relative path. */
+export async function codeOfPlugin(path: string): Promise<CodeFiles> {
+  const files = new CodeFiles()
+  await files.addRun(path)
+  if (/\.[jt]s$/.test(path)) await files.addTypeOf(path)
+  return files
+}
+
+/** As {@link unknownOfServer}, for a plugin. */
+export function unknownOfPlugin(written: string, files: CodeFiles): string | undefined {
+  return plain.test(written) ? files.unknown : `${JSON.stringify(written)} is no plain word`
+}
+
 /**
  * Why nobody can know all that a server loads; undefined for `node` with one script in a file, whose imports all the way down are literal and either
  * relative or `node:`. `written` is the command as the file says it, before variables are filled in.
@@ -74,6 +88,11 @@ export function unknownOfScript(written: string, files: CodeFiles): string | und
   const isModule = interpreter === 'node' && /\.[cm]?js$/.test(path)
   const isShell = interpreter !== 'node' && interpreter !== 'python3' && /\.(?:sh|bash)$/.test(path)
   return isModule || isShell ? files.unknown : `${path} is no script of a shell or for Node, by its name`
+}
+
+/** The directory, or file, of a path of an agent file. */
+export function absolute(root: string, path: string): string {
+  return resolve(root, path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path)
 }
 
 /** The real path, or the path itself where there is nothing. */

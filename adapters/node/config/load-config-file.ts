@@ -2,7 +2,8 @@ import { extname, resolve } from 'node:path'
 import { type ConfigFormat, type ConfigHost, type ParsedConfig, parseConfig } from '../../../src/config/index.ts'
 import { ConfigError } from '../../../src/index.ts'
 import { aText, checkOptions, ownOf } from '../../../src/internal.ts'
-import { absolute, hostOfNode, type NodeHostOptions, nodeHostOptions, textOfFile } from './node-host.ts'
+import { absolute } from './commands.ts'
+import { hostOfNode, type NodeHostOptions, nodeHostOptions, textOfFile } from './node-host.ts'
 import { assertScripts, takeSnapshot } from './snapshot.ts'
 
 /** How a file is read, and what of its host is not taken from Node. Source: docs/concepts/configuration.md */
@@ -17,9 +18,9 @@ export interface LoadedConfig extends ParsedConfig {
    * works in and of all code that it would run, as it was when it was read. Undefined where nobody can know what that is: ask each time.
    */
   fingerprint(): Promise<string | undefined>
-  /** Why trust cannot be remembered: a line for each script and server of which nobody can know what it loads. */
+  /** Why trust cannot be remembered: a line for each script, server and plugin of which nobody can know what it loads. */
   notRemembered: readonly string[]
-  /** Throws `ConfigError` for a script of `[callbacks]` that cannot run: call it before you ask a person for trust. */
+  /** Throws `ConfigError` for a script of `[callbacks]` or a plugin that cannot run: call it before you ask a person for trust. */
   checkScripts(): void
   /** For `agentFromConfig(loaded.config, loaded.host)`. */
   host: ConfigHost
@@ -29,12 +30,12 @@ const formats: Readonly<Record<string, ConfigFormat>> = { '.toml': 'toml', '.jso
 
 /**
  * Reads an agent file, its format by its extension, and gives a host that fills its needs from this machine: the environment, the six tools in
- * directories, MCP servers over stdio and HTTP, scripts as hooks.
+ * directories, MCP servers over stdio and HTTP, scripts as hooks, modules with plugins.
  *
  * **Contract**
- * - Reads the file, and the code that its scripts and servers name. Code that has changed since is not run: agents are not made then (`ConfigError`
+ * - Reads the file, and the code that its scripts, servers and plugins name. Code that has changed since is not run: agents are not made then (`ConfigError`
  *   `untrusted`), and a server is not started again. The host does its work in `agentFromConfig`, and what needs trust only with `trust`.
- * - Paths of the file are relative to `root`, by default the directory of this process. A link within it that leads out is refused.
+ * - Paths of the file are relative to `root`, by default the directory of this process; those of plugins are relative to its own folder. A link within it that leads out is refused.
  * - Rejects with `ConfigError` `io` for a file that cannot be read, `invalidOption` for another extension than `.toml`, `.json`, `.yaml`, `.yml`, and as
  *   `parseConfig`. Where the file keeps conversations, give `sessions`.
  *
@@ -67,7 +68,7 @@ export async function loadConfigFile(path: string, options: LoadConfigOptions = 
   const snapshot = await takeSnapshot(file)
   const { notRemembered, fingerprint } = snapshot
   const checkScripts = (): void => assertScripts(file)
-  const host = hostOfNode(options, snapshot)
+  const host = hostOfNode(options, file.path, snapshot)
   return {
     ...{ config, document, format, path: resolve(path), notRemembered, checkScripts, host },
     get warnings() {

@@ -1,7 +1,6 @@
 import { constants, realpathSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ConfigHost, McpServerConfig, ToolPlace } from '../../../src/config/index.ts'
 import { type AgentTool, ConfigError, type Logger } from '../../../src/index.ts'
@@ -27,7 +26,8 @@ import { checkedScriptHooks } from '../script-hooks/script-hooks.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 import { nodeWorkspace } from '../workspace/node-workspace.ts'
 import { digestOf } from './code-files.ts'
-import { codeOfServer } from './commands.ts'
+import { absolute, codeOfServer } from './commands.ts'
+import { loadPlugins } from './plugin-modules.ts'
 import { allowsOutside, type CodeSnapshot } from './snapshot.ts'
 
 /** Bytes of an agent file, or of a prompt in a file of its own: none that a person wrote has so many. */
@@ -81,30 +81,27 @@ export const nodeHostOptions: Shape = optionsOf<NodeHostOptions>({
   skills: anything,
   trust: either(aFlag, aFunction),
   scriptHooks: anything,
+  loadPlugin: anything,
   connectMcp: anything,
   models: anything,
   createModel: anything,
   logger: anything,
 })
 
-/** What this machine gives an agent file. */
-export function hostOfNode(options: NodeHostOptions, snapshot: CodeSnapshot): ConfigHost {
+/** What this machine gives the agent file at `path`. */
+export function hostOfNode(options: NodeHostOptions, path: string, snapshot: CodeSnapshot): ConfigHost {
   const { root: given = '.', nodeTools: settings = {}, tools = [], onElicit, ...others } = options
   const root = resolve(given)
   return {
     env: process.env,
     connectMcp: (server) => connect(server, root, snapshot, { ...others, ...(onElicit !== undefined && { onElicit }) }),
     scriptHooks: (scripts, { path }) => hooksAt(directoryAt(root, path), scripts, snapshot),
+    loadPlugin: (plugin) => loadPlugins(plugin, dirname(path), snapshot.check),
     ...others,
     workspace: (path) => workspaceAt(root, path, settings),
     tools: (place) => toolsAt(root, place, settings, tools),
     readFile: (path) => textOfFile(absolute(root, path)),
   }
-}
-
-/** The directory, or file, of a path of the file. */
-export function absolute(root: string, path: string): string {
-  return resolve(root, path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : path)
 }
 
 /** The directory of a path, which trust was asked for where it says that it lies outside. A link says nothing. */

@@ -41,7 +41,7 @@ export function loadsOfModule(text: string): ScriptLoads {
 
 function isKnown(specifier: string): boolean {
   if (specifier.startsWith('node:')) return !loading.has(specifier)
-  return /^\.\.?\/[\w@+./-]+\.(?:[cm]?js|json)$/.test(specifier)
+  return /^\.\.?\/[\w@+./-]+\.(?:[cm]?[jt]s|json)$/.test(specifier)
 }
 
 /** Commands of a shell that run no other file. */

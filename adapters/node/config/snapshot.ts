@@ -1,9 +1,21 @@
 import { createHash } from 'node:crypto'
+import { dirname } from 'node:path'
 import { type AgentConfig, type McpServerSection, substituteEnv, trustRequests } from '../../../src/config/index.ts'
 import { ConfigError } from '../../../src/index.ts'
 import { openScript } from '../script-hooks/script-file.ts'
 import { type CodeFiles, noFile } from './code-files.ts'
-import { type Command, codeOfScript, codeOfServer, realPath, unknownOfScript, unknownOfServer } from './commands.ts'
+import {
+  absolute,
+  type Command,
+  codeOfPlugin,
+  codeOfScript,
+  codeOfServer,
+  realPath,
+  unknownOfPlugin,
+  unknownOfScript,
+  unknownOfServer,
+} from './commands.ts'
+import { pluginModule } from './plugin-modules.ts'
 
 /** An agent file as it was read, and what this machine makes of its paths. */
 export interface ReadFile {
@@ -21,7 +33,7 @@ export interface ReadFile {
 export interface CodeSnapshot {
   /** SHA-256, hexadecimal, of what a yes is remembered by; undefined where a yes cannot be. */
   fingerprint: string | undefined
-  /** Why not: a line for each script and server. */
+  /** Why not: a line for each script, server and plugin. */
   notRemembered: readonly string[]
   /** Throws `ConfigError` `untrusted` for the first of these that is not as it was, or was not there. */
   check(digests: Iterable<readonly [path: string, digest: string]>): void
@@ -32,9 +44,10 @@ export function allowsOutside(scripts: Readonly<Record<string, unknown>>): boole
   return Object.values(scripts).some((script) => typeof script === 'string' && /(^|\s)(\/|[a-z]:)|\.\./i.test(script))
 }
 
-/** Throws `ConfigError` for a script of `[callbacks]` that can be used in no directory of the file: nobody is to be asked about one. */
+/** Throws `ConfigError` for a script of `[callbacks]` that can be used in no directory of the file, and for a plugin that is no module: nobody is to be asked about one. */
 export function assertScripts(file: ReadFile): void {
   const filled = filledIn(file.config, file.env)
+  for (const plugin of filled.agent?.plugins ?? []) pluginModule(plugin, dirname(file.path))
   const callbacks = filled.callbacks ?? {}
   const places = placesOf(filled).map((path) => realPath(file.directoryOf(path)))
   const allowOutside = allowsOutside(callbacks)
@@ -63,12 +76,12 @@ export async function takeSnapshot(file: ReadFile): Promise<CodeSnapshot> {
     for (const [path, digest] of digests) all.set(path, digest)
   }
   const requests = trustRequests(file.config)
-  if (requests.some(({ kind }) => kind === 'script' || kind === 'server')) {
-    for await (const { field, files, unknown } of programsOf(file)) {
-      add(files)
-      if (unknown !== undefined) notRemembered.push(`${field}: ${unknown}`)
-    }
+  const note = ({ field, files, unknown }: Program): void => {
+    add(files)
+    if (unknown !== undefined) notRemembered.push(`${field}: ${unknown}`)
   }
+  if (requests.some(({ kind }) => kind === 'script' || kind === 'server')) for await (const program of programsOf(file)) note(program)
+  for await (const plugin of pluginsOf(file)) note(plugin)
   const hash = createHash('sha256').update(file.text)
   if (requests.length > 0) hash.update(`\0${realPath(file.root)}`)
   // Where all is known, all that is loaded is there: what is not may become data.
@@ -90,8 +103,24 @@ function changed(path: string, file: string, digest: string): ConfigError {
   )
 }
 
+/** Something of the file that runs code. */
+interface Program {
+  field: string
+  files: CodeFiles
+  unknown: string | undefined
+}
+
+/** Each plugin. */
+async function* pluginsOf(file: ReadFile): AsyncGenerator<Program> {
+  const filled = filledIn(file.config, file.env).agent?.plugins
+  for (const [at, given] of (file.config.agent?.plugins ?? []).entries()) {
+    const files = await codeOfPlugin(absolute(dirname(file.path), filled?.[at] ?? given))
+    yield { field: `agent.plugins[${at}]`, files, unknown: unknownOfPlugin(given, files) }
+  }
+}
+
 /** Each script and server, at each directory that agents of the file work in. */
-async function* programsOf(file: ReadFile): AsyncGenerator<{ field: string; files: CodeFiles; unknown: string | undefined }> {
+async function* programsOf(file: ReadFile): AsyncGenerator<Program> {
   const { config, root } = file
   const filled = filledIn(config, file.env)
   const real = realPath(root)

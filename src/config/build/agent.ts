@@ -7,7 +7,7 @@ import { invalidField, needs } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
 import type { ToolsSection } from '../schema/sections.ts'
 import { type Build, placeOfAgent } from './build.ts'
-import { hooksOf } from './hooks.ts'
+import { hooksOf, pluginsOf } from './hooks.ts'
 import { contextConfigOf, executionOptions, toolExecutionOf } from './limits.ts'
 import { modelFor, priorityOf } from './model/model.ts'
 import { systemPromptOf } from './prompt.ts'
@@ -23,6 +23,7 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
   const place = await placeOfSource(build, source)
   const session = sessionStoreOf(build)
   const hooks = hooksOf(build, place)
+  const plugins = await pluginsOf(build)
   const { provider, path } = source
   const priority = priorityOf({ value: source.priority, path }) ?? 'person'
   const model = await modelFor(build, { provider, priority, path: [...path, 'provider'] })
@@ -37,6 +38,7 @@ export async function agentOf(build: Build, source: AgentSource): Promise<Agent>
     contextConfig: contextConfigOf(build, said(source.layers, 'compaction'), model),
     ...(place.workspace !== undefined && { workspace: place.workspace }),
     ...(hooks !== undefined && { hooks }),
+    ...(plugins !== undefined && { plugins }),
     ...(session !== undefined && { session }),
     ...(skills !== undefined && { skills }),
     ...(choices !== undefined && { choices }),

@@ -1,9 +1,10 @@
-import type { ConfigError } from '../../contract/errors.ts'
+import { ConfigError, errorText } from '../../contract/errors.ts'
+import type { AgentPlugin } from '../../types/run/hooks.ts'
 import type { HookScripts, LoopHooks, ScriptableHook } from '../../types/run/turn.ts'
 import { fieldError, fieldOf, invalidField, needs } from '../config-error.ts'
 import type { AgentPlace } from '../config-host.ts'
 import type { AgentConfig, CallbacksSection } from '../schema/sections.ts'
-import type { Build } from './build.ts'
+import { type Build, shared } from './build.ts'
 
 const hookOf: { readonly [Name in Exclude<keyof CallbacksSection, 'before_task' | 'after_task'>]: ScriptableHook } = {
   before_loop: 'beforeLoop',
@@ -55,4 +56,23 @@ function refuseFunctions({ callbacks, hooks }: AgentConfig): void {
 
 function onlyInCode(path: readonly string[], how: string): ConfigError {
   return fieldError('unsupported', path, `${fieldOf(path)} cannot be said in a file: ${how}. Leave it out.`)
+}
+
+/** The plugins of `[agent] plugins`, in the order of the file. All agents of a configuration share them. Rejects with `ConfigError` that has the `field`. */
+export async function pluginsOf(build: Build): Promise<readonly AgentPlugin[] | undefined> {
+  const { plugins = [] } = build.config.agent ?? {}
+  if (plugins.length === 0) return undefined
+  return shared(build.made, 'plugins', async () => (await Promise.all(plugins.map((path, at) => loaded(build, path, at)))).flat())
+}
+
+async function loaded({ host }: Build, plugin: string, at: number): Promise<readonly AgentPlugin[]> {
+  const path = ['agent', 'plugins', at]
+  if (host.loadPlugin === undefined)
+    throw needs(path, 'names a module with plugins', 'loadPlugin, as loadConfigFile of phi-core/adapters/node/config does')
+  try {
+    return await host.loadPlugin(plugin)
+  } catch (error) {
+    const code = ConfigError.isInstance(error) ? error.code : 'invalidField'
+    throw fieldError(code, path, `${fieldOf(path)}: ${errorText(error)}`, error)
+  }
 }

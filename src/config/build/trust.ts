@@ -49,6 +49,7 @@ export async function askForTrust(config: AgentConfig, { trust = false }: Config
 const whatFor: Record<TrustRequest['kind'], string> = {
   script: 'run a script',
   server: 'start a program',
+  plugin: 'run the code of a plugin in this program',
   file: 'read a file outside of the workspace',
   workspace: 'work outside of the directory it was given',
   media: 'fetch pictures and files from there, which may be in a private network,',
@@ -93,7 +94,10 @@ function programRequests(config: AgentConfig): TrustRequest[] {
       what: String(what),
     }),
   )
-  return [...servers, ...scripts]
+  const plugins = (config.agent?.plugins ?? []).map(
+    (what, at): TrustRequest => ({ kind: 'plugin', field: fieldOf(['agent', 'plugins', at]), what }),
+  )
+  return [...plugins, ...servers, ...scripts]
 }
 
 /** Variables decide what a program does as much as arguments do: they stand before it, all of them, by their names and with their values. */

@@ -67,6 +67,12 @@ export interface AgentInstanceSection extends FieldsOf<typeof agentInstance> {}
 const agent = {
   system_prompt: text(`${promptForms} Wins over profiles.`),
   workspace: text('The directory of agents that say no other.', { fallback: '`default_workspace`' }),
+  plugins: texts(
+    'Paths of modules, relative to the folder of this file, whose plugins join the runs of every agent. They are code: this needs trust.',
+    {
+      fallback: 'none',
+    },
+  ),
   profile: table<ProfileSection & { instances?: ProfileInstanceSection[] }>(
     {
       ...profile,

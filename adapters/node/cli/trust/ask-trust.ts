@@ -7,6 +7,7 @@ import { isYes } from '../questions/call-question.ts'
 const words: Readonly<Record<TrustRequest['kind'], string>> = {
   script: 'run the script',
   server: 'start the server',
+  plugin: 'run the plugin',
   file: 'read',
   workspace: 'work in',
   endpoint: 'send what is said and read to',
@@ -46,7 +47,7 @@ export async function askTrust(path: string, requests: readonly TrustRequest[], 
 
 /** Says at the end of the list, where it is still seen, how much is agreed to, and how much of it runs programs. */
 function summaryOf(requests: readonly TrustRequest[]): string {
-  const dangerous = requests.filter(({ kind }) => kind === 'script' || kind === 'server').length
+  const dangerous = requests.filter(({ kind }) => kind === 'script' || kind === 'server' || kind === 'plugin').length
   const all = `${requests.length} ${requests.length === 1 ? 'entry' : 'entries'} in all`
   if (dangerous === 0) return `${all}, none of which runs a program.`
   return `${all}, ${dangerous} of them dangerous: ${dangerous === 1 ? 'it runs a program' : 'they run programs'} with all your rights.`

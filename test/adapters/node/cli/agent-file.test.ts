@@ -41,6 +41,25 @@ describe('phi --config', () => {
     expect((await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })).code).toBe(2)
   })
 
+  it('loads the plugins that the file names, once it is trusted', async () => {
+    const { cwd, env, text } = await project()
+    writeFileSync(join(cwd, 'agent.toml'), text.replace('[agent]', '[agent]\nplugins = ["./plugins/shout.mjs"]'))
+    mkdirSync(join(cwd, 'plugins'))
+    writeFileSync(
+      join(cwd, 'plugins/shout.mjs'),
+      `console.error('loaded')
+export default ({ definePlugin }) => definePlugin({ name: 'shout', begin: () => ({ delta: ({ text }) => text.toUpperCase() }) })`,
+    )
+    const refused = await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).not.toContain('loaded')
+    const trusted = await piped(['--config', 'agent.toml', '--trust', '-p', 'hi'], { cwd, env })
+    expect(trusted.stdout, trusted.stderr).toBe('FROM THE FILE.\n')
+    writeFileSync(join(cwd, 'agent.toml'), text.replace('[agent]', '[agent]\nplugins = ["./none.mjs"]'))
+    const missing = await piped(['--config', 'agent.toml', '-p', 'hi'], { cwd, env })
+    expect(missing.stderr).toContain('The plugin "./none.mjs" cannot be loaded: there is no file')
+  })
+
   it('shows what a sub-agent does in the background, and what it came to', async () => {
     const more = '[[sub_agents.instances]]\nname = "reader"\ndescription = "Reads."\nbackground = true\n'
     const { cwd, env } = await project(more, (request) => {

@@ -1,0 +1,114 @@
+import { realpathSync } from 'node:fs'
+import { extname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ConfigError } from '../../../src/index.ts'
+import { errorText } from '../../../src/internal.ts'
+import type { AgentPlugin } from '../../../src/plugins.ts'
+import { isWithin } from '../policy/programs.ts'
+import { absolute, codeOfPlugin } from './commands.ts'
+
+const modules = /^\.[cm]?[jt]s$/
+const write = 'Write: export default definePlugin({ name, begin }), or a function that returns such a plugin.'
+
+/** Throws for code that nobody was shown. */
+type CheckDigests = (digests: Iterable<readonly [path: string, digest: string]>) => void
+
+/** A module of `[agent] plugins`: where it lies, by the folder of its agent file. */
+export interface PluginModule {
+  /** As the agent file says it. */
+  given: string
+  /** Absolute. */
+  path: string
+}
+
+/**
+ * The module that `given` means. Throws `ConfigError`: `io` for one that is not there, `invalidOption` for one that is none by its name, `untrusted` for a link
+ * that leads out of `folder`. A path that says that it leads out may: trust is asked for what it says.
+ */
+export function pluginModule(given: string, folder: string): PluginModule {
+  const path = absolute(folder, given)
+  if (!modules.test(extname(path)))
+    throw new ConfigError('invalidOption', `${shown(given)} is no module by its name. It must end in .js, .mjs, .cjs, .ts, .mts or .cts.`)
+  let real: string
+  try {
+    real = realpathSync(path)
+  } catch (error) {
+    throw new ConfigError('io', `${shown(given)} cannot be loaded: there is no file ${path}. Paths are relative to the agent file.`, {
+      cause: error,
+    })
+  }
+  if (isWithin(folder, path) && !isWithin(realpathSync(folder), real))
+    throw new ConfigError(
+      'untrusted',
+      `${shown(given)} is a link that leads out of ${folder}. Name the file itself, so that it can be trusted.`,
+    )
+  return { given, path }
+}
+
+/**
+ * Loads the plugins of a module: its default export, or each of its exports where it has none. An export is a plugin, or a function that is called with
+ * `{ definePlugin }` and returns one. `check` throws for code that is not as it was when the agent file was read. Rejects with `ConfigError` as
+ * {@link pluginModule}, and `invalidOption` for what cannot be loaded or is no plugin.
+ */
+export async function loadPlugins(given: string, folder: string, check: CheckDigests): Promise<AgentPlugin[]> {
+  const module = pluginModule(given, folder)
+  const { digests } = await codeOfPlugin(module.path)
+  check(digests)
+  const exported = Object.entries(await imported(module, digests.get(module.path) ?? ''))
+  const own = exported.find(([name]) => name === 'default')
+  const chosen = own === undefined ? exported : [own]
+  if (chosen.length === 0) throw new ConfigError('invalidOption', `${shown(given)} exports nothing. ${write}`)
+  const plugins: AgentPlugin[] = []
+  for (const [name, value] of chosen) plugins.push(await pluginOf(given, name, value))
+  return plugins
+}
+
+/** A file that was changed is another module: what was loaded before is kept by its address. */
+async function imported({ given, path }: PluginModule, digest: string): Promise<object> {
+  const address = pathToFileURL(resolve(path))
+  address.searchParams.set('digest', digest.slice(-16))
+  try {
+    return await import(address.href)
+  } catch (error) {
+    const advice = isUnknownKind(error) ? ' This Node runs no TypeScript: use JavaScript, or Node 22.18 or later.' : ''
+    throw new ConfigError('invalidOption', `${shown(given)} cannot be loaded: ${errorText(error).replace(/[.!?]?$/, '.')}${advice}`, {
+      cause: error,
+    })
+  }
+}
+
+function isUnknownKind(error: unknown): boolean {
+  return Object(error).code === 'ERR_UNKNOWN_FILE_EXTENSION'
+}
+
+async function pluginOf(given: string, name: string, value: unknown): Promise<AgentPlugin> {
+  const where = `${shown(given)}: the export ${JSON.stringify(name)}`
+  const isMaker = isFunction(value)
+  const made: unknown = isMaker ? await madeBy(value, where) : value
+  if (isPlugin(made)) return made
+  const what = made === null ? 'null' : `a value of type ${typeof made}`
+  throw new ConfigError('invalidOption', `${where} ${isMaker ? 'returned' : 'is'} ${what}, no plugin. ${write}`)
+}
+
+async function madeBy(make: (...given: unknown[]) => unknown, where: string): Promise<unknown> {
+  const { definePlugin } = await import('../../../src/plugins.ts')
+  try {
+    return await make({ definePlugin })
+  } catch (error) {
+    throw new ConfigError('invalidOption', `${where} made no plugin: ${errorText(error)}`, { cause: error })
+  }
+}
+
+function isFunction(value: unknown): value is (...given: unknown[]) => unknown {
+  return typeof value === 'function'
+}
+
+/** Also one that another copy of this package made. */
+function isPlugin(value: unknown): value is AgentPlugin {
+  const { name, begin, join }: { name?: unknown; begin?: unknown; join?: unknown } = Object(value)
+  return typeof name === 'string' && typeof begin === 'function' && typeof join === 'function'
+}
+
+function shown(given: string): string {
+  return `The plugin ${JSON.stringify(given)}`
+}
