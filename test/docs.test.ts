@@ -120,7 +120,7 @@ it('every example is run by a test', () => {
     for (const { specifier } of importsOf(code)) reached.add(resolveImport(path, specifier ?? ''))
     // Examples that another runtime, or a browser, runs are named, not imported.
     if (/^(?:test|e2e)\//.test(path))
-      for (const [named] of code.matchAll(/(?<=['/])examples\/[\w./[\]-]+\.(?:tsx?|js)\b/g)) reached.add(named)
+      for (const [named] of code.matchAll(/(?<=['/])examples\/[\w./[\]-]+\.(?:tsx?|m?js)\b/g)) reached.add(named)
   }
   // Vite reads the configuration of the folder that a test has it serve.
   for (const path of tests)

@@ -41,8 +41,8 @@ export type McpServerConfig = { name: string; include?: readonly string[] } & Mc
   )
 
 /**
- * Something that a file may not do on its own word: run a script, a server or a plugin, read or work outside of the workspace, fetch from hosts that it names, or send
- * what is said and read, and what it took from the environment, to an address that is no known service.
+ * Something that a file may not do on its own word. It may run a script, a server or a plugin, read or work outside of the workspace, or fetch from hosts that
+ * it names. It may also send what is said and read, or values of the environment, to an address that is no known service.
  */
 export interface TrustRequest {
   kind: 'script' | 'server' | 'plugin' | 'file' | 'workspace' | 'endpoint' | 'media' | 'variable'

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TrustRequest } from 'phi-core/config'
+import { loadConfigFile } from 'phi-core/adapters/node/config'
+import { agentFromConfig, type TrustRequest } from 'phi-core/config'
+import { scripted } from 'phi-core/providers/scripted'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadedAgent } from '../../examples/recipes/agents/load-agent-file.ts'
 
@@ -52,5 +54,21 @@ describe('an agent file', () => {
     expect((await loadedAgent(file, answering(true))).settings.systemPrompt).toBe('You are trusted.')
     const wanted = ['the account of the key in the file', prompt]
     expect(asked.map((requests) => requests.map(({ what }) => what))).toEqual([wanted, wanted])
+  })
+
+  it('loads a plugin that it names by path', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'phi-example-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    cpSync('examples/agent-file/plugins/polite.mjs', join(folder, 'plugins/polite.mjs'))
+    writeFileSync(
+      join(folder, 'agent.toml'),
+      '[provider]\nmodel = "m"\n[agent]\nsystem_prompt = "Help."\nplugins = ["./plugins/polite.mjs"]\n',
+    )
+    const model = scripted([{ text: 'ok' }])
+    const loaded = await loadConfigFile(join(folder, 'agent.toml'), { trust: true, createModel: () => model })
+    const agent = await agentFromConfig(loaded.config, loaded.host)
+    expect(await agent.prompt('hi').text()).toBe('ok')
+    expect(model.provider.requests[0]?.systemPrompt).toBe('Help.\nBe polite.')
+    expect(loaded.notRemembered).toEqual([])
   })
 })

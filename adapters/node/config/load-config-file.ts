@@ -29,8 +29,8 @@ export interface LoadedConfig extends ParsedConfig {
 const formats: Readonly<Record<string, ConfigFormat>> = { '.toml': 'toml', '.json': 'json', '.yaml': 'yaml', '.yml': 'yaml' }
 
 /**
- * Reads an agent file, its format by its extension, and gives a host that fills its needs from this machine: the environment, the six tools in
- * directories, MCP servers over stdio and HTTP, scripts as hooks, modules with plugins.
+ * Reads an agent file, its format by its extension, and gives a host that fills its needs from this machine. The host has the environment, the six tools in
+ * directories, MCP servers over stdio and HTTP, scripts as hooks and modules with plugins.
  *
  * **Contract**
  * - Reads the file, and the code that its scripts, servers and plugins name. Code that has changed since is not run: agents are not made then (`ConfigError`
