@@ -258,10 +258,10 @@ export class SubAgentTool implements AgentTool {
   }
 }
 
-/** Those of the caller first. One that both have begins once, for the sub-agent. */
+/** Those of the caller first: what covers the tree is not taken out by another plugin of the same name. */
 function pluginsOf(above: LoopConfig['plugins'] = [], own: LoopConfig['plugins'] = []): Pick<LoopConfig, 'plugins'> {
-  const names = new Set(own.map(({ name }) => name))
-  const all = [...above.filter(({ name }) => !names.has(name)), ...own]
+  const names = new Set(above.map(({ name }) => name))
+  const all = [...above, ...own.filter(({ name }) => !names.has(name))]
   return all.length === 0 ? {} : { plugins: all }
 }
 
