@@ -65,7 +65,7 @@ onPostgres('a session that goes from one process to another while both live', (d
     const two = make(tenant)
     let isGiven = false
     const one = make(tenant, {
-      leaseMs: 1000,
+      leaseMs: 10_000,
       mayAnswer: () => answer.opened,
       after: async (statement) => {
         if (isGiven || !/DELETE FROM phi\.leases|UPDATE phi\.leases SET process_id = ''/.test(statement)) return

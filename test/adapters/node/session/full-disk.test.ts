@@ -55,6 +55,7 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('a dis
       const open = () => resumeAgent(store, 's', { model: model(), create: true, logger: false })
       const acknowledged: string[] = []
       let failure: { code: string; message: string } | undefined
+      let ended = ''
       try {
         const agent = await open()
         for (let at = 0; failure === undefined && at < 20; at++) {
@@ -62,11 +63,12 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('a dis
           const { status, error, messages } = await agent.prompt([said]).result
           if (status === 'completed') acknowledged.push(...ids(messages))
           else failure = error?.cause
+          ended = JSON.stringify([at, status, error])
         }
       } catch (error) {
         failure = error as typeof failure // a SessionError, as is looked at below
       }
-      expect(failure, `${pages} pages`).toMatchObject({ code: 'quota', message: expect.stringContaining('free some space') })
+      expect(failure, `${pages} pages, ${ended}`).toMatchObject({ code: 'quota', message: expect.stringContaining('free some space') })
       const known = (await store.tail('s').catch(() => ({ records: [] }))).records.length
       truncateSync(join(disk, 'filler'))
       const agent = await open()
