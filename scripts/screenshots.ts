@@ -81,7 +81,7 @@ async function asWebp(page: Page, png: Buffer): Promise<Buffer> {
     await image.decode()
     const canvas = Object.assign(document.createElement('canvas'), { width: image.width, height: image.height })
     canvas.getContext('2d')?.drawImage(image, 0, 0)
-    return canvas.toDataURL('image/webp', 0.92)
+    return canvas.toDataURL('image/webp', 0.72)
   }, png.toString('base64'))
   return Buffer.from(data.slice(data.indexOf(',') + 1), 'base64')
 }

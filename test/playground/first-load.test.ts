@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 /** A little above what was measured. Whoever goes over it imports something early that the first picture, or the first answer, does not need. */
-const limits = { opening: { bytes: 24_000, files: 3 }, start: { bytes: 122_000, files: 2 } }
+const limits = { opening: { bytes: 24_000, files: 3 }, start: { bytes: 124_000, files: 2 } }
 
 const folder = mkdtempSync(join(tmpdir(), 'phi-playground-'))
 
