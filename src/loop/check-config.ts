@@ -83,7 +83,7 @@ export function checkToolNames(tools: readonly AgentTool[]): void {
 /** Throws `ConfigError` `invalidOption` for two plugins of one name: their notes would be one. */
 export function checkPluginNames(plugins: LoopConfig['plugins'] = []): void {
   const twice = plugins.find(({ name }, at) => plugins.findIndex((other) => other.name === name) !== at)
-  if (twice !== undefined) throw new ConfigError('invalidOption', `Two plugins are called "${twice.name}"; their names must be unique.`)
+  if (twice !== undefined) throw new ConfigError('invalidOption', `Two plugins are called "${twice.name}".`)
 }
 
 const { maxTurns: _ofOneLoop, maxSameRefusals: _asWell, ...shared } = limitFields
