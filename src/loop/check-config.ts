@@ -71,19 +71,21 @@ export const toolList: Shape = withInstead(listOf(aTool), foreignTools)
 
 /** Throws `ConfigError` `invalidTool` for two tools of one name. */
 export function checkToolNames(tools: readonly AgentTool[]): void {
-  const seen = new Set<string>()
   // Tools may come with the same companions, which may also be named.
   const companions = new Set(tools.flatMap((tool) => tool.companions ?? []).filter((tool) => !tools.includes(tool)))
-  for (const { name } of [...tools, ...companions]) {
-    if (seen.has(name)) throw new ConfigError('invalidTool', `Two tools are called "${name}"; tool names must be unique.`)
-    seen.add(name)
-  }
+  const twice = twiceNamed([...tools, ...companions])
+  if (twice !== undefined) throw new ConfigError('invalidTool', `Two tools are called "${twice}"; tool names must be unique.`)
+}
+
+function twiceNamed(list: readonly { name: string }[]): string | undefined {
+  const seen = new Set<string>()
+  return list.find(({ name }) => seen.size === seen.add(name).size)?.name
 }
 
 /** Throws `ConfigError` `invalidOption` for two plugins of one name: their notes would be one. */
 export function checkPluginNames(plugins: LoopConfig['plugins'] = []): void {
-  const twice = plugins.find(({ name }, at) => plugins.findIndex((other) => other.name === name) !== at)
-  if (twice !== undefined) throw new ConfigError('invalidOption', `Two plugins are called "${twice.name}".`)
+  const twice = twiceNamed(plugins)
+  if (twice !== undefined) throw new ConfigError('invalidOption', `Two plugins are called "${twice}"; plugin names must be unique.`)
 }
 
 const { maxTurns: _ofOneLoop, maxSameRefusals: _asWell, ...shared } = limitFields

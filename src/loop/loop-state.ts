@@ -77,9 +77,9 @@ export class LoopState {
   endedBy: EndedBy | undefined
   /** How often an answer was asked for again because it did not fit. */
   repairs = 0
-  /** Answers that a hook or a plugin has refused, and what is said of the last. */
+  /** Answers that a hook or a plugin has refused, and who has refused the last. */
   refusedAnswers = 0
-  refusal = ''
+  refusedBy = ''
   /** Whether the model has called a tool. */
   hasCalled = false
   usage: Usage = emptyUsage()

@@ -54,7 +54,7 @@ function refuse(
   withhold(message, { verdict: 'refused', ...(reason !== undefined && { reason }), wasShown })
   loop.refusedAnswers += 1
   const { retry }: { retry?: unknown } = Object(verdict)
-  loop.refusal = `${who} refused the answer${reason === undefined ? '.' : `: ${reason}`}`
+  loop.refusedBy = who
   if (retry === false) loop.refusedAnswers = mostRepeats + 1
 }
 
@@ -86,7 +86,7 @@ export function isRefused({ message }: { message: AssistantEntry }): boolean {
 export async function refusedEnding(loop: LoopState, { message }: { message: AssistantEntry }): Promise<RunEnding | undefined> {
   const reason = message.guarded?.reason
   const why = reason === undefined ? '.' : `: ${reason}`
-  if (loop.refusedAnswers > mostRepeats) return { status: 'rejected', rejection: loop.refusal }
+  if (loop.refusedAnswers > mostRepeats) return { status: 'rejected', rejection: `${loop.refusedBy} refused the answer${why}` }
   await addNotice(loop, withId(userMessage(`[Your answer was not shown${why === '.' ? '' : why}. Answer again.]`)))
   return undefined
 }
