@@ -104,9 +104,11 @@ describe('an answer that is not what was asked for', () => {
 })
 
 describe('a tool that does not work', () => {
+  /** No other test calls one of this name: the console is told once per process. */
+  const name = 'add_in_silence'
   const parameters = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] }
-  const calling = (a: number | string) => scripted([{ toolCalls: [{ name: 'add', arguments: { a } }] }, { text: 'Done.' }])
-  const toolThat = (execute: () => string | Promise<string>) => defineTool({ name: 'add', description: 'Adds.', parameters, execute })
+  const calling = (a: number | string) => scripted([{ toolCalls: [{ name, arguments: { a } }] }, { text: 'Done.' }])
+  const toolThat = (execute: () => string | Promise<string>) => defineTool({ name, description: 'Adds.', parameters, execute })
   const broken = () => {
     throw new Error(`Base ${++reasons} is down`)
   }
@@ -116,7 +118,9 @@ describe('a tool that does not work', () => {
     ['rejects', async () => broken()],
   ])('is told on the console when it %s, by name and with the reason', async (_, execute) => {
     expect(await new Agent({ model: calling(1), tools: [toolThat(execute)] }).prompt('x').text()).toBe('Done.')
-    expect(lines()).toEqual([expect.stringMatching(/^phi-core: toolFailed\. Tool "add" threw: Base \d+ is down\. The model was told/)])
+    expect(lines()).toEqual([
+      expect.stringMatching(/^phi-core: toolFailed\. Tool "add_in_silence" threw: Base \d+ is down\. The model was told/),
+    ])
   })
 
   it('is told when a model calls it with arguments that do not fit', async () => {
@@ -124,7 +128,7 @@ describe('a tool that does not work', () => {
     expect(await new Agent({ model: calling('one'), tools: [tool] }).prompt('x').text()).toBe('Done.')
     expect(lines()).toEqual([
       expect.stringMatching(
-        /^phi-core: callRefused\. The model called "add" with invalid arguments: a: expected number, got string\. It was told/,
+        /^phi-core: callRefused\. The model called "add_in_silence" with invalid arguments: a: expected number, got string\. It was told/,
       ),
     ])
   })
