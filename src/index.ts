@@ -1,7 +1,7 @@
 // What a first program needs, and no more. A new export here becomes public API: named exports only, each with its contract in TSDoc.
 export { Agent } from './agent/agent.ts'
 export type { AgentOptions, PromptOptions } from './agent/agent-options.ts'
-export type { EffectiveSettings } from './agent/effective-settings.ts'
+export type { EffectiveSettings } from './agent/agent-settings.ts'
 export { type ParseOutputOptions, parseOutput } from './agent/parse-output.ts'
 export { type ResumeOptions, resumeAgent } from './agent/resume-agent.ts'
 export {
@@ -52,8 +52,7 @@ export { memorySessionStore } from './session/log/memory-store.ts'
 export { defineTool } from './tools/define-tool.ts'
 export { type FileOptions, fileContent, imageContent, type MediaOptions } from './tools/media-content.ts'
 export type { Logger } from './types/logger.ts'
-export type { Model } from './types/model/model.ts'
-export { type ApiKey, type CredentialProvider, staticCredential } from './types/model/model.ts'
+export { type ApiKey, type CredentialProvider, type Model, staticCredential } from './types/model/model.ts'
 export type { InputAnswer } from './types/run/question.ts'
 export {
   type AgentRun,

@@ -25,10 +25,10 @@ import {
   type NewSessionOptions,
   type PromptOptions,
 } from './agent-options.ts'
+import { type EffectiveSettings, effectiveSettings, noteGiven, withOwnTools } from './agent-settings.ts'
 import { beginRun, continuationStart, promptStart, type RunStart, sendStart } from './begin-run.ts'
 import { extraTools } from './choices.ts'
 import { Conversation, settingsOf, snapshotCopy } from './conversation.ts'
-import { type EffectiveSettings, effectiveSettings, noteGiven, withOwnTools } from './effective-settings.ts'
 import { MessageQueue } from './message-queue.ts'
 import type { RunHandle } from './run-handle.ts'
 

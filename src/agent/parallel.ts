@@ -12,7 +12,7 @@ import type { EvaluationStrategy } from '../loop/parallel/strategies.ts'
 import type { Model } from '../types/model/model.ts'
 import type { Agent } from './agent.ts'
 import { toLoopConfig } from './agent-options.ts'
-import { givenSettings } from './effective-settings.ts'
+import { givenSettings } from './agent-settings.ts'
 
 /** Who answers, and who chooses. */
 export interface ParallelModels extends Pick<ParallelOptions, 'limits'> {

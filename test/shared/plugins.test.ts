@@ -47,6 +47,32 @@ describe('plugins', () => {
     expect(grammarFaults(events)).toEqual([])
   })
 
+  it('hold over HTTP, and in a sub-agent that has its own', async () => {
+    let runs = 0
+    const look = tool('look_up', () => {
+      runs += 1
+      return 'a city'
+    })
+    const inner = scripted([lookUp, { text: secret }])
+    const helper = new SubAgentTool({
+      ...{ name: 'helper', description: 'Helps.', model: inner, tools: [look] },
+      plugins: [memory(async () => ['Bern is a city.'])],
+    })
+    const task = { toolCalls: [{ name: 'helper', arguments: { task: 'Look it up.' } }] }
+    const model = scripted([lookUp, task, { text: secret }], { chunkSize: 3 })
+    const agent = new Agent({
+      model,
+      tools: [look, helper],
+      plugins: [memory(async () => ['Ann asks.']), toolCache(['look_up']), piiFilter],
+    })
+    const body = await runResponse(agent.prompt('go')).text()
+    expect(runs).toBe(1)
+    expect(textOf(model.provider.requests[0]?.messages[0]?.content ?? [])).toBe('What is known:\nAnn asks.')
+    expect(textOf(inner.provider.requests[0]?.messages[0]?.content ?? [])).toBe('What is known:\nBern is a city.')
+    expect(body).toContain('[address]')
+    expect(body).not.toContain('@')
+  })
+
   it('a filter of words holds over HTTP', async () => {
     const model = scripted([{ text: secret }], { chunkSize: 3 })
     const agent = new Agent({ model, plugins: [piiFilter] })

@@ -2,7 +2,7 @@ import { ConfigError } from '../../contract/errors.ts'
 import { definedFields } from '../../contract/json.ts'
 import { settingsIn } from '../../contract/model/request-settings.ts'
 import type { Agent } from '../agent.ts'
-import { givenSettings } from '../effective-settings.ts'
+import { givenSettings } from '../agent-settings.ts'
 import { type SubAgentOptions, SubAgentTool } from './sub-agent-tool.ts'
 
 /** What a sub-agent has that its agent does not say, and what it does otherwise. */

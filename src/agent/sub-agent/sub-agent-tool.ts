@@ -20,7 +20,7 @@ import {
 } from '../../contract/shape/shape.ts'
 import { isToolName, type ToolResult } from '../../contract/tool/tool-result.ts'
 import { agentLoop } from '../../loop/agent-loop.ts'
-import { checkToolNames } from '../../loop/check-config.ts'
+import { checkPluginNames, checkToolNames } from '../../loop/check-config.ts'
 import type { AgentContext, LoopConfig } from '../../loop/loop-config.ts'
 import type { SessionStore } from '../../types/session/session-store.ts'
 import { type SkillSet, withSkills } from '../../types/tool/skills.ts'
@@ -191,6 +191,7 @@ export class SubAgentTool implements AgentTool {
     } = options
     checkSubAgent(name, tools)
     checkToolNames(tools)
+    checkPluginNames(settings.plugins)
     this.name = name
     this.label = label
     this.description = description

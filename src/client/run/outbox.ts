@@ -135,17 +135,5 @@ export async function decide(
   decision: Decision,
 ): Promise<string | undefined> {
   const body = { ...decision, ...(argumentsHash !== undefined && { argumentsHash }) }
-  let mayBeDone = false
-  const answer = await wire.insist(async () => {
-    try {
-      return await wire.ask({ method: 'POST', path: `/approvals/${encodeURIComponent(String(toolCallId))}`, body })
-    } catch (error) {
-      // The answer to the attempt before was lost: nothing waits because that was taken.
-      if (mayBeDone && codeOf(error) === 'notFound') return {}
-      mayBeDone = true
-      throw error
-    }
-  })
-  const { loopId }: { loopId?: unknown } = Object(answer)
-  return typeof loopId === 'string' ? loopId : undefined
+  return wire.decide(`/approvals/${encodeURIComponent(String(toolCallId))}`, body)
 }

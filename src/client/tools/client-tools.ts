@@ -2,7 +2,6 @@ import type { JsonObject, JsonSchema, JsonValue } from '../../contract/json.ts'
 import type { PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { ApprovalRef, ClientCallAnswer } from '../../types/run/question.ts'
 import type { ToolTypesByName } from '../../types/tool/typed-tool.ts'
-import { codeOf } from '../remote-error.ts'
 import type { Wire } from '../wire/wire.ts'
 
 /** What a page knows of a call that it runs. */
@@ -65,19 +64,7 @@ export async function answerCall(
   clientId?: string,
 ): Promise<string | undefined> {
   const body: JsonObject = { ...answer, argumentsHash, ...(clientId !== undefined && { clientId }) }
-  let mayBeDone = false
-  const answered = await wire.insist(async () => {
-    try {
-      return await wire.ask({ method: 'POST', path: pathOf(toolCallId), body })
-    } catch (error) {
-      // The answer to the attempt before was lost: nothing waits because that was taken.
-      if (mayBeDone && codeOf(error) === 'notFound') return {}
-      mayBeDone = true
-      throw error
-    }
-  })
-  const { loopId }: { loopId?: unknown } = Object(answered)
-  return typeof loopId === 'string' ? loopId : undefined
+  return wire.decide(pathOf(toolCallId), body)
 }
 
 function pathOf(toolCallId: string): string {

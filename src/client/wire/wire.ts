@@ -7,7 +7,7 @@ import { errorText } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { StoredBytes } from '../../contract/message/media.ts'
 import type { Logger } from '../../types/logger.ts'
-import { RemoteError } from '../remote-error.ts'
+import { codeOf, RemoteError } from '../remote-error.ts'
 import { type Patience, patienceOf, type RemoteSessionOptions, sendableHeaders } from '../remote-options.ts'
 import { refusalOf, unexpectedAnswer } from './answers.ts'
 import { waitForWay } from './connectivity.ts'
@@ -92,6 +92,23 @@ export class Wire {
   /** What answers `ask`, tried again as patience goes; undefined for an answer without a body. Rejects with `RemoteError`. */
   json(ask: Ask): Promise<unknown> {
     return this.insist(() => this.ask(ask))
+  }
+
+  /** Posts what decides something, until the server has said what came of it. Resolves with the loop that goes on; rejects with `RemoteError`. */
+  async decide(path: string, body: JsonObject): Promise<string | undefined> {
+    let mayBeDone = false
+    const answer = await this.insist(async () => {
+      try {
+        return await this.ask({ method: 'POST', path, body })
+      } catch (error) {
+        // The answer to the attempt before was lost: nothing waits because that was taken.
+        if (mayBeDone && codeOf(error) === 'notFound') return {}
+        mayBeDone = true
+        throw error
+      }
+    })
+    const { loopId }: { loopId?: unknown } = Object(answer)
+    return typeof loopId === 'string' ? loopId : undefined
   }
 
   /** As `json`, one attempt. */

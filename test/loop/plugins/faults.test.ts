@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { SubAgentTool } from '../../../src/agent/index.ts'
 import { Agent, ConfigError } from '../../../src/index.ts'
 import { definePlugin, type PluginDefinition, type PluginStages } from '../../../src/plugins.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
@@ -111,6 +112,7 @@ describe('definePlugin', () => {
     const model = scripted([])
     const mine = definePlugin({ name: 'mine', begin: () => undefined })
     expect(() => new Agent({ model, plugins: [mine, mine] })).toThrow(ConfigError)
+    expect(() => new SubAgentTool({ name: 'helper', description: 'Helps.', model, plugins: [mine, mine] })).toThrow(ConfigError)
     expect(() => new Agent({ model, plugins: [{ name: 'x', covers: 'agent' }] })).toThrow(/definePlugin/)
   })
 
