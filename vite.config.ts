@@ -16,8 +16,8 @@ const all = {
   /** The fixture server, started once per project; tests read its address through test/harness/env.ts. */
   ...{ globalSetup: ['test/harness/global-setup.ts'], setupFiles: ['test/harness/setup.ts'] },
   // It ends a test that hangs. No test is late: a busy machine takes many times as long, and `npm run soak` tries many times as much.
-  testTimeout: isSoak ? 3_600_000 : 120_000,
-  hookTimeout: 120_000,
+  testTimeout: isSoak ? 3_600_000 : 300_000,
+  hookTimeout: 300_000,
   // What is waited for comes late there too.
   expect: { poll: patient },
 }

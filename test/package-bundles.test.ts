@@ -107,7 +107,7 @@ let packed: Packed = { tarball: '', files: [], size: 0 }
 beforeAll(() => {
   packed = pack(temporary)
   project = installIn(temporary, packed)
-}, 120_000)
+})
 afterAll(() => rmSync(temporary, { recursive: true, force: true }))
 
 const nameOf = (subpath: string): string => (subpath === '.' ? 'index' : subpath.slice(2).replaceAll('/', '-'))

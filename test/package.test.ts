@@ -82,7 +82,7 @@ describe('the package', () => {
   beforeAll(() => {
     packed = pack(folder)
     console.log(`tarball: ${packed.files.length} files, ${(packed.size / 1000).toFixed(0)} kB`)
-  }, 120_000)
+  })
 
   it('holds what was built, neither sources nor source maps, in less than 9 MB: 2 of them are the playground', () => {
     const code = packed.files.filter((path) => path.startsWith('dist/') && path.endsWith('.js') && !path.startsWith('dist/playground/'))
@@ -187,7 +187,7 @@ describe('the package', () => {
       writeFileSync(join(project, 'agent.js'), agentProgram)
       writeFileSync(join(project, 'program.js'), program.replace('SUBPATHS', JSON.stringify(subpaths)))
       writeFileSync(join(project, 'worker.js'), worker)
-    }, 120_000)
+    })
 
     const flags = { node: [], deno: ['run', '--node-modules-dir=manual', '--no-lock', '--allow-all'], bun: ['run'] }
 

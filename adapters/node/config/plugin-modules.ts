@@ -68,7 +68,8 @@ async function imported({ given, path }: PluginModule, digest: string): Promise<
   const address = pathToFileURL(resolve(path))
   address.searchParams.set('digest', digest.slice(-16))
   try {
-    return await import(address.href)
+    // The comment is for webpack, which would look for the file while it builds and warn that it cannot.
+    return await import(/* webpackIgnore: true */ address.href)
   } catch (error) {
     const advice = isUnknownKind(error) ? ' This Node runs no TypeScript: use JavaScript, or Node 22.18 or later.' : ''
     throw new ConfigError('invalidOption', `${shown(given)} cannot be loaded: ${errorText(error).replace(/[.!?]?$/, '.')}${advice}`, {

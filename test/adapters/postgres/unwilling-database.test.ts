@@ -69,9 +69,18 @@ onPostgres('a database that takes no writes, as the old primary after a failover
 })
 
 onPostgres('a pool without a free connection', (database) => {
-  it('fails each call with io, and goes on when one is free', async () => {
-    const pool = new Pool({ connectionString: database.url, max: 1, connectionTimeoutMillis: 100 })
+  /** A pool that fails soon once all its connections are taken. To open them may take longer than that on a busy machine. */
+  const fullPool = async (max: number) => {
+    const pool = new Pool({ connectionString: database.url, max, idleTimeoutMillis: 0 })
     onTestFinished(() => pool.end())
+    const opened = await Promise.all(Array.from({ length: max }, () => pool.connect()))
+    for (const each of opened) each.release()
+    pool.options.connectionTimeoutMillis = 100
+    return pool
+  }
+
+  it('fails each call with io, and goes on when one is free', async () => {
+    const pool = await fullPool(1)
     const store = postgresSessionStore({ pool })
     const writer = await store.open('s', { agentId: 'a' })
     await writer.append([{ entry: start }])
@@ -87,8 +96,7 @@ onPostgres('a pool without a free connection', (database) => {
   })
 
   it('is answered for with 503, where the server has no place for another connection, too', async () => {
-    const pool = new Pool({ connectionString: database.url, max: 2, connectionTimeoutMillis: 100 })
-    onTestFinished(() => pool.end())
+    const pool = await fullPool(2)
     const options = { pool, tenant: 'full', leaseMs: 1000, pollMs: 20, logger: false as const }
     const sessions = postgresLiveSessions({ ...options, agent: () => ({ model: scripted(() => ({ text: 'ok' })) }) })
     onTestFinished(() => sessions.close())
