@@ -139,7 +139,7 @@ export async function startLoop(request: LoopRequest): Promise<RunResult> {
   await loop.inputs.written
   // What stands in other records, or beside each of them, is left out.
   const { runId, loopId, sessionId, text, stopReason, isEmpty, messages, returned, totalUsage, limit, ...ended } = result
-  await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.warnFailed('loopEndNotRecorded', error))
+  await loop.record({ type: 'loopEnd', ...ended })?.catch((error) => loop.log.warnFailed('loopEndNotRecorded', error))
   await loop.hooks.afterLoop(result)
   await loop.plugins?.close()
   return result
@@ -193,7 +193,7 @@ function turnsStart(loop: LoopState, { start, origin }: LoopRequest): TurnsStart
     const trigger = isBranch ? 'branch' : (loop.config.firstTurnTrigger ?? 'user')
     return { input: loop.inputs.prompt(start.messages), trigger, mustAnswer: false, ...paused }
   }
-  if (start.type === 'continuation') loop.hasCalled = hasCalled(loop.context)
+  if (start.type === 'continuation') loop.turns.hasCalled = hasCalled(loop.context)
   const mustAnswer = start.type !== 'continuation' || start.isAnswered !== true
   return { input: {}, trigger: isBranch ? 'branch' : 'continuation', mustAnswer, ...paused }
 }

@@ -1,5 +1,4 @@
 import { type LateChunk, lateChunk } from '../base/late/late-chunk.ts'
-import { compactionTrigger } from '../context/tokens/context-limits.ts'
 import type { ContextChange, ContextState } from '../contract/context/context-change.ts'
 import { JournalError, LoadError } from '../contract/errors.ts'
 import { isMedia } from '../contract/message/content.ts'
@@ -16,10 +15,11 @@ const mediaTokens: LateChunk<MediaTokens> = lateChunk('the estimate of media', (
 
 /** The view of a history of which not everything is sent, or on which a tool can go back. From then on the loop has it. */
 export async function loadView(loop: LoopState): Promise<RequestView> {
-  if (loop.view !== undefined) return loop.view
+  const { context, contextWindow } = loop
+  if (contextWindow.view !== undefined) return contextWindow.view
   const { RequestView } = chunk.loaded ?? (await chunk.load())
-  loop.view = new RequestView(loop.context, loop.contextLimits, loop.meter)
-  return loop.view
+  contextWindow.view = new RequestView(context, contextWindow)
+  return contextWindow.view
 }
 
 /** Whether a loop has to begin with a view: something was done to its history, or its messages have numbers. */
@@ -45,7 +45,7 @@ function keepCounted(loop: LoopState): Promise<unknown> | undefined {
 
 /** Makes room after the service said that the prompt is too long. Resolves with whether less is sent now; rejects as {@link compactIfDue}. */
 export async function makeRoom(loop: LoopState): Promise<boolean> {
-  if (loop.contextLimits === undefined || loop.stop.aborted) return false
+  if (loop.contextWindow.limits === undefined || loop.stop.aborted) return false
   return compacted(loop, async (view) => (await chunk.load()).compactContext(loop, view, { cause: 'overflow' }))
 }
 
@@ -74,29 +74,30 @@ export async function pruneAndRevert(loop: LoopState, changes: readonly ContextC
 
 /** Whether media have come, and nobody said yet how they count. Each message is looked at once. */
 function mediaToCount(loop: LoopState): boolean {
-  const { contextLimits, config, context } = loop
+  const { contextWindow, config, context } = loop
   const { tokenCounter } = config.contextConfig || {}
-  if (contextLimits === undefined || loop.searched === undefined || tokenCounter !== undefined) return false
+  if (contextWindow.limits === undefined || contextWindow.searched === undefined || tokenCounter !== undefined) return false
   const { messages } = context
-  for (; loop.searched < messages.length; loop.searched += 1) {
-    const message = messages[loop.searched]
+  for (; contextWindow.searched < messages.length; contextWindow.searched += 1) {
+    const message = messages[contextWindow.searched]
     if (message !== undefined && message.role !== 'extension' && message.content.some(isMedia)) return true
   }
   return false
 }
 
-async function countMedia(loop: LoopState): Promise<void> {
+async function countMedia({ contextWindow, config }: LoopState): Promise<void> {
   const { tokenCounterFor } = mediaTokens.loaded ?? (await mediaTokens.load())
-  loop.searched = undefined
-  loop.countBy(tokenCounterFor(loop.config.model.config.id))
+  contextWindow.searched = undefined
+  contextWindow.countBy(tokenCounterFor(config.model.config.id))
 }
 
 const noState: ContextState = {}
 
-function isNearlyFull({ contextLimits, meter, view, context }: LoopState): boolean {
-  if (contextLimits === undefined) return false
+function isNearlyFull({ contextWindow, context }: LoopState): boolean {
+  const { limits, meter, view, trigger } = contextWindow
+  if (limits === undefined) return false
   const { promptTokens } = view?.size() ?? meter.measure(context.messages, context.state ?? noState)
-  return promptTokens >= compactionTrigger(contextLimits)
+  return promptTokens >= trigger
 }
 
 async function compacted(loop: LoopState, compact: (view: RequestView) => Promise<boolean>): Promise<boolean> {
@@ -104,7 +105,7 @@ async function compacted(loop: LoopState, compact: (view: RequestView) => Promis
     return await compact(await loadView(loop))
   } catch (error) {
     if (error instanceof JournalError || LoadError.isInstance(error)) throw error
-    loop.warnFailed('compactionFailed', error)
+    loop.log.warnFailed('compactionFailed', error)
     return false
   }
 }

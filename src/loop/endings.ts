@@ -110,8 +110,14 @@ function stuck(loop: LoopState): Promise<RunEnding> | undefined {
   return limit && limitEnding(loop, limit)
 }
 
-function toolEnded({ endedBy }: LoopState): RunEnding | undefined {
-  return endedBy && { status: 'completed', endedBy }
+/** A tool wanted to end the run. Of a resumed turn, also one that ran before the pause. */
+function toolEnded({ context }: LoopState, { message }: TurnOutcome): RunEnding | undefined {
+  const { messages } = context
+  for (const each of messages.slice(messages.lastIndexOf(message) + 1)) {
+    if (each.role !== 'toolResult' || each.endRun !== true) continue
+    return { status: 'completed', endedBy: { type: 'tool', toolName: each.toolName, toolCallId: each.toolCallId } }
+  }
+  return undefined
 }
 
 /** The `afterAnswer` hook refused the answer too often. Before that, the model is told why. */

@@ -10,6 +10,7 @@ import type { CompactionFigures, HookOrigin, ReplacedArguments, ToolHookInfo } f
 import type { RunEnding, RunResult } from '../types/run/run.ts'
 import type { LoopHooks } from '../types/run/turn.ts'
 import { errorResult, toToolResult } from './calls/tool-result.ts'
+import type { RunLog } from './run-log.ts'
 
 /** The loop as its hooks need it. */
 export interface HookedLoop {
@@ -21,7 +22,7 @@ export interface HookedLoop {
   readonly turnIndex: number
   readonly failure: RunFailure | undefined
   fail(error: unknown): RunFailure
-  warn(event: string, fields: JsonObject): void
+  readonly log: Pick<RunLog, 'warn' | 'withoutSecrets'>
 }
 
 /** A tool call as its hooks see it. */
@@ -157,7 +158,7 @@ export class HookRunner {
       ...(endRun !== undefined && { endRun }),
       ...(offers !== undefined && { offers }),
     }
-    return { ...toToolResult(`${name} hook of ${call.name}`, answer.result, this.#loop), ...kept }
+    return { ...toToolResult(`${name} hook of ${call.name}`, answer.result, this.#loop.log), ...kept }
   }
 
   /** Whether updates of tools have hooks. */
@@ -240,7 +241,7 @@ export class HookRunner {
 
   /** An abort is no failure of the hook. */
   #log(hook: string, error: unknown): void {
-    if (!this.#loop.stop.aborted) this.#loop.warn('hookFailed', { hook, message: errorText(error) })
+    if (!this.#loop.stop.aborted) this.#loop.log.warn('hookFailed', { hook, message: errorText(error) })
   }
 }
 

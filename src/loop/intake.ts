@@ -1,6 +1,5 @@
 import type { AbortScope } from '../base/abort.ts'
 import { ConfigError, callbackFailed, errorText, JournalError, type PhiError } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
 import { isMedia } from '../contract/message/content.ts'
 import { toHistory } from '../contract/message/history.ts'
 import { type AgentMessage, isLlmMessage, type PromptInput, text, textOf } from '../contract/message/message.ts'
@@ -10,6 +9,7 @@ import type { FilterVerdict, InputFilter } from '../types/run/question.ts'
 import type { RunEnding } from '../types/run/run.ts'
 import type { EventEmitter } from './event-emitter.ts'
 import type { LoopConfig, MessageSupplier } from './loop-config.ts'
+import type { RunLog } from './run-log.ts'
 import type { TurnSetup } from './turn/turn-setup.ts'
 
 /**
@@ -50,13 +50,12 @@ export interface InputLoop {
   readonly turnIndex: number
   readonly failure: RunFailure | undefined
   readonly turn: Pick<TurnSetup, 'model'>
-  failureOf(error: unknown): RunFailure
+  readonly log: Pick<RunLog, 'warn' | 'failureOf'>
   readonly background: { readonly hasReports: boolean; takeReports(): AgentMessage[] } | undefined
   append(message: AgentMessage): void
   takeBack(message: AgentMessage): void
   record(entry: JournalEntry): Promise<void> | undefined
   fail(error: unknown): void
-  warn(event: string, fields: JsonObject): void
 }
 
 /** What a turn begins with, besides steering. */
@@ -179,7 +178,8 @@ export class InputGate {
     const media = this.#prompted.flatMap((message) => (message.role === 'user' ? message.content.filter(isMedia) : []))
     const checking = media.length === 0 ? undefined : turn.model.provider.checkMedia?.(media, turn.model.config)
     return (
-      checking && stop.race(checking).then(nothing, (error) => this.#stopped() ?? { status: 'error', error: this.#loop.failureOf(error) })
+      checking &&
+      stop.race(checking).then(nothing, (error) => this.#stopped() ?? { status: 'error', error: this.#loop.log.failureOf(error) })
     )
   }
 
@@ -233,7 +233,7 @@ export class InputGate {
     try {
       return [...(passed?.isTaken ? passed.originals : []), ...(supplier.leave?.() ?? [])]
     } catch (error) {
-      this.#loop.warn('supplierFailed', { message: errorText(error) })
+      this.#loop.log.warn('supplierFailed', { message: errorText(error) })
       return []
     }
   }
@@ -298,7 +298,7 @@ export class InputGate {
       if (verdict.type === 'pass' || verdict.type === 'warn' || verdict.type === 'reject') return verdict
       throw new TypeError('an input filter must return { type } of pass, warn or reject')
     } catch (error) {
-      if (!stop.aborted) this.#loop.warn('filterFailed', { message: errorText(error) })
+      if (!stop.aborted) this.#loop.log.warn('filterFailed', { message: errorText(error) })
       return { type: 'reject', reason: 'An input filter failed; the input was refused.' }
     }
   }

@@ -1,34 +1,23 @@
 import { AbortScope, catchLate, settleWithin } from '../base/abort.ts'
-import { logWarning } from '../base/log-warning.ts'
-import { KnownSecrets, withoutSecret } from '../base/text/redact.ts'
-import { secretsIn } from '../base/text/secrets.ts'
 import { ExecutionBudget } from '../context/execution-budget.ts'
-import { type ResolvedContext, resolveContext } from '../context/tokens/context-limits.ts'
-import { heuristicTokenCounter } from '../context/tokens/estimate.ts'
-import { PromptMeter } from '../context/tokens/prompt-size.ts'
-import { errorText, JournalError, toRunFailure } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
+import { errorText, JournalError } from '../contract/errors.ts'
 import { type AgentMessage, type AssistantMessage, now } from '../contract/message/message.ts'
-import { type OutputForm, type RequestSettings, settingsIn } from '../contract/model/request-settings.ts'
-import { combineUsage, emptyUsage, hasRates, rateLimits, type Usage } from '../contract/model/usage.ts'
+import { combineUsage, emptyUsage, hasRates, type Usage } from '../contract/model/usage.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
-import type { EndedBy, RunFailure } from '../contract/run/run-facts.ts'
+import type { RunFailure } from '../contract/run/run-facts.ts'
 import type { JournalEntry } from '../contract/session/journal-entry.ts'
-import { fits } from '../contract/shape/read.ts'
-import type { TokenCounter } from '../types/context/compaction.ts'
 import type { MediaWithBytes, StreamRateLimits } from '../types/model/provider.ts'
-import { outputFormOf } from '../validation/response-format.ts'
 import type { LoopBackground } from './background/loop-background.ts'
 import { Refusals } from './calls/refusals.ts'
+import { ContextWindow } from './context-window.ts'
 import { EventEmitter } from './event-emitter.ts'
 import { HookRunner } from './hooks.ts'
 import { InputGate } from './intake.ts'
 import type { AgentContext, LoopConfig, LoopOptions } from './loop-config.ts'
 import { mediaOf } from './model/resolve-media.ts'
 import type { JoinedPlugins } from './plugins/plugin-port.ts'
-import { OfferedTools } from './turn/offered-tools.ts'
-import { plainTurn, type TurnSetup } from './turn/turn-setup.ts'
-import type { RequestView } from './view/request-view.ts'
+import { RunLog } from './run-log.ts'
+import { type TurnSetup, TurnSource } from './turn/turn-setup.ts'
 import { Watches } from './watches.ts'
 
 /** How long an aborted run still waits for its journal, in ms. */
@@ -41,6 +30,8 @@ export class LoopState {
   readonly options: LoopOptions
   readonly agentId: string
   readonly events: EventEmitter
+  /** What the run says of itself. */
+  readonly log: RunLog
   /** Stops when the caller stops the run, or when it has failed. */
   readonly stop: AbortScope
   readonly budget: ExecutionBudget
@@ -53,44 +44,23 @@ export class LoopState {
   readonly watches: Watches | undefined
   /** What goes on beside the run; `undefined` while no call has begun anything. See `loadBackground`. */
   background: LoopBackground | undefined
-  /** How long the conversation may get; `undefined` where nothing is ever compacted. */
-  contextLimits: ResolvedContext | undefined
-  /** How many messages were looked at for media; `undefined` once their counter is there. */
-  searched: number | undefined = 0
-  /** How large the prompt is. */
-  meter: PromptMeter
-  /** What of the history is sent; `undefined` while that is all of it. See `loadView`. */
-  view: RequestView | undefined
+  readonly contextWindow: ContextWindow
   /** Fetches media that the service does not fetch itself, and reads those that the session keeps. */
   readonly media: MediaWithBytes | undefined
   /** What this loop has added to the history. */
   readonly added: AgentMessage[] = []
   turnIndex = 0
-  readonly offered = new OfferedTools()
-  /** Where in its text an answer stands, where JSON is asked for. */
-  readonly outputForm: OutputForm | undefined
-  /** What each request says, unless its turn says otherwise. */
-  readonly settings: RequestSettings
+  readonly turns: TurnSource
   /** What the turn works with; made anew for each. */
   turn: TurnSetup
-  /** The tool that ends the run after this turn. */
-  endedBy: EndedBy | undefined
-  /** How often an answer was asked for again because it did not fit. */
-  repairs = 0
-  /** Answers that a hook or a plugin has refused, and who has refused the last. */
-  refusedAnswers = 0
-  refusedBy = ''
-  /** Whether the model has called a tool. */
-  hasCalled = false
+  /** Answers that were not accepted: how many did not fit and were asked for again, how many a hook or a plugin has refused, and who the last. */
+  readonly refused = { repairs: 0, refusals: 0, by: '' }
   usage: Usage = emptyUsage()
   /** Set once, by the first thing that stops the run from outside the model: a journal that refuses, a hook, a defect. */
   failure: RunFailure | undefined
-  /** The keys of its model calls. */
-  readonly keys = new KnownSecrets()
-  readonly #logged = new Set<string>()
   /** What each model's service said last of its rate limits. */
   readonly #rateLimits = new Map<string, string>()
-  readonly #emitFailed = (error: unknown) => this.warnOnce('emitFailed', errorText(error))
+  readonly #emitFailed = (error: unknown) => this.log.warnOnce('emitFailed', errorText(error))
 
   constructor(
     ids: { agentId: string; sessionId: string; loopId: string; runId: string },
@@ -102,10 +72,10 @@ export class LoopState {
     this.config = config
     this.options = options
     this.agentId = ids.agentId
-    this.settings = settingsIn(config)
-    this.outputForm = config.responseFormat && outputFormOf(config.responseFormat)
+    this.turns = new TurnSource(config, context)
+    this.log = new RunLog(this)
     // Before the watches: one that fails at once is told without the keys of this model.
-    this.turn = plainTurn(this)
+    this.turn = this.turns.turn()
     this.stop = new AbortScope(options.signal)
     this.budget = new ExecutionBudget(config.limits, options.budget)
     this.refusals = new Refusals(config.limits)
@@ -115,34 +85,23 @@ export class LoopState {
     this.watches = Watches.begin(
       config.observers,
       () => ({ ...ids, ...(options.agentName !== undefined && { agentName: options.agentName }), model: config.model.config }),
-      (message) => this.warn('watchFailed', { message }),
+      (message) => this.log.warn('watchFailed', { message }),
     )
     this.media = mediaOf(config, ids.sessionId, this.stop)
-    const { contextWindow, maxTokens } = config.model.config
-    const { systemPrompt } = context
-    this.contextLimits = resolveContext(config.contextConfig, { contextWindow, maxTokens: config.maxTokens ?? maxTokens }, { systemPrompt })
-    this.meter = new PromptMeter(this.contextLimits ?? { counter: heuristicTokenCounter, systemPromptTokens: 0 })
+    this.contextWindow = new ContextWindow(config, context.systemPrompt)
   }
 
   /** Ends the run with an error, unless one has: no further side effect begins, running tools are signalled. Returns what ended it. */
   fail(error: unknown): RunFailure {
     if (this.failure !== undefined) return this.failure
-    this.failure = this.failureOf(error)
+    this.failure = this.log.failureOf(error)
     this.stop.abort(error)
     return this.failure
   }
 
-  /** Estimates by `counter` from now on. */
-  countBy(counter: TokenCounter): void {
-    if (this.contextLimits === undefined || this.contextLimits.counter === counter) return
-    this.contextLimits = { ...this.contextLimits, counter }
-    this.meter = new PromptMeter(this.contextLimits)
-    this.view?.countBy(this.contextLimits, this.meter)
-  }
-
   /** Puts a message into the history. Tool results have their number already: they were made durable before. */
   append(message: AgentMessage): void {
-    if (message.role !== 'toolResult') this.view?.number(message)
+    if (message.role !== 'toolResult') this.contextWindow.view?.number(message)
     this.context.messages.push(message)
     this.added.push(message)
   }
@@ -193,47 +152,6 @@ export class LoopState {
     return settleWithin(appended, this.options.signal, journalGraceMs).catch((error) => {
       throw new JournalError(error)
     })
-  }
-
-  /** Logs a warning; a broken logger never disturbs the run. */
-  warn(event: string, fields: JsonObject): void {
-    logWarning(this.config.logger, event, { loopId: this.events.loopId, ...fields }, this.#secrets())
-  }
-
-  /** What was thrown by code of others, as the model, events and records may see it: without the keys of this run. */
-  withoutSecrets(text: string): string {
-    return withoutSecret(text, this.#secrets())
-  }
-
-  /** What failed, as data, without the keys of this run. */
-  failureOf(error: unknown): RunFailure {
-    const { message, cause, ...failure } = toRunFailure(error)
-    // Of a ProviderError; one of an application may hold anything.
-    const { limits } = Object(error)
-    if (fits(rateLimits, limits)) failure.limits = limits
-    const shown = { ...failure, message: this.withoutSecrets(message) }
-    return cause === undefined ? shown : { ...shown, cause: { ...cause, message: this.withoutSecrets(cause.message) } }
-  }
-
-  /** Looked up when something failed. */
-  #secrets(): readonly string[] {
-    const { config, secrets, credentials } = this.turn.model
-    // A fixed key is known before the first call.
-    const fixed = credentials !== undefined && 'isStatic' in credentials ? credentials.current(this.stop.signal) : undefined
-    const others = [...secretsIn(config.baseUrl, config.headers), ...(secrets?.() ?? [])]
-    return this.keys.with(typeof fixed === 'string' ? [...others, fixed] : others)
-  }
-
-  /** Logs that something failed which the run can do without; an abort is no failure. */
-  warnFailed(event: string, error: unknown): void {
-    if (!this.stop.aborted) this.warn(event, { ...toRunFailure(error) })
-  }
-
-  /** Logs a warning the first time this run meets it. */
-  warnOnce(event: string, message: string): void {
-    if (this.#logged.has(message)) return
-    this.#logged.add(message)
-    this.warn(event, { message })
   }
 
   #deliver(event: AgentEvent): void {

@@ -50,7 +50,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
     const resumed = await resumeTurn(loop, start.paused, trigger)
     const ended = await endingOf(endingsAfterResumedTurn(mustAnswer), loop, resumed)
     if (ended !== undefined) return end(ended)
-    beginNext(loop)
+    loop.turnIndex += 1
     trigger = 'continuation'
   }
 
@@ -64,7 +64,7 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
       const turn = await takeTurn(loop, intake, trigger)
       const ended = await endingOf(endingsAfterTurn, loop, turn)
       if (ended !== undefined) return end(ended)
-      beginNext(loop)
+      loop.turnIndex += 1
       trigger = 'continuation'
       mustAnswer = turn.results.length > 0 || isRefused(turn) || (await repairs(loop, turn))
     } else {
@@ -83,12 +83,6 @@ export async function runTurns(loop: LoopState, start: TurnsStart, end: EndRun):
     if (more === undefined) return end(idleEnding(loop))
     input = more
   }
-}
-
-/** What the turn before wanted of the run is done. */
-function beginNext(loop: LoopState): void {
-  loop.endedBy = undefined
-  loop.turnIndex += 1
 }
 
 /**
@@ -131,7 +125,7 @@ async function takeResponse(loop: LoopState, intake: Intake, started: Promise<un
     const recorded = loop.record({ type: 'assistant', message, ...(loop.turn.changes !== undefined && { prepared: loop.turn.changes }) })
     // Before the response is durable, so that a journal can write it and the intents together.
     answered.calls = planAndRecordIntents(loop, message)
-    if (answered.calls.length > 0) loop.hasCalled = true
+    if (answered.calls.length > 0) loop.turns.hasCalled = true
     await recorded
     await started
   } catch (error) {

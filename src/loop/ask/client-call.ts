@@ -86,6 +86,10 @@ export async function fitting(loop: LoopState, toolName: string, result: ToolRes
   const { issues } = await checked
   if (issues === undefined) return result
   const why = `Its result does not fit its output schema: ${formatIssues(issues, 'output')}`
-  loop.warn('toolResult', { toolName, message: `${toolName} ran. ${why}`, hint: 'Return what the output schema of the client tool says.' })
+  loop.log.warn('toolResult', {
+    toolName,
+    message: `${toolName} ran. ${why}`,
+    hint: 'Return what the output schema of the client tool says.',
+  })
   return { content: [text(`The tool ran. ${why}`)] }
 }

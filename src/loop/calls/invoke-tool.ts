@@ -35,7 +35,7 @@ export function invokeTool(loop: LoopState, call: PreparedCall, changes: Context
     if (isThenable(returned)) return running.settle(returned)
     return loop.hooks.watchesUpdates || running.stop.aborted
       ? running.settle(Promise.resolve(returned))
-      : running.end(toToolResult(call.name, returned, loop))
+      : running.end(toToolResult(call.name, returned, loop.log))
   } catch (error) {
     return running.settle(Promise.reject(error))
   }
@@ -95,7 +95,7 @@ class RunningCall implements CallInRun {
   #amongPlugins(plugins: JoinedPlugins, run: () => unknown): () => Promise<ToolResult> {
     const { id: toolCallId, name: toolName, args } = this.#call
     const { signal } = this.stop
-    return plugins.around({ toolCallId, toolName, args, signal }, async () => toToolResult(toolName, await run(), this.#loop))
+    return plugins.around({ toolCallId, toolName, args, signal }, async () => toToolResult(toolName, await run(), this.#loop.log))
   }
 
   get questions(): CallQuestions {
@@ -164,7 +164,7 @@ class RunningCall implements CallInRun {
     const { tool, name } = this.#call
     let result: ToolResult
     try {
-      result = toToolResult(name, await stop.race(work), this.#loop)
+      result = toToolResult(name, await stop.race(work), this.#loop.log)
     } catch (error) {
       result = stop.aborted && tool.endsOnAbort === true ? await this.#cutOff(work, error) : this.#failed(error)
     }
@@ -182,7 +182,7 @@ class RunningCall implements CallInRun {
 
   #warn(error: unknown): void {
     const { id: toolCallId, name: toolName } = this.#call
-    this.#loop.warn('toolFailed', {
+    this.#loop.log.warn('toolFailed', {
       toolCallId,
       toolName,
       message: `Tool ${JSON.stringify(toolName)} threw: ${errorText(error).replace(/[.!?]?$/, '.')}`,
@@ -235,14 +235,14 @@ class RunningCall implements CallInRun {
   }
 
   #told(error: unknown): ToolResult {
-    return errorResult(this.#loop.withoutSecrets(toolErrorText(error)))
+    return errorResult(this.#loop.log.withoutSecrets(toolErrorText(error)))
   }
 
   #update(partial: ToolResult): void {
     if (this.#isOver) return
     const { id: toolCallId, name: toolName } = this.#call
     const { hooks } = this.#loop
-    const partialResult = toToolResult(toolName, partial, this.#loop)
+    const partialResult = toToolResult(toolName, partial, this.#loop.log)
     // Looked up again when it is reported: a hook may take longer than the call.
     const emit = () => this.#emit({ type: 'toolExecutionUpdate', toolCallId, toolName, partialResult })
     if (!hooks.watchesUpdates) {

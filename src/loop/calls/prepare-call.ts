@@ -51,7 +51,7 @@ export function prepareCall(loop: LoopState, call: AnswerableCall): Preparation 
 /** A call that waited, and whose tool nobody has any more. */
 function gone(loop: LoopState, { id: toolCallId, name: toolName }: AnswerableCall): RefusedCall {
   const message = `Tool ${toolName} not found: the call waited, and the tool is not there any more. It was not run.`
-  loop.warn('callRefused', {
+  loop.log.warn('callRefused', {
     toolCallId,
     toolName,
     message,
@@ -106,7 +106,7 @@ export function parsed(
 
 /** The model is told, and so is whoever runs it: a schema that no model gets right is seen nowhere else. */
 function misfit(loop: LoopState, toolName: string, toolCallId: string, issues: string): RefusedCall {
-  loop.warn('callRefused', {
+  loop.log.warn('callRefused', {
     toolCallId,
     toolName,
     message: `The model called ${JSON.stringify(toolName)} with invalid arguments: ${issues.replaceAll('\n', '; ')}.`,

@@ -258,8 +258,7 @@ async function conclude(loop: LoopState, call: CallName, given: ToolResult): Pro
   const entry = toolResultEntry(call, kept, { loopId, turnIndex: loop.turnIndex })
   const backgroundId = loop.background?.begunBy(call.id)
   if (backgroundId !== undefined) entry.backgroundId = backgroundId
-  loop.view?.number(entry)
-  if (kept.endRun === true) loop.endedBy ??= { type: 'tool', toolName, toolCallId }
+  loop.contextWindow.view?.number(entry)
   await loop.record({ type: 'toolResult', message: entry })?.catch((error) => loop.fail(error))
   return entry
 }

@@ -47,7 +47,7 @@ async function captureHttp(loop: LoopState, request: StreamRequest): Promise<Cap
     return { url: withoutUrlSecrets(url), headers, body }
   } catch (error) {
     if (loop.stop.aborted) throw error
-    loop.warn('captureFailed', { message: errorText(error) })
+    loop.log.warn('captureFailed', { message: errorText(error) })
     return undefined
   }
 }

@@ -77,7 +77,7 @@ export class AssistantStream {
     if (!this.#isOpen) return
     if (event.type === 'start') {
       this.#entry = this.#enveloped(event.message)
-      for (const warning of event.warnings ?? []) this.#loop.warnOnce('requestAdjusted', warning)
+      for (const warning of event.warnings ?? []) this.#loop.log.warnOnce('requestAdjusted', warning)
       return
     }
     if (event.type === 'fallback') {
@@ -89,7 +89,7 @@ export class AssistantStream {
       return
     }
     if (event.type === 'warning') {
-      this.#loop.warnOnce('answerAdjusted', event.warning)
+      this.#loop.log.warnOnce('answerAdjusted', event.warning)
       return
     }
     const shown = this.#words === undefined ? event : this.#words.take(event)
@@ -160,7 +160,8 @@ export class AssistantStream {
 
   /** The message itself, because it goes on growing; a copy of one that is in a history already, or frozen. */
   #enveloped(message: AssistantMessage): AssistantEntry {
-    const { outputForm, turnIndex, events } = this.#loop
+    const { turns, turnIndex, events } = this.#loop
+    const { outputForm } = turns
     const turnId = { loopId: events.loopId, turnIndex }
     const isFree = message === this.#entry || (!('id' in message) && Object.isExtensible(message))
     return Object.assign(isFree ? message : { ...message }, { id: this.#id, turnId, ...(outputForm !== undefined && { outputForm }) })

@@ -164,7 +164,7 @@ export function continuationsOf({ config: { limits } }: LoopState): number {
 function countEmpty(loop: LoopState, stream: AssistantStream, answered: AssistantMessage, tries: Tries): void {
   const message = `${loop.turn.model.config.id} gave an answer without content.`
   if (tries.hasBeenEmpty || tries.attempt > tries.retry.maxRetries) {
-    loop.warn('emptyAnswer', { message, stopReason: answered.stopReason })
+    loop.log.warn('emptyAnswer', { message, stopReason: answered.stopReason })
     return
   }
   tries.hasBeenEmpty = true
@@ -174,11 +174,11 @@ function countEmpty(loop: LoopState, stream: AssistantStream, answered: Assistan
 }
 
 /** The key of this call. What a credential provider throws is named, unless it is a failure of a model call, which may be repeated. */
-async function keyOf({ stop, keys }: LoopState, credentials: CredentialProvider): Promise<string> {
+async function keyOf({ stop, log }: LoopState, credentials: CredentialProvider): Promise<string> {
   try {
     const given: unknown = credentials.current(stop.signal)
     const key = typeof given === 'string' ? given : aKey(await stop.race(Promise.resolve(given)))
-    keys.add(key)
+    log.keys.add(key)
     return key
   } catch (error) {
     if (stop.aborted || ProviderError.isInstance(error)) throw error
@@ -195,7 +195,7 @@ function closedWithError(loop: LoopState, stream: AssistantStream, thrown: unkno
   const error = asProviderError(thrown)
   const aborted = loop.options.signal.aborted || error.code === 'cancelled'
   if (aborted) return { message: stream.fail('aborted', 'Cancelled', error) }
-  return { message: stream.fail('error', loop.withoutSecrets(error.message), error), failure: loop.failureOf(thrown) }
+  return { message: stream.fail('error', loop.log.withoutSecrets(error.message), error), failure: loop.log.failureOf(thrown) }
 }
 
 /** An answer that was cut off because it filled the context window, and so is an overflow. */
@@ -277,7 +277,7 @@ async function refreshCredential(loop: LoopState): Promise<boolean> {
     await loop.stop.race(Promise.resolve(credentials.invalidate()))
   } catch (error) {
     if (loop.stop.aborted) return false
-    loop.warn('credentialInvalidateFailed', { message: errorText(error) })
+    loop.log.warn('credentialInvalidateFailed', { message: errorText(error) })
   }
   return true
 }
@@ -291,10 +291,10 @@ async function announceRetry(
   retry: { attempt: number; maxRetries: number; delayMs: number },
 ): Promise<void> {
   const afterOutput = stream.hasOutput
-  if (afterOutput) await keepFailed(loop, stream.fail('error', loop.withoutSecrets(error.message), error), tries)
+  if (afterOutput) await keepFailed(loop, stream.fail('error', loop.log.withoutSecrets(error.message), error), tries)
   else stream.discard()
-  const failure = loop.failureOf(error)
-  loop.warn('providerRetry', { ...retry, ...failure })
+  const failure = loop.log.failureOf(error)
+  loop.log.warn('providerRetry', { ...retry, ...failure })
   loop.events.emit({ type: 'providerRetry', turnIndex: loop.turnIndex, ...retry, error: failure, afterOutput })
 }
 

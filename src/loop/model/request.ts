@@ -28,7 +28,7 @@ export function deriveRequest(loop: LoopState): DerivedRequest | Promise<Derived
   const { transformContext, convertToLlm } = loop.config
   const given = loop.turn.messages
   if (given !== undefined) return { entries: given.map(withId), request: requestOf(loop, given) }
-  const entries = loop.view?.sent() ?? loop.context.messages
+  const entries = loop.contextWindow.view?.sent() ?? loop.context.messages
   if (transformContext === undefined && convertToLlm === undefined) {
     return { entries, request: requestOf(loop, entries.filter(isLlmMessage)) }
   }

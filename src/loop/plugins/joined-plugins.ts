@@ -160,7 +160,7 @@ class RunningPlugins implements JoinedPlugins {
     const { stop, turnIndex } = this.#host
     for (const { name, stages } of this.#plugins) {
       if (stages.requestFailed === undefined) continue
-      const failed = { error: this.#host.failureOf(error), turnIndex, retries, signal: stop.signal }
+      const failed = { error: this.#host.log.failureOf(error), turnIndex, retries, signal: stop.signal }
       try {
         const verdict = await this.#decided(name, 'requestFailed', requestRetry, () => stages.requestFailed?.(failed))
         if (verdict !== undefined) return { delayMs: verdict.delayMs ?? 0, maxRetries }
@@ -198,7 +198,7 @@ class RunningPlugins implements JoinedPlugins {
     } finally {
       isOver = true
     }
-    if (typeof result === 'object' && result !== null && 'content' in result) return toToolResult(call.toolName, result, this.#host)
+    if (typeof result === 'object' && result !== null && 'content' in result) return toToolResult(call.toolName, result, this.#host.log)
     throw new TypeError(`${nameOf(name, 'call')} gave no tool result. Return what run() resolves with, or { content }.`)
   }
 
@@ -245,7 +245,7 @@ class RunningPlugins implements JoinedPlugins {
     await Promise.all(closing)
     for (const { name, notes } of this.#plugins) {
       const message = `Notes of plugin ${JSON.stringify(name)} are not stored: no turn followed keep(). Call it in afterTurn, or before.`
-      if (notes.isWaiting) this.#host.warn('notesLost', { message })
+      if (notes.isWaiting) this.#host.log.warn('notesLost', { message })
     }
   }
 
@@ -269,6 +269,6 @@ class RunningPlugins implements JoinedPlugins {
   }
 
   #log(name: string, stage: string, error: unknown): void {
-    this.#host.warn('hookFailed', { hook: nameOf(name, stage), message: errorText(error) })
+    this.#host.log.warn('hookFailed', { hook: nameOf(name, stage), message: errorText(error) })
   }
 }

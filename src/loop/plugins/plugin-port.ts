@@ -9,12 +9,14 @@ import type { PluginCall, PluginTurn } from '../../types/run/plugin.ts'
 import type { RunEnding } from '../../types/run/run.ts'
 import type { HookedLoop } from '../hooks.ts'
 import type { InputLoop } from '../intake.ts'
+import type { RunLog } from '../run-log.ts'
 import type { TurnSetup } from '../turn/turn-setup.ts'
 
 /** The loop as its plugins need it. */
-export interface PluginHost extends Omit<InputLoop, 'turn'>, HookedLoop {
+export interface PluginHost extends Omit<InputLoop, 'turn' | 'log'>, HookedLoop {
   readonly events: InputLoop['events']
   readonly turn: TurnSetup
+  readonly log: RunLog
   readonly budget: Budget
   fail(error: unknown): ReturnType<HookedLoop['fail']>
 }

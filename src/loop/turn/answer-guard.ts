@@ -30,7 +30,8 @@ function isWhole(message: AssistantEntry): boolean {
 }
 
 async function guarded(loop: LoopState, message: AssistantEntry, { who, judge }: AnswerGuard): Promise<void> {
-  const { stop, context, turnIndex, refusedAnswers: refusals } = loop
+  const { stop, context, turnIndex } = loop
+  const { refusals } = loop.refused
   const wasShown = message.content.length > 0
   try {
     const info = { ...loop.hooks.origin(), turnIndex, messages: [...context.messages], signal: stop.signal, refusals }
@@ -52,10 +53,9 @@ function refuse(
   { who, verdict, reason, wasShown }: { who: string; verdict: unknown; reason: string | undefined; wasShown: boolean },
 ): void {
   withhold(message, { verdict: 'refused', ...(reason !== undefined && { reason }), wasShown })
-  loop.refusedAnswers += 1
   const { retry }: { retry?: unknown } = Object(verdict)
-  loop.refusedBy = who
-  if (retry === false) loop.refusedAnswers = mostRepeats + 1
+  loop.refused.refusals = retry === false ? mostRepeats + 1 : loop.refused.refusals + 1
+  loop.refused.by = who
 }
 
 /** Fails closed: an answer that means something else than yes must not be taken for one. */
@@ -86,7 +86,8 @@ export function isRefused({ message }: { message: AssistantEntry }): boolean {
 export async function refusedEnding(loop: LoopState, { message }: { message: AssistantEntry }): Promise<RunEnding | undefined> {
   const reason = message.guarded?.reason
   const why = reason === undefined ? '.' : `: ${reason}`
-  if (loop.refusedAnswers > mostRepeats) return { status: 'rejected', rejection: `${loop.refusedBy} refused the answer${why}` }
+  const { refusals, by } = loop.refused
+  if (refusals > mostRepeats) return { status: 'rejected', rejection: `${by} refused the answer${why}` }
   await addNotice(loop, withId(userMessage(`[Your answer was not shown${why === '.' ? '' : why}. Answer again.]`)))
   return undefined
 }
@@ -98,10 +99,10 @@ export async function repairs(
 ): Promise<boolean> {
   const { checkAnswer, repair = plainDefaults.repair } = loop.config
   const isFinal = message.stopReason === 'stop' && results.length === 0 && !loop.inputs.isWaiting
-  if (checkAnswer === undefined || !isFinal || loop.repairs >= repair || loop.stop.aborted) return false
+  if (checkAnswer === undefined || !isFinal || loop.refused.repairs >= repair || loop.stop.aborted) return false
   const fault = await loop.stop.race(checkAnswer(message)).catch(() => undefined)
   if (fault === undefined || loop.stop.aborted) return false
-  loop.repairs += 1
+  loop.refused.repairs += 1
   await addNotice(
     loop,
     withId(userMessage(`[Your answer does not have the form that was asked for. ${fault}\nAnswer again, in that form.]`)),

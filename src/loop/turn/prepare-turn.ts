@@ -13,11 +13,11 @@ import { hookFailed } from '../hooks.ts'
 import type { LoopConfig } from '../loop-config.ts'
 import type { LoopState } from '../loop-state.ts'
 import type { Offer } from './offered-tools.ts'
-import { plainTurn, type TurnSetup } from './turn-setup.ts'
+import type { TurnSetup } from './turn-setup.ts'
 
 /** Asks who may change this turn: a system prompt that is a function, then the `prepareTurn` hook. `undefined` where nobody is asked. */
 export function prepareTurn(loop: LoopState): Promise<void> | undefined {
-  loop.turn = plainTurn(loop)
+  loop.turn = loop.turns.turn()
   const { systemPrompt, hooks } = loop.config
   return systemPrompt === undefined && hooks?.prepareTurn === undefined ? undefined : prepared(loop)
 }
@@ -30,7 +30,7 @@ async function prepared(loop: LoopState): Promise<void> {
   if (changes === undefined) return
   // What a model's factory says holds for that model: the turn begins anew with the one it has.
   const { systemPrompt: own } = loop.turn
-  loop.turn = changed(loop, { ...plainTurn(loop, changes.model), systemPrompt: own }, changes)
+  loop.turn = changed(loop, { ...loop.turns.turn(changes.model), systemPrompt: own }, changes)
   loop.turn.changes = recordOf(loop.turn, changes)
   loop.events.emit({ type: 'turnPrepared', turnIndex: loop.turnIndex, changes: loop.turn.changes })
 }
@@ -97,11 +97,11 @@ const turnChanges: Shape = options<TurnChanges>({
   messages: listOf(anything),
 })
 
-function changed({ context, offered }: LoopState, turn: TurnSetup, changes: TurnChanges): TurnSetup {
+function changed({ context, turns }: LoopState, turn: TurnSetup, changes: TurnChanges): TurnSetup {
   const { model } = turn
   const { thinking, systemPrompt = turn.systemPrompt, activeTools, messages } = changes
   const all = changes.tools ?? context.tools
-  const offer = changes.tools === undefined ? turn : offered.of(all, context.messages)
+  const offer = changes.tools === undefined ? turn : turns.offer(all)
   return {
     model,
     systemPrompt,

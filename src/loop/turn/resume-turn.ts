@@ -1,6 +1,6 @@
 import { type AgentMessage, type AnswerableCall, callsToAnswer } from '../../contract/message/message.ts'
 import { emptyUsage } from '../../contract/model/usage.ts'
-import type { EndedBy, TurnTrigger } from '../../contract/run/run-facts.ts'
+import type { TurnTrigger } from '../../contract/run/run-facts.ts'
 import { openCallsOf, shownClientCallsOf } from '../../types/tool/open-calls.ts'
 import { noCalls, planCalls, runCalls } from '../calls/tool-calls.ts'
 import { pruneAndRevert } from '../compaction.ts'
@@ -44,7 +44,6 @@ export async function resumeTurn(
   triggeredBy: TurnTrigger,
 ): Promise<TurnOutcome> {
   const started = openTurn(loop, triggeredBy)
-  loop.endedBy = endedBefore(loop, message)
   try {
     await prepareToGoOn(loop)
   } catch (error) {
@@ -58,11 +57,4 @@ export async function resumeTurn(
   await pruneAndRevert(loop, ran.changes)
   if (ran.results.length > 0) await started
   return closeTurn(loop, { ...ran, message, usage: emptyUsage() })
-}
-
-/** What wanted to end the run among the calls of the message that ran before the pause. */
-function endedBefore({ context }: LoopState, message: AssistantEntry): EndedBy | undefined {
-  const { messages } = context
-  const ran = messages.slice(messages.indexOf(message)).find((each) => each.role === 'toolResult' && each.endRun)
-  return ran?.role === 'toolResult' ? { type: 'tool', toolName: ran.toolName, toolCallId: ran.toolCallId } : undefined
 }

@@ -1,10 +1,11 @@
 import type { Message } from '../../contract/message/message.ts'
-import { type RequestSettings, settingsIn } from '../../contract/model/request-settings.ts'
+import { type OutputForm, type RequestSettings, settingsIn } from '../../contract/model/request-settings.ts'
 import type { TurnChangesRecord } from '../../contract/run/run-facts.ts'
 import type { Model } from '../../types/model/model.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
+import { outputFormOf } from '../../validation/response-format.ts'
 import type { AgentContext, LoopConfig } from '../loop-config.ts'
-import type { OfferedTools } from './offered-tools.ts'
+import { type Offer, OfferedTools } from './offered-tools.ts'
 
 /** What one turn works with. */
 export interface TurnSetup {
@@ -23,27 +24,42 @@ export interface TurnSetup {
   changes?: TurnChangesRecord | undefined
 }
 
-/** What a turn is made of. */
-interface TurnSource {
-  config: LoopConfig
-  /** What `config` says of requests. */
-  settings: RequestSettings
-  context: AgentContext
-  hasCalled: boolean
-  offered: OfferedTools
-}
+/** What the turns of one loop are made of. */
+export class TurnSource {
+  readonly #config: LoopConfig
+  readonly #context: AgentContext
+  /** What each request says, unless its turn says otherwise. */
+  readonly #settings: RequestSettings
+  readonly #offered = new OfferedTools()
+  /** Where in its text an answer stands, where JSON is asked for. */
+  readonly outputForm: OutputForm | undefined
+  /** Whether the model has called a tool. */
+  hasCalled = false
 
-/** A turn as the agent's settings say, with its model or another. */
-export function plainTurn(source: TurnSource, model: Model = source.config.model): TurnSetup {
-  const { config, context, hasCalled, offered } = source
-  const ofModel = model.config.settings
-  const settings = ofModel === undefined ? source.settings : settingsIn({ ...ofModel, ...source.settings })
-  return {
-    model,
-    ...offered.of(context.tools, context.messages),
-    systemPrompt: context.systemPrompt,
-    thinkingLevel: config.thinkingLevel ?? ofModel?.thinking ?? 'off',
-    settings: hasCalled ? unforced(settings) : settings,
+  constructor(config: LoopConfig, context: AgentContext) {
+    this.#config = config
+    this.#context = context
+    this.#settings = settingsIn(config)
+    this.outputForm = config.responseFormat && outputFormOf(config.responseFormat)
+  }
+
+  /** Gives a turn as the agent's settings say, with its model or another. */
+  turn(model: Model = this.#config.model): TurnSetup {
+    const { systemPrompt, tools } = this.#context
+    const ofModel = model.config.settings
+    const settings = ofModel === undefined ? this.#settings : settingsIn({ ...ofModel, ...this.#settings })
+    return {
+      model,
+      ...this.offer(tools),
+      systemPrompt,
+      thinkingLevel: this.#config.thinkingLevel ?? ofModel?.thinking ?? 'off',
+      settings: this.hasCalled ? unforced(settings) : settings,
+    }
+  }
+
+  /** Says which of `tools` the model is shown now. */
+  offer(tools: readonly AgentTool[]): Offer {
+    return this.#offered.of(tools, this.#context.messages)
   }
 }
 

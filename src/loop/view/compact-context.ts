@@ -23,11 +23,11 @@ type CompactionReason = { cause: 'due' | 'overflow' } | { cause: 'asked'; focusM
  * Source: docs/concepts/context-and-compaction.md
  */
 export async function compactContext(loop: LoopState, view: RequestView, reason: CompactionReason): Promise<boolean> {
-  const { context, events } = loop
+  const { context, events, contextWindow } = loop
   const { cause } = reason
   const size = view.size()
-  if (view.contextLimits === undefined || (cause === 'due' && size.promptTokens < view.trigger)) return false
-  const limits = withFocus(view.contextLimits, cause === 'asked' ? reason.focusMessage : undefined)
+  if (contextWindow.limits === undefined || (cause === 'due' && size.promptTokens < contextWindow.trigger)) return false
+  const limits = withFocus(contextWindow.limits, cause === 'asked' ? reason.focusMessage : undefined)
   const sent = view.sent()
   const { messageTokens: ownEstimate } = size
   // Of the messages: what system prompt and tools take stays.
@@ -49,7 +49,7 @@ export async function compactContext(loop: LoopState, view: RequestView, reason:
     const compacted = await runCompaction(plan, {
       signal: loop.stop.signal,
       budget: loop.budget,
-      warn: (event, fields) => loop.warn(event, fields),
+      warn: (event, fields) => loop.log.warn(event, fields),
       spent: (more) => {
         usage = usage === undefined ? more : combineUsage(usage, more)
       },

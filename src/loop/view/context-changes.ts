@@ -22,9 +22,16 @@ async function applyPrune(loop: LoopState, view: RequestView, { tokens, memo }: 
   const { context, events } = loop
   const { state = {} } = context
   const currentTurn = { loopId: events.loopId, turnIndex: loop.turnIndex }
-  const record = planPrune({ view: view.sent(), tokens, currentTurn, state, counter: view.counter, ...(memo !== undefined && { memo }) })
+  const record = planPrune({
+    view: view.sent(),
+    tokens,
+    currentTurn,
+    state,
+    counter: loop.contextWindow.counter,
+    ...(memo !== undefined && { memo }),
+  })
   if (record === undefined) {
-    loop.warn('nothingToPrune', { tokens })
+    loop.log.warn('nothingToPrune', { tokens })
     return
   }
   await loop.record({ type: 'prune', record })

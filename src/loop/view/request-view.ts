@@ -1,15 +1,17 @@
 import { renderNodes } from '../../context/prune-revert/render-nodes.ts'
 import { activeNodeId, nextNodeId } from '../../context/prune-revert/revert.ts'
-import { compactionTrigger, type ResolvedContext } from '../../context/tokens/context-limits.ts'
-import { heuristicTokenCounter } from '../../context/tokens/estimate.ts'
 import type { PromptMeter, PromptSize } from '../../context/tokens/prompt-size.ts'
 import { GrowingView } from '../../context/view/derive-view.ts'
 import type { ContextState, RevertPolicy } from '../../contract/context/context-change.ts'
 import type { AgentMessage } from '../../contract/message/message.ts'
-import type { TokenCounter } from '../../types/context/compaction.ts'
 import type { AgentContext } from '../loop-config.ts'
 
 const noState: ContextState = {}
+
+/** How large a prompt is, by a meter that may change. */
+interface Measured {
+  readonly meter: PromptMeter
+}
 
 /**
  * What of the history one loop sends, and how much room it takes.
@@ -21,29 +23,20 @@ const noState: ContextState = {}
  * Source: docs/concepts/context-and-compaction.md, docs/concepts/revert.md
  */
 export class RequestView {
-  /** Absent where nothing is ever compacted. */
-  contextLimits: ResolvedContext | undefined
   readonly #context: AgentContext
   readonly #revertPolicy: RevertPolicy | undefined
   #nextNodeId = 0
   #parentNodeId: number | undefined
   readonly #view = new GrowingView()
-  #meter: PromptMeter
+  readonly #measured: Measured
 
-  constructor(context: AgentContext, limits: ResolvedContext | undefined, meter: PromptMeter) {
+  constructor(context: AgentContext, measured: Measured) {
     this.#context = context
-    this.contextLimits = limits
-    this.#meter = meter
+    this.#measured = measured
     this.#revertPolicy = context.tools.find((tool) => tool.revertPolicy !== undefined)?.revertPolicy
     if (this.#revertPolicy === undefined) return
     this.#nextNodeId = nextNodeId(context.messages)
     this.#parentNodeId = activeNodeId(context.messages, context.state?.reverts ?? [])
-  }
-
-  /** Estimates otherwise from now on. */
-  countBy(limits: ResolvedContext, meter: PromptMeter): void {
-    this.contextLimits = limits
-    this.#meter = meter
   }
 
   /** What of the history is sent, as the model reads it: in revert mode with the numbers of messages and with what was noted on them. */
@@ -60,17 +53,7 @@ export class RequestView {
 
   /** How large the prompt is that is sent now. */
   size(): PromptSize {
-    return this.#meter.measure(this.sent(), this.#context.state ?? noState)
-  }
-
-  /** How tokens are estimated. */
-  get counter(): TokenCounter {
-    return this.contextLimits?.counter ?? heuristicTokenCounter
-  }
-
-  /** From how many tokens on the history is compacted. */
-  get trigger(): number {
-    return this.contextLimits === undefined ? Infinity : compactionTrigger(this.contextLimits)
+    return this.#measured.meter.measure(this.sent(), this.#context.state ?? noState)
   }
 
   /** Sends something else of the history from now on. */

@@ -28,7 +28,7 @@ export async function writeResult(
     await write(loop, workspace, path, whole)
   } catch (error) {
     // Too long is better than lost.
-    if (!loop.stop.aborted) loop.warn('offloadFailed', { toolCallId: id, toolName: name, path, message: errorText(error) })
+    if (!loop.stop.aborted) loop.log.warn('offloadFailed', { toolCallId: id, toolName: name, path, message: errorText(error) })
     return result
   }
   const left = `[… ${whole.length} characters in all. The whole result is in the file ${path}; read the part you need. …]`

@@ -46,7 +46,7 @@ async function repaired(repair: Repair, block: Content): Promise<Content> {
   const args = reading ?? (isCut ? undefined : await givenByHook(repair, tool, block, { text, fault }))
   if (args === undefined) return block
   const { invalidArguments: _, ...call } = block
-  loop.warn('argumentsRepaired', {
+  loop.log.warn('argumentsRepaired', {
     toolCallId: block.id,
     toolName: block.name,
     message: `The arguments of a call of ${JSON.stringify(block.name)} could not be read (${fault}), and were repaired.`,
@@ -96,7 +96,7 @@ async function givenByHook(
     return JSON.parse(JSON.stringify(args))
   } catch (error) {
     if (stop.aborted) throw error
-    loop.warn('hookFailed', { hook: 'repairToolCall', message: parts.errorText(error) })
+    loop.log.warn('hookFailed', { hook: 'repairToolCall', message: parts.errorText(error) })
     return undefined
   }
 }
