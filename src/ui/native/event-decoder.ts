@@ -29,6 +29,9 @@ export function eventDecoder(): EventDecoder {
 
 type Frame = Record<string, unknown>
 
+/** A frame as it is written: `["words", ms]` is short for words that go on. */
+type Written = Frame | unknown[]
+
 class LeanDecoder implements EventDecoder {
   #before: AgentEvent | undefined
   readonly #messages = new ReadMessages(broken)
@@ -38,8 +41,8 @@ class LeanDecoder implements EventDecoder {
     return this.#restore(parsed(data), id)
   }
 
-  #restore(frame: Frame, id: string | undefined): AgentEvent {
-    const event = this.#event(frame)
+  #restore(written: Written, id: string | undefined): AgentEvent {
+    const event = this.#event(Array.isArray(written) ? this.#goingOn(written) : written)
     if (id !== undefined && id !== '' && id !== String(event.seq)) {
       throw broken(`frame ${id} does not follow event ${this.#before?.seq ?? 'none'}`)
     }
@@ -53,6 +56,11 @@ class LeanDecoder implements EventDecoder {
     if (!isEvent(whole)) throw broken('a frame is no event')
     if (whole.type === 'messageUpdate' && !isPlace(whole.delta)) throw broken('a delta is for no place in a message')
     return whole.type === 'childEvent' ? { ...whole, event: this.#child(whole.toolCallId, whole.event) } : whole
+  }
+
+  #goingOn([words, afterMs = 0, ...more]: unknown[]): Frame {
+    if (typeof words !== 'string' || typeof afterMs !== 'number' || more.length > 0) throw broken('a frame is no event')
+    return { at: (this.#before?.at ?? 0) + afterMs, delta: { delta: words } }
   }
 
   #filled(frame: Frame): Frame {
@@ -71,14 +79,14 @@ class LeanDecoder implements EventDecoder {
   #child(toolCallId: string, frame: unknown): AgentEvent {
     const child = this.#children.get(toolCallId) ?? new LeanDecoder()
     this.#children.set(toolCallId, child)
-    return child.#restore(isObject(frame) ? frame : {}, undefined)
+    return child.#restore(isObject(frame) || Array.isArray(frame) ? frame : {}, undefined)
   }
 }
 
-function parsed(data: string): Frame {
+function parsed(data: string): Written {
   const value = parsedJson(data)
   if (value === undefined) throw broken('a frame is no JSON')
-  if (!isObject(value)) throw broken('a frame is no JSON object')
+  if (!isObject(value) && !Array.isArray(value)) throw broken('a frame is no JSON object')
   return value
 }
 

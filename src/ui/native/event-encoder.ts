@@ -21,8 +21,9 @@ const shownEvents = optionsOf<ShownEvents>({ turnRequests: aFlag })
  * **Contract**
  * - The first frame of a connection is whole, and so is one that comes after a gap in `seq`. In every other frame
  *   `runId`, `sessionId`, `loopId` and `seq` (one more) are left out, and `at` where it is the same.
- * - A delta after a delta of the same message leaves out `type` and `messageId`, and one of the same kind all in `delta` that is the same: it costs
- *   about 80 bytes as a server-sent event.
+ * - A delta after a delta of the same message leaves out `type` and `messageId`, and one of the same kind all in `delta` that is the same.
+ * - Words that go on in the same place are `["words", ms]`: how long they came after the frame before, where that is not 0. 16 characters cost about
+ *   40 bytes as a server-sent event.
  * - No message is written twice: where an event has one that this connection has brought in the same loop, it has `{ sent: id }` in its place. The end of an answer
  *   leaves out texts that deltas of this connection have said; `grown` names the places of these blocks.
  * - The `event` of a `childEvent` is written the same way, against the event before of that call.
@@ -75,6 +76,8 @@ class LeanEncoder implements EventEncoder {
     const before = this.#update
     if (before === undefined || event.messageId !== before.messageId) return this.#other(event)
     if (!this.#follows(event) || !hasKnownKeys(event)) return this.#other(event)
+    const words = event.fromSeq === undefined ? wordsAfter(event.delta, before.delta) : undefined
+    if (words !== undefined) return event.at === before.at ? `[${words}]` : `[${words},${event.at - before.at}]`
     const at = event.at === before.at ? '' : `"at":${event.at},`
     const covers = event.fromSeq === undefined ? '' : `"fromSeq":${event.fromSeq},"seq":${event.seq},`
     const delta = deltaAfter(event.delta, before.delta)
@@ -106,6 +109,11 @@ class LeanEncoder implements EventEncoder {
     const from = 'fromSeq' in event && typeof event.fromSeq === 'number' ? event.fromSeq : seq
     return from === before.seq + 1
   }
+}
+
+/** The words alone, as JSON, of a delta that goes on where the one before has ended. */
+function wordsAfter(delta: StreamDelta, before: StreamDelta): string | undefined {
+  return 'delta' in delta && delta.type === before.type && changesOf(delta, before) === '' ? JSON.stringify(delta.delta) : undefined
 }
 
 function deltaAfter(delta: StreamDelta, before: StreamDelta): string {
