@@ -1,8 +1,9 @@
 /** A person who has nothing but Node, npm and the packed package. */
-import { execFile as execFileCallback } from 'node:child_process'
+import { execFile as execFileCallback, spawn } from 'node:child_process'
 import { mkdtempSync, symlinkSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { promisify } from 'node:util'
+import { promisify, stripVTControlCharacters } from 'node:util'
+import { onTestFinished } from 'vitest'
 import { run } from '../harness/packed.ts'
 
 const execFile = promisify(execFileCallback)
@@ -11,6 +12,8 @@ const execFile = promisify(execFileCallback)
 export interface Stranger {
   /** Runs a script and returns its standard output. Rejects with `stdout`, `stderr` and `code` if the script fails. */
   shell: (script: string, input?: string) => Promise<string>
+  /** Runs a script that serves until the test ends. Resolves with what it has printed once `ready` is in it. Rejects with the output if it ends before. */
+  serve: (script: string, ready: RegExp) => Promise<string>
 }
 
 /** The package of npm that has the program of Node for this machine. */
@@ -33,7 +36,26 @@ export function stranger(folder: string, node: string, variables: Record<string,
     running.child.stdin?.end(input)
     return (await running).stdout
   }
-  return { shell }
+  const serve = (script: string, ready: RegExp): Promise<string> =>
+    new Promise((resolve, reject) => {
+      // A group of its own, so that what npx starts ends with it.
+      const child = spawn('sh', ['-ec', script], { ...options, detached: true })
+      const ended = new Promise<void>((done) => child.once('close', () => done()))
+      onTestFinished(async () => {
+        if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+        await ended
+      })
+      let output = ''
+      const take = (chunk: Buffer): void => {
+        output += stripVTControlCharacters(chunk.toString())
+        if (ready.test(output)) resolve(output)
+      }
+      child.stdout.on('data', take)
+      child.stderr.on('data', take)
+      child.once('error', reject)
+      child.once('close', (code) => reject(new Error(`${script} ended with ${code}: ${output}`)))
+    })
+  return { shell, serve }
 }
 
 /** The environment of this process without what npm says to its scripts, because a person has typed the commands. */
