@@ -162,17 +162,17 @@ function importViolations(sources: Sources): string[] {
   return found
 }
 
-/** What serves sessions over HTTP asks at a desk (`SessionDesk`): a session may live in another process than its routes. */
-const atDesk = /^adapters\/http\/(?:routes|openai|stream)\//
-const behindDesk = /^adapters\/http\/live\/(?:live-session|session-agent|run-starts|run-of|run-followers)\.ts$/
+/** What serves sessions over HTTP asks at a gateway (`SessionGateway`): a session may live in another process than its routes. */
+const atRoutes = /^adapters\/http\/(?:routes|openai|stream)\//
+const behindGateway = /^adapters\/http\/live\/(?:live-session|session-agent|run-starter|run-of|run-followers)\.ts$/
 const living = ['Agent', 'AgentRun', 'LiveSession']
 
-function deskViolations(sources: Sources): string[] {
+function gatewayViolations(sources: Sources): string[] {
   const found: string[] = []
   for (const [path, code] of sources) {
-    if (!atDesk.test(path)) continue
+    if (!atRoutes.test(path)) continue
     for (const { specifier = '', line } of importsOf(code)) {
-      if (behindDesk.test(resolveImport(path, specifier))) found.push(`${path}:${line} ${specifier} is behind the desk`)
+      if (behindGateway.test(resolveImport(path, specifier))) found.push(`${path}:${line} ${specifier} is behind the gateway`)
     }
     for (const [, names = ''] of code.matchAll(/^import (?:type )?\{([^}]*)\}/gm)) {
       const name = names
@@ -272,7 +272,7 @@ describe('the house stands', () => {
     expect(inSource.filter(([name, { layers: may }]) => told.get(name)?.join() !== may.join()).map(([name]) => name)).toEqual([])
   })
 
-  it('routes hold nothing that lives: they ask at a desk', () => expect(deskViolations(shipped)).toEqual([]))
+  it('routes hold nothing that lives: they ask a session gateway', () => expect(gatewayViolations(shipped)).toEqual([]))
 
   it('src knows no platform', () => expect(platformViolations(src)).toEqual([]))
 
@@ -358,8 +358,8 @@ describe('this test can fail', () => {
     expect(tenuredFunctions(new Map([['src/a.ts', passed]]))).toEqual([])
   })
 
-  it('on what stands behind the desk', () => {
-    const found = (path: string, code: string) => deskViolations(new Map([[path, code]]))
+  it('on what stands behind the gateway', () => {
+    const found = (path: string, code: string) => gatewayViolations(new Map([[path, code]]))
     expect(found('adapters/http/routes/a.ts', "import type { LiveSession } from '../live/live-session.ts'")).toHaveLength(2)
     expect(found('adapters/http/openai/a.ts', "import {\n  type Agent as Made,\n  textOf,\n} from '../../../src/index.ts'")).toHaveLength(1)
     expect(found('adapters/http/stream/a.ts', "import { runOf } from '../live/run-of.ts'")).toHaveLength(1)

@@ -202,7 +202,7 @@ const expected: Record<string, string> = {
     deleteSession listSessionIds loadSession loadSessionsForAgent saveSession`,
   './adapters/http': `
     createOpenAiApp MakeAgent OpenAiAppOptions ServedAgent
-    LiveSession DeskAnswers DeskCommand DeskCommands SessionDesk SessionReads sessionDesk bearer callerToken createAgentApp createModelProxy memoryCounter memoryLiveSessions onLoopback problemResponse
+    LiveSession GatewayResults GatewayCommand GatewayCommands SessionGateway SessionReads sessionGateway bearer callerToken createAgentApp createModelProxy memoryCounter memoryLiveSessions onLoopback problemResponse
     SessionSchedules bookSchedules memorySchedules readWebhook runResponse tooManyRuns webhook ScheduleBook ScheduleEntry ScheduleStore ScheduledPrompt EndNotice NoticeHandlers ReadWebhook ReadWebhookOptions SessionNotice WaitingNotice Webhook WebhookNotice WebhookOptions
     AgentAppOptions AllowRule AnsweredRequest AppFigures AppObserver Authorize BudgetCounter BudgetRule BudgetWindow CallEnding CallReport Caller Charge DevAppOptions Identity KeyPlace
     LiveAgentOptions LiveSessionHost LiveSessions MemoryLiveSessions MemoryLiveSessionsOptions ModelCall ModelProxyOptions OperatorPage

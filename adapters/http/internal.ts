@@ -13,7 +13,7 @@ export { deadlineExceeded, ProblemError, problemResponse, refuse, soonMs, unknow
 export { isSigned, signatureOf, signingKey } from './access/signature.ts'
 export { sayIn } from './live/commands/queue-message.ts'
 export { type AskedCommand, commandIn, deadlinesFrom, defaultForwardMs, requestFor } from './live/commands/session-commands.ts'
-export { sessionDesk } from './live/desk/carry-out.ts'
+export { sessionGateway } from './live/gateway/command-handlers.ts'
 export { maxAttempts } from './live/live-session-host.ts'
 export type { ListPage } from './live/live-sessions.ts'
 export { listOfAll, takeUpAll } from './live/memory/left-sessions.ts'

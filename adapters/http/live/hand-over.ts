@@ -165,7 +165,7 @@ export function untilHandedOver(agent: Agent, run: AgentRun, deadline: AbortSign
 const graceMs = 3000
 
 /** What `handing` comes to. Where it is not done soon after `deadline`, `giveUp` is called, and it rejects. */
-export function inTime(deadline: AbortSignal, handing: Promise<void>, giveUp: () => void): Promise<void> {
+export function withDeadline(deadline: AbortSignal, handing: Promise<void>, giveUp: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     let stopTimer = (): void => undefined
     const late = (): void => {

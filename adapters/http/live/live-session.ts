@@ -5,14 +5,14 @@ import { leaving, ProblemError } from '../access/problem.ts'
 import { SessionWatch } from '../notices/session-watch.ts'
 import type { SessionSchedules } from '../schedules/session-schedules.ts'
 import type { CallProgress } from './call-progress.ts'
-import { KeptByKey, QueuedInputs } from './commands/queued-inputs.ts'
-import { SaidMessages } from './commands/said-messages.ts'
-import { inTime, RevocableStore, untilHandedOver } from './hand-over.ts'
+import { PageRuns } from './commands/page-runs.ts'
+import { IdempotencyCache, QueuedInputs } from './commands/queued-inputs.ts'
+import { RevocableStore, untilHandedOver, withDeadline } from './hand-over.ts'
 import type { LiveSessionHost } from './live-session-host.ts'
 import { NamedMedia } from './named-media.ts'
 import { RecordedSession } from './read/recorded-session.ts'
 import { RunFollowers } from './run-followers.ts'
-import { OneByOne, RunStarts } from './run-starts.ts'
+import { Mutex, RunStarter } from './run-starter.ts'
 import { SessionAgent } from './session-agent.ts'
 import { isCutOff } from './unfinished-run.ts'
 
@@ -36,15 +36,15 @@ export class LiveSession {
   readonly media: NamedMedia
   readonly #agent: SessionAgent
   /** Begins its runs. */
-  readonly starts: RunStarts
+  readonly starts: RunStarter
   /** The versions of shared state that clients have made under keys of theirs. */
-  readonly #stateChanges = new KeptByKey<number>()
+  readonly #stateChanges = new IdempotencyCache<number>()
   /** What clients have said to runs that were on. */
   readonly queued = new QueuedInputs()
-  /** What pages have said, and the runs that this began. */
-  readonly said = new SaidMessages()
-  /** What changes the agent is done one after the other: two who begin at once must not make two of it. */
-  readonly #turns = new OneByOne()
+  /** The runs that requests of pages have begun. */
+  readonly pageRuns = new PageRuns()
+  /** Serializes what begins, replaces or releases the agent, so that two concurrent starts cannot create two of it. */
+  readonly #mutex = new Mutex()
   #claim: Promise<void> | undefined
   #hasLeft = false
   #heardAt = 0
@@ -75,14 +75,14 @@ export class LiveSession {
       },
       onState: (version) => this.#followers.tellState(version),
     })
-    this.starts = new RunStarts({
+    this.starts = new RunStarter({
       host,
       agent: this.#agent,
       opened: () => this.agent(),
       continued: () => this.continuedRun(),
       recorded: this.recorded,
       writing: this.#writing,
-      turns: this.#turns,
+      mutex: this.#mutex,
     })
     this.#watch = new SessionWatch({
       sessionId: host.sessionId,
@@ -107,7 +107,7 @@ export class LiveSession {
 
   /** Goes on with an agent of this process, which others use as well. */
   adopt(agent: Agent): Promise<void> {
-    return this.#turns.do(async () => this.#agent.adopt(agent))
+    return this.#mutex.run(async () => this.#agent.adopt(agent))
   }
 
   /** The agent, for who only reads; undefined where none was made. */
@@ -144,7 +144,7 @@ export class LiveSession {
    * As `recover`. Rejects where no agent can be made: for a host that tries again. Where sessions move, the process that had this one may not know yet that it is another's:
    * it is claimed first.
    */
-  async takeUp(): Promise<boolean> {
+  async takeOver(): Promise<boolean> {
     if (this.#host.moves === true && !this.#agent.isMade) await this.claim()
     const isLeft = this.#agent.isMade || isCutOff(await this.recorded.records())
     return isLeft && (await this.agent()).currentRun !== undefined
@@ -243,7 +243,7 @@ export class LiveSession {
 
   /** Keeps nothing that the log has: the next command gets another agent. Not while a run is on, or somebody follows the session. */
   rest(): Promise<void> {
-    return this.#turns.do(async () => {
+    return this.#mutex.run(async () => {
       if (this.isWatched || (await this.isRunning())) return
       this.recorded.rest()
       if (this.#agent.isMade) await this.#release()
@@ -252,7 +252,7 @@ export class LiveSession {
 
   /** Stops the run that is on. If one was cut off, or is on elsewhere, its end is written: it is not taken up again. */
   stop(): Promise<void> {
-    return this.#turns.do(async () => {
+    return this.#mutex.run(async () => {
       const run = (await this.#agent.inMemory())?.currentRun
       run?.abort()
       await run?.result
@@ -266,7 +266,7 @@ export class LiveSession {
 
   /** Does something with the whole log, while no agent writes to it. Throws `AgentBusyError` while a run is on. */
   withLog<Value>(act: (store: SessionStore) => Promise<Value>): Promise<Value> {
-    return this.#turns.do(async () => {
+    return this.#mutex.run(async () => {
       if (await this.isRunning()) throw new AgentBusyError()
       // Has written what it has not written yet.
       await (await this.inMemory())?.close()
@@ -276,7 +276,7 @@ export class LiveSession {
 
   /** Stops what is on and deletes all that was said. Resolves with whether there was anything. */
   delete(): Promise<boolean> {
-    return this.#turns.do(async () => {
+    return this.#mutex.run(async () => {
       await this.#release()
       await this.schedules?.delete()
       return this.#host.store.delete(this.#host.sessionId)
@@ -293,11 +293,11 @@ export class LiveSession {
    * there is a `deadline`.
    */
   leave(deadline?: AbortSignal): Promise<void> {
-    const leaving = this.#turns.do(async () => {
+    const leaving = this.#mutex.run(async () => {
       this.#hasLeft = true
       await this.#release()
     })
-    return deadline === undefined ? leaving : inTime(deadline, leaving, () => this.#giveUp())
+    return deadline === undefined ? leaving : withDeadline(deadline, leaving, () => this.#giveUp())
   }
 
   /**
@@ -306,14 +306,14 @@ export class LiveSession {
    * holds the session 3 s later; then nothing more is recorded either.
    */
   handOver(deadline: AbortSignal): Promise<void> {
-    const handing = this.#turns.do(async () => {
+    const handing = this.#mutex.run(async () => {
       this.#hasLeft = true
       const agent = await this.#agent.inMemory()
       if (agent?.currentRun !== undefined) await untilHandedOver(agent, agent.currentRun, deadline)
       if (agent?.currentRun !== undefined) this.#writing.revoke()
       await this.#release()
     })
-    return inTime(deadline, handing, () => this.#giveUp())
+    return withDeadline(deadline, handing, () => this.#giveUp())
   }
 
   /** Something holds the session that does not end: nothing is recorded here any more. */

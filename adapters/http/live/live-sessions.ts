@@ -2,10 +2,10 @@ import { type Shape, withMethods } from '../../../src/internal.ts'
 import type { SessionListOptions, SessionPage } from '../../../src/session/index.ts'
 import type { Caller, SessionAddress } from '../access/authorize.ts'
 import type { BodyLimits } from '../access/body.ts'
-import type { SessionDesk } from './desk/session-desk.ts'
+import type { SessionGateway } from './gateway/session-gateway.ts'
 
-/** Answers a request for one session at its desk: that of `sessionDesk` where it lives here. Its path is one of `/`, `/runs`, `/stop` and so on. */
-export type SessionRoutes = (request: Request, desk: SessionDesk) => Promise<Response>
+/** Answers a request for one session at its gateway: that of `sessionGateway` where it lives here. Its path is one of `/`, `/runs`, `/stop` and so on. */
+export type SessionRoutes = (request: Request, gateway: SessionGateway) => Promise<Response>
 
 /**
  * Where sessions live: what `createAgentApp` asks of its host. `memoryLiveSessions` keeps them in this process, `objectLiveSessions` of

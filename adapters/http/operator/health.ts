@@ -23,7 +23,7 @@ export function addHealth<E extends Env>(app: Hono<E>, sessions: ((c: Context<E>
   const isReady = (host: LiveSessions): Promise<boolean> => {
     const last = checks.get(host)
     if (last !== undefined && performance.now() - last.at < freshMs) return last.isReady
-    const check = { at: performance.now(), isReady: inTime(host) }
+    const check = { at: performance.now(), isReady: readyWithinTimeout(host) }
     checks.set(host, check)
     return check.isReady
   }
@@ -35,7 +35,7 @@ export function addHealth<E extends Env>(app: Hono<E>, sessions: ((c: Context<E>
 
 const noStore = { 'cache-control': 'no-store' }
 
-function inTime(host: LiveSessions): Promise<boolean> {
+function readyWithinTimeout(host: LiveSessions): Promise<boolean> {
   return new Promise((resolve) => {
     const stopTimer = startTimer(answerMs, () => resolve(false))
     const answer = async () => (await host.isReady?.()) ?? true

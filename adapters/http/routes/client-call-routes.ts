@@ -14,18 +14,18 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
  * Source: docs/concepts/client-tools.md
  */
 export function addClientCallRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  app.get('/client-calls', async (c) => c.json({ clientCalls: await c.env.desk.read.clientCalls() }))
+  app.get('/client-calls', async (c) => c.json({ clientCalls: await c.env.gateway.read.clientCalls() }))
   app.post('/client-calls/:toolCallId/claim', async (c) => {
     const ref = refIn(c.req.param('toolCallId'), await readOwnBody(c, options.body, ['argumentsHash', 'clientId']))
     const { clientId } = ref
     if (clientId === undefined) refuse(400, 'invalidBody', `clientId must be ${namesPage.expected}: it names this page.`)
     // A page that is not the first has done nothing wrong.
-    return c.json(await c.env.desk.command({ type: 'claimCall', ...ref, clientId }))
+    return c.json(await c.env.gateway.command({ type: 'claimCall', ...ref, clientId }))
   })
   app.post('/client-calls/:toolCallId', async (c) => {
     const body = await readOwnBody(c, options.body, ['argumentsHash', 'clientId', 'output', 'error'])
     const ref = refIn(c.req.param('toolCallId'), body)
-    const { loopId } = await c.env.desk.command({ type: 'answerCall', ...ref, answer: answerIn(body) })
+    const { loopId } = await c.env.gateway.command({ type: 'answerCall', ...ref, answer: answerIn(body) })
     return c.json({ loopId }, 202)
   })
 }

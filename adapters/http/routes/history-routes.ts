@@ -3,7 +3,7 @@ import { ConfigError } from '../../../src/index.ts'
 import { baseType, headOf, isWithheld, percentEncoded, sessionStatus } from '../../../src/internal.ts'
 import type { Turn } from '../../../src/session/index.ts'
 import { ProblemError, refuse, unknownSession } from '../access/problem.ts'
-import type { HistoryQuery, StoredMedia } from '../live/desk/session-desk.ts'
+import type { HistoryQuery, StoredMedia } from '../live/gateway/session-gateway.ts'
 import type { ListPage } from '../live/live-sessions.ts'
 import type { PagedLoop } from '../live/read/history-page.ts'
 import type { SessionApp, SessionContext, SessionRouteOptions } from './route-options.ts'
@@ -16,23 +16,23 @@ import type { SessionApp, SessionContext, SessionRouteOptions } from './route-op
  */
 export function addHistoryRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/', async (c) => {
-    const read = await c.env.desk.read.session()
+    const read = await c.env.gateway.read.session()
     if (read === undefined) throw new ProblemError(unknownSession)
     const { session, ...running } = read
     return c.json({ session: { ...session, loops: shownLoops(c, session.loops, options) }, ...running })
   })
   app.get('/loops', async (c) => {
     const { limit, before } = c.req.query()
-    const read = await c.env.desk.read.loops({ limit: limitOf(limit), ...(before !== undefined && { before }) })
+    const read = await c.env.gateway.read.loops({ limit: limitOf(limit), ...(before !== undefined && { before }) })
     if (read === undefined) throw new ProblemError(unknownSession)
     return c.json({ ...read, loops: shownLoops(c, read.loops, options) })
   })
   app.get('/history', async (c) => {
-    const { clientCalls, queued, ...read } = await c.env.desk.read.history(historyAsked(c))
+    const { clientCalls, queued, ...read } = await c.env.gateway.read.history(historyAsked(c))
     return c.json({ ...read, ...(clientCalls.length > 0 && { clientCalls }), ...(queued.length > 0 && { queued }) })
   })
   app.get('/blobs/:hash', async (c) => {
-    const media = await c.env.desk.read.media(c.req.param('hash'))
+    const media = await c.env.gateway.read.media(c.req.param('hash'))
     if (media === undefined)
       refuse(404, 'notFound', 'The session keeps no such bytes. Take the hash from a block of …/history?media=names.')
     const headers = { ...unsafeHeaders, 'content-type': typeOf(media.mimeType), 'content-disposition': attachment(media) }

@@ -16,7 +16,7 @@ import {
 } from '../../../src/internal.ts'
 import type { BodyLimits } from '../access/body.ts'
 import type { ClientSettingName } from '../live/commands/client-ask.ts'
-import type { SessionDesk } from '../live/desk/session-desk.ts'
+import type { SessionGateway } from '../live/gateway/session-gateway.ts'
 import { OpenStreams } from '../stream/open-streams.ts'
 import type { RunStreamOptions } from '../stream/run-stream.ts'
 import { defaultPingMs } from '../stream/sse-stream.ts'
@@ -124,5 +124,5 @@ export function resolvedRoutes({
 }
 
 /** The routes of a session; which one comes with each request. */
-export type SessionApp = Hono<{ Bindings: { desk: SessionDesk } }>
-export type SessionContext = Context<{ Bindings: { desk: SessionDesk } }>
+export type SessionApp = Hono<{ Bindings: { gateway: SessionGateway } }>
+export type SessionContext = Context<{ Bindings: { gateway: SessionGateway } }>

@@ -3,7 +3,7 @@ import { isJsonObject, isTitle, maxTitleChars } from '../../../src/internal.ts'
 import { answerProblems, newApp } from '../access/answer-problems.ts'
 import { readOwnBody, readSharedText } from '../access/body.ts'
 import { ProblemError, refuse, unknownSession } from '../access/problem.ts'
-import type { BeginCommands, DeskCommand } from '../live/desk/desk-command.ts'
+import type { BeginCommands, GatewayCommand } from '../live/gateway/gateway-command.ts'
 import type { Place } from '../live/live-session-host.ts'
 import type { SessionRoutes } from '../live/live-sessions.ts'
 import { cursorOf, eventStream } from '../stream/run-stream.ts'
@@ -50,23 +50,25 @@ export function sessionRoutes(options: SessionRouteOptions): SessionRoutes {
     const { title } = await readOwnBody(c, options.body, ['title'])
     if (typeof title !== 'string' || !isTitle(title))
       refuse(400, 'invalidBody', `title must be a text of 1 to ${maxTitleChars} characters.`)
-    await c.env.desk.command({ type: 'rename', title })
+    await c.env.gateway.command({ type: 'rename', title })
     return c.body(null, 204)
   })
-  app.get('/export', async (c) => c.body(await c.env.desk.read.exported(), 200, { 'content-type': 'application/x-ndjson; charset=utf-8' }))
+  app.get('/export', async (c) =>
+    c.body(await c.env.gateway.read.exported(), 200, { 'content-type': 'application/x-ndjson; charset=utf-8' }),
+  )
   app.post('/import', async (c) => {
     if (!options.imports)
       refuse(403, 'importsAreOff', 'This server takes in no sessions. Switch imports on there where its users may bring their own.')
     const text = await readSharedText(c, options.body)
-    await c.env.desk.command({ type: 'import', text, replace: c.req.query('replace') === 'true' })
+    await c.env.gateway.command({ type: 'import', text, replace: c.req.query('replace') === 'true' })
     return c.body(null, 204)
   })
   app.delete('/', async (c) => {
-    const { wasKnown } = await c.env.desk.command({ type: 'delete' })
+    const { wasKnown } = await c.env.gateway.command({ type: 'delete' })
     if (!wasKnown) throw new ProblemError(unknownSession)
     return c.body(null, 204)
   })
-  return async (request, desk) => app.fetch(request, { desk })
+  return async (request, gateway) => app.fetch(request, { gateway })
 }
 
 function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
@@ -84,24 +86,24 @@ function addRunRoutes(app: SessionApp, options: SessionRouteOptions): void {
     return answerWithRun(c, options, { type: 'continue', ...placeIn(body), ask: askedIn(body, options.clientSettings) })
   })
   app.get('/runs/:loopId/events', async (c) => {
-    const { desk } = c.env
-    options.streams.assertRoom(desk.caller)
+    const { gateway } = c.env
+    options.streams.assertRoom(gateway.caller)
     const cursor = c.req.query('after') ?? c.req.header('last-event-id')
     const after = cursor === undefined ? {} : { after: cursorOf(cursor) }
-    const source = await desk.events({ loopId: c.req.param('loopId'), ...after }, 'names')
-    return eventStream(source, { ...options, caller: desk.caller })
+    const source = await gateway.events({ loopId: c.req.param('loopId'), ...after }, 'names')
+    return eventStream(source, { ...options, caller: gateway.caller })
   })
   app.get('/events', async (c) => {
-    const { desk } = c.env
-    options.streams.assertRoom(desk.caller)
+    const { gateway } = c.env
+    options.streams.assertRoom(gateway.caller)
     const loopId = c.req.query('loopId')
     const after = cursorOf(c.req.query('after') ?? '0')
     if (after > 0 && loopId === undefined) refuse(400, 'invalidCursor', 'after counts the events of one loop. Send its loopId too.')
-    const source = await desk.follow(loopId === undefined ? undefined : { loopId, after }, 'names')
-    return eventStream(source, { ...options, caller: desk.caller })
+    const source = await gateway.follow(loopId === undefined ? undefined : { loopId, after }, 'names')
+    return eventStream(source, { ...options, caller: gateway.caller })
   })
   app.post('/stop', async (c) => {
-    await c.env.desk.command({ type: 'stop' })
+    await c.env.gateway.command({ type: 'stop' })
     return c.body(null, 204)
   })
 }
@@ -112,26 +114,26 @@ function addSteeringRoutes(app: SessionApp, options: SessionRouteOptions): void 
     const body = await readOwnBody(c, options.body, ['loopId', ...promptKeys])
     // What steers a run has the settings of that run.
     const { messages } = promptOf(body, [])
-    return c.json(await c.env.desk.command({ type, messages, loopId: body.loopId, key: keyOf(c) }), 202)
+    return c.json(await c.env.gateway.command({ type, messages, loopId: body.loopId, key: keyOf(c) }), 202)
   }
   app.post('/steer', (c) => queued(c, 'steer'))
   app.post('/follow-up', (c) => queued(c, 'followUp'))
   app.get('/queue/:messageId', async (c) => {
     const messageId = c.req.param('messageId')
-    const said = await c.env.desk.read.queued(messageId)
+    const said = await c.env.gateway.read.queued(messageId)
     if (said === undefined)
       refuse(404, 'notFound', 'Nothing was queued under this id. Take messageId from the answer of …/steer or …/follow-up.')
     return c.json({ kind: said.kind, loopId: said.loopId, messageId, status: said.status })
   })
   app.delete('/queue/:messageId', async (c) => {
-    const { wasWaiting } = await c.env.desk.command({ type: 'withdraw', messageId: c.req.param('messageId') })
+    const { wasWaiting } = await c.env.gateway.command({ type: 'withdraw', messageId: c.req.param('messageId') })
     if (wasWaiting) return c.body(null, 204)
     refuse(404, 'notFound', 'No such message waits: the run has taken it in, or has ended.')
   })
 }
 
 function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  app.get('/approvals', async (c) => c.json({ approvals: await c.env.desk.read.approvals() }))
+  app.get('/approvals', async (c) => c.json({ approvals: await c.env.gateway.read.approvals() }))
   app.post('/approvals/:toolCallId', async (c) => {
     const { approved, argumentsHash, reason } = await readOwnBody(c, options.body, ['approved', 'argumentsHash', 'reason'])
     if (typeof approved !== 'boolean') refuse(400, 'invalidBody', 'approved must be true or false.')
@@ -147,21 +149,21 @@ function addApprovalRoutes(app: SessionApp, options: SessionRouteOptions): void 
       ...(argumentsHash !== undefined && { argumentsHash }),
       ...(reason !== undefined && { reason }),
     }
-    const { loopId } = await c.env.desk.command({ type: 'decide', ...decision })
+    const { loopId } = await c.env.gateway.command({ type: 'decide', ...decision })
     return c.json({ loopId }, 202)
   })
 }
 
 /** What running calls ask. An answer goes to the call, and is kept nowhere. */
 function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  app.get('/inputs', async (c) => c.json({ inputs: await c.env.desk.read.inputs() }))
+  app.get('/inputs', async (c) => c.json({ inputs: await c.env.gateway.read.inputs() }))
   app.post('/inputs/:inputId', async (c) => {
     const { action, content } = await readOwnBody(c, options.body, ['action', 'content'])
     if (action !== 'accept' && action !== 'decline' && action !== 'cancel')
       refuse(400, 'invalidBody', 'action must be "accept", "decline" or "cancel".')
     if (content !== undefined && !isJsonObject(content)) refuse(400, 'invalidBody', 'content must be an object, or left out.')
     const answer: InputAnswer = action === 'accept' ? { action, ...(isJsonObject(content) && { content }) } : { action }
-    const { loopId } = await c.env.desk.command({ type: 'answerInput', inputId: c.req.param('inputId'), answer })
+    const { loopId } = await c.env.gateway.command({ type: 'answerInput', inputId: c.req.param('inputId'), answer })
     return c.json({ loopId }, 202)
   })
 }
@@ -170,7 +172,7 @@ function addInputRoutes(app: SessionApp, options: SessionRouteOptions): void {
 function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
   const bodyOf = async (c: SessionContext, ...names: string[]): Promise<JsonObject> => {
     const body = await readOwnBody(c, options.body, [...names, ...runKeys])
-    if (!(await c.env.desk.read.isKnown())) throw new ProblemError(unknownSession)
+    if (!(await c.env.gateway.read.isKnown())) throw new ProblemError(unknownSession)
     return body
   }
   app.post('/compact', async (c) => {
@@ -207,12 +209,12 @@ function addTreeRoutes(app: SessionApp, options: SessionRouteOptions): void {
 async function answerWithRun(
   c: SessionContext,
   options: SessionRouteOptions,
-  command: DeskCommand<keyof BeginCommands>,
+  command: GatewayCommand<keyof BeginCommands>,
 ): Promise<Response> {
-  const { desk } = c.env
-  options.streams.assertRoom(desk.caller)
-  const run = await desk.command({ ...command, key: keyOf(c) })
-  return eventStream(await desk.events(run, 'names'), { ...options, caller: desk.caller })
+  const { gateway } = c.env
+  options.streams.assertRoom(gateway.caller)
+  const run = await gateway.command({ ...command, key: keyOf(c) })
+  return eventStream(await gateway.events(run, 'names'), { ...options, caller: gateway.caller })
 }
 
 /** The loop from whose end a run is to go on, where a body names one. */

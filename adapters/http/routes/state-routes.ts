@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../../src/index.ts'
 import { invalidState, isJsonObject, readPatch } from '../../../src/internal.ts'
 import { readOwnBody } from '../access/body.ts'
 import { ProblemError, refuse, unshared } from '../access/problem.ts'
-import type { StateChange } from '../live/desk/desk-command.ts'
+import type { StateChange } from '../live/gateway/gateway-command.ts'
 import { faultOf } from '../schedules/session-schedules.ts'
 import { keyOf } from './prompt-body.ts'
 import type { SessionApp, SessionRouteOptions } from './route-options.ts'
@@ -17,7 +17,7 @@ import type { SessionApp, SessionRouteOptions } from './route-options.ts'
  */
 export function addStateRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/state', async (c) => {
-    const state = await c.env.desk.read.state()
+    const state = await c.env.gateway.read.state()
     if (state === undefined) throw new ProblemError(unshared)
     return c.json(state)
   })
@@ -28,7 +28,7 @@ export function addStateRoutes(app: SessionApp, options: SessionRouteOptions): v
       refuse(400, 'invalidBody', 'Send { value } with all of the state, or { patch } with operations of JSON Patch (RFC 6902).')
     if (typeof ifVersion !== 'number' || !Number.isSafeInteger(ifVersion) || ifVersion < 0)
       refuse(400, 'invalidBody', 'ifVersion must be the version that the change is about. Read it from GET …/state.')
-    return c.json(await c.env.desk.command({ type: 'changeState', change: changeIn(body), ifVersion, key: keyOf(c) }))
+    return c.json(await c.env.gateway.command({ type: 'changeState', change: changeIn(body), ifVersion, key: keyOf(c) }))
   })
 }
 
@@ -44,7 +44,7 @@ function stateFrom(value: JsonValue): JsonObject {
 
 /** `POST`, `GET` and `DELETE /schedules`: prompts of a session that are said later. */
 export function addScheduleRoutes(app: SessionApp, options: SessionRouteOptions): void {
-  app.get('/schedules', async (c) => c.json({ schedules: await c.env.desk.read.schedules() }))
+  app.get('/schedules', async (c) => c.json({ schedules: await c.env.gateway.read.schedules() }))
   app.post('/schedules', async (c) => {
     const body = await readOwnBody(c, options.body, ['prompt', 'at', 'everyMs'])
     const { prompt, everyMs, at = typeof everyMs === 'number' ? Date.now() + everyMs : undefined } = body
@@ -52,10 +52,10 @@ export function addScheduleRoutes(app: SessionApp, options: SessionRouteOptions)
     if (fault !== undefined || typeof prompt !== 'string' || typeof at !== 'number')
       refuse(400, 'invalidBody', fault ?? 'The body is no schedule.')
     const every = typeof everyMs === 'number' ? { everyMs } : {}
-    return c.json(await c.env.desk.command({ type: 'schedule', prompt, at, ...every, id: keyOf(c) }), 201)
+    return c.json(await c.env.gateway.command({ type: 'schedule', prompt, at, ...every, id: keyOf(c) }), 201)
   })
   app.delete('/schedules/:id', async (c) => {
-    const { wasThere } = await c.env.desk.command({ type: 'unschedule', id: c.req.param('id') })
+    const { wasThere } = await c.env.gateway.command({ type: 'unschedule', id: c.req.param('id') })
     if (wasThere) return c.body(null, 204)
     refuse(404, 'notFound', 'The session has no such schedule. Read which ones it has from …/schedules.')
   })

@@ -230,9 +230,9 @@ export class SharedSessions implements PostgresLiveSessions {
     if (routes === undefined) return 'moved'
     await this.#assertCertain()
     const address = { sessionId, ...(identity !== undefined && { identity }) }
-    const act: SessionRoutes = async (asked, desk) => {
+    const act: SessionRoutes = async (asked, gateway) => {
       begins()
-      return routes(asked, desk)
+      return routes(asked, gateway)
     }
     try {
       return await this.#here.fetch(address, request, act)
@@ -283,7 +283,7 @@ export class SharedSessions implements PostgresLiveSessions {
     const { processId, wasLeft } = await this.#leases.take(keyOf(address))
     if (processId !== this.#processId) return
     if (wasLeft) this.#taken.add(textOf(keyOf(address)))
-    void this.#here.takeUp(address)
+    void this.#here.takeOver(address)
   }
 
   /** Lets go what others have taken. */
@@ -301,7 +301,7 @@ export class SharedSessions implements PostgresLiveSessions {
       for (const key of left) this.#taken.add(textOf(key))
       begun += await takeUpAll(
         left.map(addressOf),
-        (address) => this.#here.takeUp(address),
+        (address) => this.#here.takeOver(address),
         () => this.#isLeaving,
       )
       for (const key of left) this.#taken.delete(textOf(key))

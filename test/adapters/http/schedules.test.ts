@@ -141,8 +141,8 @@ describe('scheduled prompts', () => {
     open()
     expect(await until(store, 2)).toEqual(['first', 'second'])
     await schedules.runAt(Date.now() + minute, 'never')
-    const gone = await sessions.fetch(address, new Request('http://localhost/', { method: 'DELETE' }), async (_, desk) =>
-      Response.json((await desk.command({ type: 'delete' })).wasKnown),
+    const gone = await sessions.fetch(address, new Request('http://localhost/', { method: 'DELETE' }), async (_, gateway) =>
+      Response.json((await gateway.command({ type: 'delete' })).wasKnown),
     )
     expect([await gone.json(), await schedules.list()]).toEqual([true, []])
   })

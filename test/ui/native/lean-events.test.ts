@@ -164,7 +164,18 @@ describe('a stream that a proxy has broken', () => {
     expect(decode([first, third])).toThrow(broken)
     expect(decode([first, second, last])).toThrow(broken)
     expect(decode([first, second, second])).toThrow(broken)
-    for (const json of ['<html>', '"text"', 'null', '{}', '{"runId":"r"}', '{"delta":{"delta":"x"}}', '[]', '[1]', '["x","y"]', '["x",1,2]']) {
+    for (const json of [
+      '<html>',
+      '"text"',
+      'null',
+      '{}',
+      '{"runId":"r"}',
+      '{"delta":{"delta":"x"}}',
+      '[]',
+      '[1]',
+      '["x","y"]',
+      '["x",1,2]',
+    ]) {
       expect(decode([{ id: '1', json }]), json).toThrow(broken)
       expect(decode([first, { id: '2', json: json === '{}' ? '{"delta":{"delta":"x"}}' : json }]), json).toThrow(broken)
     }

@@ -18,7 +18,7 @@ import {
   routeDefaults,
   Scheduler,
   sayIn,
-  sessionDesk,
+  sessionGateway,
   shareOfNamed,
 } from '../../../http/internal.ts'
 import { localLog, objectLogDriver } from '../object/durable-object-session-store.ts'
@@ -143,7 +143,7 @@ export abstract class LiveSessionObject<Bindings> extends SessionObject {
     const begun = await this.#begin(address)
     // What the platform ended goes on with the first request, where that comes before the alarm.
     await begun.live.recover()
-    return begun.routes(request, sessionDesk(begun.live))
+    return begun.routes(request, sessionGateway(begun.live))
   }
 
   /** For the platform. */

@@ -70,11 +70,11 @@ export async function forwardToSession(request: Request, options: ForwardOptions
   url.search = new URL(request.url).search
   const address = { tenant, sessionId }
   const forwarded = new Request(new Request(url, request), { headers: addressed(request.headers, address, Date.now() + timeoutMs) })
-  return inTime(timeoutMs, deliver(sessions, address, forwarded))
+  return withTimeout(timeoutMs, deliver(sessions, address, forwarded))
 }
 
 /** The answer, where it begins in time. What comes later goes nowhere. */
-function inTime(timeoutMs: number, answering: Promise<Response>): Promise<Response> {
+function withTimeout(timeoutMs: number, answering: Promise<Response>): Promise<Response> {
   return new Promise((resolve, reject) => {
     let isLate = false
     const stopTimer = startTimer(timeoutMs, () => {

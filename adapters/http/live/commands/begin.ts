@@ -1,13 +1,13 @@
 import { type Agent, AgentBusyError, type AgentRun, type MessageInput } from '../../../../src/index.ts'
 import { refuse } from '../../access/problem.ts'
-import type { AboutRun, BeginCommands, DeskCommand } from '../desk/desk-command.ts'
-import { runOf } from '../desk/run-events.ts'
+import type { AboutRun, BeginCommands, GatewayCommand } from '../gateway/gateway-command.ts'
+import { runOf } from '../gateway/run-events.ts'
 import type { LiveSession } from '../live-session.ts'
 import { askedOf } from './client-ask.ts'
 import { answerUnattended } from './unattended.ts'
 
-/** Begins the run of a command; with a key once for that, however often it is asked for. Throws as `RunStarts.begin` and `runOf`. */
-export async function begin(live: LiveSession, command: DeskCommand<keyof BeginCommands>): Promise<AboutRun> {
+/** Begins the run of a command; with a key once for that, however often it is asked for. Throws as `RunStarter.begin` and `runOf`. */
+export async function begin(live: LiveSession, command: GatewayCommand<keyof BeginCommands>): Promise<AboutRun> {
   const run = await begun(live, command, startOf(command))
   if (command.type === 'prompt' && command.unattended !== undefined) answerUnattended(run, command.unattended)
   return about(run)
@@ -23,7 +23,11 @@ export function withKey(messages: readonly MessageInput[], key: string | undefin
   return messages.map((message, at) => (key !== undefined && at === messages.length - 1 ? { ...message, id: key } : message))
 }
 
-async function begun(live: LiveSession, command: DeskCommand<keyof BeginCommands>, start: (agent: Agent) => AgentRun): Promise<AgentRun> {
+async function begun(
+  live: LiveSession,
+  command: GatewayCommand<keyof BeginCommands>,
+  start: (agent: Agent) => AgentRun,
+): Promise<AgentRun> {
   const { key, from } = command
   const place = from === undefined ? {} : { from }
   if (key !== undefined) return runOf(live, { loopId: await live.starts.once(key, start, place) })
@@ -31,7 +35,7 @@ async function begun(live: LiveSession, command: DeskCommand<keyof BeginCommands
 }
 
 /** What a command does to the agent. */
-function startOf(command: DeskCommand<keyof BeginCommands>): (agent: Agent) => AgentRun {
+function startOf(command: GatewayCommand<keyof BeginCommands>): (agent: Agent) => AgentRun {
   switch (command.type) {
     case 'prompt':
     case 'send':

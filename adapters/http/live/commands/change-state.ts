@@ -1,7 +1,7 @@
 import { isEqualJson } from '../../../../src/internal.ts'
 import type { SavedState } from '../../../../src/shared-state/index.ts'
 import { ProblemError, refuse, unshared } from '../../access/problem.ts'
-import type { DeskCommands, StateChange } from '../desk/desk-command.ts'
+import type { GatewayCommands, StateChange } from '../gateway/gateway-command.ts'
 import type { LiveSession } from '../live-session.ts'
 
 /**
@@ -17,7 +17,7 @@ export async function changeState(live: LiveSession, { change, ifVersion, key }:
 }
 
 /** Takes the state as a page has made it. Refuses with 400 `invalidState`, and with 409 `stateConflict` what was made of another version, or does not say of which. */
-export async function takeState(live: LiveSession, { value, version }: DeskCommands['takeState']): Promise<void> {
+export async function takeState(live: LiveSession, { value, version }: GatewayCommands['takeState']): Promise<void> {
   const { sharedState } = await live.agent()
   // Clients of an agent that shares nothing may keep a state of their own.
   if (sharedState === undefined || isEqualJson(value, sharedState.value)) return

@@ -2,12 +2,12 @@ import { type Agent, type AgentMessage, type AgentRun, ConfigError, type UserMes
 import { callsToAnswer, isReport, lastSaidAt } from '../../../../src/internal.ts'
 import { messagesWithBytes } from '../../../../src/session/index.ts'
 import { ProblemError, refuse } from '../../access/problem.ts'
-import type { PageAnswer, PageTurn } from '../desk/desk-command.ts'
+import type { PageAnswer, PageTurn } from '../gateway/gateway-command.ts'
 import type { LiveSession } from '../live-session.ts'
 import type { CallRef } from './asked-calls.ts'
 import { about, beginForPerson } from './begin.ts'
 import { askedOf } from './client-ask.ts'
-import { isSaidAgain } from './said-messages.ts'
+import { isSaidAgain } from './page-runs.ts'
 import { resolvedIn, settleCalls } from './settle.ts'
 
 type OwnMessage = UserMessage & { id: string }
@@ -72,7 +72,7 @@ async function say(live: LiveSession, message: OwnMessage, turn: Pick<PageTurn, 
   const recorded = known === undefined ? undefined : await contentOf(live, known)
   const edited = known ?? (messageId === undefined ? undefined : await stored(live, messageId))
   // From here on without a pause: the same request may have come twice at once.
-  const begun = live.said.of(message.id)
+  const begun = live.pageRuns.of(message.id)
   const content = begun?.content ?? recorded
   if (content !== undefined && isSaidAgain(content, message.content)) {
     if (known !== undefined) return repeat(live, { of: message.id, ask, key })
@@ -92,7 +92,7 @@ async function answerAgain(live: LiveSession, { message, messageId, ask, key }: 
   // Made again already: the answer that it was about has left the conversation.
   const isReplaced = target !== messageId && messageId !== undefined && (await live.recorded.wasSaid(messageId))
   const name = `again ${messageId ?? message?.id}`
-  const begun = live.said.of(name)
+  const begun = live.pageRuns.of(name)
   if (begun?.isOver === false) return joined(begun.run)
   if (target === undefined) {
     if (message === undefined || (await live.recorded.wasSaid(message.id))) refuseStale()
@@ -109,13 +109,13 @@ interface Repeat extends Pick<PageTurn, 'ask' | 'key'> {
 
 /** What was asked for before. */
 async function repeat(live: LiveSession, { of, ask, key }: Repeat): Promise<PageAnswer> {
-  const begun = live.said.of(of)
+  const begun = live.pageRuns.of(of)
   const on = await live.continuedRun()
   const isLatest = await isOfLastRun(live, of)
   if (on !== undefined) return isLatest ? { run: about(on), isJoined: true } : inHistory
   if (!isLatest || !(await live.recorded.hasFailed())) return inHistory
   // The same request may have come twice at once.
-  if (live.said.of(of) !== begun) return repeat(live, { of, ask, key })
+  if (live.pageRuns.of(of) !== begun) return repeat(live, { of, ask, key })
   try {
     return await started(live, { of, content: begun?.content, key, begin: (agent) => agent.continueLoop(askedOf(ask, agent)) })
   } catch (error) {
@@ -140,7 +140,7 @@ async function started(live: LiveSession, { of, content, key, begin }: Start): P
     isJoined = false
     return run
   }
-  const run = live.said.begin(of, content, () => beginForPerson(live, first, key))
+  const run = live.pageRuns.begin(of, content, () => beginForPerson(live, first, key))
   const answer = await joined(run)
   return answer.run === undefined ? answer : { ...answer, isJoined }
 }

@@ -1,6 +1,6 @@
 import { AgentBusyError, type AgentRun, userMessage } from '../../../../src/index.ts'
 import { leaving, ProblemError, refuse, soonMs } from '../../access/problem.ts'
-import type { DeskAnswers, DeskCommand } from '../desk/desk-command.ts'
+import type { GatewayCommand, GatewayResults } from '../gateway/gateway-command.ts'
 import type { LiveSession } from '../live-session.ts'
 import { withKey } from './begin.ts'
 import type { QueuedInput } from './queued-inputs.ts'
@@ -17,7 +17,7 @@ async function queueOnce(
 }
 
 /** Says something to the run that is on, once for its key; resolves once it is stored. Refuses with 409 `notRunning` where no such run is on. */
-export async function queueMessage(live: LiveSession, command: DeskCommand<'steer' | 'followUp'>): Promise<DeskAnswers['steer']> {
+export async function queueMessage(live: LiveSession, command: GatewayCommand<'steer' | 'followUp'>): Promise<GatewayResults['steer']> {
   const { type: kind, messages, loopId: meant, key } = command
   const { loopId, receipt } = await queueOnce(live, key, (run) => {
     const isMeant = meant === undefined || meant === run?.loopId

@@ -7,7 +7,7 @@ export const maxKept = 100
 /**
  * What was made under a key, so that whoever asks again gets the same and nothing is made twice. The newest 100 are kept; what failed is not.
  */
-export class KeptByKey<Made> {
+export class IdempotencyCache<Made> {
   readonly #kept = new Map<string, Promise<Made>>()
 
   /** What was made under `key`; else what `make` makes. Without a key it is always made. */
@@ -57,7 +57,7 @@ export interface QueuedInput {
 
 /** What clients have queued in a session, as long as it waits. */
 export class QueuedInputs {
-  readonly #byKey = new KeptByKey<QueuedInput>()
+  readonly #byKey = new IdempotencyCache<QueuedInput>()
   #waiting: QueuedInput[] = []
 
   /** What `add` queues; once for each `key`. */

@@ -1,11 +1,11 @@
 import { refuse } from '../../access/problem.ts'
 import type { ScheduledPrompt } from '../../schedules/schedule-store.ts'
 import { maxOfSession, type SessionSchedules } from '../../schedules/session-schedules.ts'
-import type { DeskCommands } from '../desk/desk-command.ts'
+import type { GatewayCommands } from '../gateway/gateway-command.ts'
 import type { LiveSession } from '../live-session.ts'
 
 /** Has a prompt said later, once for each `id`. Refuses with 409 `tooManySchedules`, 404 where nothing is said later. */
-export async function schedule(live: LiveSession, { at, everyMs, prompt, id }: DeskCommands['schedule']): Promise<ScheduledPrompt> {
+export async function schedule(live: LiveSession, { at, everyMs, prompt, id }: GatewayCommands['schedule']): Promise<ScheduledPrompt> {
   const schedules = schedulesOf(live)
   const all = await schedules.list()
   if (all.length >= maxOfSession && !all.some((each) => each.id === id))

@@ -1,7 +1,7 @@
 import { type AgentRun, ConfigError, type Receipt, type UserMessage } from '../../../../src/index.ts'
 import { answersInstead, errorText } from '../../../../src/internal.ts'
 import { refuse } from '../../access/problem.ts'
-import type { DeskAnswers, DeskCommands } from '../desk/desk-command.ts'
+import type { GatewayCommands, GatewayResults } from '../gateway/gateway-command.ts'
 import type { LiveSession } from '../live-session.ts'
 import { askedCall, type CallRef, callsMade, forPages, forPeople, isOfEarlierCall, type KnownCalls, waitsForElse } from './asked-calls.ts'
 import { about, refuseBusy } from './begin.ts'
@@ -64,8 +64,8 @@ function ownId(toolCallId: string, made: ReadonlySet<string>): string {
 /** As `settleCalls`, for a client that learns what comes of it by the events of a run. Refuses with 409 `nothingToContinue` where none is on and none was. */
 export async function settle(
   live: LiveSession,
-  { messages = [], unattended, decisions, results }: DeskCommands['settle'],
-): Promise<DeskAnswers['settle']> {
+  { messages = [], unattended, decisions, results }: GatewayCommands['settle'],
+): Promise<GatewayResults['settle']> {
   const before = messages.length > 0 ? (await live.agent()).messages : []
   const fresh = messages.filter(({ id }) => !before.some((said) => said.id === id))
   const settled = await settleCalls(live, { decisions, results })

@@ -36,10 +36,10 @@ export async function listOfAll(store: Pick<SessionStore, 'list'>, page: Session
   return { sessions: placed, ...(nextCursor !== undefined && { nextCursor }) }
 }
 
-/** Takes them up, a few at the same time, until `isOver`. Resolves with how many are on again. `takeUp` never rejects. */
+/** Takes them up, a few at the same time, until `isOver`. Resolves with how many are on again. `takeOver` never rejects. */
 export async function takeUpAll(
   addresses: readonly SessionAddress[],
-  takeUp: (address: SessionAddress) => Promise<boolean>,
+  takeOver: (address: SessionAddress) => Promise<boolean>,
   isOver: () => boolean,
 ): Promise<number> {
   let begun = 0
@@ -47,7 +47,7 @@ export async function takeUpAll(
   const lane = async (): Promise<void> => {
     for (const address of rest) {
       if (isOver()) return
-      if (await takeUp(address)) begun += 1
+      if (await takeOver(address)) begun += 1
     }
   }
   await Promise.all(Array.from({ length: atOnce }, lane))

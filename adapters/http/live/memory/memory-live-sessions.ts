@@ -6,7 +6,7 @@ import { ending, leaving, ProblemError, refuse } from '../../access/problem.ts'
 import type { SessionSchedules } from '../../schedules/session-schedules.ts'
 import { TimedSchedules } from '../../schedules/timed-schedules.ts'
 import { sayIn } from '../commands/queue-message.ts'
-import { sessionDesk } from '../desk/carry-out.ts'
+import { sessionGateway } from '../gateway/command-handlers.ts'
 import { LiveSession } from '../live-session.ts'
 import { maxAttempts } from '../live-session-host.ts'
 import type { ListPage, LiveSessions, SessionFigures } from '../live-sessions.ts'
@@ -109,7 +109,7 @@ export class SessionsHere implements MemoryLiveSessions {
   async fetch(address: SessionAddress, request: Request, routes: Parameters<LiveSessions['fetch']>[2]): Promise<Response> {
     assertSessionId(address.sessionId)
     const isReading = request.method === 'GET' || request.method === 'HEAD'
-    return this.#within(address, (live) => routes(request, sessionDesk(live)), isReading)
+    return this.#within(address, (live) => routes(request, sessionGateway(live)), isReading)
   }
 
   schedulesOf(address: SessionAddress): SessionSchedules {
@@ -148,7 +148,7 @@ export class SessionsHere implements MemoryLiveSessions {
     for await (const address of this.#left(options)) if (isMine(address)) addresses.push(address)
     return takeUpAll(
       addresses,
-      (address) => this.takeUp(address),
+      (address) => this.takeOver(address),
       () => this.#isDraining,
     )
   }
@@ -205,11 +205,11 @@ export class SessionsHere implements MemoryLiveSessions {
   }
 
   /** Goes on with the run that a process has left. Resolves with whether one is on; it never rejects. */
-  async takeUp(address: SessionAddress): Promise<boolean> {
+  async takeOver(address: SessionAddress): Promise<boolean> {
     try {
       // One that has lost its right to write to another process gets none any more.
       await this.abandonIfMoved(address)
-      return await this.#within(address, (live) => live.takeUp())
+      return await this.#within(address, (live) => live.takeOver())
     } catch (error) {
       logWarning(this.#options.logger, 'sessionNotRecovered', { sessionId: address.sessionId, message: String(error) })
       if (mayWorkLater(error)) this.#hooks.onCutOff?.(address)
@@ -275,7 +275,7 @@ export class SessionsHere implements MemoryLiveSessions {
       await this.#hooks.onLeft?.(address, { isAtRest: false })
       throw error
     }
-    void this.takeUp(address)
+    void this.takeOver(address)
   }
 
   #host(address: SessionAddress): LiveSession {

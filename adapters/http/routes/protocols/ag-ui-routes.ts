@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../../src/internal.ts'
 import { agUiEncoder, agUiHeaders, agUiSse, agUiStanding, readRunInput } from '../../../../src/ui/ag-ui/index.ts'
 import { readJsonObject } from '../../access/body.ts'
 import { refuse } from '../../access/problem.ts'
-import type { SessionDesk } from '../../live/desk/session-desk.ts'
+import type { SessionGateway } from '../../live/gateway/session-gateway.ts'
 import { agUiFrames, untilResolved } from '../../stream/frame-writer.ts'
 import { eventStream } from '../../stream/run-stream.ts'
 import { askedIn } from '../client-settings.ts'
@@ -23,14 +23,14 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
     if (input === undefined) refuse(400, 'invalidBody', problem)
     const forwarded = isJsonObject(body.forwardedProps) ? body.forwardedProps : {}
     const ask = askedIn(forwarded, options.clientSettings, input.tools)
-    const { desk } = c.env
-    options.streams.assertRoom(desk.caller)
+    const { gateway } = c.env
+    options.streams.assertRoom(gateway.caller)
     const { state, threadId, runId } = input
     // Before the message: tools of the run find it.
-    if (state !== undefined && !state.isAsShown) await desk.command({ type: 'takeState', value: state.value, version: state.version })
+    if (state !== undefined && !state.isAsShown) await gateway.command({ type: 'takeState', value: state.value, version: state.version })
     const { message, decisions, results } = input
     const key = keyOf(c)
-    const { run, isJoined, since, replyTo } = await desk.command({
+    const { run, isJoined, since, replyTo } = await gateway.command({
       type: 'turn',
       message,
       decisions,
@@ -40,22 +40,26 @@ export function addAgUiRoutes(app: SessionApp, options: SessionRouteOptions): vo
       ask,
       key,
     })
-    const shared = await desk.read.state()
+    const shared = await gateway.read.state()
     const named = { threadId, runId, ...(shared !== undefined && { sharedState: shared }) }
-    if (run === undefined) return standing(desk, options, named)
-    const source = await desk.events(run, mediaFormOf(options))
+    if (run === undefined) return standing(gateway, options, named)
+    const source = await gateway.events(run, mediaFormOf(options))
     const history = await source.historyBefore()
     // A client that is shown everything anew lacks its own results, too.
     const sentResults = isJoined ? [] : results.map(({ toolCallId }) => toolCallId)
     const encoder = agUiEncoder({ ...named, history, restate: isJoined, sentResults, ...(replyTo !== undefined && { replyTo }) })
     const isSeen = since === undefined || isJoined ? undefined : untilResolved(since)
-    return eventStream(source, { ...options, caller: desk.caller }, { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders })
+    return eventStream(source, { ...options, caller: gateway.caller }, { writer: agUiFrames(encoder, isSeen), headers: agUiHeaders })
   })
 }
 
 /** Where the conversation stands, as a whole response. */
-async function standing(desk: SessionDesk, options: SessionRouteOptions, named: Parameters<typeof agUiStanding>[0]): Promise<Response> {
-  const { messages: history, approvals, clientCalls } = await desk.read.history({ media: mediaFormOf(options) })
+async function standing(
+  gateway: SessionGateway,
+  options: SessionRouteOptions,
+  named: Parameters<typeof agUiStanding>[0],
+): Promise<Response> {
+  const { messages: history, approvals, clientCalls } = await gateway.read.history({ media: mediaFormOf(options) })
   const events = agUiStanding({ ...named, history, approvals, clientCalls })
   return new Response(events.map(agUiSse).join(''), { headers: { ...agUiHeaders, 'x-content-type-options': 'nosniff' } })
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../../src/ui/ai-sdk/index.ts'
 import { readJsonObject } from '../../access/body.ts'
 import { refuse } from '../../access/problem.ts'
-import type { SessionDesk } from '../../live/desk/session-desk.ts'
+import type { SessionGateway } from '../../live/gateway/session-gateway.ts'
 import type { RunPlace } from '../../stream/event-source.ts'
 import { type IsSeen, turnFrames, uiMessageFrames, untilResolved } from '../../stream/frame-writer.ts'
 import { eventStream } from '../../stream/run-stream.ts'
@@ -28,45 +28,45 @@ import { mediaFormOf, ownMediaIn } from './own-media.ts'
  */
 export function addChatRoutes(app: SessionApp, options: SessionRouteOptions): void {
   app.get('/chat', async (c) => {
-    const { messages, approvals, clientCalls } = await c.env.desk.read.history({ media: mediaFormOf(options) })
+    const { messages, approvals, clientCalls } = await c.env.gateway.read.history({ media: mediaFormOf(options) })
     return c.json({ messages: toUiMessages(messages, { approvals, clientCalls }) })
   })
   app.post('/chat', async (c) => {
-    const { desk } = c.env
-    const body = await withOwnMedia(await readJsonObject(c, options.body), desk, options)
+    const { gateway } = c.env
+    const body = await withOwnMedia(await readJsonObject(c, options.body), gateway, options)
     const { value: request, problem } = readChatRequest(body)
     if (request === undefined) refuse(400, 'invalidBody', problem)
     const ask = askedIn(body, options.clientSettings)
-    options.streams.assertRoom(desk.caller)
+    options.streams.assertRoom(gateway.caller)
     const { decisions, results, trigger, message, messageId, answer } = request
     const isAgain = trigger === 'regenerate-message'
     const saysNothing = message === undefined && !isAgain && decisions.length + results.length === 0
     const turn = { message, messageId, isAgain, decisions, results, answer, ask, key: keyOf(c) }
-    const came = saysNothing ? undefined : await desk.command({ type: 'turn', ...turn })
+    const came = saysNothing ? undefined : await gateway.command({ type: 'turn', ...turn })
     const knownSteps = answer?.steps ?? 0
     if (came?.run === undefined) {
       const about = message === undefined ? answer && { answerId: answer.id, knownSteps } : { to: message.id }
-      return historyStream(desk, options, about)
+      return historyStream(gateway, options, about)
     }
     const { run, isJoined, since, replyTo } = came
-    if (since !== undefined) return chatStream(desk, run, options, { isSeen: untilResolved(since) })
-    if (message === undefined && !isAgain) return chatStream(desk, run, options, { knownSteps })
+    if (since !== undefined) return chatStream(gateway, run, options, { isSeen: untilResolved(since) })
+    if (message === undefined && !isAgain) return chatStream(gateway, run, options, { knownSteps })
     // A run that goes on with the answer, or was joined, has said what the page lacks.
-    return chatStream(desk, run, options, { to: isJoined ? message?.id : replyTo, restate: true })
+    return chatStream(gateway, run, options, { to: isJoined ? message?.id : replyTo, restate: true })
   })
   app.get('/chat/stream', async (c) => {
-    const { desk } = c.env
-    const loopId = await desk.read.running()
-    options.streams.assertRoom(desk.caller)
-    if (loopId !== undefined) return chatStream(desk, { loopId }, options, { restate: true })
+    const { gateway } = c.env
+    const loopId = await gateway.read.running()
+    options.streams.assertRoom(gateway.caller)
+    if (loopId !== undefined) return chatStream(gateway, { loopId }, options, { restate: true })
     // A page that was loaded again is asked for what waits for it, as it would be by the run.
-    if ((await desk.read.clientCalls()).length > 0) return historyStream(desk, options)
+    if ((await gateway.read.clientCalls()).length > 0) return historyStream(gateway, options)
     return c.body(null, 204)
   })
   app.get('/chat/turns', async (c) => {
-    const { desk } = c.env
-    options.streams.assertRoom(desk.caller)
-    return eventStream(await desk.follow(undefined), { ...options, caller: desk.caller }, { writer: turnFrames() })
+    const { gateway } = c.env
+    options.streams.assertRoom(gateway.caller)
+    return eventStream(await gateway.follow(undefined), { ...options, caller: gateway.caller }, { writer: turnFrames() })
   })
 }
 
@@ -81,31 +81,31 @@ interface ChatStream {
 }
 
 async function chatStream(
-  desk: SessionDesk,
+  gateway: SessionGateway,
   run: RunPlace,
   options: SessionRouteOptions,
   { isSeen, restate = false, knownSteps, to }: ChatStream = {},
 ): Promise<Response> {
-  const source = await desk.events(run, mediaFormOf(options))
+  const source = await gateway.events(run, mediaFormOf(options))
   const history = await source.historyBefore()
   const replyTo = to === undefined || history.some(({ id }) => id === to) ? {} : { replyTo: to }
   const encoder = uiMessageEncoder({ history, restate, ...(knownSteps !== undefined && { knownSteps }), ...replyTo })
   const writer = uiMessageFrames(encoder, isSeen)
-  return eventStream(source, { ...options, caller: desk.caller }, { writer, headers: uiMessageStreamHeaders })
+  return eventStream(source, { ...options, caller: gateway.caller }, { writer, headers: uiMessageStreamHeaders })
 }
 
 /** What the history says, as a whole response. By default its last answer. */
-async function historyStream(desk: SessionDesk, options: SessionRouteOptions, about: UiReplyOptions = {}): Promise<Response> {
-  const { messages, approvals, clientCalls } = await desk.read.history({ media: mediaFormOf(options) })
+async function historyStream(gateway: SessionGateway, options: SessionRouteOptions, about: UiReplyOptions = {}): Promise<Response> {
+  const { messages, approvals, clientCalls } = await gateway.read.history({ media: mediaFormOf(options) })
   const chunks = uiMessageReply(messages, { approvals, clientCalls, ...about })
   return new Response(chunks.map(uiMessageSse).join('') + uiMessageStreamEnd, { headers: uiMessageStreamHeaders })
 }
 
 /** What is said last may have files that this session keeps. */
-async function withOwnMedia(body: JsonObject, desk: SessionDesk, options: SessionRouteOptions): Promise<JsonObject> {
+async function withOwnMedia(body: JsonObject, gateway: SessionGateway, options: SessionRouteOptions): Promise<JsonObject> {
   const { messages } = body
   const last = Array.isArray(messages) ? messages.at(-1) : undefined
   if (!Array.isArray(messages) || last === undefined) return body
-  const own = await ownMediaIn(last, desk, options)
+  const own = await ownMediaIn(last, gateway, options)
   return own === last ? body : { ...body, messages: [...messages.slice(0, -1), own] }
 }

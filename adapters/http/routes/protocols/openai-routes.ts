@@ -12,8 +12,8 @@ import {
 import { readJsonObject } from '../../access/body.ts'
 import type { ClientResult } from '../../live/commands/client-calls.ts'
 import type { Decision } from '../../live/commands/decide.ts'
-import type { AboutRun } from '../../live/desk/desk-command.ts'
-import type { SessionDesk } from '../../live/desk/session-desk.ts'
+import type { AboutRun } from '../../live/gateway/gateway-command.ts'
+import type { SessionGateway } from '../../live/gateway/session-gateway.ts'
 import type { Place } from '../../live/live-session-host.ts'
 import { accepted, callerSettings } from '../../openai/caller-request.ts'
 import { type Answering, backgroundAnswer, chatAnswer, responseAnswer } from '../../openai/openai-answer.ts'
@@ -47,14 +47,14 @@ export function addOpenAiRoutes(app: SessionApp, options: SessionRouteOptions): 
     }),
   )
   app.get('/openai/responses/:id', (c) =>
-    inTheirWords(async () => Response.json(await recorded(c.env.desk, c.req.param('id')), { headers: { 'cache-control': 'no-store' } })),
+    inTheirWords(async () => Response.json(await recorded(c.env.gateway, c.req.param('id')), { headers: { 'cache-control': 'no-store' } })),
   )
 }
 
 /** A response as its session has it now, which needs no agent: also after its process has ended. */
-async function recorded(desk: SessionDesk, id: string): Promise<ResponseObject> {
+async function recorded(gateway: SessionGateway, id: string): Promise<ResponseObject> {
   const named = responseIn(id) ?? refuseResponse(id)
-  const { loop, approvals, clientCalls } = (await desk.read.loop(named.loopId)) ?? refuseResponse(id)
+  const { loop, approvals, clientCalls } = (await gateway.read.loop(named.loopId)) ?? refuseResponse(id)
   const { status = 'running', startedAt = Date.now(), messages = [], usage = emptyUsage(), error, rejection } = loop ?? {}
   // Without an end in the log it goes on, here or wherever it is taken up.
   const isOpen = status === 'running' || status === 'pending' || status === 'interrupted'
@@ -76,20 +76,20 @@ interface Said {
 
 /** The run that a request is about: one that it begins, or the one to which it brings decisions and results. */
 async function answering(c: SessionContext, request: CallerRequest, options: SessionRouteOptions, said: Said): Promise<Answering> {
-  const { desk } = c.env
-  options.streams.assertRoom(desk.caller)
+  const { gateway } = c.env
+  options.streams.assertRoom(gateway.caller)
   const { canApprove, decisions = [], place = {} } = said
   const results = request.newest.flatMap(resultIn)
   const messages = newUserMessages(request)
   const unattended = { canApprove }
-  const streaming = { ...options, caller: desk.caller }
+  const streaming = { ...options, caller: gateway.caller }
   if (decisions.length + results.length === 0) {
     const run = await begin(c, request, options, { canApprove, place })
-    return { source: await desk.events(run), streaming }
+    return { source: await gateway.events(run), streaming }
   }
   // What is said besides comes after what was decided.
-  const { since, ...run } = await desk.command({ type: 'settle', decisions, results, messages, unattended })
-  return { source: await desk.events(run), since, streaming }
+  const { since, ...run } = await gateway.command({ type: 'settle', decisions, results, messages, unattended })
+  return { source: await gateway.events(run), since, streaming }
 }
 
 /** What the caller says came of a call: its text, or its blocks. */
@@ -116,7 +116,7 @@ async function begin(
   const ask = { ...asked, ...(responseFormat !== undefined && { responseFormat }) }
   const messages = newUserMessages(request)
   const forPerson = place.from === undefined
-  return c.env.desk.command({ type: 'prompt', messages, ask, key: keyOf(c), ...place, forPerson, unattended: { canApprove } })
+  return c.env.gateway.command({ type: 'prompt', messages, ask, key: keyOf(c), ...place, forPerson, unattended: { canApprove } })
 }
 
 function newUserMessages({ newest }: CallerRequest) {

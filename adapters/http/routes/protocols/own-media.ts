@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../../../src/index.ts'
 import { isHash, isJsonObject, toBase64 } from '../../../../src/internal.ts'
 import { refuse } from '../../access/problem.ts'
-import { mediaAddress } from '../../live/desk/media-form.ts'
-import type { SessionDesk } from '../../live/desk/session-desk.ts'
+import { mediaAddress } from '../../live/gateway/media-form.ts'
+import type { SessionGateway } from '../../live/gateway/session-gateway.ts'
 import type { MediaForm } from '../../stream/event-source.ts'
 import type { SessionRouteOptions } from '../route-options.ts'
 
@@ -18,16 +18,16 @@ export function mediaFormOf({ mediaBase }: Pick<SessionRouteOptions, 'mediaBase'
  * `message`, of a body, with the bytes of what it names by addresses of this session: nobody can name what is not in it. Refuses with 400 what the session does not
  * keep.
  */
-export async function ownMediaIn(message: JsonValue, desk: SessionDesk, { mediaBase }: SessionRouteOptions): Promise<JsonValue> {
+export async function ownMediaIn(message: JsonValue, gateway: SessionGateway, { mediaBase }: SessionRouteOptions): Promise<JsonValue> {
   if (mediaBase === undefined || !isJsonObject(message) || !Array.isArray(message.parts)) return message
-  const address = mediaAddress(mediaBase, desk.sessionId)
-  return { ...message, parts: await Promise.all(message.parts.map((part) => ownOf(part, desk, address))) }
+  const address = mediaAddress(mediaBase, gateway.sessionId)
+  return { ...message, parts: await Promise.all(message.parts.map((part) => ownOf(part, gateway, address))) }
 }
 
-async function ownOf(part: JsonValue, desk: SessionDesk, address: string): Promise<JsonValue> {
+async function ownOf(part: JsonValue, gateway: SessionGateway, address: string): Promise<JsonValue> {
   if (!isJsonObject(part) || typeof part.url !== 'string' || !part.url.startsWith(address)) return part
   const hash = part.url.slice(address.length)
-  const media = isHash(hash) ? await desk.read.media(hash).catch(() => undefined) : undefined
+  const media = isHash(hash) ? await gateway.read.media(hash).catch(() => undefined) : undefined
   if (media === undefined)
     refuse(400, 'invalidBody', 'A file of the message has an address under which this session keeps nothing. Send it again.')
   return { ...part, url: `data:${String(part.mediaType)};base64,${toBase64(media.bytes)}` }

@@ -5,7 +5,7 @@ import { refuse } from '../../access/problem.ts'
 import type { LiveSession } from '../live-session.ts'
 import { type History, type HistoryPage, type PageQuery, pageIn } from '../read/history-page.ts'
 import { messagesIn } from './media-form.ts'
-import type { HistoryQuery, LoopStanding, ReadHistory, SessionReads, StoredMedia } from './session-desk.ts'
+import type { HistoryQuery, LoopStanding, ReadHistory, SessionReads, StoredMedia } from './session-gateway.ts'
 
 /** What there is to read of a session that lives here: of its agent, where one is in memory, else of the log. */
 export class LiveReads implements SessionReads {

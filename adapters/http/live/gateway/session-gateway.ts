@@ -5,10 +5,10 @@ import type { Caller } from '../../access/authorize.ts'
 import type { ScheduledPrompt } from '../../schedules/schedule-store.ts'
 import type { EventSource, MediaForm, RunPlace, RunSource } from '../../stream/event-source.ts'
 import type { History, LoopPage, PageQuery } from '../read/history-page.ts'
-import type { DeskAnswers, DeskCommand, DeskCommandType } from './desk-command.ts'
+import type { GatewayCommand, GatewayCommandType, GatewayResults } from './gateway-command.ts'
 
 /**
- * Where routes ask for a session: commands, events and reads, and nothing that lives. So the session may be wherever its host has it. `sessionDesk` makes one of
+ * Where routes ask for a session: commands, events and reads, and nothing that lives. So the session may be wherever its host has it. `sessionGateway` makes one of
  * a `LiveSession`.
  *
  * **Contract**
@@ -18,11 +18,11 @@ import type { DeskAnswers, DeskCommand, DeskCommandType } from './desk-command.t
  *
  * Source: docs/http-and-workers.md
  */
-export interface SessionDesk {
+export interface SessionGateway {
   readonly sessionId: string
   /** Whose session it is. */
   readonly caller: Caller
-  command<Type extends DeskCommandType>(command: DeskCommand<Type>): Promise<DeskAnswers[Type]>
+  command<Type extends GatewayCommandType>(command: GatewayCommand<Type>): Promise<GatewayResults[Type]>
   /** The events of one run from a place on. Rejects with 404 where it never was, 410 where they are gone. */
   events(place: RunPlace, media?: MediaForm): Promise<RunSource>
   /** The events of the run that is on, or of this one from a place on, then those of each that begins. */

@@ -11,7 +11,7 @@ interface BegunRun {
 }
 
 /** The runs that requests of pages have begun, so that the same request again joins its run. Keeps the newest 100. */
-export class SaidMessages {
+export class PageRuns {
   readonly #begun = new Map<string, BegunRun>()
 
   /** The run that was begun for the message with this id, or for this key, if any. */

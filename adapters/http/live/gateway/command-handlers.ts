@@ -9,13 +9,15 @@ import { queueMessage } from '../commands/queue-message.ts'
 import { schedule, schedulesOf } from '../commands/schedule.ts'
 import { settle } from '../commands/settle.ts'
 import type { LiveSession } from '../live-session.ts'
-import type { AboutRun, DeskAnswers, DeskCommand, DeskCommands, DeskCommandType } from './desk-command.ts'
+import type { AboutRun, GatewayCommand, GatewayCommands, GatewayCommandType, GatewayResults } from './gateway-command.ts'
 import { LiveReads } from './live-reads.ts'
 import { followedEvents, runEvents } from './run-events.ts'
-import type { SessionDesk } from './session-desk.ts'
+import type { SessionGateway } from './session-gateway.ts'
 
-/** What does each command, where its session is. */
-const ways: { readonly [Type in DeskCommandType]: (live: LiveSession, command: DeskCommand<Type>) => Promise<DeskAnswers[Type]> } = {
+/** Handles each command in the process that has the session. */
+const handlers: {
+  readonly [Type in GatewayCommandType]: (live: LiveSession, command: GatewayCommand<Type>) => Promise<GatewayResults[Type]>
+} = {
   prompt: begin,
   send: begin,
   edit: begin,
@@ -63,13 +65,8 @@ const ways: { readonly [Type in DeskCommandType]: (live: LiveSession, command: D
   unschedule: async (live, { id }) => ({ wasThere: await schedulesOf(live).delete(id) }),
 }
 
-/** Does what a command asks of a session. */
-function carryOut<Type extends DeskCommandType>(live: LiveSession, command: DeskCommand<Type>): Promise<DeskAnswers[Type]> {
-  return ways[command.type](live, command)
-}
-
 /** An answer goes to the call, and is kept nowhere. */
-async function answerInput(live: LiveSession, { inputId, answer }: DeskCommands['answerInput']): Promise<AboutRun> {
+async function answerInput(live: LiveSession, { inputId, answer }: GatewayCommands['answerInput']): Promise<AboutRun> {
   const run = await live.continuedRun()
   if (run === undefined || !run.pendingInputs().some((pending) => pending.inputId === inputId)) {
     refuse(404, 'notFound', `No request for input ${JSON.stringify(inputId.slice(0, 100))} waits. Read which ones do from …/inputs.`)
@@ -78,13 +75,13 @@ async function answerInput(live: LiveSession, { inputId, answer }: DeskCommands[
   return about(run)
 }
 
-/** The desk of a session that lives in this process: what its host gives to routes. */
-export function sessionDesk(live: LiveSession): SessionDesk {
+/** The gateway of a session that lives in this process: what its host gives to routes. */
+export function sessionGateway(live: LiveSession): SessionGateway {
   const { sessionId, caller } = live
   return {
     sessionId,
     caller,
-    command: (command) => carryOut(live, command),
+    command: (command) => handlers[command.type](live, command),
     events: (place, media = 'bytes') => runEvents(live, place, media),
     follow: (place, media = 'bytes') => followedEvents(live, place, media),
     read: new LiveReads(live),

@@ -5,7 +5,7 @@ import {
   type LiveSessions,
   memoryLiveSessions,
   memorySchedules,
-  type SessionDesk,
+  type SessionGateway,
 } from '../../../adapters/http/index.ts'
 import { type AgentEvent, memorySessionStore } from '../../../src/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../src/testing/index.ts'
@@ -27,7 +27,7 @@ function copiedEvents(source: AsyncIterable<AgentEvent>): AsyncIterator<AgentEve
 }
 
 /** Of a source that is elsewhere, only what is plain data. */
-function eventsOverJson<Source extends Awaited<ReturnType<SessionDesk['follow']>>>(source: Source): Source {
+function eventsOverJson<Source extends Awaited<ReturnType<SessionGateway['follow']>>>(source: Source): Source {
   return new Proxy(source, {
     get: (_, name) => {
       const value: unknown = Reflect.get(source, name, source)
@@ -38,15 +38,15 @@ function eventsOverJson<Source extends Awaited<ReturnType<SessionDesk['follow']>
   })
 }
 
-/** A desk with a wire in between: all that goes over it, either way, is JSON, but for the bytes of media. */
-function overJson(desk: SessionDesk): SessionDesk {
+/** A gateway with a wire in between: all that goes over it, either way, is JSON, but for the bytes of media. */
+function overJson(gateway: SessionGateway): SessionGateway {
   return {
-    sessionId: desk.sessionId,
-    caller: desk.caller,
-    command: async (command) => copied(await desk.command(copied(command))),
-    events: async (place, media) => eventsOverJson(await desk.events(copied(place), copied(media))),
-    follow: async (place, media) => eventsOverJson(await desk.follow(copied(place), copied(media))),
-    read: new Proxy(desk.read, {
+    sessionId: gateway.sessionId,
+    caller: gateway.caller,
+    command: async (command) => copied(await gateway.command(copied(command))),
+    events: async (place, media) => eventsOverJson(await gateway.events(copied(place), copied(media))),
+    follow: async (place, media) => eventsOverJson(await gateway.follow(copied(place), copied(media))),
+    read: new Proxy(gateway.read, {
       get: (read, name) => {
         const ask: unknown = Reflect.get(read, name, read)
         if (typeof ask !== 'function') return ask
@@ -71,7 +71,7 @@ const here = memoryLiveSessions({
 afterAll(() => here.close())
 
 const sessions: LiveSessions = {
-  fetch: (address, request, routes) => here.fetch(address, request, (asked, desk) => routes(asked, overJson(desk))),
+  fetch: (address, request, routes) => here.fetch(address, request, (asked, gateway) => routes(asked, overJson(gateway))),
   list: (caller, page) => here.list(caller, page),
 }
 const app = createAgentApp({ sessions, imports: true, authorize: userOf })
@@ -82,10 +82,10 @@ const ask: AskEndpoint = async (path, init = {}, user = 'ada') =>
 
 agentEndpointSuite(
   { describe, it, expect },
-  { schedules: true, name: 'a desk over JSON', ask, told: (sessionId, type) => board.told(sessionId, type) },
+  { schedules: true, name: 'a gateway over JSON', ask, told: (sessionId, type) => board.told(sessionId, type) },
 )
 
-describe('agents as models at a desk over JSON', () => {
+describe('agents as models at a gateway over JSON', () => {
   const say = async (path: string, body: object, more: Record<string, string> = {}) => {
     const headers = { authorization: 'Bearer ada-secret', 'content-type': 'application/json', ...more }
     const sent = JSON.stringify({ model: 'helper', ...body })

@@ -1,12 +1,12 @@
 import { type Agent, AgentBusyError, type AgentRun } from '../../../src/index.ts'
 import { ProblemError } from '../access/problem.ts'
-import { KeptByKey } from './commands/queued-inputs.ts'
+import { IdempotencyCache } from './commands/queued-inputs.ts'
 import type { RevocableStore } from './hand-over.ts'
 import type { LiveSessionHost, Place } from './live-session-host.ts'
 import type { RecordedSession } from './read/recorded-session.ts'
 import type { SessionAgent } from './session-agent.ts'
 
-interface RunStartsParts {
+interface RunStarterParts {
   host: LiveSessionHost
   agent: SessionAgent
   /** The agent, for who changes something. It rejects where the session has left. */
@@ -15,16 +15,16 @@ interface RunStartsParts {
   continued: () => Promise<AgentRun | undefined>
   recorded: RecordedSession
   writing: RevocableStore
-  turns: OneByOne
+  mutex: Mutex
 }
 
 /** Begins the runs of one session: one at a time, where its host has room, and each once for its key. */
-export class RunStarts {
-  readonly #parts: RunStartsParts
+export class RunStarter {
+  readonly #parts: RunStarterParts
   /** The loops that clients have asked for under keys of theirs. */
-  readonly #begunByKey = new KeptByKey<string>()
+  readonly #begunByKey = new IdempotencyCache<string>()
 
-  constructor(parts: RunStartsParts) {
+  constructor(parts: RunStarterParts) {
     this.#parts = parts
   }
 
@@ -48,8 +48,8 @@ export class RunStarts {
    * where it was.
    */
   begin(start: (agent: Agent) => AgentRun, { from, key }: Place & { key?: string } = {}): Promise<AgentRun> {
-    const { agent, turns } = this.#parts
-    return turns.do(async () => {
+    const { agent, mutex } = this.#parts
+    return mutex.run(async () => {
       await agent.dropOutdated()
       return from === undefined ? this.#begin(start, key) : this.#beginFrom(from, start, key)
     })
@@ -88,12 +88,12 @@ export class RunStarts {
   }
 }
 
-/** Does things one after the other, in the order in which they are asked for. */
-export class OneByOne {
+/** Runs actions one at a time, in the order of the calls. */
+export class Mutex {
   #last: Promise<unknown> = Promise.resolve()
 
-  /** What `act` gives, once everything before it is done, however that ended. */
-  do<Value>(act: () => Promise<Value>): Promise<Value> {
+  /** Runs `act` once every action before it has ended; resolves or rejects as `act` does. */
+  run<Value>(act: () => Promise<Value>): Promise<Value> {
     const done = this.#last.then(act)
     this.#last = done.catch(() => undefined)
     return done

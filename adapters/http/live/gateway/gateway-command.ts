@@ -60,7 +60,7 @@ interface Queueing {
 }
 
 /** What is asked of a session, by the type of the command. All of it is plain JSON. */
-export interface DeskCommands extends BeginCommands {
+export interface GatewayCommands extends BeginCommands {
   /** Of a page that knows messages by ids of its own: settles calls, says something, says it anew, has an answer made again, or joins what is on. */
   turn: PageTurn
   /** Decisions and results of a client that cannot know whether somebody else was faster: what is settled already is passed over. `messages` are said after them, unless they were said before. */
@@ -114,7 +114,7 @@ export interface PageAnswer {
 }
 
 /** What was done, by the type of the command. */
-export interface DeskAnswers extends Record<keyof BeginCommands, AboutRun> {
+export interface GatewayResults extends Record<keyof BeginCommands, AboutRun> {
   turn: PageAnswer
   /** `since`: as in `PageAnswer`; empty where the client has nothing of the run. */
   settle: AboutRun & { since: readonly string[] }
@@ -143,7 +143,9 @@ interface QueuedMessage {
   status: ReceiptStatus
 }
 
-export type DeskCommandType = keyof DeskCommands
+export type GatewayCommandType = keyof GatewayCommands
 
 /** The command of this type. */
-export type DeskCommand<Type extends DeskCommandType = DeskCommandType> = { [Each in Type]: { type: Each } & DeskCommands[Each] }[Type]
+export type GatewayCommand<Type extends GatewayCommandType = GatewayCommandType> = {
+  [Each in Type]: { type: Each } & GatewayCommands[Each]
+}[Type]
