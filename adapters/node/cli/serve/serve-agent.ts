@@ -39,7 +39,7 @@ export async function serveAgent(home: AgentHome, { port, logger }: { port: numb
     toNodeHandler(async (request, env) => {
       const { pathname } = new URL(request.url)
       if (pathname.startsWith(`${endpoint}/`)) return fetchAgent(request, env)
-      const found = request.method === 'GET' ? await file(pathname) : undefined
+      const found = request.method === 'GET' ? await file(pathname, request.headers.get('accept-encoding')) : undefined
       return found ?? new Response('Not found', { status: 404 })
     }),
   )

@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:http'
+import { readFileSync } from 'node:fs'
+import { createServer, get, type IncomingMessage } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { directory, environment, piped, program } from './command.ts'
 import { modelServer } from './model-server.ts'
@@ -14,6 +17,14 @@ async function served(shared: { env: Record<string, string>; cwd: string }, comm
   onTestFinished(() => void child.kill('SIGKILL'))
   const link = await new Promise<string>((resolve) => child.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString().trim())))
   return { child, ...placeOf(link) }
+}
+
+/** What a client gets that says it accepts these encodings, byte for byte. */
+async function sentFor(url: string, accepted: string | undefined) {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, { headers: accepted === undefined ? {} : { 'accept-encoding': accepted } }, resolve).on('error', reject)
+  })
+  return { status: response.statusCode, headers: response.headers, body: await buffer(response) }
 }
 
 describe('phi serve', () => {
@@ -48,6 +59,26 @@ describe('phi serve', () => {
     expect(await ended).toBe(143)
     const back = await piped([...args, '--resume', sessions[0]?.sessionId ?? '', '-p', 'and again in a terminal'], shared)
     expect(back.stdout).toBe('Answer 3.\n')
+  })
+
+  it('sends assets with gzip to clients that accept it, and unpacked to all others', async () => {
+    const { origin } = await served({ env: environment((await modelServer(() => ({ text: [] }))).env), cwd: directory() })
+    const path = /src="(\/assets\/[^"]+\.js)"/.exec(await (await fetch(origin)).text())?.[1]
+    const plain = gunzipSync(readFileSync(`dist/playground${path}.gz`))
+    const withGzip = ['gzip', 'br, deflate, GZIP;q=0.5', 'x-gzip', '*', 'br;q=0, *;q=0.1']
+    const without = [undefined, '', 'identity', 'br', 'gzip;q=0', '*;q=1, gzip; q=0.0', '*;q=0', 'gzip;q=x', 'gzipped']
+    for (const accepted of [...withGzip, ...without]) {
+      const { headers, body } = await sentFor(`${origin}${path}`, accepted)
+      const encoding = withGzip.some((each) => each === accepted) ? 'gzip' : undefined
+      expect(headers['content-encoding'], accepted).toBe(encoding)
+      expect(headers).toMatchObject({
+        'content-type': 'text/javascript; charset=utf-8',
+        vary: 'accept-encoding',
+        'cache-control': 'no-store',
+      })
+      expect((encoding === undefined ? body : gunzipSync(body)).equals(plain), accepted).toBe(true)
+    }
+    expect((await sentFor(`${origin}${path}.gz`, 'gzip')).status).toBe(404)
   })
 
   it('open begins with the last session, and takes none from another phi', async () => {
