@@ -10,24 +10,24 @@
  * - `cli.js`: the command `phi`, which `bin` of package.json names;
  * - `licenses.md`, `playground/licenses.md`: what was bundled of others;
  * - `config/schema.json`: the JSON Schema of agent files, for editors;
- * - `types/`: the declarations, one file per source that a public declaration leads to, written by tsc; shapes as interfaces, not as tables;
+ * - `types/`: the declarations that a public name leads to, one file per source, written by tsc; shapes as interfaces, not as tables;
  *   optional properties take `undefined`.
  *
  * It also keeps `jsr.json` equal to package.json. Neither sources nor source maps are published: the code is not minified, so that a stack and a debugger
  * show it, and with both the package would be three times as large.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type PluginContext, rolldown } from 'rolldown'
 import { build } from 'vite'
 import { configJsonSchema } from '../src/config/index.ts'
 import { builtFile, publicEntries } from '../test/harness/public-entries.ts'
-import { importsOf } from '../test/harness/source.ts'
 import { jsrText } from './build/jsr.ts'
 import { withUndefined } from './build/optional-types.ts'
 import { withPureCalls } from './build/pure-calls.ts'
+import { reachedTypes } from './build/reached-types.ts'
 import { writtenTypes } from './build/written-types.ts'
 
 const folder = 'dist'
@@ -129,16 +129,12 @@ function writeTypes(): void {
   for (const path of globSync(`${types}/src/{contract,config}/**/*.d.ts`)) {
     if (!path.includes('shape')) writeFileSync(path, writtenTypes(readFileSync(path, 'utf8')))
   }
-  const reached = new Set(entries.map(({ source }) => join(types, source.replace('.ts', '.d.ts'))))
-  for (const path of reached) {
-    if (!existsSync(path)) throw new Error(`${path} is imported by a declaration and does not exist.`)
-    for (const { specifier = '' } of importsOf(readFileSync(path, 'utf8'))) {
-      if (specifier.startsWith('.')) reached.add(join(dirname(path), specifier.replace(/\.ts$/, '.d.ts')))
-    }
-  }
-  for (const path of globSync(`${types}/**/*.d.ts`)) {
-    if (reached.has(path)) writeFileSync(path, withUndefined(readFileSync(path, 'utf8')))
-    else rmSync(path)
+  const ofEntries = entries.map(({ source }) => join(types, source.replace('.ts', '.d.ts')))
+  const reached = reachedTypes(ofEntries, (path) => readFileSync(path, 'utf8'))
+  rmSync(types, { recursive: true })
+  for (const [path, text] of reached) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, withUndefined(text))
   }
 }
 
