@@ -146,36 +146,50 @@ function runsOf(line: readonly Cell[]): { column: number; text: string; style: S
   return found.filter(({ text }) => text.trim() !== '')
 }
 
-function drawn({ lines }: Frame): string {
-  return lines
-    .flatMap((line, row) =>
-      runsOf(line).map(({ column, text, style }) => {
-        const { colour, isBold, isDim, isInverse } = style
-        const [x, y] = [(column * cell.width).toFixed(1), row * cell.height]
-        const width = (text.length * cell.width).toFixed(1)
-        const block = isInverse ? `<rect x="${x}" y="${y}" width="${width}" height="${cell.height}" fill="${colour}"/>` : ''
-        const seen = isInverse ? background : colour
-        const fill = seen === foreground ? '' : ` fill="${seen}"`
-        const marks = `${isBold ? ' font-weight="bold"' : ''}${isDim ? ' opacity=".65"' : ''}`
-        return `${block}<text x="${x}" y="${y + 13}" textLength="${width}"${fill}${marks}>${escaped(text)}</text>`
-      }),
-    )
+function drawn(line: readonly Cell[], row: number): string {
+  return runsOf(line)
+    .map(({ column, text, style }) => {
+      const { colour, isBold, isDim, isInverse } = style
+      const [x, y] = [(column * cell.width).toFixed(1), row * cell.height]
+      const width = (text.length * cell.width).toFixed(1)
+      const block = isInverse ? `<rect x="${x}" y="${y}" width="${width}" height="${cell.height}" fill="${colour}"/>` : ''
+      const seen = isInverse ? background : colour
+      const fill = seen === foreground ? '' : ` fill="${seen}"`
+      const marks = `${isBold ? ' font-weight="bold"' : ''}${isDim ? ' opacity=".65"' : ''}`
+      return `${block}<text x="${x}" y="${y + 13}" textLength="${width}"${fill}${marks}>${escaped(text)}</text>`
+    })
     .join('')
 }
 
-/** All frames in one drawing, each seen for its time. */
+/** Lines as they are drawn at their places, by when they come and go: most stay for many frames, and many come together. */
+function linesByTime(frames: readonly Frame[], timeOf: (at: number) => string): Map<string, string> {
+  const times = new Map<string, string[]>()
+  let before = new Set<string>()
+  for (const { at, lines } of frames) {
+    const now = new Set(lines.map(drawn).filter((shape) => shape !== ''))
+    const changed = [...now, ...before].filter((shape) => now.has(shape) !== before.has(shape))
+    for (const shape of changed) times.set(shape, [...(times.get(shape) ?? []), timeOf(at)])
+    before = now
+  }
+  const found = new Map<string, string>()
+  for (const [shape, changes] of times) found.set(changes.join(';'), (found.get(changes.join(';')) ?? '') + shape)
+  return found
+}
+
+/** All frames in one drawing, each line seen for its time. */
 function svgOf(frames: readonly Frame[]): string {
   const total = (frames.at(-1)?.at ?? 0) + restMs
   const [width, height] = [Math.ceil(columns * cell.width) + 24, rows * cell.height + 24]
-  const shown = frames.map((frame, at) => {
-    const [from, to] = [frame.at / total, (frames[at + 1]?.at ?? total) / total]
-    const isLast = at === frames.length - 1
-    const times = isLast ? `0;${from.toFixed(4)}` : `0;${from.toFixed(4)};${to.toFixed(4)}`
-    const values = isLast ? 'none;inline' : 'none;inline;none'
-    const animate = `<animate attributeName="display" calcMode="discrete" dur="${(total / 1000).toFixed(2)}s" repeatCount="indefinite" values="${values}" keyTimes="${times}"/>`
-    return `<g display="${isLast ? 'inline' : 'none'}">${animate}${drawn(frame)}</g>`
-  })
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14" role="img" aria-label="The first minute with phi: it finds a bug, shows a change, asks, and runs the checks"><rect width="${width}" height="${height}" rx="8" fill="${background}"/><g transform="translate(12 12)" fill="${foreground}" xml:space="preserve">${shown.join('')}</g></svg>\n`
+  const drawing = Array.from(
+    linesByTime(frames, (at) => (at / total).toFixed(4)),
+    ([times, shapes]) => {
+      const values = times.split(';').map((_, index) => (index % 2 === 0 ? ';inline' : ';none'))
+      const isLast = values.length % 2 === 1
+      const animate = `<animate attributeName="display" calcMode="discrete" dur="${(total / 1000).toFixed(2)}s" repeatCount="indefinite" values="none${values.join('')}" keyTimes="0;${times}"/>`
+      return `<g display="${isLast ? 'inline' : 'none'}">${animate}${shapes}</g>`
+    },
+  )
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace,Menlo,Consolas,monospace" font-size="14" role="img" aria-label="The first minute with phi: it finds a bug, shows a change, asks, and runs the checks"><rect width="${width}" height="${height}" rx="8" fill="${background}"/><g transform="translate(12 12)" fill="${foreground}" xml:space="preserve"><style>text{white-space:pre}</style>${drawing.join('')}</g></svg>\n`
 }
 
 const frames = await record()
