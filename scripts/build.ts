@@ -21,6 +21,7 @@ import { chmodSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } f
 import { dirname, join, relative, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { type PluginContext, rolldown } from 'rolldown'
+import { minifySync } from 'rolldown/experimental'
 import { build } from 'vite'
 import { configJsonSchema } from '../src/config/index.ts'
 import { builtFile, publicEntries } from '../test/harness/public-entries.ts'
@@ -39,6 +40,9 @@ const command = { name: 'cli', source: 'adapters/node/cli/bin.ts' }
 /** What stands above all else in the file of an entry. React's server components may import hooks from a file that says so alone. */
 const firstLines: Record<string, string> = { [command.name]: '#!/usr/bin/env node', react: "'use client'" }
 
+/** The shared file of the languages that a terminal shows in colours, which others wrote. */
+const languages = 'languages'
+
 type Graph = Pick<PluginContext, 'getModuleInfo'>
 
 /** Modules and all they import at once. */
@@ -53,6 +57,7 @@ function sharedFiles(): (id: string, graph: Graph) => string | null {
   let core: Set<string> | undefined
   let ofProviders: Set<string>[] | undefined
   return (id, graph) => {
+    if (id.includes('/@codemirror/')) return languages
     core ??= staticImports(graph, ['src/index.ts'])
     if (core.has(id)) return 'core'
     const providers = entries.filter(({ subpath }) => subpath.startsWith('./providers/'))
@@ -90,6 +95,14 @@ async function writeCode(): Promise<void> {
   } finally {
     await bundle.close()
   }
+}
+
+/** Nobody debugs the grammars of others, and they are half of what the command line loads. */
+function minifyLanguages(): void {
+  const path = join(folder, 'shared', `${languages}.js`)
+  const { code, errors } = minifySync(path, readFileSync(path, 'utf8'), { module: true, compress: { target: lowestNode() } })
+  if (errors.length > 0) throw new Error(`${path} cannot be minified: ${errors[0]?.message}`)
+  writeFileSync(path, code)
 }
 
 /** So that a bundler leaves out what a program does not use. Run before the peers: they are found by the form of their imports. */
@@ -222,6 +235,7 @@ rmSync(folder, { recursive: true, force: true })
 writeTypes()
 await writeCode()
 markPureCalls()
+minifyLanguages()
 writePeers()
 writeRefusals()
 await writePage()
