@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser } from 'playwright'
@@ -8,11 +8,9 @@ import { assertFreshBuild } from './harness/fresh-build.ts'
 import { publicEntries } from './harness/public-entries.ts'
 import type { Turn } from './harness/server/scenarios.ts'
 import { serveWorkerFile } from './harness/workerd-serve.ts'
+import { limitTexts, sizeLimits } from './support/size-limits.ts'
 
 const kB = 1000
-
-/** What the program of Getting started may cost. Below these limits clarity beats bytes. */
-const limits = { loaded: 108 * kB, requests: 3, oneFile: 138 * kB }
 
 beforeAll(assertFreshBuild)
 
@@ -48,27 +46,20 @@ describe('the program of Getting started, through one tool call', () => {
     }
   }
 
-  it('loads at most 108 kB gzip in at most 3 scripts', async (context) => {
+  it(`loads at most ${limitTexts.loaded}, with gzip`, async (context) => {
     const loaded = await loadedBy(await bundleApp(inPage))
     if (loaded === undefined) return context.skip('no browser')
     console.log(`really loaded in Chromium: ${loaded.bytes} bytes gzip in ${loaded.names.length} scripts: ${loaded.names.join(', ')}`)
-    expect.soft(loaded.bytes, 'gzip bytes really loaded').toBeLessThanOrEqual(limits.loaded)
-    expect.soft(loaded.names.length, `scripts really loaded: ${loaded.names.join(', ')}`).toBeLessThanOrEqual(limits.requests)
+    expect.soft(loaded.bytes, 'gzip bytes really loaded').toBeLessThanOrEqual(sizeLimits.loaded)
+    expect.soft(loaded.names.length, `scripts really loaded: ${loaded.names.join(', ')}`).toBeLessThanOrEqual(sizeLimits.requests)
   })
 
-  it('is at most 138 kB gzip in one file', async () => {
+  it(`is at most ${limitTexts.oneFile} gzip in one file`, async () => {
     const app = await bundleApp(inPage, { splitting: false })
     console.log(`in one file: ${app.initial} bytes gzip`)
     expect([...app.files.keys()]).toEqual([app.entry])
     await loadedBy(app)
-    expect(app.initial).toBeLessThanOrEqual(limits.oneFile)
-  })
-
-  it('is as large as docs/performance.md says', () => {
-    const [loaded, oneFile] = [`${limits.loaded / kB} kB`, `${limits.oneFile / kB} kB`]
-    const page = readFileSync('docs/performance.md', 'utf8')
-    expect(page).toContain(`| really loaded, gzip | ${loaded} in ${limits.requests} scripts |`)
-    expect(page).toContain(`| the same program in one file, gzip | ${oneFile} |`)
+    expect(app.initial).toBeLessThanOrEqual(sizeLimits.oneFile)
   })
 
   it('starts in workerd, Node compatibility off', async () => {

@@ -1,0 +1,40 @@
+const kB = 1000
+
+/**
+ * What the package may weigh: the one home of these figures, in bytes. Raising one needs an issue that says why. Below these limits clarity
+ * beats bytes.
+ */
+export const sizeLimits = {
+  /** gzip, of what the program of Getting started really loads. */
+  loaded: 108 * kB,
+  /** How many scripts that is. */
+  requests: 3,
+  /** gzip, of the same program in one file. */
+  oneFile: 138 * kB,
+  /** All files of the package, unpacked. */
+  unpacked: 6400 * kB,
+  /** The most scripts in `dist`, without the playground. */
+  scripts: 220,
+}
+
+const inKb = (bytes: number): string => `${bytes / kB} kB`
+
+/** {@link sizeLimits} as texts for people. */
+export const limitTexts = {
+  loaded: `${inKb(sizeLimits.loaded)} in ${sizeLimits.requests} scripts`,
+  oneFile: inKb(sizeLimits.oneFile),
+  unpacked: `${sizeLimits.unpacked / kB / kB} MB`,
+}
+
+/** What pages say of the limits, word for word. */
+export const saidOfSizes: Readonly<Record<string, readonly string[]>> = {
+  'docs/performance.md': [
+    `| really loaded, gzip | ${limitTexts.loaded} |`,
+    `| the same program in one file, gzip | ${limitTexts.oneFile} |`,
+    `| the package, unpacked | ${limitTexts.unpacked} |`,
+  ],
+  'CONTRIBUTING.md': [
+    `the program of Getting started really loads: ${inKb(sizeLimits.loaded)} gzip in ${sizeLimits.requests} scripts, ${limitTexts.oneFile} in one file`,
+    `The package has at most ${limitTexts.unpacked} unpacked`,
+  ],
+}
