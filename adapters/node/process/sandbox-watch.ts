@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 
 /** What the sandbox that a program makes may use, looked at from outside; with more it is killed at once. */
@@ -30,7 +30,7 @@ const pageBytes = 4096
  * Watches the sandbox that bubblewrap, process `pid`, makes; calls `onExcess` once, after its first process was killed, and with it, by the
  * kernel, all others. The caller clears the timer that this returns.
  *
- * Does nothing while there is no sandbox yet, or where it may not be read.
+ * Counts nothing while there is no sandbox yet, or where it may not be read.
  */
 export function watchSandbox(pid: number, limits: WatchLimits, onExcess: (which: Excess) => void): ReturnType<typeof setInterval> {
   let look = 0
@@ -68,9 +68,14 @@ function firstProcess(pid: number): string | undefined {
   return attempt(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ')[0]) || undefined
 }
 
-/** What the sandbox's own `/proc` lists. */
+/** Lists the processes of the sandbox's own `/proc`; none while its first process still has the root of the host, and with it the host's `/proc`. */
 function processesIn(first: string): string[] {
-  return attempt(() => readdirSync(`/proc/${first}/root/proc`).filter((name) => /^\d+$/.test(name))) ?? []
+  const proc = `/proc/${first}/root/proc`
+  return attempt(() => (isHosts(proc) ? [] : readdirSync(proc).filter((name) => /^\d+$/.test(name)))) ?? []
+}
+
+function isHosts(proc: string): boolean {
+  return statSync(proc).dev === statSync('/proc').dev
 }
 
 /** Resident memory that belongs to no file. */

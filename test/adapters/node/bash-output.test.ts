@@ -1,8 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type BashOptions, bashTool } from '../../../adapters/node/index.ts'
 import { processesWith } from '../../../adapters/node/process/kill.ts'
+import { type Excess, watchSandbox } from '../../../adapters/node/process/sandbox-watch.ts'
 import { Agent } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import { patient } from '../../support/patience.ts'
 import { failureOf, present, temporaryRoot, toolContext } from './temporary.ts'
 
 const hasBubblewrap = present('bwrap', '--version')
@@ -66,5 +70,24 @@ describe.skipIf(!hasBubblewrap)('output of a command that was stopped by the san
     expect(await failureOf(run('mkdir -p sub; echo x > sub/.envrc; sleep 315.25'))).toBe(
       'timeout: Command timed out after 2s. Output so far:\nRenamed to ….blocked, because other programs obey such files: sub/.envrc\n',
     )
+  })
+
+  it('counts no process of the host while the sandbox has the root of the host', async () => {
+    // bubblewrap makes the first process, and waits for descriptor 3 before it changes the root of it.
+    const waiting = ['--unshare-all', '--unshare-user', '--info-fd', '4', '--userns-block-fd', '3']
+    const child = spawn('bwrap', [...waiting, '--ro-bind', '/', '/', '--', 'true'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const pid = child.pid ?? Number.NaN
+    await expect.poll(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1'), patient).not.toBe('')
+
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const exceeded: Excess[] = []
+    const limits = { processes: 8, memory: 2 ** 24, disk: { path: '/', least: { bytes: 0, files: 0 } } }
+    const watch = watchSandbox(pid, limits, (which) => exceeded.push(which))
+    onTestFinished(() => clearInterval(watch))
+    vi.advanceTimersByTime(500)
+    expect(exceeded).toEqual([])
+    expect(child.exitCode).toBe(null)
   })
 })
