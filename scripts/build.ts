@@ -135,7 +135,7 @@ async function writePlayground(): Promise<void> {
   }
 }
 
-/** Writes all declarations, then takes away those that no public one leads to. */
+/** Writes all declarations, then takes away those that no public one leads to. `npm run check types` looks for type errors; this does not. */
 function writeTypes(): void {
   const { status } = spawnSync('tsc', ['-p', 'scripts/tsconfig.build.json'], { stdio: 'inherit', shell: process.platform === 'win32' })
   if (status !== 0) throw new Error('tsc could not write the declarations.')
