@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test'
 import { noteStates, statesSeen } from '../accessible/passing-states.ts'
-import { expect, main, mainEverywhere, test, watched } from '../page/browser.ts'
+import { everywhere, expect, main, mainEverywhere, test, watched } from '../page/browser.ts'
 
 let trouble: () => Promise<string[]>
 
@@ -73,7 +73,7 @@ test('thinks, runs two tools at once and answers from their results', mainEveryw
   await expect(page.getByTestId('event').first()).toHaveAttribute('data-type', 'agentStart')
 })
 
-test('counts down to a retry, shows a failed tool and goes on', main, async ({ page }) => {
+test('counts down to a retry, shows a failed tool and goes on', async ({ page }) => {
   await pick(page, 'Failure and retry')
   await expect(page.getByTestId('retry')).toContainText('Too many requests')
   await expect(page.getByTestId('tool-card').filter({ hasText: 'read_file' })).toHaveAttribute('data-status', 'failed')
@@ -95,7 +95,7 @@ test('asks before it writes, and takes yes and no', mainEverywhere, async ({ pag
   await expect(status(page)).toHaveAttribute('data-status', 'completed')
 })
 
-test('says why an input was refused, and goes on with the next one', main, async ({ page }) => {
+test('says why an input was refused, and goes on with the next one', async ({ page }) => {
   await pick(page, 'Input filter')
   await expect(status(page)).toHaveAttribute('data-status', 'rejected')
   await expect(page.getByRole('alert')).toContainText('A logbook is no place for passwords')
@@ -130,7 +130,7 @@ test('steers a running agent from the keyboard', main, async ({ page }) => {
   await expect(page.getByText('You wrote: “Never mind the drift.”')).toBeVisible()
 })
 
-test('shows one pane at a time on a phone, and never scrolls sideways', mainEverywhere, async ({ page }) => {
+test('shows one pane at a time on a phone, and never scrolls sideways', everywhere, async ({ page }) => {
   await page.setViewportSize({ width: 400, height: 800 })
   await pick(page, 'Thinking and tools')
   await expect(status(page)).toHaveAttribute('data-status', 'completed')

@@ -32,7 +32,7 @@ test('the model prunes what it has read, and goes back from where it went wrong'
   await expect(page.getByText('The depot lies under the cairn').last()).toBeVisible()
 })
 
-test('three answers are written at once, a judge chooses, and the conversation goes on with it', mainEverywhere, async ({ page }) => {
+test('three answers are written at once, a judge chooses, and the conversation goes on with it', everywhere, async ({ page }) => {
   await pick(page, 'Parallel with judge')
   await expect(page.getByTestId('race-column')).toHaveCount(3)
   await expect(page.locator('details[data-testid=race]')).toHaveCount(1)
@@ -62,7 +62,7 @@ test('the last question is answered again', everywhere, async ({ page }) => {
   await expect(page.getByTestId('message-assistant')).toHaveCount(1)
 })
 
-test('a conversation branches from an earlier answer', mainEverywhere, async ({ page }) => {
+test('a conversation branches from an earlier answer', everywhere, async ({ page }) => {
   await repeat(page, 'First.')
   await repeat(page, 'Second.')
   await page.getByTestId('message-assistant').first().getByRole('button', { name: 'Branch from here' }).click()
@@ -74,7 +74,7 @@ test('a conversation branches from an earlier answer', mainEverywhere, async ({ 
   await expect(page.locator('[data-testid=loop][data-path=off]')).toHaveCount(1)
 })
 
-test('the queue can be changed while the agent runs', mainEverywhere, async ({ page }) => {
+test('the queue can be changed while the agent runs', everywhere, async ({ page }) => {
   // It waits for a person: nothing of the queue is delivered meanwhile, however long this takes.
   await pick(page, 'Approval')
   await expect(card(page)).toHaveAttribute('data-status', 'pendingApproval')

@@ -104,7 +104,7 @@ async function pickEarly(page: Page, scenario: string): Promise<void> {
 
 const answer = (page: Page) => page.getByTestId('message-assistant')
 
-test('a scenario that is picked before anything else is there is played, and its cards come', main, async ({ page }) => {
+test('a scenario that is picked before anything else is there is played, and its cards come', async ({ page }) => {
   await pickEarly(page, 'Approval')
   await expect(card(page)).toContainText('needs your approval')
 })

@@ -1,5 +1,5 @@
 import { openai } from '../../test/harness/server/openai.ts'
-import { everywhere, expect, main, test } from '../page/browser.ts'
+import { everywhere, expect, test } from '../page/browser.ts'
 import { piece, streamed } from '../page/chunks.ts'
 import { anyPage, serveModel } from '../page/model-server.ts'
 import { chooseLocalServer, quickPage, say, status } from '../page/playground-page.ts'
@@ -117,7 +117,7 @@ test('a stream that breaks is asked for again, and says so; what was seen of it 
   }
 })
 
-test('a service that says nothing is waited for in sight: for how long, and with a way out', main, async ({ page }) => {
+test('a service that says nothing is waited for in sight: for how long, and with a way out', async ({ page }) => {
   await using service = await serveModel(openai, () => streamed('', true))
   await page.clock.install()
   await page.goto(quickPage)

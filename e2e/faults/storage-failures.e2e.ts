@@ -1,5 +1,5 @@
 import type { Page } from 'playwright/test'
-import { expect, main, mainEverywhere, test } from '../page/browser.ts'
+import { expect, mainEverywhere, test } from '../page/browser.ts'
 import { composer, quickPage, repeat, say, status } from '../page/playground-page.ts'
 
 const words = 'These words must not be lost.'
@@ -70,7 +70,7 @@ test('a disk that is full at any write of a run: what is not stored is in the co
   await expect(said).toHaveCount(1)
 })
 
-test('a damaged conversation is said to be one; the others, and what was being written, are there', main, async ({ page }) => {
+test('a damaged conversation is said to be one; the others, and what was being written, are there', async ({ page }) => {
   await page.goto(quickPage)
   await repeat(page, 'Whole.')
   const whole = page.url()

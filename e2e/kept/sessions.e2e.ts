@@ -135,7 +135,7 @@ test('lists conversations newest first, opens, deletes and begins them from the 
   await expect(messages(page)).toHaveCount(0)
 })
 
-test('a tab says that another one has gone on with its conversation, and takes it back', mainEverywhere, async ({ context }, info) => {
+test('a tab says that another one has gone on with its conversation, and takes it back', everywhere, async ({ context }, info) => {
   const first = await newTab(context, quickPage)
   await repeat(first, 'Hello?')
   const second = await newTab(context, await addressOf(first))

@@ -15,7 +15,7 @@ test.afterEach(async () => expect(await trouble()).toEqual([]))
 const spans = (page: Page, kind: string) => page.locator(`[data-testid=span][data-kind=${kind}]`)
 const blocks = (page: Page) => page.getByTestId('request-block')
 
-test('the trace nests turns, models, tools and sub-agents, and selects for all panes', mainEverywhere, async ({ page }) => {
+test('the trace nests turns, models, tools and sub-agents, and selects for all panes', everywhere, async ({ page }) => {
   await finish(page, 'Sub-agent')
   await expect(spans(page, 'loop')).toHaveCount(2)
   await expect(spans(page, 'turn')).toHaveCount(4)

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright/test'
-import { everywhere, expect, main, test, watched } from '../page/browser.ts'
+import { everywhere, expect, test, watched } from '../page/browser.ts'
 
 const status = (page: Page) => page.getByTestId('run-status')
 const settings = (page: Page) => page.getByTestId('model-button').click()
@@ -13,7 +13,7 @@ async function command(page: Page, name: string): Promise<void> {
 }
 
 test.describe('models', () => {
-  test('what was chosen is there again after a reload; a key is not', main, async ({ page }) => {
+  test('what was chosen is there again after a reload; a key is not', async ({ page }) => {
     await page.goto('/')
     await settings(page)
     await page.getByText('Local server').click()
