@@ -18,6 +18,7 @@ import { readRunInput } from '../src/ui/ag-ui/index.ts'
 import { readChatRequest } from '../src/ui/ai-sdk/index.ts'
 import { eventDecoder } from '../src/ui/native/index.ts'
 import { readCompletionRequest, readResponseRequest } from '../src/ui/openai/index.ts'
+import { runs } from './support/runs.ts'
 
 const times = (piece: string, size: number): string => piece.repeat(Math.floor(size / piece.length))
 const around = (open: string, middle: string, close: string, size: number): string => {
@@ -108,7 +109,7 @@ async function outcomeOf(read: (text: string) => unknown, text: string): Promise
   }
 }
 
-const sizes = process.env.PHI_SIZES === undefined ? [100_000] : process.env.PHI_SIZES.split(',').map(Number)
+const sizes = process.env.PHI_SIZES === undefined ? [runs(50_000, 100_000)] : process.env.PHI_SIZES.split(',').map(Number)
 
 // What takes too long ends the test with its time limit, and what takes too much memory the process.
 describe.each(Object.entries(readers))('%s', (name, read) => {

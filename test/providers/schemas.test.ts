@@ -242,7 +242,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
         expect(outside(sent, dialects[wire.tools])).toEqual([])
         expect(fits(sent, value)).toBe(true)
       }),
-      { numRuns: runs(8, 500) },
+      { numRuns: runs(5, 500) },
     )
   })
 
@@ -256,7 +256,7 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
         const absent = wire.strict ? Object.keys(Object(sent.properties)).map((name) => [name, null]) : []
         expect(fits(sent, { ...Object.fromEntries(absent), ...Object(value) })).toBe(true)
       }),
-      { numRuns: runs(8, 500) },
+      { numRuns: runs(5, 500) },
     )
   })
 

@@ -91,7 +91,7 @@ it(`restarts three processes one after the other under a load of ${load} runs: e
   expect([paid.length, new Set(paid).size]).toEqual([6 * load, 6 * load])
 })
 
-const rounds = runs(4, 100)
+const rounds = runs(3, 100)
 
 it(`loses no run when processes are killed ${2 * rounds} times while they drain and while they recover`, { timeout }, async () => {
   const random = seededRandom(5)
@@ -121,7 +121,7 @@ it(`loses no run when processes are killed ${2 * rounds} times while they drain 
   expect(new Set(paid).size).toBe(paid.length)
 })
 
-const steered = runs(7, 78)
+const steered = runs(5, 78)
 
 it(`loses nothing of what was said to runs whose process is killed at once, ${steered} times`, { timeout }, async () => {
   const random = seededRandom(8)

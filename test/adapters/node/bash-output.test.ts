@@ -75,7 +75,9 @@ describe.skipIf(!hasBubblewrap)('output of a command that was stopped by the san
   it('counts no process of the host while the sandbox has the root of the host', async () => {
     // bubblewrap makes the first process, and waits for descriptor 3 before it changes the root of it.
     const waiting = ['--unshare-all', '--unshare-user', '--info-fd', '4', '--userns-block-fd', '3']
-    const child = spawn('bwrap', [...waiting, '--ro-bind', '/', '/', '--', 'true'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] })
+    const child = spawn('bwrap', [...waiting, '--ro-bind', '/', '/', '--', 'true'], {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    })
     onTestFinished(() => void child.kill('SIGKILL'))
     const pid = child.pid ?? Number.NaN
     await expect.poll(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1'), patient).not.toBe('')

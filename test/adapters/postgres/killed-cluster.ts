@@ -1,11 +1,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { expect, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { postgresSessionStore } from '../../../adapters/postgres/index.ts'
 import { remoteSession } from '../../../src/client/index.ts'
 import type { AgentEvent, RunResult } from '../../../src/index.ts'
+import { seededRandom } from '../../../src/testing/fault-fetch.ts'
+import { patient } from '../../support/patience.ts'
 import { quickProgram } from '../../support/quick-program.ts'
+import { runs } from '../../support/runs.ts'
 import type { Database } from './server.ts'
 import { ServerProcess } from './server-process.ts'
 
@@ -22,6 +25,49 @@ export function killedClusters(database: Database) {
       return records.flatMap(({ entry }) => (entry.type === 'loopEnd' ? [entry.status] : []))
     },
   }
+}
+
+type KilledClusters = ReturnType<typeof killedClusters>
+
+/** Only ends what hangs, on a machine that does ten other things. */
+export const killTimeout = 3 * patient.timeout
+
+export const wait = (ms: number) => new Promise((done) => setTimeout(done, ms))
+
+/** In soak, 3 ways times 334 times 5 are 5,010. */
+const rounds = runs(1, 334)
+const size = 5
+
+/** States that processes which find each other in this way lose nothing when they are killed. */
+export function losesNothing({ cluster, endsOf }: KilledClusters, way: string, env: Record<string, string>): void {
+  const timeout = killTimeout * Math.ceil(rounds / 14)
+  it(`lose no run and no event when ${rounds * size} of them are killed (${way})`, { timeout }, async () => {
+    const random = seededRandom(7)
+    // So long that those which live keep theirs on a busy machine: who is cut off a fourth time is not taken up again.
+    const five = await cluster(size, { LEASE_MS: '4000', ...env })
+    let fresh = five.hosts.map(() => five.start())
+    for (let round = 0; round < rounds; round++) {
+      // A busy machine starts them seconds apart. Kills that far apart miss the runs, or cut one off until its fourth attempt is refused.
+      await Promise.all(fresh.map(({ url }) => url))
+      const begun = Array.from({ length: size }, (_, number) => five.begin(round * size + number))
+      await Promise.all(begun.map(({ isOn }) => isOn))
+      const killed = fresh.map(async (next, at) => {
+        await wait(random() * 200)
+        await five.replace(at, 'SIGKILL', next)
+      })
+      await Promise.all(killed)
+      // While the leases of the others run out.
+      fresh = round + 1 < rounds ? five.hosts.map(() => five.start()) : []
+      const results = await Promise.all(begun.map(({ result }) => result))
+      expect(results.map(shown)).toEqual(Array(size).fill('completed all done'))
+      for (const { sessionId, seen, said } of begun) {
+        await expect.poll(async () => (await endsOf(sessionId)).at(-1)).toBe('completed')
+        expectCompleted(await endsOf(sessionId), said)
+        expectWhole(seen, await five.history(sessionId))
+      }
+    }
+    expect(new Set(five.paid()).size).toBe(five.paid().length)
+  })
 }
 
 /** How a run has ended, for people. */

@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Pool } from 'pg'
 
 const installed = '/usr/lib/postgresql'
@@ -28,6 +28,27 @@ export interface Database {
 /** Nobody: a server refuses to run as root. */
 const nobody = 65534
 
+/** Makes an empty database cluster with `initialize`, or copies the one that was made first in this run of tests. */
+function makeCluster(programs: string, data: string, initialize: () => void): void {
+  const { NODE_COMPILE_CACHE: kept } = process.env // what a run of tests keeps until it ends
+  const first = kept === undefined ? undefined : join(kept, `postgres-${basename(dirname(programs))}`)
+  const copy = (from: string, to: string) => execFileSync('cp', ['-a', from, to])
+  if (first !== undefined && existsSync(first)) {
+    copy(first, data)
+    return
+  }
+  initialize()
+  if (first === undefined) return
+  // Another file of tests may keep one at the same time.
+  const unfinished = `${first}.${process.pid}`
+  copy(data, unfinished)
+  try {
+    renameSync(unfinished, first)
+  } catch {
+    rmSync(unfinished, { recursive: true })
+  }
+}
+
 /** With `fsync: 'off'` what is acknowledged survives the end of the server, and not that of the machine: what tests look at, whatever else the disk does. */
 export async function startPostgres(programs: string, { fsync = 'on' }: { fsync?: 'on' | 'off' } = {}): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'phi-pg-'))
@@ -36,8 +57,10 @@ export async function startPostgres(programs: string, { fsync = 'on' }: { fsync?
   if (isRoot) execFileSync('chown', [`${nobody}:${nobody}`, folder])
   chmodSync(folder, 0o700)
   const data = join(folder, 'data')
-  const options = ['-D', data, '-U', 'phi', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']
-  execFileSync(join(programs, 'initdb'), options, { ...as, stdio: 'ignore', cwd: folder })
+  makeCluster(programs, data, () => {
+    const options = ['-D', data, '-U', 'phi', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']
+    execFileSync(join(programs, 'initdb'), options, { ...as, stdio: 'ignore', cwd: folder })
+  })
   const start = async () => {
     const started = spawn(
       join(programs, 'postgres'),

@@ -35,7 +35,7 @@ describe('the file driver on a disk that forgets and tears what was not synced',
   it(
     'has the bytes of every record that counts',
     async () => {
-      expect(await firstLoss(runs(30, 3300), lossesOfMedia)).toBe(undefined)
+      expect(await firstLoss(runs(15, 3300), lossesOfMedia)).toBe(undefined)
     },
     10 * minute,
   )

@@ -1,9 +1,9 @@
 import { afterAll, expect, it } from 'vitest'
 import { seededRandom } from '../../../../src/testing/fault-fetch.ts'
 import { runs } from '../../../support/runs.ts'
-import { wholeVersion } from '../../../support/session-versions.ts'
 import { killableWorker } from '../../../workers/killable-worker.ts'
 import { type Frame, frames } from '../../http/read-sse.ts'
+import { lastAcknowledged } from './last-acknowledged.ts'
 import { LiveClient } from './live-client.ts'
 
 const kills = runs(8, 500)
@@ -18,18 +18,6 @@ afterAll(() => Promise.all([writers.close(), live.close()]))
 
 interface Found {
   notes: { seq: number; says: number; isWhole: boolean }[]
-}
-
-/** Reads until `count` records are acknowledged, and resolves with the number of the last. The writer goes on. */
-async function lastAcknowledged(response: Response, count: number): Promise<number> {
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-  let lines = ['']
-  while (lines.length <= count) {
-    const { value, done } = (await reader?.read()) ?? { done: true }
-    if (done) throw new Error(`The Worker stopped writing after ${lines.length - 1} records.`)
-    lines = (lines.join('\n') + value).split('\n')
-  }
-  return Number(lines.at(-2))
 }
 
 it(`loses no acknowledged record when workerd is killed ${kills} times`, async () => {
@@ -52,23 +40,6 @@ it(`loses no acknowledged record when workerd is killed ${kills} times`, async (
     expect(listed.toSorted()).toEqual([...acknowledged.keys()].toSorted())
   }
   console.log(`${kills} kills, ${[...acknowledged.values()].reduce((sum, count) => sum + count, 0)} acknowledged records, none lost`)
-})
-
-it('has one imported session or the next, whole, when workerd is killed while it imports', async () => {
-  const random = seededRandom(11)
-  await writers.kill()
-  let url = await writers.start()
-  let version = 0
-  for (let kill = 0; kill < runs(6, 200); kill++) {
-    const response = await fetch(`${url}/import?session=imported&from=${version + 1}`)
-    const acknowledged = await lastAcknowledged(response, 1 + Math.floor(random() * 4))
-    await writers.kill()
-    url = await writers.start()
-    const found: { versions: number[] } = await (await fetch(`${url}/versions?session=imported`)).json()
-    version = found.versions[0] ?? 0
-    expect(found).toEqual({ versions: wholeVersion(version) })
-    expect(version).toBeGreaterThanOrEqual(acknowledged)
-  }
 })
 
 it('brings a live run to its end when workerd is killed in the middle, again and again', async () => {

@@ -51,3 +51,11 @@ export const calling = (name: string, args: Record<string, unknown>): Turn => ({
   text: [],
   calls: [{ id: `call_${name}`, name, arguments: args }],
 })
+
+/** A service that answers with these calls, one after another, and then with `ok`, again for each thing said. */
+export function playing(...calls: [string, Record<string, unknown>][]) {
+  return modelServer(({ attempt }) => {
+    const [name, given] = calls[attempt - 1] ?? []
+    return name === undefined || given === undefined ? { text: [`ok ${attempt}`] } : calling(name, given)
+  })
+}

@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { directory, environment, piped } from './command.ts'
-import { calling, modelServer, saidIn } from './model-server.ts'
+import { modelServer, playing, saidIn } from './model-server.ts'
 
 const skill = '---\nname: commits\ndescription: How commits are named here.\n---\nBegin with a verb.\n'
 
-/** A home with a skill, and a model that makes one call. */
-async function home(call: { name: string; args: Record<string, unknown> }) {
-  const { env: server, asked } = await modelServer(({ attempt }) => (attempt === 1 ? calling(call.name, call.args) : { text: ['ok'] }))
+/** A home with a skill, and a model that makes these calls, one after another. */
+async function home(...calls: [name: string, args: Record<string, unknown>][]) {
+  const { env: server, asked } = await playing(...calls)
   const env = environment(server)
   const phiHome = env.PHI_HOME ?? ''
   const place = join(phiHome, 'skills', 'commits')
@@ -20,13 +20,14 @@ async function home(call: { name: string; args: Record<string, unknown> }) {
 const args = ['--model', 'openai/test', '--no-sandbox', '-p', 'go']
 
 describe("a person's own skills", () => {
-  it('are in the system prompt of every project, and can be read', async () => {
-    const { env, asked } = await home({ name: 'read_file', args: { path: '~phi/skills/commits/SKILL.md' } })
+  it('are in the system prompt of every project, and can be read and listed', async () => {
+    const { env, asked } = await home(['read_file', { path: '~phi/skills/commits/SKILL.md' }], ['list_files', { path: '~phi/skills' }])
     const { code, stderr } = await piped(args, { env })
     expect(code, stderr).toBe(0)
     const first = asked[0]
     expect(first && saidIn(first)).toMatch(/How commits are named here.*~phi\/skills\/commits\/SKILL\.md/)
     expect(JSON.stringify(asked[1]?.messages.at(-1))).toContain('Begin with a verb.')
+    expect(JSON.stringify(asked[2]?.messages.at(-1))).toContain('SKILL.md')
   })
 
   it('lie in the directory for settings, unless PHI_HOME is another one', async () => {
@@ -41,31 +42,26 @@ describe("a person's own skills", () => {
     expect(asked[0] && saidIn(asked[0])).toContain('~/.config/phi/skills/commits/SKILL.md')
   })
 
-  it('can be listed', async () => {
-    const { env, asked } = await home({ name: 'list_files', args: { path: '~phi/skills' } })
+  it('are changed by nothing that is written to them', async () => {
+    const paths = ['~phi/skills/commits/SKILL.md', '~phi/skills/../skills/commits/SKILL.md', '~phi/skills/../../x']
+    const { env, phiHome, place, asked } = await home(
+      ...paths.map((path): [string, Record<string, unknown>] => ['write_file', { path, content: 'planted' }]),
+    )
     await piped(args, { env })
-    expect(JSON.stringify(asked[1]?.messages.at(-1))).toContain('SKILL.md')
+    expect(asked).toHaveLength(paths.length + 1)
+    expect(readFileSync(join(place, 'SKILL.md'), 'utf8')).toBe(skill)
+    expect(existsSync(join(phiHome, 'x'))).toBe(false)
   })
 
-  it.each(['~phi/skills/commits/SKILL.md', '~phi/skills/../skills/commits/SKILL.md', '~phi/skills/../../x'])(
-    'are changed by nothing that is written to %s',
-    async (path) => {
-      const { env, phiHome, place } = await home({ name: 'write_file', args: { path, content: 'planted' } })
-      await piped(args, { env })
-      expect(readFileSync(join(place, 'SKILL.md'), 'utf8')).toBe(skill)
-      expect(existsSync(join(phiHome, 'x'))).toBe(false)
-    },
-  )
-
   it('open no other file', async () => {
-    const { env, phiHome, asked } = await home({ name: 'read_file', args: { path: '~phi/skills/../../trusted.json' } })
+    const { env, phiHome, asked } = await home(['read_file', { path: '~phi/skills/../../trusted.json' }])
     writeFileSync(join(phiHome, 'trusted.json'), '{"secret":1}')
     await piped(args, { env })
     expect(JSON.stringify(asked[1]?.messages.at(-1))).not.toContain('secret')
   })
 
   it('are not used where tools could change them, and this is said', async () => {
-    const { env, phiHome, asked } = await home({ name: 'list_files', args: { path: '.' } })
+    const { env, phiHome, asked } = await home(['list_files', { path: '.' }])
     const { stderr } = await piped(args, { env, cwd: phiHome })
     expect(stderr).toContain('are not used here')
     expect(asked[0] && saidIn(asked[0])).not.toContain('How commits are named here')

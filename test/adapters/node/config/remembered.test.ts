@@ -59,7 +59,11 @@ const files: Record<string, string> = {
 }
 
 const provider = '[provider]\nmodel = "m"\napi_key = "k"\n'
-const node = process.execPath
+/** Has the name of Node and nothing of its size: all of a program is hashed each time. */
+const programs = mkdtempSync(join(tmpdir(), 'phi-programs-'))
+const node = join(programs, 'node')
+writeFileSync(node, '')
+afterAll(() => rmSync(programs, { recursive: true }))
 
 async function ofServer(command: string, args: readonly string[], env: Record<string, string> = {}) {
   const pairs = Object.entries(env).map(([name, value]) => `${JSON.stringify(name)} = ${JSON.stringify(value)}`)
@@ -75,7 +79,7 @@ async function load(text: string) {
 
 describe('a yes is remembered', () => {
   it.each<[command: string, args: string[], env?: Record<string, string>]>([
-    [node, ['server.mjs']],
+    [process.execPath, ['server.mjs']],
     [node, ['./server.mjs', '--port', '1', 'data']],
     ['node', ['server.mjs']],
     [node, ['server.cjs']],
