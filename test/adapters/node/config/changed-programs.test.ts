@@ -1,10 +1,16 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type LoadConfigOptions, loadConfigFile } from '../../../../adapters/node/config/index.ts'
 import { agentFromConfig } from '../../../../src/config/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
+
+/** Starts Node, and has nothing of its size: all of a program is hashed each time. */
+const programs = mkdtempSync(join(tmpdir(), 'phi-programs-'))
+const node = join(programs, 'node')
+writeFileSync(node, `#!/bin/sh\nexec "${process.execPath}" "$@"\n`, { mode: 0o755 })
+afterAll(() => rmSync(programs, { recursive: true }))
 
 let root = ''
 beforeEach(() => {
@@ -38,7 +44,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 `
 const provider = '[provider]\nmodel = "m"\napi_key = "k"\n'
 const named = (args: string) =>
-  `${provider}[[mcp.servers]]\nname = "words"\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${args}\n`
+  `${provider}[[mcp.servers]]\nname = "words"\ncommand = ${JSON.stringify(node)}\nargs = ${args}\n`
 const started = () => (existsSync(join(root, 'started')) ? readFileSync(join(root, 'started'), 'utf8') : '')
 
 /** An agent of the file; what is asked about is trusted, after `meanwhile`. */
@@ -83,9 +89,9 @@ describe('what was shown is what runs', () => {
   })
 
   it.each([
-    ['a shell', 'sh', `["-c", "${process.execPath} server.mjs"]`, 'server.mjs'],
-    ['a quoted command of a shell', 'sh', `["-c", "'${process.execPath}' \\"server.mjs\\""]`, 'server.mjs'],
-    ['another variable', 'env', `["${process.execPath}", "server.mjs"]`, 'server.mjs'],
+    ['a shell', 'sh', `["-c", "${node} server.mjs"]`, 'server.mjs'],
+    ['a quoted command of a shell', 'sh', `["-c", "'${node}' \\"server.mjs\\""]`, 'server.mjs'],
+    ['another variable', 'env', `["${node}", "server.mjs"]`, 'server.mjs'],
     ['npm', 'npm', '["run", "start"]', 'package.json'],
   ])('starts no server by %s after a change', async (_, command, args, changed) => {
     put('package.json', '{"scripts":{"start":"node server.mjs"}}')
