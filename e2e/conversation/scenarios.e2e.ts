@@ -13,7 +13,7 @@ test.afterEach(async () => expect(await trouble()).toEqual([]))
 
 const note = (page: Page, type: string) => page.locator(`[data-testid=note][data-type=${type}]`)
 
-test('a compaction is a divider that shows what is not sent any more, also after a reload', mainEverywhere, async ({ page }) => {
+test('a compaction is a divider that shows what is not sent any more, also after a reload', everywhere, async ({ page }) => {
   await finish(page, 'Compaction')
   await expect(note(page, 'compaction').first()).toHaveAttribute('data-status', 'done')
   await page.reload()

@@ -1,5 +1,4 @@
 import { expect, type Page, test } from 'playwright/test'
-import { main } from '../page/browser.ts'
 import { card, composer, finish, quickPage, say, status } from '../page/playground-page.ts'
 
 // What it keeps would answer in place of the server that has the part no more.
@@ -109,7 +108,7 @@ test('a scenario that is picked before anything else is there is played, and its
   await expect(card(page)).toContainText('needs your approval')
 })
 
-test('words come before what keeps them; the answer is finished, and kept, when that is there', main, async ({ page }) => {
+test('words come before what keeps them; the answer is finished, and kept, when that is there', async ({ page }) => {
   const letGo = await held(page, 'kept')
   await pickEarly(page, 'Text')
   await expect(answer(page)).toContainText('you can walk her deck')

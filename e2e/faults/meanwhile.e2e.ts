@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test'
 import { openai } from '../../test/harness/server/openai.ts'
-import { everywhere, expect, mainEverywhere, test } from '../page/browser.ts'
+import { everywhere, expect, test } from '../page/browser.ts'
 import { piece, streamed } from '../page/chunks.ts'
 import { type ModelServer, serveModel } from '../page/model-server.ts'
 import { chooseLocalServer, composer, quickPage, say, status } from '../page/playground-page.ts'
@@ -29,7 +29,7 @@ async function askTwice(page: Page, service: ModelServer): Promise<void> {
 
 test(
   'what was said cannot be said otherwise meanwhile: the page says why, keeps the words, and offers to stop',
-  mainEverywhere,
+  everywhere,
   async ({ page }) => {
     await using service = await halting()
     await askTwice(page, service)
@@ -57,7 +57,7 @@ test('a conversation can be exported before its first answer is there', async ({
   expect((await saving).suggestedFilename()).toMatch(/\.md$/)
 })
 
-test('what was seen of an answer that stands still is kept, although nothing more comes of it', mainEverywhere, async ({ page }) => {
+test('what was seen of an answer that stands still is kept, although nothing more comes of it', everywhere, async ({ page }) => {
   await using service = await halting()
   await askTwice(page, service)
   const isKept = () =>

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test'
 import { openai } from '../../test/harness/server/openai.ts'
-import { browserName, expect, mainEverywhere, test } from '../page/browser.ts'
+import { browserName, everywhere, expect, test } from '../page/browser.ts'
 import { type ModelServer, serveModel } from '../page/model-server.ts'
 import { card, chooseLocalServer, say, status } from '../page/playground-page.ts'
 
@@ -27,7 +27,7 @@ async function filesOf(page: Page): Promise<string> {
   return told
 }
 
-test('what an agent writes is kept by the browser, or the page says that it is not', mainEverywhere, async ({ page }) => {
+test('what an agent writes is kept by the browser, or the page says that it is not', everywhere, async ({ page }) => {
   await using server = await keeper()
   await page.goto('/')
   await chooseLocalServer(page, { address: `${server.url}/v1`, model: 'keeper' })

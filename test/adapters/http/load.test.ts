@@ -6,6 +6,7 @@ import { memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { seededRandom } from '../../../src/testing/fault-fetch.ts'
 import { patient } from '../../support/patience.ts'
+import { runs } from '../../support/runs.ts'
 import { allFrames, type Frame, frames } from './read-sse.ts'
 
 setFlagsFromString('--expose-gc')
@@ -77,10 +78,12 @@ it('holds no more for a reader that stalls during 200,000 deltas', async () => {
   await sessions.close()
 })
 
-it('answers 200 at once, each with all of its run', async () => {
+const atOnce = runs(100, 200)
+
+it(`answers ${atOnce} at once, each with all of its run`, async () => {
   const pieces = Array.from({ length: 100 }, (_, at) => `${at} `)
   const { app, sessions } = hosted(pieces, () => new Promise((resolve) => setImmediate(resolve)))
-  const answers = await Promise.all(Array.from({ length: 200 }, (_, at) => app.request(`/sessions/s${at}/runs`, post)))
+  const answers = await Promise.all(Array.from({ length: atOnce }, (_, at) => app.request(`/sessions/s${at}/runs`, post)))
   const said = await Promise.all(answers.map(async (answer) => textOf(await allFrames(answer))))
   expect(new Set(said)).toEqual(new Set([pieces.join('')]))
   await sessions.close()

@@ -43,8 +43,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `
 const provider = '[provider]\nmodel = "m"\napi_key = "k"\n'
-const named = (args: string) =>
-  `${provider}[[mcp.servers]]\nname = "words"\ncommand = ${JSON.stringify(node)}\nargs = ${args}\n`
+const named = (args: string) => `${provider}[[mcp.servers]]\nname = "words"\ncommand = ${JSON.stringify(node)}\nargs = ${args}\n`
 const started = () => (existsSync(join(root, 'started')) ? readFileSync(join(root, 'started'), 'utf8') : '')
 
 /** An agent of the file; what is asked about is trusted, after `meanwhile`. */

@@ -120,7 +120,7 @@ const flaws: Record<string, Flaw> = {
 
 describe('the index of sessions, made and read while processes write, are killed and lose power', () => {
   it('has every acknowledged record, or its session is marked', async () => {
-    const seeds = runs(60, 3000)
+    const seeds = runs(40, 3000)
     const { problem, compared } = await firstProblem(seeds)
     expect(problem).toBeUndefined()
     expect(compared).toBeGreaterThan(seeds * 2)
