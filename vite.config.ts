@@ -40,7 +40,7 @@ const ofPackage = [
   'test/providers/bedrock/suite.test.ts',
   'test/docs/compile.test.ts',
   'test/playground/{first-load,program}.test.ts',
-  'test/examples/runtimes.test.ts',
+  'test/examples/{migrate,runtimes}.test.ts',
   'test/adapters/cloudflare/{worker,deploy}.test.ts',
   'test/adapters/cloudflare/session/{stores,endpoint,example,handoff,import-kill,live-edge,three-clients}.test.ts',
   'test/adapters/node/cli/{clipboard-image,colours,files,first-day,forms,playground,served-page,typing,undo}.test.ts',

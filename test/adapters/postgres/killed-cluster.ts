@@ -195,7 +195,7 @@ class Cluster {
 }
 
 /** A run was completed, once. What its client had to say again may have been recorded as lost. */
-export function expectCompleted(ends: readonly string[], { again }: { again: number }): void {
+function expectCompleted(ends: readonly string[], { again }: { again: number }): void {
   expect(ends.filter((status) => status !== 'error')).toEqual(['completed'])
   expect(ends.length).toBeLessThanOrEqual(1 + again)
 }
