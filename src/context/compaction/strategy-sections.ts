@@ -5,7 +5,6 @@ import { type AgentMessage, withId } from '../../contract/message/message.ts'
 import type { CostConfig, Usage } from '../../contract/model/usage.ts'
 import type { CompactionInput, CompactionStrategy } from '../../types/context/compaction.ts'
 import type { Budget } from '../../types/run/budget.ts'
-import { strategyParts } from '../tokens/context-limits.ts'
 import { totalTokens } from '../tokens/estimate.ts'
 import { turnsOf } from '../view/turns.ts'
 import { defaultCompaction, keepNewest } from './default-compaction.ts'
@@ -24,6 +23,9 @@ export interface StrategyOptions {
   spent?(usage: Usage, cost: CostConfig): void
   warn(event: string, fields: JsonObject): void
 }
+
+/** What a strategy may be made of. */
+const strategyParts = ['keepFirst', 'keepCompacted', 'keepRecent'] as const satisfies (keyof CompactionStrategy)[]
 
 /** The parts of a strategy that are not the default's. */
 export function ownParts(strategy: CompactionStrategy = {}): (keyof CompactionStrategy)[] {

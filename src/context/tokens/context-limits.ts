@@ -2,7 +2,7 @@ import { ConfigError } from '../../contract/errors.ts'
 import { definedFields } from '../../contract/json.ts'
 import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
-import type { CompactionConfig, CompactionStrategy, ContextConfig, TokenCounter } from '../../types/context/compaction.ts'
+import type { CompactionConfig, ContextConfig, TokenCounter } from '../../types/context/compaction.ts'
 import { heuristicTokenCounter } from './estimate.ts'
 import type { PromptSize } from './prompt-size.ts'
 
@@ -74,13 +74,12 @@ export function resolveContext(
 }
 
 /**
- * Throws `ConfigError` `invalidOption` for a configuration with which every compaction would leave nothing of the conversation, and for a
- * strategy that is none. Call it before a run exists.
+ * Throws `ConfigError` `invalidOption` for a configuration with which every compaction would leave nothing of the conversation. Call it
+ * before a run exists.
  */
 export function checkContextConfig(config: Partial<ContextConfig> | false | undefined, model: ModelLimits): void {
   const context = resolveContext(config, model)
   if (context === undefined) return
-  checkStrategy(context.compaction.strategy)
   const { maxContextTokens, systemPromptTokens } = context
   const usable = compactionTrigger(context)
   const room = usable - systemPromptTokens
@@ -150,19 +149,4 @@ function headTokens({ systemPrompt, tools = [] }: PromptHead, counter: TokenCoun
   let tokens = systemPrompt === '' ? 0 : counter.text(systemPrompt)
   for (const tool of tools) tokens += counter.text(JSON.stringify(tool))
   return tokens
-}
-
-/** What a strategy may be made of. */
-export const strategyParts = ['keepFirst', 'keepCompacted', 'keepRecent'] as const satisfies (keyof CompactionStrategy)[]
-
-function checkStrategy(strategy: CompactionStrategy | undefined): void {
-  if (strategy === undefined) return
-  if (typeof strategy !== 'object' || strategy === null) {
-    throw new ConfigError('invalidOption', `contextConfig.compaction.strategy is ${typeof strategy}; it must be an object of functions.`)
-  }
-  for (const name of strategyParts) {
-    const part: unknown = strategy[name]
-    if (part === undefined || typeof part === 'function') continue
-    throw new ConfigError('invalidOption', `contextConfig.compaction.strategy.${name} is ${typeof part}; it must be a function.`)
-  }
 }
