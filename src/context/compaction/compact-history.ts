@@ -1,11 +1,37 @@
 import type { CompactionOverlay, ContextState } from '../../contract/context/context-change.ts'
 import { newId } from '../../contract/message/identity.ts'
 import { type AgentMessage, now } from '../../contract/message/message.ts'
-import type { ResolvedContext } from '../tokens/context-limits.ts'
+import { compactionTrigger, minRoomShare, type ResolvedContext } from '../tokens/context-limits.ts'
 import { totalTokens } from '../tokens/estimate.ts'
+import type { PromptSize } from '../tokens/prompt-size.ts'
 import { defaultSections, type SectionInput, type Sections, sectionTokens } from './default-sections.ts'
 import { hasMiddle, middleOf, outlineOf, sized, spanAcross, splitFor } from './outline.ts'
 import { ownParts, type StrategyOptions, strategySections } from './strategy-sections.ts'
+
+/** Share of the room that a compaction leaves in use: far enough below the trigger not to compact again in the next turn. */
+const targetShare = 0.75
+
+/**
+ * How many tokens of messages, by our own estimate, a compaction leaves.
+ *
+ * **Contract**: three quarters of the room that system prompt and tools leave below the trigger. `overflow`, when the service said that the
+ * prompt is too long: at most half of the messages, too. `asked`, when nothing forces it: all of the room. Where the service counts more
+ * than we do, it is that much less.
+ */
+export function compactionTarget(context: ResolvedContext, size: PromptSize, cause: 'due' | 'overflow' | 'asked'): number {
+  const { messageTokens, promptTokens } = size
+  const scale = Math.min(1, messageTokens / Math.max(1, promptTokens - context.systemPromptTokens))
+  const room = messageRoom(context) * scale
+  if (cause === 'asked') return Math.floor(Math.min(room, messageTokens))
+  const target = Math.floor(room * targetShare)
+  return cause === 'due' ? target : Math.min(target, Math.floor(messageTokens / 2))
+}
+
+/** What a system prompt longer than the window leaves is not nothing: the service will say that it is too long, and that is the truth. */
+function messageRoom(context: ResolvedContext): number {
+  const usable = compactionTrigger(context)
+  return Math.max(usable - context.systemPromptTokens, usable * minRoomShare)
+}
 
 /** What a compaction is planned from. */
 export interface PlanInput {

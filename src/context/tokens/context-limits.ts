@@ -4,7 +4,6 @@ import type { ModelConfig } from '../../contract/model/model-config.ts'
 import type { ToolDefinition } from '../../contract/model/request.ts'
 import type { CompactionConfig, ContextConfig, TokenCounter } from '../../types/context/compaction.ts'
 import { heuristicTokenCounter } from './estimate.ts'
-import type { PromptSize } from './prompt-size.ts'
 
 /** How a conversation is made to fit where nothing else is said. */
 export const defaultCompactionConfig = {
@@ -26,9 +25,7 @@ export const defaultSystemPromptTokens = 4000
 /** Share of a small window that is kept free for system prompt and tools, where nobody says how much. */
 const systemPromptShare = 0.2
 /** Share of what may be used that must be left for the conversation: with less, compaction would leave nothing of it. */
-const minRoomShare = 0.05
-/** Share of the room that a compaction leaves in use: far enough below the trigger not to compact again in the next turn. */
-const targetShare = 0.75
+export const minRoomShare = 0.05
 
 /** A `ContextConfig` with every default filled in. */
 export interface ResolvedContext {
@@ -107,28 +104,6 @@ export function compactionTrigger({ maxContextTokens, compaction }: ResolvedCont
 export function compactsAt(config: Partial<ContextConfig> | false | undefined, model: ModelLimits): number | undefined {
   const context = resolveContext(config, model)
   return context && compactionTrigger(context)
-}
-
-/**
- * How many tokens of messages, by our own estimate, a compaction leaves.
- *
- * **Contract**: three quarters of the room that system prompt and tools leave below the trigger. `overflow`, when the service said that the
- * prompt is too long: at most half of the messages, too. `asked`, when nothing forces it: all of the room. Where the service counts more
- * than we do, it is that much less.
- */
-export function compactionTarget(context: ResolvedContext, size: PromptSize, cause: 'due' | 'overflow' | 'asked'): number {
-  const { messageTokens, promptTokens } = size
-  const scale = Math.min(1, messageTokens / Math.max(1, promptTokens - context.systemPromptTokens))
-  const room = messageRoom(context) * scale
-  if (cause === 'asked') return Math.floor(Math.min(room, messageTokens))
-  const target = Math.floor(room * targetShare)
-  return cause === 'due' ? target : Math.min(target, Math.floor(messageTokens / 2))
-}
-
-/** What a system prompt longer than the window leaves is not nothing: the service will say that it is too long, and that is the truth. */
-function messageRoom(context: ResolvedContext): number {
-  const usable = compactionTrigger(context)
-  return Math.max(usable - context.systemPromptTokens, usable * minRoomShare)
 }
 
 /**

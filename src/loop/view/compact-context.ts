@@ -1,5 +1,5 @@
-import { planCompaction, runCompaction } from '../../context/compaction/compact-history.ts'
-import { compactionTarget, type ResolvedContext } from '../../context/tokens/context-limits.ts'
+import { compactionTarget, planCompaction, runCompaction } from '../../context/compaction/compact-history.ts'
+import type { ResolvedContext } from '../../context/tokens/context-limits.ts'
 import { totalTokens } from '../../context/tokens/estimate.ts'
 import { toRunFailure } from '../../contract/errors.ts'
 import { combineUsage, type Usage } from '../../contract/model/usage.ts'
