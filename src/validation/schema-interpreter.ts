@@ -3,7 +3,7 @@ import { isObject, type JsonSchema } from '../contract/json.ts'
 import type { SchemaIssue } from '../types/standard-schema.ts'
 import type { EnforcedFormat } from './enforceable-schema.ts'
 import { addIssue, type Found, notAllowed, type PlainKeywords, visitPlain } from './flat-schema.ts'
-import { describeFailure } from './format-issues.ts'
+import { cut, json } from './format-issues.ts'
 import { formatChecks } from './formats.ts'
 import { type LinearPattern, linearPattern, maxCheckSteps } from './linear-pattern.ts'
 
@@ -187,14 +187,15 @@ class Check {
 
   #number({ multipleOf }: Schema, value: number, found: Found): void {
     if (multipleOf !== undefined && !isMultiple(value, multipleOf, (digits) => this.#spend(digits)))
-      addIssue(found, describeFailure('multipleOf', multipleOf, value))
+      addIssue(found, `expected a multiple of ${multipleOf}, got ${value}`)
   }
 
   #text({ pattern, format }: Schema, value: string, found: Found): void {
-    if (pattern !== undefined && !this.#occurs(pattern, value)) addIssue(found, describeFailure('pattern', pattern, value))
+    if (pattern !== undefined && !this.#occurs(pattern, value))
+      addIssue(found, `expected a string matching /${cut(pattern)}/, got ${json(value)}`)
     if (format === undefined) return
     this.#spend(value.length)
-    if (!formatChecks[format](value)) addIssue(found, describeFailure('format', format, value))
+    if (!formatChecks[format](value)) addIssue(found, `expected a string in the format ${format}, got ${json(value)}`)
   }
 
   #occurs(source: string, value: string): boolean {
@@ -217,7 +218,7 @@ class Check {
     }
     if (contains !== undefined) this.#contains(contains, schema, value, found, seen)
     if (uniqueItems === true && new Set(value.map((item) => this.#canonical(item))).size < value.length)
-      addIssue(found, describeFailure('uniqueItems', true, value))
+      addIssue(found, 'expected no two equal items')
     if (unevaluatedItems === undefined) return
     for (const [index, item] of value.entries()) {
       if (seen?.items.has(index) !== true) this.#inside(unevaluatedItems, index, item, found)
