@@ -6,7 +6,7 @@ import type { AgentMessage, AssistantMessage, MessageEnvelope, ToolResultMessage
 import type { Usage } from '../contract/model/usage.ts'
 import type { RunFailure } from '../contract/run/run-facts.ts'
 import type { ToolResult } from '../contract/tool/tool-result.ts'
-import type { CompactionFigures, HookOrigin, ReplacedArguments, ToolHookInfo } from '../types/run/hooks.ts'
+import type { HookOrigin, ReplacedArguments, ToolHookInfo } from '../types/run/hooks.ts'
 import type { RunEnding, RunResult } from '../types/run/run.ts'
 import type { LoopHooks } from '../types/run/turn.ts'
 import { errorResult, toToolResult } from './calls/tool-result.ts'
@@ -93,13 +93,13 @@ export class HookRunner {
     if (this.#hooks.afterTurn === undefined) return undefined
     const { stop, context, turnIndex } = this.#loop
     const info = () => ({ ...this.origin(), turnIndex, messages: [...context.messages], signal: stop.signal })
-    return this.#observe('afterTurn', (hooks) => hooks.afterTurn?.({ ...info(), message, toolResults: [...results], usage }))
+    return this.observe('afterTurn', (hooks) => hooks.afterTurn?.({ ...info(), message, toolResults: [...results], usage }))
   }
 
   onError(error: RunFailure): Promise<void> | undefined {
     if (this.#hooks.onError === undefined) return undefined
     const { turnIndex, stop } = this.#loop
-    return this.#observe('onError', (hooks) => hooks.onError?.({ ...this.origin(), error, turnIndex, signal: stop.signal }))
+    return this.observe('onError', (hooks) => hooks.onError?.({ ...this.origin(), error, turnIndex, signal: stop.signal }))
   }
 
   /** Whether calls are shown to a hook before they run. */
@@ -169,21 +169,8 @@ export class HookRunner {
   /** Reports a partial result with `emit`, unless a hook says no; `emit` says whether the call was still there to report it. */
   async update(call: HookedCall, partialResult: ToolResult, emit: () => boolean): Promise<void> {
     const info = () => ({ ...this.#ofCall(call), partialResult: copyJson(partialResult) })
-    if (!(await this.#allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info())))) return
-    if (emit()) await this.#observe('afterToolExecutionUpdate', (hooks) => hooks.afterToolExecutionUpdate?.(info()))
-  }
-
-  beforeCompaction(estimatedTokens: number, messageCount: number): Promise<boolean> {
-    const { signal } = this.#loop.stop
-    return this.#allows('beforeCompactionStart', (hooks) =>
-      hooks.beforeCompactionStart?.({ ...this.origin(), estimatedTokens, messageCount, signal }),
-    )
-  }
-
-  afterCompaction(figures: CompactionFigures): Promise<void> {
-    return this.#observe('afterCompactionEnd', (hooks) =>
-      hooks.afterCompactionEnd?.({ ...this.origin(), ...figures, signal: this.#loop.stop.signal }),
-    )
+    if (!(await this.allows('beforeToolExecutionUpdate', (hooks) => hooks.beforeToolExecutionUpdate?.(info())))) return
+    if (emit()) await this.observe('afterToolExecutionUpdate', (hooks) => hooks.afterToolExecutionUpdate?.(info()))
   }
 
   /** Who calls. */
@@ -213,7 +200,8 @@ export class HookRunner {
     return { status: 'rejected', rejection: `${this.#nameOf(name)} returned false${no}` }
   }
 
-  async #allows(name: string, call: (hooks: LoopHooks) => unknown): Promise<boolean> {
+  /** Whether the hook `name` allows what follows it. One that fails does not. */
+  async allows(name: string, call: (hooks: LoopHooks) => unknown): Promise<boolean> {
     try {
       return refusalOf(await this.#ask(call)) === undefined
     } catch (error) {
@@ -222,7 +210,8 @@ export class HookRunner {
     }
   }
 
-  async #observe(name: string, call: (hooks: LoopHooks) => unknown): Promise<void> {
+  /** Tells the hook `name`; its failure is logged. */
+  async observe(name: string, call: (hooks: LoopHooks) => unknown): Promise<void> {
     try {
       await this.#ask(call)
     } catch (error) {

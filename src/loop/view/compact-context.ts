@@ -36,7 +36,7 @@ export async function compactContext(loop: LoopState, view: RequestView, reason:
   const { messages, state = {} } = context
   const plan = planCompaction({ messages, state, view: sent, context: limits, loopId: events.loopId, targetTokens, force: cause !== 'due' })
   if (plan === undefined) return false
-  if ((await loop.hooks.beforeCompaction(estimatedTokens, sent.length)) === false) return false
+  if (!(await mayBegin(loop, estimatedTokens, sent.length))) return false
   events.emit({ type: 'compactionStarted', estimatedTokens, messageCount: sent.length })
   const before: CompactionFigures = {
     messagesBefore: sent.length,
@@ -70,6 +70,12 @@ export async function compactContext(loop: LoopState, view: RequestView, reason:
   }
 }
 
+function mayBegin({ hooks, stop: { signal } }: LoopState, estimatedTokens: number, messageCount: number): Promise<boolean> {
+  return hooks.allows('beforeCompactionStart', ({ beforeCompactionStart }) =>
+    beforeCompactionStart?.({ ...hooks.origin(), estimatedTokens, messageCount, signal }),
+  )
+}
+
 function withFocus(limits: ResolvedContext, focusMessage: string | undefined): ResolvedContext {
   return focusMessage === undefined ? limits : { ...limits, compaction: { ...limits.compaction, focusMessage } }
 }
@@ -93,5 +99,8 @@ async function ended(loop: LoopState, { figures, loopsCompacted, usage, error }:
     ...(usage !== undefined && { usage }),
     ...(error !== undefined && { error: toRunFailure(error) }),
   })
-  await loop.hooks.afterCompaction(figures)
+  const { hooks, stop } = loop
+  await hooks.observe('afterCompactionEnd', ({ afterCompactionEnd }) =>
+    afterCompactionEnd?.({ ...hooks.origin(), ...figures, signal: stop.signal }),
+  )
 }
