@@ -61,7 +61,7 @@ export {
   withMethods,
 } from './contract/shape/shape.ts'
 export { isToolName } from './contract/tool/tool-result.ts'
-export { ClientCalls, Inputs } from './loop/ask/desks.ts'
+export { ClientCalls, Inputs } from './loop/ask/pending-requests.ts'
 export { toolList } from './loop/check-config.ts'
 export { mcpErrorCode } from './mcp/mcp-error.ts'
 export { serverSchema } from './mcp/tool-schema.ts'

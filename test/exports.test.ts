@@ -104,15 +104,15 @@ const expected: Record<string, string> = {
     MessageEnvelope ModelLimits ProvenanceRole PruneRecord RequestBreak RequestDiff RevertCategory RevertPolicy RevertRecord TokenCounter TurnId
     TurnSpan`,
   './loop': `
-    ClientCallDesk ClientCallOutcome ClientCallRequest ClientCallRequestedEvent ClientCallResolvedEvent
+    ClientCallHandler ClientCallOutcome ClientCallRequest ClientCallRequestedEvent ClientCallResolvedEvent
     Approvals agentLoop contextOf continueLoop createBudget defaultLimits defaultRetry elaborate llmJudge parallelLoop pickFirst
     costOver snapshotOfContext tokenEfficient toolCalled transparent turnCount AnswerHookInfo AnswerVerdict EndedBy ReplacedResult RunProgress
     ScriptableHook StopCondition TurnChanges TurnChangesRecord UpcomingTurn
     BackgroundEndEvent BackgroundStartEvent BackgroundTask BackgroundTasks BackgroundView OnRunEnd OutputForm
-    AgentContext AgentEndEvent AgentStartEvent ApprovalDecision ApprovalDesk ApprovalRef ApprovalRequest ApprovalRequestedEvent
+    AgentContext AgentEndEvent AgentStartEvent ApprovalDecision ApprovalHandler ApprovalRef ApprovalRequest ApprovalRequestedEvent
     ApprovalResolvedEvent ApprovalRule BeforeToolInfo BrokenCallInfo Budget BudgetUse ChildEvent CompactionEndedEvent CompactionFigures
     CompactionStartedEvent ContinuationKind Evaluation EvaluationInput EvaluationStrategy EventBase FilterVerdict HookDone HookOrigin HookScripts
-    HookRefusal HookVerdict InputDesk InputFilter InputQuestion InputRef InputRejectedEvent InputRequest InputRequestedEvent
+    HookRefusal HookVerdict InputHandler InputFilter InputQuestion InputRef InputRejectedEvent InputRequest InputRequestedEvent
     InputResolvedEvent LlmJudgeOptions LoopConfig LoopConfigSnapshot LoopHooks LoopObserver LoopOptions LoopStep LoopWatch
     MessageEndEvent MessageStartEvent MessageSupplier MessageUpdateEvent ModelAnswer ModelFallbackEvent ModelName RateLimit RateLimits RateLimitsEvent TurnPreparedEvent ParallelLoopEndEvent ParallelLoopStartEvent
     ParallelOptions ParallelOutcome ParallelResult ProgressMessageEvent ProviderRetryEvent PrunAppliedEvent QueueMode ReachedLimit

@@ -5,7 +5,7 @@ import type { JsonValue } from '../contract/json.ts'
 import type { AgentMessage, PromptInput } from '../contract/message/message.ts'
 import type { AgentEvent } from '../contract/run/event.ts'
 import type { PendingApproval, PendingClientCall, PendingInput, RunFailure } from '../contract/run/run-facts.ts'
-import { Approvals, ClientCalls, Inputs } from '../loop/ask/desks.ts'
+import { Approvals, ClientCalls, Inputs } from '../loop/ask/pending-requests.ts'
 import { toMessages } from '../loop/intake.ts'
 import type { LoopOptions } from '../loop/loop-config.ts'
 import { LoggedRun } from '../stream/logged-run.ts'
@@ -210,7 +210,7 @@ export class RunHandle extends LoggedRun implements AgentRun {
   /** A reader that went on without a decision may know of none. Never rejects. */
   async #warnOfRequest({ type, seq, toolName }: Extract<AgentEvent, { type: keyof typeof answersTo }>): Promise<void> {
     await readersHaveSeen()
-    const waits = [this.#approvals, this.#inputs, this.#clientCalls].some(({ isWaitedAt }) => isWaitedAt)
+    const waits = [this.#approvals, this.#inputs, this.#clientCalls].some(({ hasPending }) => hasPending)
     if (this.#isAsked || !waits || !this.log.isPassed(seq)) return
     logWarning(this.#options.logger, 'requestUnanswered', {
       ...{ runId: this.id, loopId: this.loopId, toolName },

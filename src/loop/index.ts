@@ -86,16 +86,16 @@ export type {
 export type { LoopObserver, LoopStep, LoopWatch, ModelAnswer, TraceContext, WatchedLoop } from '../types/run/loop-watch.ts'
 export type {
   ApprovalDecision,
-  ApprovalDesk,
+  ApprovalHandler,
   ApprovalRef,
   ApprovalRequest,
   ApprovalRule,
-  ClientCallDesk,
+  ClientCallHandler,
   ClientCallOutcome,
   ClientCallRequest,
   FilterVerdict,
-  InputDesk,
   InputFilter,
+  InputHandler,
   InputRef,
   InputRequest,
   RunGuards,
@@ -103,7 +103,7 @@ export type {
 export type { HookScripts, LoopHooks, RunProgress, ScriptableHook, StopCondition, TurnChanges, UpcomingTurn } from '../types/run/turn.ts'
 export type { BackgroundTask, BackgroundTasks, BackgroundView } from '../types/tool/tool.ts'
 export { agentLoop, continueLoop } from './agent-loop.ts'
-export { Approvals } from './ask/desks.ts'
+export { Approvals } from './ask/pending-requests.ts'
 export type { AgentContext, LoopConfig, LoopOptions, MessageSupplier } from './loop-config.ts'
 export { contextOf, snapshotOfContext } from './parallel/agent-context.ts'
 export { type LlmJudgeOptions, llmJudge } from './parallel/llm-judge.ts'

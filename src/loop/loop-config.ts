@@ -15,7 +15,7 @@ import type { ResolveMedia, ResponseFormatInput } from '../types/model/provider.
 import type { Budget } from '../types/run/budget.ts'
 import type { AgentPlugin } from '../types/run/hooks.ts'
 import type { LoopObserver } from '../types/run/loop-watch.ts'
-import type { ApprovalDesk, ApprovalRule, ClientCallDesk, InputDesk, InputFilter } from '../types/run/question.ts'
+import type { ApprovalHandler, ApprovalRule, ClientCallHandler, InputFilter, InputHandler } from '../types/run/question.ts'
 import type { LoopHooks, StopCondition, UpcomingTurn } from '../types/run/turn.ts'
 import type { Journal } from '../types/session/journal.ts'
 import type { SessionState } from '../types/session/shared-state.ts'
@@ -174,11 +174,11 @@ export interface LoopOptions {
   /** Of the run that started this one: what this loop uses is charged there too, and it stops when that one would have to. */
   budget?: Budget
   /** Who answers approvals. Without it, a call that needs one ends the run `paused`. */
-  approvals?: ApprovalDesk
+  approvals?: ApprovalHandler
   /** Who answers what running calls ask. Without it, they are told `cancel`. */
-  inputs?: InputDesk
+  inputs?: InputHandler
   /** Where pages run the calls of tools of theirs. Without it, such a call ends the run `paused`. */
-  clientCalls?: ClientCallDesk
+  clientCalls?: ClientCallHandler
   /** What the session shares with its pages: tools change it, and changes are events. Without it, there is nothing. */
   sharedState?: Pick<SessionState, 'subscribe' | 'ofCall'>
   /** The rule for tools of that name that have none of their own: that of the run that started this one, in `ctx.guards`. */

@@ -36,7 +36,7 @@ export class AskedCall {
     return timeoutMs === undefined ? undefined : this.#record()
   }
 
-  /** What holds at the desk. */
+  /** The terms that the request handler enforces. */
   terms(maxResultChars: number): ClientCallTerms {
     const { holder } = this.#call
     return {

@@ -5,7 +5,7 @@ import { newId } from '../../contract/message/identity.ts'
 import type { InputQuestion, PendingInput } from '../../contract/run/run-facts.ts'
 import { fits } from '../../contract/shape/read.ts'
 import { aJsonSchema } from '../../contract/shape/shape.ts'
-import type { ApprovalDesk, ClientCallDesk, InputAnswer, InputDesk, QuestionDesk, RunGuards } from '../../types/run/question.ts'
+import type { ApprovalHandler, ClientCallHandler, InputAnswer, InputHandler, RequestHandler, RunGuards } from '../../types/run/question.ts'
 import type { LoopState } from '../loop-state.ts'
 import { ruleOf } from './permission.ts'
 import { AskedQuestion, type Asker, approvalQuestion, clientCallQuestion, inputQuestion, type Question } from './question.ts'
@@ -80,7 +80,7 @@ export class CallQuestions {
     for (const asked of this.#open) asked.withdraw('the call that asked is over')
   }
 
-  #approvals(above: ApprovalDesk): ApprovalDesk {
+  #approvals(above: ApprovalHandler): ApprovalHandler {
     const { events } = this.#loop
     return {
       wait: ({ runId: _run, seq: _seq, loopId, ...pending }, decide) =>
@@ -88,7 +88,7 @@ export class CallQuestions {
     }
   }
 
-  #inputs(above: InputDesk): InputDesk {
+  #inputs(above: InputHandler): InputHandler {
     const { events } = this.#loop
     const { pause } = this.#call
     return {
@@ -97,7 +97,7 @@ export class CallQuestions {
     }
   }
 
-  #clientCalls(above: ClientCallDesk): ClientCallDesk {
+  #clientCalls(above: ClientCallHandler): ClientCallHandler {
     const { events } = this.#loop
     const { pause } = this.#call
     return {
@@ -115,7 +115,7 @@ export class CallQuestions {
   }
 
   #forward<Request, Answer>(
-    above: QuestionDesk<Request, Answer>,
+    above: RequestHandler<Request, Answer>,
     question: Question<Request, Answer>,
     told: (answer: Answer) => void,
     pauses: Asker['pauses'] = [],
@@ -125,20 +125,20 @@ export class CallQuestions {
   }
 
   #ask<Request, Answer>(
-    desk: QuestionDesk<Request, Answer> | undefined,
+    handler: RequestHandler<Request, Answer> | undefined,
     question: Question<Request, Answer>,
     told: (answer: Answer) => void,
     asker: Pick<Asker, 'timeoutMs' | 'signal' | 'pauses'>,
   ): AskedQuestion<Request, Answer> | undefined {
     const { stop } = this.#call
-    if (desk === undefined || this.#isClosed || stop.aborted || asker.signal?.aborted) {
+    if (handler === undefined || this.#isClosed || stop.aborted || asker.signal?.aborted) {
       // Not before the one who asks has said so.
       queueMicrotask(() => told(question.none))
       return undefined
     }
     const asked: AskedQuestion<Request, Answer> = new AskedQuestion(question, told, () => this.#open.delete(asked))
     this.#open.add(asked)
-    asked.begin(desk, { ...asker, stop, whyStopped: () => 'the call was stopped' })
+    asked.begin(handler, { ...asker, stop, whyStopped: () => 'the call was stopped' })
     return asked
   }
 }

@@ -3,7 +3,7 @@ import { copyJson } from '../../base/json/json-value.ts'
 import { text } from '../../contract/message/message.ts'
 import type { PendingClientCall } from '../../contract/run/run-facts.ts'
 import type { ToolResult } from '../../contract/tool/tool-result.ts'
-import type { ClientCallDesk, ClientCallOutcome } from '../../types/run/question.ts'
+import type { ClientCallHandler, ClientCallOutcome } from '../../types/run/question.ts'
 import type { ClientRun } from '../../types/tool/tool.ts'
 import { formatIssues } from '../../validation/format-issues.ts'
 import { jsonSchemaValidator } from '../../validation/json-schema-validator.ts'
@@ -20,7 +20,7 @@ export type ClientCallResult =
   | { kind: 'paused'; pending: PendingClientCall }
 
 /** Where no page is. */
-const nobody: ClientCallDesk = {
+const nobody: ClientCallHandler = {
   wait: (_request, tell) => {
     queueMicrotask(() => tell({ type: 'left' }))
     return () => undefined

@@ -4,7 +4,7 @@ import { copyJson } from '../../base/json/json-value.ts'
 import { ConfigError } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { PendingApproval } from '../../contract/run/run-facts.ts'
-import type { ApprovalDecision, ApprovalDesk, ApprovalRule } from '../../types/run/question.ts'
+import type { ApprovalDecision, ApprovalHandler, ApprovalRule } from '../../types/run/question.ts'
 import type { AgentTool } from '../../types/tool/tool.ts'
 import { type PreparedCall, parsed, type RefusedCall, validateArguments } from '../calls/prepare-call.ts'
 import { errorResult } from '../calls/tool-result.ts'
@@ -84,7 +84,7 @@ async function needsApproval(loop: LoopState, { tool, written }: PreparedCall): 
 }
 
 /** Where nobody can be asked. */
-const nobody: ApprovalDesk = {
+const nobody: ApprovalHandler = {
   wait: (_request, decide) => {
     queueMicrotask(() => decide({ type: 'timeout' }))
     return () => undefined

@@ -10,11 +10,11 @@ import type {
   ClientCallTerms,
   InputAnswer,
   InputRequest,
-  QuestionDesk,
+  RequestHandler,
 } from '../../types/run/question.ts'
 import type { EventEmitter } from '../event-emitter.ts'
 
-/** A kind of question: what waits at a desk, and its two events. */
+/** A kind of question: what its handler holds, and its two events. */
 export interface Question<Request, Answer> {
   request: Request
   /** The answer where nobody gives one. */
@@ -42,7 +42,7 @@ export interface Asker {
  * Asks somebody outside of the run, once.
  *
  * **Contract**
- * - The question waits at its desk before it is shown, so that whoever sees it may answer at once. Each that is shown is resolved once.
+ * - Its handler holds the question before it is shown, so that whoever sees it may answer at once. Each that is shown is resolved once.
  * - It ends with an answer, when its time is over, when nobody could answer, when whoever asks is stopped, or when it is withdrawn. From then on nobody can answer it: what was
  *   stopped cannot be approved. No timer, clock or waiter is left.
  * - `told` is called with the answer, after the event that resolves it; not after `leave`.
@@ -62,16 +62,16 @@ export class AskedQuestion<Request, Answer> {
     this.#atEnd = [ended]
   }
 
-  /** Asks at `desk`. */
-  begin(desk: QuestionDesk<Request, Answer>, { stop, whyStopped, signal, timeoutMs, pauses = [] }: Asker): void {
+  /** Hands the question to `handler`. */
+  begin(handler: RequestHandler<Request, Answer>, { stop, whyStopped, signal, timeoutMs, pauses = [] }: Asker): void {
     // Before anybody hears of it.
     for (const pause of pauses) this.#until(pause())
-    this.#until(desk.wait(this.#question.request, (answer) => this.#end(answer)))
+    this.#until(handler.wait(this.#question.request, (answer) => this.#end(answer)))
     if (timeoutMs !== undefined) this.#until(startTimer(timeoutMs, () => this.withdraw('nobody answered in time')))
     this.#until(stop.wait(() => this.withdraw(whyStopped())))
     if (signal !== undefined) this.#until(onAbort(signal, () => this.withdraw('it is no longer asked')))
     this.#question.show()
-    if (timeoutMs === undefined && desk.isAttended?.() === false) this.withdraw('nobody listens to the run, so nobody can answer')
+    if (timeoutMs === undefined && handler.isAttended?.() === false) this.withdraw('nobody listens to the run, so nobody can answer')
     this.#isShown = true
     if (this.#outcome !== undefined) this.#tell(this.#outcome)
   }

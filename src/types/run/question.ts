@@ -27,7 +27,7 @@ export type InputFilter = (
 ) => FilterVerdict | Promise<FilterVerdict>
 
 /** Where a loop asks somebody outside of it. */
-export interface QuestionDesk<Request, Answer> {
+export interface RequestHandler<Request, Answer> {
   /** Lets `request` wait; `answer` is called with the answer, at most once. Returns how to withdraw it: then `answer` is not called. */
   wait(request: Request, answer: (answer: Answer) => void): () => void
   /**
@@ -56,7 +56,7 @@ export type ApprovalRequest = PendingApproval & Pick<EventBase, 'runId' | 'loopI
 export type ApprovalDecision = { type: 'approved' } | { type: 'denied'; reason?: string } | { type: 'timeout' }
 
 /** Where a loop asks for approvals. `Approvals` is one; a tool that starts loops gets that of its run in `ctx.guards`. */
-export type ApprovalDesk = QuestionDesk<ApprovalRequest, ApprovalDecision>
+export type ApprovalHandler = RequestHandler<ApprovalRequest, ApprovalDecision>
 
 /**
  * What a person answered: what was filled in, that they will not say, or nothing. `cancel` is also what a call gets that asks where nobody can be
@@ -71,7 +71,7 @@ export type InputRef = Pick<PendingInput, 'inputId'>
 export type InputRequest = PendingInput & Pick<EventBase, 'loopId'>
 
 /** Where the calls of a loop ask people for more than an approval. A tool that starts loops gets that of its run in `ctx.guards`. */
-export type InputDesk = QuestionDesk<InputRequest, InputAnswer>
+export type InputHandler = RequestHandler<InputRequest, InputAnswer>
 
 /**
  * What a page says came of a call: any JSON value, `{ content: [...] }` with blocks of text, pictures and files as a person may send them, or why it
@@ -93,7 +93,7 @@ export interface ClientCallTerms {
 export type ClientCallRequest = ApprovalRequest & PendingClientCall & ClientCallTerms
 
 /**
- * What became of a call at the desk; `left`: nobody is asked here any more, and the run asks again when it is continued. `kept` is to be called once: the
+ * The outcome of a client call; `left`: nobody is asked here any more, and the run asks again when it is continued. `kept` is to be called once: the
  * result is recorded, or why it is not.
  */
 export type ClientCallOutcome =
@@ -102,7 +102,7 @@ export type ClientCallOutcome =
   | { type: 'left' }
 
 /** Where a loop asks pages to run calls. A tool that starts loops gets that of its run in `ctx.guards`. */
-export type ClientCallDesk = QuestionDesk<ClientCallRequest, ClientCallOutcome>
+export type ClientCallHandler = RequestHandler<ClientCallRequest, ClientCallOutcome>
 
 /**
  * What watches over a run. A tool that starts a loop passes it on, so that what a person, a hook or a filter refuses stays refused:
@@ -123,11 +123,11 @@ export interface RunGuards {
   /** Of its options. */
   readonly options: {
     /** Requests rise to the run that can answer, and are events of it. */
-    approvals?: ApprovalDesk
+    approvals?: ApprovalHandler
     /** Where its calls ask people for more than an approval. */
-    inputs?: InputDesk
+    inputs?: InputHandler
     /** Where pages run calls of it. */
-    clientCalls?: ClientCallDesk
+    clientCalls?: ClientCallHandler
     /** The rule for tools of that name that have none of their own. */
     approvalRule: (toolName: string) => ApprovalRule | undefined
   }

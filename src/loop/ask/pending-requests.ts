@@ -13,12 +13,12 @@ import type {
   InputAnswer,
   InputRef,
   InputRequest,
-  QuestionDesk,
+  RequestHandler,
 } from '../../types/run/question.ts'
 import { answeredResult } from './client-answer.ts'
 
 /** Where questions wait, in the order they were asked, until somebody answers them or whoever asked withdraws them. */
-abstract class Desk<Request, Answer> implements QuestionDesk<Request, Answer> {
+abstract class PendingRequests<Request, Answer> implements RequestHandler<Request, Answer> {
   readonly #waiting = new Map<Request, (answer: Answer) => void>()
   readonly isAttended: () => boolean
   /** What whoever asks is told once nobody answers any more. */
@@ -43,11 +43,11 @@ abstract class Desk<Request, Answer> implements QuestionDesk<Request, Answer> {
 
   /** A request waits from now on. */
   protected begun(_request: Request): void {
-    // Most desks know nothing of it.
+    // Only client calls have something to note.
   }
 
   /** Whether a request waits now. */
-  get isWaitedAt(): boolean {
+  get hasPending(): boolean {
     return this.#waiting.size > 0
   }
 
@@ -74,7 +74,7 @@ abstract class Desk<Request, Answer> implements QuestionDesk<Request, Answer> {
  *
  * Source: docs/concepts/approval.md
  */
-export class Approvals extends Desk<ApprovalRequest, ApprovalDecision> {
+export class Approvals extends PendingRequests<ApprovalRequest, ApprovalDecision> {
   /** Nobody answers any more: what waits, and what would, is asked again when the run is continued. */
   close(): void {
     this.closeWith({ type: 'timeout' })
@@ -98,7 +98,7 @@ export class Approvals extends Desk<ApprovalRequest, ApprovalDecision> {
 }
 
 /** What the calls of a run ask people, and the answers. Source: docs/concepts/approval.md */
-export class Inputs extends Desk<InputRequest, InputAnswer> {
+export class Inputs extends PendingRequests<InputRequest, InputAnswer> {
   /** Requests that wait now, in the order they were made. Copies. */
   pending(): PendingInput[] {
     return this.waiting.map(({ loopId: _loop, ...pending }) => copyJson(pending))
@@ -125,7 +125,7 @@ const claimMs = 30_000
  *
  * Source: docs/concepts/client-tools.md
  */
-export class ClientCalls extends Desk<ClientCallRequest, ClientCallOutcome> {
+export class ClientCalls extends PendingRequests<ClientCallRequest, ClientCallOutcome> {
   readonly #claims = new WeakMap<ClientCallRequest, Claim>()
 
   /** No page is asked any more: what waits, and what would, is asked again when the run is continued. */
