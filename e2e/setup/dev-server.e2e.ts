@@ -17,6 +17,9 @@ const compared = [
   ...['border-top-width', 'border-top-style', 'border-top-color', 'border-top-left-radius'],
 ]
 
+// Both start the playground: two dev servers that share a cache reload each other's page while they fill it.
+test.describe.configure({ mode: 'default' })
+
 type Styles = Record<string, Record<string, string>>
 
 function styleOf(element: Locator): Promise<Record<string, string>> {
