@@ -88,6 +88,14 @@ describe('an answer that is not what was asked for', () => {
     ['was refused', [{ text: 'No.', stopReason: 'guardRail' }], 'answerRefused'],
     // It is asked for once more first.
     ['was only thought, twice', [{ thinking: 'Hm.' }, { thinking: 'Hm.' }], 'providerRetry emptyAnswer answerWithoutText'],
+    [
+      'was thought, beside blank text, twice',
+      [
+        { thinking: 'Hm.', text: ' ' },
+        { thinking: 'Hm.', text: ' ' },
+      ],
+      'providerRetry emptyAnswer answerWithoutText',
+    ],
   ]
   it.each(answers)('%s: the run completes, with a warning', async (_, script, event) => {
     const warn = vi.fn<Logger['warn']>()

@@ -91,3 +91,13 @@ describe('costUsd of a result and of agentEnd', () => {
     expect((await refused.prompt('go').result).costUsd).toBe(0)
   })
 })
+
+it('is not limited for a sub-agent whose model has no prices, with a warning that names it', async () => {
+  const warned: unknown[] = []
+  const logger = { warn: (event: string, { message }: { message?: unknown }) => void warned.push([event, message]) }
+  const child = scripted([{ text: 'Seen.' }], { config: { cost: rates(0) } })
+  const parent = scripted([call('helper'), { text: 'Done.' }], { config: { cost: rates(1) } })
+  const tools = [new SubAgentTool({ name: 'helper', description: 'Helps.', model: child, logger })]
+  const { status } = await new Agent({ model: parent, tools, limits: { maxCost: 1 }, logger }).prompt('go').result
+  expect([status, ...warned]).toEqual(['completed', ['costNotCounted', expect.stringContaining('the model "scripted" has no prices')]])
+})

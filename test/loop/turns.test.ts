@@ -53,16 +53,16 @@ describe('a run of one turn', () => {
   })
 
   it('carries ids, metadata and the configuration without a key on agentStart', async () => {
-    const { agent, events, result } = await play([{ text: 'x' }], { thinking: 'low', temperature: 0.5 })
+    const { agent, events, result } = await play([{ text: 'x' }], { thinking: 'low', temperature: 0.5, maxTokens: 77 })
     const [start] = ofType(events, 'agentStart')
     expect(start).toMatchObject({
       agentId: agent.agentId,
       sessionId: agent.sessionId,
       loopId: `${agent.sessionId}.scripted.scripted.low.1`,
       continuationKind: { kind: 'initial' },
-      configSnapshot: { model: 'scripted', provider: 'scripted', thinkingLevel: 'low', temperature: 0.5 },
+      configSnapshot: { model: 'scripted', provider: 'scripted', thinkingLevel: 'low', temperature: 0.5, maxTokens: 77 },
     })
-    expect(start).not.toHaveProperty('metadata')
+    for (const absent of ['metadata', 'agentName']) expect(start).not.toHaveProperty(absent)
     expect(result.loopId).toBe(start?.loopId)
   })
 
@@ -78,6 +78,11 @@ describe('a run of one turn', () => {
     const { events } = await play([], { model })
     expect(ofType(events, 'agentStart')[0]?.configSnapshot.baseUrl).toBe(shown)
     expect(JSON.stringify(events)).not.toContain('canary')
+  })
+
+  it('names the agent on agentStart, where it has a name', async () => {
+    const { events } = await play([{ text: 'x' }], { agentName: 'helper' })
+    expect(ofType(events, 'agentStart')[0]?.agentName).toBe('helper')
   })
 
   it('passes the metadata of the prompt through', async () => {

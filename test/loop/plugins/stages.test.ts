@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Agent, memorySessionStore, resumeAgent, textOf } from '../../../src/index.ts'
 import { definePlugin, type PluginStages } from '../../../src/plugins.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import type { Journal } from '../../../src/session/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { add, ofType, play, tool } from '../../support/play.ts'
 
@@ -167,6 +168,19 @@ describe('plugins', () => {
     await second.prompt('two').result
     expect(seen).toEqual([undefined, { turns: 1 }])
     expect(JSON.stringify(model.provider.requests)).not.toContain('turns')
+  })
+
+  it('keep notes before the next request: one that cannot be stored ends the run', async () => {
+    const note = definePlugin({ name: 'note', begin: (run) => ({ afterTurn: () => run.keep({ turns: 1 }) }) })
+    const journal: Journal = {
+      append: async ({ entry }) => {
+        for (let tick = 0; tick < 20; tick += 1) await undefined
+        if (entry.type === 'input' && entry.message.role === 'extension') throw new Error('disk full')
+      },
+    }
+    const { model, result } = await play([sum, { text: 'never' }], { tools: [add], plugins: [note], journal, logger: false })
+    expect(result).toMatchObject({ status: 'error', error: { code: 'journal' } })
+    expect(model.provider.requests).toHaveLength(1)
   })
 
   it('ask a model at the cost of the run', async () => {
