@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { delimiter, resolve } from 'node:path'
 
-const timeoutMs = 1_500_000
+/** Ends a command that hangs. The longest takes 20 minutes, and on a busy machine half as long again. */
+const timeoutMs = 2_400_000
 
 /** What runs now, with what it has written: told when the whole is interrupted. */
 const running = new Map<ChildProcess, Buffer[]>()

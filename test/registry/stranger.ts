@@ -58,9 +58,14 @@ export function stranger(folder: string, node: string, variables: Record<string,
   return { shell, serve }
 }
 
-/** The environment of this process without what npm says to its scripts, because a person has typed the commands. */
+/**
+ * The environment of this process without what npm says to its scripts, because a person has typed the commands. How this machine reaches the
+ * registry stays: without its certificates npm waits two minutes for each package that it has to look up.
+ */
 function environment(bin: string): Record<string, string | undefined> {
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:npm_|NODE_|INIT_CWD|VITEST|PHI_|\w+_API_KEY$)/.test(name))
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(?:npm_|NODE_(?!EXTRA_CA_CERTS$)|INIT_CWD|VITEST|PHI_|\w+_API_KEY$)/.test(name),
+  )
   const path = (process.env.PATH ?? '').split(delimiter).filter((place) => !place.includes('node_modules'))
   const quietly = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_prefer_offline: 'true', npm_config_yes: 'true' }
   return { ...Object.fromEntries(inherited), ...quietly, PATH: [bin, ...path].join(delimiter) }
