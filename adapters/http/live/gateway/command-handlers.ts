@@ -35,17 +35,17 @@ const handlers: {
   claimCall: claimClientCall,
   answerCall: async (live, result) => about(await answerClientCall(live, result)),
   stop: async (live) => {
-    if (!(await live.recorded.isKnown()) && !(await live.isRunning())) throw new ProblemError(unknownSession)
+    if (!(await live.isRunning())) await assertKnown(live)
     await live.stop()
     return {}
   },
   rename: async (live, { title }) => {
-    if (!(await live.recorded.isKnown())) throw new ProblemError(unknownSession)
+    await assertKnown(live)
     await (await live.agent()).rename(title)
     return {}
   },
   changeState: async (live, change) => {
-    if (!(await live.recorded.isKnown())) throw new ProblemError(unknownSession)
+    await assertKnown(live)
     return changeState(live, change)
   },
   takeState: async (live, state) => {
@@ -63,6 +63,11 @@ const handlers: {
   delete: async (live) => ({ wasKnown: await live.delete() }),
   schedule,
   unschedule: async (live, { id }) => ({ wasThere: await schedulesOf(live).delete(id) }),
+}
+
+/** Refuses with 404 a session in which nothing was said. */
+async function assertKnown(live: LiveSession): Promise<void> {
+  if (!(await live.recorded.isKnown())) throw new ProblemError(unknownSession)
 }
 
 /** An answer goes to the call, and is kept nowhere. */
