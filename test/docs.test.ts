@@ -102,7 +102,7 @@ it.each(['SECURITY.md', 'CHANGELOG.md', 'examples/README.md', 'test/divergences.
 })
 
 describe('comments lead to what is there', () => {
-  const sources = readSources('src', 'adapters', 'playground', 'examples', 'e2e', 'test', 'scripts')
+  const sources = readSources('src', 'testing', 'adapters', 'playground', 'examples', 'e2e', 'test', 'scripts')
   const inEach = (find: (code: string) => string[]): string[] =>
     [...sources].flatMap(([path, code]) => (path === 'test/docs.test.ts' ? [] : find(code).map((found) => `${path}: ${found}`)))
 
@@ -221,7 +221,9 @@ describe('the page of the architecture', () => {
   })
 
   it('names files that are there', () => {
-    const named = Array.from(page.matchAll(/(?<![\w/.])(?:src|adapters|test|scripts)\/[\w./-]+/g), ([path]) => path.replace(/\.$/, ''))
+    const named = Array.from(page.matchAll(/(?<![\w/.])(?:src|testing|adapters|test|scripts)\/[\w./-]+/g), ([path]) =>
+      path.replace(/\.$/, ''),
+    )
     expect(named.length).toBeGreaterThan(30)
     expect(named.filter((path) => !existsSync(path))).toEqual([])
   })

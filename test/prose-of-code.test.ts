@@ -22,7 +22,7 @@ describe('the English of the code', () => {
   })
 
   it(`in messages has at most ${ofMessages} findings`, () => {
-    const found = [...readSources('src', 'adapters')].flatMap(([path, code]) =>
+    const found = [...readSources('src', 'testing', 'adapters')].flatMap(([path, code]) =>
       messagesIn(code)
         .flatMap((message) => findingsIn(message))
         .map((finding) => shown(path, finding)),

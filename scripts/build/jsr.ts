@@ -21,7 +21,7 @@ export function jsrManifest(): object {
     license,
     exports: Object.fromEntries(publicEntries().map(({ subpath, source }) => [subpath, `./${source}`])),
     imports: Object.fromEntries(imports),
-    publish: { include: ['src', 'adapters', 'README.md', 'LICENSE', 'CHANGELOG.md', 'jsr.json'] },
+    publish: { include: ['src', 'testing', 'adapters', 'README.md', 'LICENSE', 'CHANGELOG.md', 'jsr.json'] },
   }
 }
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type IndexedDbSessionOptions, indexedDbSessionStore } from '../../adapters/browser/index.ts'
 import { Agent, defineTool, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { sessionStoreSuite } from '../../src/testing/index.ts'
+import { sessionStoreSuite } from '../../testing/index.ts'
 import { codeOf, said, textsOf } from './said.ts'
 
 let stores = 0

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { opfsWorkspace } from '../../adapters/browser/index.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { workspaceSuite } from '../../src/testing/index.ts'
 import { editFileTool, writeFileTool } from '../../src/tools/index.ts'
+import { workspaceSuite } from '../../testing/index.ts'
 
 const create = () => opfsWorkspace({ directory: `test/${crypto.randomUUID()}` })
 const text = (value: string) => new TextEncoder().encode(value)

@@ -9,7 +9,7 @@ import type { StreamRequest } from '../../src/provider-kit.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
-import { endpointAgent } from '../../src/testing/index.ts'
+import { endpointAgent } from '../../testing/index.ts'
 import { patient } from '../support/patience.ts'
 
 type DocumentPlace = NonNullable<Citation['document']>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type RemoteSession, remoteSession } from '../../src/client/index.ts'
 import type { AgentEvent } from '../../src/index.ts'
-import { seededRandom } from '../../src/testing/fault-fetch.ts'
 import { eventDecoder } from '../../src/ui/native/index.ts'
+import { seededRandom } from '../../testing/fault-fetch.ts'
 import { type Fault, faultProxy } from '../support/fault-proxy.ts'
 
 const authorization = 'Bearer ada-secret'

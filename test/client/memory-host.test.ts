@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest'
 import { bearer, createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { memorySessionStore } from '../../src/index.ts'
-import { endpointAgent } from '../../src/testing/index.ts'
+import { endpointAgent } from '../../testing/index.ts'
 import { serve } from '../harness/serve.ts'
 import { runs } from '../support/runs.ts'
 import { faultCases } from './fault-cases.ts'

@@ -204,7 +204,7 @@ function patternsIn(path: string, code: string): Found[] {
 function inTwoFiles(found: readonly Found[], but: readonly (readonly [path: string, name: string, reason: string])[]): string[] {
   const looked = found.filter(
     ({ path, words }) =>
-      !path.startsWith('src/testing/') &&
+      !path.startsWith('testing/') &&
       !but.some(([place, name]) => path.startsWith(place) && words[0]?.toLowerCase() === name.toLowerCase()),
   )
   const places = new Map<string, Found[]>()
@@ -243,7 +243,7 @@ function secondHomes(found: readonly Found[], homes: Lists, least: number): stri
 
 /** The same words at two places, or nearly: a list of five that has drifted. What suites write into sessions is data. */
 function twice(found: readonly Found[]): string[] {
-  const looked = found.filter(({ path, words }) => !isAllowed(path, words) && !path.startsWith('src/testing/'))
+  const looked = found.filter(({ path, words }) => !isAllowed(path, words) && !path.startsWith('testing/'))
   return looked.flatMap(({ where, words }, index) =>
     looked.slice(index + 1).flatMap((other) => {
       const same = words.filter((word) => other.words.includes(word))
@@ -254,7 +254,7 @@ function twice(found: readonly Found[]): string[] {
   )
 }
 
-const sources = readSources('src', 'adapters', 'playground/src')
+const sources = readSources('src', 'testing', 'adapters', 'playground/src')
 type Find = (path: string, code: string) => Found[]
 
 const foundBy = new Map<Find, readonly Found[]>()
@@ -314,7 +314,7 @@ it('what is done in one place is done nowhere else', () => {
   for (const [what, homes, looks] of onceOnly) {
     const places = Array.from(sources.keys()).filter((path) => looks.test(sources.get(path) ?? ''))
     expect(
-      places.filter((path) => !homes.some((home) => path.startsWith(home)) && !path.startsWith('src/testing/')),
+      places.filter((path) => !homes.some((home) => path.startsWith(home)) && !path.startsWith('testing/')),
       what,
     ).toEqual([])
     for (const home of homes.filter((each) => each.endsWith('.ts'))) expect(places, what).toContain(home)

@@ -6,7 +6,13 @@ const published = [
   'SECURITY.md',
   ...globSync(['docs/**/*.{md,json}', 'examples/**/*.{md,ts,tsx,js,jsx,html,toml,vue,svelte}']),
 ]
-const code = globSync(['src/**/*.ts', 'adapters/**/*.ts', 'playground/src/**/*.{ts,tsx}', 'playground/index.html', 'scripts/**/*.ts'])
+const code = globSync([
+  '{src,testing}/**/*.ts',
+  'adapters/**/*.ts',
+  'playground/src/**/*.{ts,tsx}',
+  'playground/index.html',
+  'scripts/**/*.ts',
+])
 const written = (paths: readonly string[]): string[] => paths.filter((path) => !path.includes('node_modules'))
 
 /** The lines of `paths` that match, with their place. */

@@ -11,7 +11,7 @@ const textOf = (paths: readonly string[]): string => paths.map((path) => readFil
 /** What this project is written in, and what its tests say that services send. The pages and the tests of pages are no proof of themselves. */
 const ownCode = textOf(
   globSync([
-    '{src,adapters,scripts,e2e,examples}/**/*.{ts,tsx,js,mjs,vue,svelte}',
+    '{src,testing,adapters,scripts,e2e,examples}/**/*.{ts,tsx,js,mjs,vue,svelte}',
     'playground/{src,public}/**/*.{ts,tsx,js}',
     'package.json',
   ])
@@ -66,7 +66,7 @@ interface Signature {
 }
 
 const publicNames = wordsOf(
-  textOf(globSync('{src,adapters}/**/index.ts'))
+  textOf(globSync('{src,testing,adapters}/**/index.ts'))
     .match(/^export \{[^}]*\}/gm)
     ?.join(' ') ?? '',
 )
@@ -74,7 +74,7 @@ const publicNames = wordsOf(
 /** Public functions by name, where one line declares them. */
 const functions = new Map(
   Array.from(
-    textOf(globSync('{src,adapters}/**/*.ts')).matchAll(/^export (async )?function (\w+)(?:<[^(]*>)?\(([^)]*)\)/gm),
+    textOf(globSync('{src,testing,adapters}/**/*.ts')).matchAll(/^export (async )?function (\w+)(?:<[^(]*>)?\(([^)]*)\)/gm),
     ([, isAsync, name = '', given = '']) => [name, { isAsync: isAsync !== undefined, parameters: partsOf(given) } satisfies Signature],
   ),
 )

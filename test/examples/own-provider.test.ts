@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { parrot } from '../../examples/recipes/models/own-provider.ts'
 import { Agent } from '../../src/agent/agent.ts'
 import { ProviderRegistry } from '../../src/providers/registry.ts'
-import { faultFetch, streamProviderSuite } from '../../src/testing/index.ts'
 import { defineTool } from '../../src/tools/define-tool.ts'
+import { faultFetch, streamProviderSuite } from '../../testing/index.ts'
 
 const sse = (...events: object[]): string => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
 const contentType = 'text/event-stream'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
 import { sqliteSessionStore } from '../../examples/recipes/sessions/own-store.ts'
-import { sessionStoreSuite } from '../../src/testing/index.ts'
+import { sessionStoreSuite } from '../../testing/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'phi-own-store-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -6,7 +6,7 @@ export function assertFreshBuild(): void {
   const changed = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
   const built = changed('dist/index.js')
   if (built === 0) throw new Error('dist is missing, and this test starts what was built. Run `npm run build` first.')
-  const newest = Math.max(...globSync('{src,adapters}/**/*.ts').map(changed))
+  const newest = Math.max(...globSync('{src,testing,adapters}/**/*.ts').map(changed))
   if (built < newest) throw new Error('dist is older than src or adapters. Run `npm run build` first.')
 }
 

@@ -1,4 +1,4 @@
-import type { ProviderFixture } from '../../src/testing/index.ts'
+import type { ProviderFixture } from '../../testing/index.ts'
 import type { Wire } from './fixture-model.ts'
 import { awsFrame } from './server/bedrock.ts'
 

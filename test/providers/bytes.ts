@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { cutPlaces } from '../../src/testing/provider/cut-places.ts'
+import { cutPlaces } from '../../testing/provider/cut-places.ts'
 import { runs } from '../support/runs.ts'
 
 /** Deterministic random numbers in [0, 1): the same seed gives the same cuts. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { faultFetch } from '../../src/testing/index.ts'
 import type { StreamRequest } from '../../src/types/model/provider.ts'
+import { faultFetch } from '../../testing/index.ts'
 import { models, type Wire, wires } from '../harness/fixture-model.ts'
 import { awsFrame } from '../harness/server/bedrock.ts'
 import { sse } from './bytes.ts'

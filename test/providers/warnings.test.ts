@@ -4,7 +4,7 @@ import { Agent, type Model } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { openai } from '../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
-import { faultFetch } from '../../src/testing/index.ts'
+import { faultFetch } from '../../testing/index.ts'
 
 const answer = (file: string) => {
   const body = readFileSync(`test/fixtures/${file}`)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { memorySessionStore } from '../../src/index.ts'
 import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
-import { sessionStoreSuite } from '../../src/testing/index.ts'
 import type { LogDriver, SessionDigest } from '../../src/types/session/session-store.ts'
+import { sessionStoreSuite } from '../../testing/index.ts'
 
 sessionStoreSuite({ describe, it, expect }, { name: 'memorySessionStore', create: memorySessionStore })
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions, memorySchedules } from '../../adapters/http/index.ts'
 import { memorySessionStore } from '../../src/index.ts'
-import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../src/testing/index.ts'
+import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../testing/index.ts'
 import { signed, userOf } from '../support/endpoint-users.ts'
 import { NoticeBoard } from '../support/notice-board.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { memorySessionStore } from '../../src/index.ts'
-import { endpointAgent } from '../../src/testing/index.ts'
+import { endpointAgent } from '../../testing/index.ts'
 import { thereAndBack } from '../support/handoff.ts'
 
 const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })

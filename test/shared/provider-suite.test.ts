@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { streamProviderSuite } from '../../src/testing/index.ts'
+import { streamProviderSuite } from '../../testing/index.ts'
 import { models, wires } from '../harness/fixture-model.ts'
 import { providerFixture } from '../harness/provider-fixtures.ts'
 import { runs } from '../support/runs.ts'

@@ -3,7 +3,7 @@ import { bearer, createAgentApp, memoryLiveSessions } from '../../adapters/http/
 import { type ChatAgent, RemoteError, type RemoteSession, remoteSession } from '../../src/client/index.ts'
 import { Agent, type AgentEvent, type AgentMessage, memorySessionStore, textOf } from '../../src/index.ts'
 import { allMessages, createStore } from '../../src/store/index.ts'
-import { endpointAgent } from '../../src/testing/index.ts'
+import { endpointAgent } from '../../testing/index.ts'
 
 // Without a server in between, so that it runs where none can listen; a host for each case, because workerd ties what it does to one request.
 let sessions: ReturnType<typeof memoryLiveSessions>

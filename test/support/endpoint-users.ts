@@ -1,5 +1,5 @@
 import { bearer } from '../../adapters/http/index.ts'
-import type { AskEndpoint } from '../../src/testing/index.ts'
+import type { AskEndpoint } from '../../testing/index.ts'
 
 /** Who asks, of the two users of `agentEndpointSuite`. */
 export async function userOf(asking: Parameters<ReturnType<typeof bearer>>[0]): Promise<string | false> {

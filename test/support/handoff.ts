@@ -2,8 +2,8 @@ import { expect } from 'vitest'
 import { handOff, takeBack } from '../../examples/recipes/agents/handoff.ts'
 import { Agent, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { exportSession } from '../../src/session/index.ts'
-import { allEvents, EndpointClient, saidIn } from '../../src/testing/endpoint/endpoint-client.ts'
-import { endpointAgent } from '../../src/testing/index.ts'
+import { allEvents, EndpointClient, saidIn } from '../../testing/endpoint/endpoint-client.ts'
+import { endpointAgent } from '../../testing/index.ts'
 
 /** A session that begins here, goes on at an endpoint of `endpointAgent`, and ends here. */
 export async function thereAndBack(store: SessionStore, elsewhere: { url: string; fetch: typeof fetch }): Promise<void> {

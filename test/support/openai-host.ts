@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { describe, expect, it, vi } from 'vitest'
-import type { AskEndpoint } from '../../src/testing/index.ts'
+import type { AskEndpoint } from '../../testing/index.ts'
 import { patient } from './patience.ts'
 
 /** Conversations of `endpointAgent` behind OpenAI's API, wherever a host keeps them: asked for with the official client. */

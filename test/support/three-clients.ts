@@ -4,7 +4,7 @@ import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalRespons
 import { expect } from 'vitest'
 import { type RemoteSession, remoteSession } from '../../src/client/index.ts'
 import type { AgentEvent, AgentRun, PendingApproval } from '../../src/index.ts'
-import { saidIn } from '../../src/testing/endpoint/endpoint-client.ts'
+import { saidIn } from '../../testing/endpoint/endpoint-client.ts'
 
 type Fetch = typeof globalThis.fetch
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type FaultScript, faultFetch } from '../../src/testing/index.ts'
+import { type FaultScript, faultFetch } from '../../testing/index.ts'
 
 const url = 'https://example.test/'
 

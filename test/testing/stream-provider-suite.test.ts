@@ -6,7 +6,7 @@ import { google } from '../../src/providers/google/index.ts'
 import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import { vertex } from '../../src/providers/vertex/index.ts'
-import { type ProviderFixture, streamProviderSuite } from '../../src/testing/index.ts'
+import { type ProviderFixture, streamProviderSuite } from '../../testing/index.ts'
 import { runs } from '../support/runs.ts'
 
 const runner = { describe, it, expect }

@@ -4,10 +4,10 @@ import type { AssistantMessage } from '../../src/contract/message/message.ts'
 import { emptyUsage } from '../../src/contract/model/usage.ts'
 import type { Session } from '../../src/contract/session/session.ts'
 import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
-import { type FaultFetch, type ProviderFixture, sessionStoreSuite, streamProviderSuite, type TestRunner } from '../../src/testing/index.ts'
 import type { Model } from '../../src/types/model/model.ts'
 import type { StreamProvider } from '../../src/types/model/provider.ts'
 import type { LogClaim, LogDriver, SessionStore, SessionSummary } from '../../src/types/session/session-store.ts'
+import { type FaultFetch, type ProviderFixture, sessionStoreSuite, streamProviderSuite, type TestRunner } from '../../testing/index.ts'
 
 /** Runs the tests of a suite that `isMeant` names, and returns the names of those that failed. */
 async function failures(suite: (runner: TestRunner) => void, isMeant = (_name: string): boolean => true): Promise<string[]> {

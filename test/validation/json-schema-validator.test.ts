@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ajvValidator } from '../../adapters/ajv/index.ts'
 import type { JsonSchema } from '../../src/contract/json.ts'
-import { schemaValidatorSuite } from '../../src/testing/schema/schema-validator-suite.ts'
 import type { SchemaValidator } from '../../src/types/standard-schema.ts'
 import { enforceableSchema } from '../../src/validation/enforceable-schema.ts'
 import { formatIssues, resultOf } from '../../src/validation/format-issues.ts'
 import { jsonSchemaValidator } from '../../src/validation/json-schema-validator.ts'
 import { interpret } from '../../src/validation/schema-interpreter.ts'
+import { schemaValidatorSuite } from '../../testing/schema/schema-validator-suite.ts'
 
 /** The validator as it is once the interpreter is there: it answers at once. */
 const validator: SchemaValidator = {

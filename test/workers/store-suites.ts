@@ -1,7 +1,7 @@
 /** The suite of session stores inside a Worker: `/list` names the cases, `/run/<index>` runs one. */
 import { durableObjectSessionStore, type KvNamespace, kvSessionStore, type ObjectNamespace } from '../../adapters/cloudflare/index.ts'
 import type { SessionStore } from '../../src/index.ts'
-import { sessionStoreSuite } from '../../src/testing/index.ts'
+import { sessionStoreSuite } from '../../testing/index.ts'
 import { cases, describe, expect, it } from '../harness/mini-vitest.ts'
 import { kvCases } from './kv-cases.ts'
 import { damageKv } from './kv-lines.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { workspaceSuite } from '../../src/testing/workspace-suite.ts'
 import { memoryWorkspace } from '../../src/workspace/memory-workspace.ts'
+import { workspaceSuite } from '../../testing/workspace-suite.ts'
 
 workspaceSuite({ describe, it, expect }, { name: 'memory', create: () => memoryWorkspace() })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ajvValidator } from '../../../adapters/ajv/index.ts'
-import { schemaValidatorSuite } from '../../../src/testing/schema/schema-validator-suite.ts'
+import { schemaValidatorSuite } from '../../../testing/schema/schema-validator-suite.ts'
 
 schemaValidatorSuite({ describe, it, expect }, { name: 'ajv', create: ajvValidator })
 

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { memorySessionStore } from '../../../src/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
-import { endpointAgent } from '../../../src/testing/index.ts'
+import { endpointAgent } from '../../../testing/index.ts'
 import { patient } from '../../support/patience.ts'
 
 const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId) })

@@ -8,7 +8,7 @@ import {
   type SessionGateway,
 } from '../../../adapters/http/index.ts'
 import { type AgentEvent, memorySessionStore } from '../../../src/index.ts'
-import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../src/testing/index.ts'
+import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../testing/index.ts'
 import { signed, userOf } from '../../support/endpoint-users.ts'
 import { NoticeBoard } from '../../support/notice-board.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions, readWebhook, type SessionNotice, webhook } from '../../../adapters/http/index.ts'
 import { memorySessionStore } from '../../../src/index.ts'
-import { endpointAgent } from '../../../src/testing/index.ts'
+import { endpointAgent } from '../../../testing/index.ts'
 import { frames } from './read-sse.ts'
 
 const key = 'k'.repeat(32)

@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAgentApp, memoryLiveSessions, type Problem } from '../../../adapters/http/index.ts'
 import { memorySessionStore, type SessionStore } from '../../../src/index.ts'
-import { endpointAgent } from '../../../src/testing/index.ts'
+import { endpointAgent } from '../../../testing/index.ts'
 import { frames } from './read-sse.ts'
 
 function serverOver(store: SessionStore, limits: { maxSessions?: number } = {}) {

@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions, type RouteOptions } from '../../../adapters/http/index.ts'
 import { memorySessionStore } from '../../../src/index.ts'
-import { endpointAgent } from '../../../src/testing/index.ts'
+import { endpointAgent } from '../../../testing/index.ts'
 
 function serverWith(options: Partial<MemoryLiveSessionsOptions> = {}, routes: RouteOptions = {}) {
   const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: ({ sessionId }) => endpointAgent(sessionId), ...options })

@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { nodeWorkspace } from '../../../adapters/node/index.ts'
-import { workspaceSuite } from '../../../src/testing/workspace-suite.ts'
+import { workspaceSuite } from '../../../testing/workspace-suite.ts'
 import { runs } from '../../support/runs.ts'
 import { failureOf, temporaryRoot } from './temporary.ts'
 

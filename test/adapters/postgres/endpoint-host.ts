@@ -7,7 +7,7 @@ import { Pool } from 'pg'
 import { createAgentApp, createOpenAiApp, type SessionNotice } from '../../../adapters/http/index.ts'
 import { toNodeHandler } from '../../../adapters/node/index.ts'
 import { listenWith, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
-import { endpointAgent } from '../../../src/testing/index.ts'
+import { endpointAgent } from '../../../testing/index.ts'
 import { userOf } from '../../support/endpoint-users.ts'
 import { addressOf } from './round-robin.ts'
 

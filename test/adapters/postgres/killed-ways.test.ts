@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { seededRandom } from '../../../src/testing/fault-fetch.ts'
+import { seededRandom } from '../../../testing/fault-fetch.ts'
 import { runs } from '../../support/runs.ts'
 import { killedClusters, killTimeout, losesNothing, wait } from './killed-cluster.ts'
 import { onPostgres } from './on-postgres.ts'

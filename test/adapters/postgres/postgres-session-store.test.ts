@@ -7,8 +7,8 @@ import { sharedSessions } from '../../../examples/recipes/sessions/postgres-sess
 import { Agent, ConfigError } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { SessionError, scopedSessionStore } from '../../../src/session/index.ts'
-import { sessionStoreSuite } from '../../../src/testing/index.ts'
-import { note, notesIn } from '../../../src/testing/session-store/session-samples.ts'
+import { sessionStoreSuite } from '../../../testing/index.ts'
+import { note, notesIn } from '../../../testing/session-store/session-samples.ts'
 import { onPostgres } from './on-postgres.ts'
 
 onPostgres('sessions in PostgreSQL', (database) => {

@@ -4,7 +4,7 @@ import { postgresSessionStore, type SqlPool } from '../../../adapters/postgres/i
 import { postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
 import { defineTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { note, notesIn } from '../../../src/testing/session-store/session-samples.ts'
+import { note, notesIn } from '../../../testing/session-store/session-samples.ts'
 import { patient } from '../../support/patience.ts'
 import { expectWhole, killedClusters, shown } from './killed-cluster.ts'
 import { onPostgres } from './on-postgres.ts'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AskEndpoint, agentEndpointSuite } from '../../../src/testing/index.ts'
+import { type AskEndpoint, agentEndpointSuite } from '../../../testing/index.ts'
 import { signed } from '../../support/endpoint-users.ts'
 import { NoticeBoard } from '../../support/notice-board.ts'
 import { openAiHostTests } from '../../support/openai-host.ts'

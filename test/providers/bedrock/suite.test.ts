@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { bedrock } from '../../../src/providers/bedrock/index.ts'
-import { streamProviderSuite } from '../../../src/testing/index.ts'
+import { streamProviderSuite } from '../../../testing/index.ts'
 import { runs } from '../../support/runs.ts'
 import { bytesOf, canaries, credential } from './call.ts'
 

@@ -1,5 +1,5 @@
 import type { FileOperations } from '../../../adapters/node/session/file-operations.ts'
-import { seededRandom } from '../../../src/testing/fault-fetch.ts'
+import { seededRandom } from '../../../testing/fault-fetch.ts'
 import { SimulatedDisk, type SimulatedFile, systemError } from './simulated-disk.ts'
 
 /** One step of a process that waits for its turn. */

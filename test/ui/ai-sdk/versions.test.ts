@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { memorySessionStore } from '../../../src/index.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
-import { endpointAgent } from '../../../src/testing/index.ts'
+import { endpointAgent } from '../../../testing/index.ts'
 import { type AnyChat, chats } from '../../support/ai-sdk-versions.ts'
 
 const search = { type: 'serviceTool', id: 'ws_1', name: 'web_search', input: { query: 'tea' } } as const

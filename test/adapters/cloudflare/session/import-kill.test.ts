@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
-import { seededRandom } from '../../../../src/testing/fault-fetch.ts'
+import { seededRandom } from '../../../../testing/fault-fetch.ts'
 import { runs } from '../../../support/runs.ts'
 import { wholeVersion } from '../../../support/session-versions.ts'
 import { killableWorker } from '../../../workers/killable-worker.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { durableObjectSessionStore, type KvNamespace, kvSessionStore, type ObjectNamespace } from '../../../../adapters/cloudflare/index.ts'
-import { note } from '../../../../src/testing/session-store/session-samples.ts'
+import { note } from '../../../../testing/session-store/session-samples.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => {

@@ -9,7 +9,7 @@ import { createAgentApp } from '../../../../adapters/http/index.ts'
 import { type FetchHandler, toNodeHandler } from '../../../../adapters/node/index.ts'
 import { Agent } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
-import { allEvents, eventsOf } from '../../../../src/testing/endpoint/endpoint-client.ts'
+import { allEvents, eventsOf } from '../../../../testing/endpoint/endpoint-client.ts'
 import { patient } from '../../../support/patience.ts'
 
 /** What serves a handler under `/api`. */

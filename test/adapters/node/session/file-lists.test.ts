@@ -6,7 +6,7 @@ import { listSessionIds, loadSessionsForAgent, saveSession } from '../../../../a
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { type FileOperations, nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
 import { logSessionStore, type SessionError } from '../../../../src/session/index.ts'
-import { note, said, sampleSession } from '../../../../src/testing/session-store/session-samples.ts'
+import { note, said, sampleSession } from '../../../../testing/session-store/session-samples.ts'
 import { temporaryRoot } from '../temporary.ts'
 
 const agent = { agentId: 'agent-1' }

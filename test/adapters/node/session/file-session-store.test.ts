@@ -7,8 +7,8 @@ import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
 import { logSessionStore } from '../../../../src/session/index.ts'
-import { sessionStoreSuite } from '../../../../src/testing/index.ts'
-import { note, notesIn } from '../../../../src/testing/session-store/session-samples.ts'
+import { sessionStoreSuite } from '../../../../testing/index.ts'
+import { note, notesIn } from '../../../../testing/session-store/session-samples.ts'
 
 describe('on the disk', () => {
   let directory = ''

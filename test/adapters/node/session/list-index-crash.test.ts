@@ -4,7 +4,7 @@ import type { FileOperations } from '../../../../adapters/node/session/file-oper
 import { logLimits } from '../../../../adapters/node/session/log/segments.ts'
 import type { SessionStore } from '../../../../src/index.ts'
 import { logSessionStore } from '../../../../src/session/index.ts'
-import { note } from '../../../../src/testing/session-store/session-samples.ts'
+import { note } from '../../../../testing/session-store/session-samples.ts'
 import { SimulatedMachine } from '../../../session/crash/simulated-machine.ts'
 import { runs } from '../../../support/runs.ts'
 

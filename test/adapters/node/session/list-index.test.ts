@@ -7,7 +7,7 @@ import { type FileOperations, nodeFileOperations } from '../../../../adapters/no
 import { logLimits } from '../../../../adapters/node/session/log/segments.ts'
 import type { SessionStore } from '../../../../src/index.ts'
 import { logSessionStore } from '../../../../src/session/index.ts'
-import { said } from '../../../../src/testing/session-store/session-samples.ts'
+import { said } from '../../../../testing/session-store/session-samples.ts'
 import { temporaryRoot } from '../temporary.ts'
 
 /** Every list that finds something new makes an index. */

@@ -5,7 +5,7 @@ import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
 import { logLimits } from '../../../../adapters/node/session/log/segments.ts'
 import { logSessionStore } from '../../../../src/session/index.ts'
-import { note } from '../../../../src/testing/session-store/session-samples.ts'
+import { note } from '../../../../testing/session-store/session-samples.ts'
 
 const [directory = '', task] = process.argv.slice(2)
 const store = logSessionStore(fileDriver(directory, nodeFileOperations(), { ...logLimits, looks: 0, ageMs: -1 }))

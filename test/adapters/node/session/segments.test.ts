@@ -5,7 +5,7 @@ import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { type FileOperations, nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
 import type { SessionStore } from '../../../../src/index.ts'
 import { type LogDriver, logSessionStore } from '../../../../src/session/index.ts'
-import { note, notesIn, sampleSession } from '../../../../src/testing/session-store/session-samples.ts'
+import { note, notesIn, sampleSession } from '../../../../testing/session-store/session-samples.ts'
 import { failureOf, temporaryRoot } from '../temporary.ts'
 
 const limits = { segmentBytes: 1000, atOnceBytes: 0 }

@@ -1,8 +1,8 @@
-import { Agent } from '../../agent/agent.ts'
-import { resumeAgent } from '../../agent/resume-agent.ts'
-import type { AgentEvent } from '../../contract/run/event.ts'
-import { scripted } from '../../providers/scripted/index.ts'
-import type { AgentTool } from '../../types/tool/tool.ts'
+import { Agent } from '../../src/agent/agent.ts'
+import { resumeAgent } from '../../src/agent/resume-agent.ts'
+import type { AgentEvent } from '../../src/contract/run/event.ts'
+import { scripted } from '../../src/providers/scripted/index.ts'
+import type { AgentTool } from '../../src/types/tool/tool.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'
 

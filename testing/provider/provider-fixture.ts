@@ -1,10 +1,10 @@
-import { ProviderError, type ProviderErrorCode } from '../../contract/errors.ts'
-import type { JsonObject } from '../../contract/json.ts'
-import type { AssistantMessage, StopReason } from '../../contract/message/message.ts'
-import { userMessage } from '../../contract/message/message.ts'
-import type { StreamDelta } from '../../contract/model/request.ts'
-import type { Model } from '../../types/model/model.ts'
-import type { StreamEvent, StreamRequest } from '../../types/model/provider.ts'
+import { ProviderError, type ProviderErrorCode } from '../../src/contract/errors.ts'
+import type { JsonObject } from '../../src/contract/json.ts'
+import type { AssistantMessage, StopReason } from '../../src/contract/message/message.ts'
+import { userMessage } from '../../src/contract/message/message.ts'
+import type { StreamDelta } from '../../src/contract/model/request.ts'
+import type { Model } from '../../src/types/model/model.ts'
+import type { StreamEvent, StreamRequest } from '../../src/types/model/provider.ts'
 
 /** What a recorded answer must become. */
 export interface FixtureAnswer {

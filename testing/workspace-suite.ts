@@ -1,5 +1,5 @@
-import { PhiError } from '../contract/errors.ts'
-import type { Workspace } from '../types/tool/workspace.ts'
+import { PhiError } from '../src/contract/errors.ts'
+import type { Workspace } from '../src/types/tool/workspace.ts'
 import type { TestRunner } from './test-runner.ts'
 
 /** Which workspace `workspaceSuite` tests, and under which name. */

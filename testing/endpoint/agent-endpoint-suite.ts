@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../contract/run/event.ts'
+import type { AgentEvent } from '../../src/contract/run/event.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { accessTests } from './agent-endpoint-access.ts'
 import { mediaTests } from './agent-endpoint-media.ts'

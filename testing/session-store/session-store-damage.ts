@@ -1,5 +1,5 @@
-import { crc32 } from '../../base/hash.ts'
-import type { SessionStore } from '../../types/session/session-store.ts'
+import { crc32 } from '../../src/base/hash.ts'
+import type { SessionStore } from '../../src/types/session/session-store.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { note, notesIn, sampleSession } from './session-samples.ts'
 import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'

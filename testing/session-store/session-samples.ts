@@ -1,8 +1,8 @@
-import type { JsonValue } from '../../contract/json.ts'
-import type { AgentMessage } from '../../contract/message/message.ts'
-import type { LoopRecord, Session } from '../../contract/session/session.ts'
-import type { SessionRecord } from '../../contract/session/session-record.ts'
-import type { NewSessionRecord } from '../../types/session/session-store.ts'
+import type { JsonValue } from '../../src/contract/json.ts'
+import type { AgentMessage } from '../../src/contract/message/message.ts'
+import type { LoopRecord, Session } from '../../src/contract/session/session.ts'
+import type { SessionRecord } from '../../src/contract/session/session-record.ts'
+import type { NewSessionRecord } from '../../src/types/session/session-store.ts'
 
 const usage = { input: 1, output: 2, reasoning: 0, cacheRead: 3, cacheWrite: 4, totalTokens: 10 }
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../src/contract/json.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { beginning, nastyText, note, notesIn, sampleSession } from './session-samples.ts'
 import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'

@@ -1,6 +1,6 @@
-import { PhiError } from '../../contract/errors.ts'
-import type { JsonSchema } from '../../contract/json.ts'
-import type { SchemaIssue, SchemaValidator } from '../../types/standard-schema.ts'
+import { PhiError } from '../../src/contract/errors.ts'
+import type { JsonSchema } from '../../src/contract/json.ts'
+import type { SchemaIssue, SchemaValidator } from '../../src/types/standard-schema.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { refusedSchemas, schemaCases } from './schema-validator-cases.ts'
 

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../contract/json.ts'
-import type { AgentEvent } from '../../contract/run/event.ts'
+import type { JsonObject } from '../../src/contract/json.ts'
+import type { AgentEvent } from '../../src/contract/run/event.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { allEvents, type EndpointClient, eventsUntil, problemOf } from './endpoint-client.ts'
 

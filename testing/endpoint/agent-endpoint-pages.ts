@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../contract/json.ts'
-import type { ClientCallRequestedEvent } from '../../contract/run/call-event.ts'
+import type { JsonObject } from '../../src/contract/json.ts'
+import type { ClientCallRequestedEvent } from '../../src/contract/run/call-event.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil, problemOf, saidIn, textUntil } from './endpoint-client.ts'
 

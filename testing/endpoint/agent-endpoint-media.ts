@@ -1,6 +1,6 @@
-import { toBase64 } from '../../base/base64.ts'
-import type { JsonObject } from '../../contract/json.ts'
-import { inlineMediaChars } from '../../contract/message/media.ts'
+import { toBase64 } from '../../src/base/base64.ts'
+import type { JsonObject } from '../../src/contract/json.ts'
+import { inlineMediaChars } from '../../src/contract/message/media.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { allEvents, type EndpointClient, problemOf, saidIn } from './endpoint-client.ts'
 

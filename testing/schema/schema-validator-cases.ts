@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../contract/json.ts'
+import type { JsonSchema } from '../../src/contract/json.ts'
 import { type SchemaCase, structureCases } from './schema-structure-cases.ts'
 
 const object = (properties: JsonSchema, rest: JsonSchema = {}): JsonSchema => ({ type: 'object', properties, ...rest })

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../src/contract/json.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { type AskEndpoint, allEvents, type EndpointClient, eventsUntil } from './endpoint-client.ts'
 

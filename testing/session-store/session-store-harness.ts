@@ -1,5 +1,5 @@
-import { errorText, PhiError } from '../../contract/errors.ts'
-import type { SessionStore } from '../../types/session/session-store.ts'
+import { errorText, PhiError } from '../../src/contract/errors.ts'
+import type { SessionStore } from '../../src/types/session/session-store.ts'
 
 /** How to make the store under test. */
 export interface SessionStoreSuiteOptions {

@@ -1,5 +1,5 @@
-import type { ProviderErrorCode } from '../../contract/errors.ts'
-import type { Model } from '../../types/model/model.ts'
+import type { ProviderErrorCode } from '../../src/contract/errors.ts'
+import type { Model } from '../../src/types/model/model.ts'
 import { type FaultFetch, type FaultScript, faultFetch } from '../fault-fetch.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { callModel, errorOf, requestFor } from './provider-fixture.ts'

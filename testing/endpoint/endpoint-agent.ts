@@ -1,9 +1,9 @@
-import type { AgentOptions } from '../../agent/agent-options.ts'
-import { type Message, textOf } from '../../contract/message/message.ts'
-import { type Script, scripted } from '../../providers/scripted/index.ts'
-import { sharedState } from '../../shared-state/shared-state.ts'
-import { clientTool } from '../../tools/client-tool.ts'
-import { defineTool } from '../../tools/define-tool.ts'
+import type { AgentOptions } from '../../src/agent/agent-options.ts'
+import { type Message, textOf } from '../../src/contract/message/message.ts'
+import { type Script, scripted } from '../../src/providers/scripted/index.ts'
+import { sharedState } from '../../src/shared-state/shared-state.ts'
+import { clientTool } from '../../src/tools/client-tool.ts'
+import { defineTool } from '../../src/tools/define-tool.ts'
 
 const words = ['one ', 'two ', 'three ', 'four']
 const counted = Array.from({ length: 150 }, (_, at) => `${at} `)

@@ -1,5 +1,5 @@
-import type { SessionEntry } from '../../contract/session/session-record.ts'
-import type { SessionListOptions, SessionPage, SessionSummary } from '../../types/session/session-store.ts'
+import type { SessionEntry } from '../../src/contract/session/session-record.ts'
+import type { SessionListOptions, SessionPage, SessionSummary } from '../../src/types/session/session-store.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { beginning, said, sampleSession } from './session-samples.ts'
 import { clockStep, refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'

@@ -1,4 +1,4 @@
-import type { SessionWriter } from '../../types/session/session-store.ts'
+import type { SessionWriter } from '../../src/types/session/session-store.ts'
 import type { TestRunner } from '../test-runner.ts'
 import { note, notesIn, sampleSession } from './session-samples.ts'
 import { refusalOf, type SessionStoreSuiteOptions, storesOf } from './session-store-harness.ts'

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../contract/json.ts'
+import type { JsonSchema } from '../../src/contract/json.ts'
 
 /** One row of the validator suite: values a schema accepts, and values it refuses with the path of the first issue. */
 export interface SchemaCase {
