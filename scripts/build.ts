@@ -23,7 +23,7 @@ import { gzipSync } from 'node:zlib'
 import { type PluginContext, rolldown } from 'rolldown'
 import { minifySync } from 'rolldown/experimental'
 import { build } from 'vite'
-import { configJsonSchema } from '../src/config/index.ts'
+import { configJsonSchema } from '../src/config.ts'
 import { builtFile, publicEntries } from '../test/harness/public-entries.ts'
 import { jsrText } from './build/jsr.ts'
 import { withUndefined } from './build/optional-types.ts'
@@ -211,10 +211,7 @@ function writeRefusals(): void {
     if (inBrowser === undefined) continue
     const name = subpath.replace('.', 'phi-core')
     mkdirSync(dirname(inBrowser), { recursive: true })
-    writeFileSync(
-      inBrowser,
-      `import "${name} needs Node, Deno or Bun. Import it on the server only; a page has phi-core/adapters/browser.";\n`,
-    )
+    writeFileSync(inBrowser, `import "${name} needs Node, Deno or Bun. Import it on the server only; a page has phi-core/browser.";\n`)
   }
 }
 

@@ -29,7 +29,7 @@ function run(cwd: string, ...[program = '', ...flags]: string[]): string {
 
 /** Throws unless the build fails, and names the entry. */
 function checkMisplaced(cwd: string, component: string): void {
-  const entry = 'phi-core/adapters/node'
+  const entry = 'phi-core/node'
   const program = `'use client'\nimport { fileSessionStore } from '${entry}'\nexport const Client = () => <p>{typeof fileSessionStore}</p>\n`
   writeFileSync(join(cwd, component), program)
   const { status, stdout, stderr } = spawnSync('npm', ['run', 'build'], { cwd, env, encoding: 'utf8' })

@@ -7,7 +7,7 @@ import { anthropic } from '../src/providers/anthropic/index.ts'
 import { azure } from '../src/providers/azure/index.ts'
 import { bedrock } from '../src/providers/bedrock/index.ts'
 import { google } from '../src/providers/google/index.ts'
-import { type BackendName, openai, openaiCompatible } from '../src/providers/openai/index.ts'
+import { type BackendName, openai, openaiCompatible } from '../src/providers/openai.ts'
 import { openaiResponses } from '../src/providers/openai-responses/index.ts'
 import { vertex } from '../src/providers/vertex/index.ts'
 

@@ -1,9 +1,9 @@
 // What a first program needs, and no more. A new export here becomes public API: named exports only, each with its contract in TSDoc.
 export { Agent } from './agent/agent.ts'
 export type { AgentOptions, PromptOptions } from './agent/agent-options.ts'
-export type { EffectiveSettings } from './agent/agent-settings.ts'
-export { type ParseOutputOptions, parseOutput } from './agent/parse-output.ts'
-export { type ResumeOptions, resumeAgent } from './agent/resume-agent.ts'
+
+export { parseOutput } from './agent/parse-output.ts'
+export { resumeAgent } from './agent/resume-agent.ts'
 export {
   AgentBusyError,
   ConfigError,
@@ -16,23 +16,11 @@ export {
   type ToolErrorCode,
 } from './contract/errors.ts'
 export type { JsonObject, JsonSchema, JsonValue } from './contract/json.ts'
-export type {
-  Citation,
-  Content,
-  FileCitations,
-  FileContent,
-  ImageContent,
-  OpaqueContent,
-  ServiceToolContent,
-  TextContent,
-  ThinkingContent,
-  ToolCallContent,
-} from './contract/message/content.ts'
+export type { Citation, Content, FileContent, ImageContent, ServiceToolContent } from './contract/message/content.ts'
 export {
   type AgentMessage,
   type AssistantMessage,
   type Message,
-  type MessageInput,
   type PromptInput,
   type StopReason,
   type ToolResultMessage,
@@ -43,29 +31,19 @@ export {
 } from './contract/message/message.ts'
 export type { ModelConfig } from './contract/model/model-config.ts'
 export { type RequestSettings, type ThinkingLevel, type ToolChoice, thinkingLevels } from './contract/model/request-settings.ts'
-export { type CostConfig, type CostTier, estimatedCost, type TokenRates, type Usage, type UsageBeside } from './contract/model/usage.ts'
-export type { AgentEvent } from './contract/run/event.ts'
+export { type CostConfig, estimatedCost, type TokenRates, type Usage } from './contract/model/usage.ts'
+export type { AgentEvent, EventOf } from './contract/run/event.ts'
 export type { PendingApproval, PendingClientCall, PendingInput, RunStatus } from './contract/run/run-facts.ts'
 export type { ExecutionLimits, RetryConfig } from './contract/run/settings.ts'
 export type { ToolResult } from './contract/tool/tool-result.ts'
 export { memorySessionStore } from './session/log/memory-store.ts'
 export { defineTool } from './tools/define-tool.ts'
-export { type FileOptions, fileContent, imageContent, type MediaOptions } from './tools/media-content.ts'
+export { fileContent, imageContent } from './tools/media-content.ts'
 export type { Logger } from './types/logger.ts'
 export { type ApiKey, type CredentialProvider, type Model, staticCredential } from './types/model/model.ts'
 export type { InputAnswer } from './types/run/question.ts'
-export {
-  type AgentRun,
-  type DeepPartial,
-  type ElementOf,
-  type OutputError,
-  type OutputIssue,
-  type Receipt,
-  type ReceiptStatus,
-  RunError,
-  type RunResult,
-} from './types/run/run.ts'
+export { type AgentRun, type Receipt, type ReceiptStatus, RunError, type RunResult } from './types/run/run.ts'
 export type { SessionStore } from './types/session/session-store.ts'
 export type { StandardSchema } from './types/standard-schema.ts'
-export type { AgentTool, ToolContext, ToolOutput } from './types/tool/tool.ts'
-export type { DefinedTool, InferTools } from './types/tool/typed-tool.ts'
+export type { AgentTool, ToolContext } from './types/tool/tool.ts'
+export type { InferTools } from './types/tool/typed-tool.ts'

@@ -189,8 +189,19 @@ describe('the pages are complete', () => {
 
   it('what to import for each provider', () => {
     const pages = globSync('docs/providers/*.md').map((path) => path.replaceAll('\\', '/'))
-    const entry = (path: string) =>
-      `phi-core/${path === 'docs/providers/custom.md' ? 'provider-kit' : path.slice('docs/'.length, -'.md'.length)}'`
+    const entryOf: Record<string, string> = {
+      custom: 'providers',
+      scripted: 'testing',
+      azure: 'providers/openai',
+      'openai-responses': 'providers/openai',
+      vertex: 'providers/google',
+      'chrome-ai': 'browser',
+      'web-llm': 'browser',
+    }
+    const entry = (path: string) => {
+      const name = path.slice('docs/providers/'.length, -'.md'.length)
+      return `phi-core/${entryOf[name] ?? `providers/${name}`}'`
+    }
     expect(pages.filter((path) => !read(path).includes(entry(path)))).toEqual([])
   })
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { fileSessionStore } from '../adapters/node/index.ts'
-import { parseConfig } from '../src/config/index.ts'
+import { parseConfig } from '../src/config.ts'
 import {
   Agent,
   AgentBusyError,
@@ -14,10 +14,9 @@ import {
   memorySessionStore,
   ProviderError,
 } from '../src/index.ts'
-import { uploadFile } from '../src/media/index.ts'
+import { fallback, uploadFile } from '../src/models.ts'
 import { type AnthropicOptions, anthropic } from '../src/providers/anthropic/index.ts'
-import { fallback } from '../src/providers/compose/index.ts'
-import { local, openai } from '../src/providers/openai/index.ts'
+import { local, openai } from '../src/providers/openai.ts'
 import { scripted } from '../src/providers/scripted/index.ts'
 
 // What goes wrong in the first hour with the package, and the sentence that a newcomer reads: what failed, with which value, what to do next.

@@ -14,18 +14,18 @@ import { publicEntries } from './harness/public-entries.ts'
 /** The packages beside the package's own dependencies without which an entry does not bundle. An entry that is not named needs none. */
 const needed: Record<string, string[]> = {
   './config': ['zod'],
-  './adapters/http': ['hono'],
-  './adapters/cloudflare': ['hono', 'cloudflare:workers'],
-  './adapters/postgres/live': ['hono'],
-  './adapters/mcp': ['@modelcontextprotocol/sdk'],
-  './adapters/mcp/server': ['@modelcontextprotocol/sdk'],
-  './adapters/otel': ['@opentelemetry/api'],
-  './adapters/ajv': ['ajv'],
+  './http': ['hono'],
+  './cloudflare': ['hono', 'cloudflare:workers'],
+  './postgres': ['hono'],
+  './mcp': ['@modelcontextprotocol/sdk'],
+  './mcp/server': ['@modelcontextprotocol/sdk'],
+  './otel': ['@opentelemetry/api'],
+  './tools': ['ajv'],
   './react': ['react'],
   './vue': ['vue'],
   './solid': ['solid-js'],
-  './adapters/node/config': ['zod', '@modelcontextprotocol/sdk'],
-  './adapters/node/mcp': ['@modelcontextprotocol/sdk'],
+  './node': ['zod', '@modelcontextprotocol/sdk'],
+  './mcp/node': ['@modelcontextprotocol/sdk'],
 }
 
 /** What a project bundles. */
@@ -93,8 +93,8 @@ const bundlers: Record<string, (bundle: Bundle) => Promise<void>> = {
 /** What a server keeps with nothing but phi-core. */
 const keeping = `
 import { Agent } from 'phi-core'
-import { fileSessionStore } from 'phi-core/adapters/node'
-import { scripted } from 'phi-core/providers/scripted'
+import { fileSessionStore } from 'phi-core/node'
+import { scripted } from 'phi-core/testing'
 const session = fileSessionStore(process.argv[2])
 await new Agent({ model: scripted([{ text: 'Hello.' }]), session, sessionId: 's1' }).prompt('Hi.').text()
 const { sessions } = await session.list()
@@ -114,12 +114,12 @@ const nameOf = (subpath: string): string => (subpath === '.' ? 'index' : subpath
 
 it('an entry that needs no optional peer loads without any, and keeps sessions in files', () => {
   const subpaths = publicEntries().flatMap(({ subpath }) => (needed[subpath] === undefined ? [subpath.replace('.', 'phi-core')] : []))
-  expect(subpaths).toContain('phi-core/adapters/node')
+  expect(subpaths).toContain('phi-core/node')
   writeFileSync(join(project, 'unbundled.js'), `${subpaths.map((path) => `import '${path}'\n`).join('')}${keeping}`)
   expect(run(process.execPath, ['unbundled.js', mkdtempSync(join(temporary, 'sessions-'))], project)).toBe('kept: s1\n')
 })
 
-it.each(Object.entries(needed).filter(([subpath]) => subpath !== './adapters/cloudflare'))(
+it.each(Object.entries(needed).filter(([subpath]) => subpath !== './cloudflare'))(
   '%s without its peer names the command that installs it',
   (subpath, [peer]) => {
     writeFileSync(join(project, 'lacking.js'), `import '${subpath.replace('.', 'phi-core')}'\n`)
@@ -145,8 +145,8 @@ it('installs beside older versions of its peers; what cannot work with one says 
   )
   const { devDependencies }: { devDependencies: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
   for (const [subpath, peer] of [
-    ['phi-core/adapters/mcp', '@modelcontextprotocol/sdk'],
-    ['phi-core/adapters/ajv', 'ajv'],
+    ['phi-core/mcp', '@modelcontextprotocol/sdk'],
+    ['phi-core/tools', 'ajv'],
   ] as const) {
     let said = ''
     try {
@@ -202,7 +202,7 @@ describe.each(Object.keys(bundlers))('%s, in a project without any optional peer
   })
 
   it.each(all.filter(ofNode))('does not bundle %s for browsers, and says where to import it', async (subpath) => {
-    const sentence = `${subpath.slice(2)} needs Node, Deno or Bun. Import it on the server only; a page has phi-core/adapters/browser.`
+    const sentence = `${subpath.slice(2)} needs Node, Deno or Bun. Import it on the server only; a page has phi-core/browser.`
     await expect(bundle([subpath], false)).rejects.toThrow(sentence)
   })
 
@@ -219,7 +219,7 @@ it('Vite does not build a page with an entry for Node, and says where to import 
   const page = join(project, 'page')
   mkdirSync(page, { recursive: true })
   writeFileSync(join(page, 'index.html'), '<script type="module" src="./main.js"></script>')
-  writeFileSync(join(page, 'main.js'), "import { fileSessionStore } from 'phi-core/adapters/node'\nconsole.log(fileSessionStore('x'))\n")
+  writeFileSync(join(page, 'main.js'), "import { fileSessionStore } from 'phi-core/node'\nconsole.log(fileSessionStore('x'))\n")
   const building = vite({ root: page, configFile: false, logLevel: 'silent' })
   await expect(building).rejects.toThrow('adapters/node needs Node, Deno or Bun. Import it on the server only')
 })

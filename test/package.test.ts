@@ -46,7 +46,7 @@ function compilerOf(version: string): string {
 /** A stranger's agent, run to its end. */
 const agentProgram = `
 import { Agent, defineTool } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 const add = defineTool({
   name: 'add', label: 'Add', description: 'Adds',
   parameters: { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },

@@ -9,6 +9,17 @@
  * sessionStoreSuite({ describe, it, expect }, { name: 'my store', create: () => new MyStore() })
  * ```
  */
+
+export {
+  type Script,
+  type ScriptedFailure,
+  type ScriptedModel,
+  type ScriptedOptions,
+  ScriptedProvider,
+  type ScriptedStep,
+  type ScriptedToolCall,
+  scripted,
+} from '../src/providers/scripted/index.ts'
 export { type AgentEndpointSuiteOptions, agentEndpointSuite } from './endpoint/agent-endpoint-suite.ts'
 export { endpointAgent } from './endpoint/endpoint-agent.ts'
 export type { AskEndpoint } from './endpoint/endpoint-client.ts'

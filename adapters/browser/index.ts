@@ -7,5 +7,16 @@
  * const agent = new Agent({ model, session: store })
  * ```
  */
+
+export { mcpTools } from '../../src/mcp/tool-set.ts'
+export { type ModelContextLike, webMcpClient } from '../../src/mcp/web-mcp-client.ts'
+export {
+  availability,
+  type BrowserAi,
+  type BrowserModelAvailability,
+  type ChromeAiOptions,
+  chromeAi,
+} from '../../src/providers/chrome-ai/index.ts'
+export { type ChatEngine, type WebLlmOptions, webLlm } from '../../src/providers/web-llm/index.ts'
 export { type IndexedDbSessionOptions, type IndexedDbSessionStore, indexedDbSessionStore } from './indexed-db/indexed-db-session-store.ts'
-export { type OpfsWorkspaceOptions, opfsWorkspace } from './opfs/opfs-workspace.ts'
+export { opfsWorkspace } from './opfs/opfs-workspace.ts'

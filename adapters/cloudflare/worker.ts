@@ -1,7 +1,7 @@
-import { contextLimitOf } from '../../src/context/index.ts'
+import { contextLimitOf } from '../../src/context.ts'
 import { Agent, type AgentMessage, defineTool, type Model } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
-import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
+import { type ScriptedStep, scripted } from '../../testing/index.ts'
 import { callerToken, createModelProxy } from '../http/index.ts'
 import {
   bearer,

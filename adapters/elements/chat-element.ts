@@ -1,4 +1,4 @@
-import type { Chat } from '../../src/store/index.ts'
+import type { Chat } from '../../src/store.ts'
 import type { Words } from './phi-chat-options.ts'
 
 /** What the elements need of the `<phi-chat>` that they stand in. */

@@ -1,5 +1,5 @@
-import type { ClientTools } from '../../src/client/index.ts'
-import type { ChatSource } from '../../src/store/index.ts'
+import type { ClientTools } from '../../src/client.ts'
+import type { ChatSource } from '../../src/store.ts'
 
 /** What the elements say, in the words of the page. */
 export interface Words {

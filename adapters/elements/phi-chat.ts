@@ -1,5 +1,5 @@
-import { type ClientTools, type RemoteSession, remoteSession, runClientTools } from '../../src/client/index.ts'
-import { type Chat, type ChatSource, chatOf } from '../../src/store/index.ts'
+import { type ClientTools, type RemoteSession, remoteSession, runClientTools } from '../../src/client.ts'
+import { type Chat, type ChatSource, chatOf } from '../../src/store.ts'
 import { type ChatOwner, ElementBase } from './chat-element.ts'
 import { arrange, make } from './dom.ts'
 import { english, type PhiChat, type Words } from './phi-chat-options.ts'

@@ -1,4 +1,4 @@
-import type { Chat, ChatState, QueuedMessage } from '../../src/store/index.ts'
+import type { Chat, ChatState, QueuedMessage } from '../../src/store.ts'
 import { ChatElement, chatAround } from './chat-element.ts'
 import { arrange, button, make, steadyButton } from './dom.ts'
 import type { Words } from './phi-chat-options.ts'

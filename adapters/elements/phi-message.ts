@@ -1,4 +1,4 @@
-import { type Chat, type ChatMessage, type ChatPart, messageOf } from '../../src/store/index.ts'
+import { type Chat, type ChatMessage, type ChatPart, messageOf } from '../../src/store.ts'
 import { ChatElement } from './chat-element.ts'
 import { make } from './dom.ts'
 import type { Words } from './phi-chat-options.ts'

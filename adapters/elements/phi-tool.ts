@@ -1,4 +1,4 @@
-import { type Chat, messageOf, type ToolPart } from '../../src/store/index.ts'
+import { type Chat, messageOf, type ToolPart } from '../../src/store.ts'
 import { ChatElement } from './chat-element.ts'
 import { button, make } from './dom.ts'
 import type { Words } from './phi-chat-options.ts'

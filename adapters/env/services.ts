@@ -1,8 +1,8 @@
 import { ConfigError, type Model } from '../../src/index.ts'
 import { ownOf, ownServices, serviceNamed, splitModelName } from '../../src/internal.ts'
-import { catalogue, type ModelCatalogue } from '../../src/models/index.ts'
-import type { Patience } from '../../src/provider-kit.ts'
-import type { BackendName } from '../../src/providers/openai/index.ts'
+import { catalogue, type ModelCatalogue } from '../../src/models.ts'
+import type { BackendName } from '../../src/providers/openai.ts'
+import type { Patience } from '../../src/providers.ts'
 import { adviceFor, type Environment } from './environment.ts'
 
 /** What the environment says of a model, whoever serves it. */
@@ -25,21 +25,21 @@ const services: Readonly<Record<string, Service>> = {
   },
   openai: {
     keys: ownServices.openai.keys,
-    load: async (id, given) => (await import('../../src/providers/openai/index.ts')).openai(id, given),
+    load: async (id, given) => (await import('../../src/providers/openai.ts')).openai(id, given),
   },
   'openai-responses': {
     keys: ownServices['openai-responses'].keys,
     listedAs: 'openai',
-    load: async (id, given) => (await import('../../src/providers/openai-responses/index.ts')).openaiResponses(id, given),
+    load: async (id, given) => (await import('../../src/providers/openai.ts')).openaiResponses(id, given),
   },
   google: {
     keys: ownServices.google.keys,
-    load: async (id, given) => (await import('../../src/providers/google/index.ts')).google(id, given),
+    load: async (id, given) => (await import('../../src/providers/google.ts')).google(id, given),
   },
   vertex: {
     keys: ownServices.vertex.keys,
     load: async (id, given, env) => {
-      const { vertex } = await import('../../src/providers/vertex/index.ts')
+      const { vertex } = await import('../../src/providers/google.ts')
       const [project, location] = [env.get('GOOGLE_CLOUD_PROJECT'), env.get('GOOGLE_CLOUD_LOCATION')]
       return vertex(id, { ...given, ...(project && { project }), ...(location && { location }) })
     },
@@ -48,7 +48,7 @@ const services: Readonly<Record<string, Service>> = {
     keys: ownServices.azure.keys,
     listedAs: 'azure_openai',
     load: async (id, given, env) => {
-      const { azure } = await import('../../src/providers/azure/index.ts')
+      const { azure } = await import('../../src/providers/openai.ts')
       const resource = env.get('AZURE_OPENAI_RESOURCE')
       return azure(id, { ...given, ...(resource && { resource }) })
     },
@@ -124,7 +124,7 @@ function factsOf(service: string, id: string): { catalogue?: ModelCatalogue } {
 /** One of `compatPresets`. */
 async function compatible(provider: string, id: string, address: Given, env: Environment): Promise<Model> {
   const { keys } = (await serviceNamed(provider)) ?? { keys: [] }
-  const { openaiCompatible } = await import('../../src/providers/openai/index.ts')
+  const { openaiCompatible } = await import('../../src/providers/openai.ts')
   const backend = provider as BackendName // `splitModelName` accepts no others
   const model = openaiCompatible(id, { backend, ...keyOf(keys, env), ...address })
   if (model.unusable !== undefined) throw missingKey(`${provider}/${id}`, keys, env)

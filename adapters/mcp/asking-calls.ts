@@ -1,6 +1,6 @@
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/types.js'
 import { timerMs } from '../../src/internal.ts'
-import type { McpRequestOptions } from '../../src/mcp/index.ts'
+import type { McpRequestOptions } from '../../src/mcp/client-like.ts'
 
 /** A call under way on whose behalf a server may ask somebody. */
 interface AskingCall {

@@ -12,7 +12,7 @@ import {
   required,
   withMethods,
 } from '../../src/internal.ts'
-import { McpError } from '../../src/mcp/index.ts'
+import { McpError } from '../../src/mcp/mcp-error.ts'
 import { CallStreams, isBrokenOff, reconnectionOptions } from './call-streams.ts'
 import { connectMcpOver, connectTable, type McpConnection, type McpConnectOptions } from './connection.ts'
 import { boundedFetch, resumableFetch, tracedFetch } from './fetch-layers.ts'

@@ -31,8 +31,9 @@ import {
   withMethods,
   withoutSecrets,
 } from '../../src/internal.ts'
-import { type McpClientLike, McpError, type McpRequestOptions, type McpResultSchema } from '../../src/mcp/index.ts'
-import { escapeControls } from '../../src/store/index.ts'
+import type { McpClientLike, McpRequestOptions, McpResultSchema } from '../../src/mcp/client-like.ts'
+import { McpError } from '../../src/mcp/mcp-error.ts'
+import { escapeControls } from '../../src/store.ts'
 import { AskingCalls } from './asking-calls.ts'
 import { unusedValidator } from './unused-validator.ts'
 

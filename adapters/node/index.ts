@@ -1,21 +1,16 @@
-// The entry `./adapters/node`: named exports only, each with its contract in TSDoc. It needs no optional peer: what needs one is an entry of its own.
+// The entry `./node`: named exports only, each with its contract in TSDoc. It needs no optional peer: what needs one is an entry of its own.
 export { type BashOptions, type Confinement, defaultDenyPatterns } from './bash/bash-settings.ts'
 export { type BashTool, bashTool } from './bash/bash-tool.ts'
 export type { BashLimits } from './bash/launch.ts'
 export { SandboxUnavailable } from './bash/sandbox.ts'
-export {
-  type FetchHandler,
-  type NodeEnv,
-  type NodeHandler,
-  type NodeIncoming,
-  type NodeOutgoing,
-  toNodeHandler,
-} from './http/to-node-handler.ts'
+export { loadConfigFile } from './config/load-config-file.ts'
+export type { LoadConfigOptions, LoadedConfig } from './config/loaded-config.ts'
+export { type Listening, type ServeOptions, serve } from './http/serve.ts'
+export { type FetchHandler, type NodeHandler, toNodeHandler } from './http/to-node-handler.ts'
 export { type NodeToolsOptions, nodeTools } from './node-tools.ts'
-export type { HostPrograms } from './policy/programs.ts'
-export type { ProtectionOptions } from './policy/workspace-policy.ts'
+export { deleteRustSession, listRustSessionIds, loadRustSession, loadRustSessionsForAgent, saveRustSession } from './rust/ledger-files.ts'
 export { type Interpreters, ScriptHookError, type ScriptHookErrorCode } from './script-hooks/script-file.ts'
 export { type ScriptHookOptions, scriptHooks } from './script-hooks/script-hooks.ts'
-export { type RipgrepOptions, ripgrepSearcher } from './search/ripgrep.ts'
+export { ripgrepSearcher } from './search/ripgrep.ts'
 export { fileSchedules, fileSessionStore } from './session/file-session-store.ts'
 export { nodeWorkspace } from './workspace/node-workspace.ts'

@@ -4,7 +4,7 @@
 import type { Attributes } from '@opentelemetry/api'
 import { type ModelConfig, PhiError, type RunResult, type StopReason, type Usage } from '../../src/index.ts'
 import { headOf, ownOf } from '../../src/internal.ts'
-import type { ApiProtocol } from '../../src/provider-kit.ts'
+import type { ApiProtocol } from '../../src/providers.ts'
 
 /** Who a loop is and whom it asks: of `LoopObserver`, or read from `agentStart`. The whole of a parallel loop has no model. */
 export interface LoopFacts {

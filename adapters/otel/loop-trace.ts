@@ -1,18 +1,10 @@
 import { type Context, context } from '@opentelemetry/api'
+import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../../src/contract/run/call-event.ts'
+import type { AgentEndEvent, ChildEvent, ParallelLoopEndEvent } from '../../src/contract/run/event.ts'
 import type { AgentEvent, AgentMessage } from '../../src/index.ts'
-import type {
-  AgentEndEvent,
-  ChildEvent,
-  LoopObserver,
-  LoopStep,
-  LoopWatch,
-  ModelAnswer,
-  ParallelLoopEndEvent,
-  ToolExecutionEndEvent,
-  ToolExecutionStartEvent,
-  TraceContext,
-} from '../../src/loop/index.ts'
-import type { StreamRequest } from '../../src/provider-kit.ts'
+import type { LoopObserver, LoopWatch, TraceContext } from '../../src/loop.ts'
+import type { StreamRequest } from '../../src/providers.ts'
+import type { LoopStep, ModelAnswer } from '../../src/types/run/loop-watch.ts'
 import { ChatTrace } from './chat-trace.ts'
 import { cancelled, errorType, finishReason, type LoopFacts, limitAttributes, nameOf, usageAttributes } from './conventions.ts'
 import { beginningOf, contentOf, type Measured, ReadLoops, type ReadTrace } from './read-loops.ts'

@@ -1,6 +1,7 @@
 import { type Attributes, type Meter, metrics } from '@opentelemetry/api'
 import { checkOptions, options as optionsOf, withMethods } from '../../src/internal.ts'
-import type { AppFigures, AppObserver } from '../http/index.ts'
+import type { AppObserver } from '../http/index.ts'
+import type { AppFigures } from '../http/internal.ts'
 
 /** What measuring an app is told. Source: docs/operating.md */
 export interface MeterAppOptions {

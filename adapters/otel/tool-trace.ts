@@ -1,6 +1,7 @@
 import type { Attributes, Context } from '@opentelemetry/api'
+import type { ToolExecutionEndEvent, ToolExecutionStartEvent } from '../../src/contract/run/call-event.ts'
 import { isToolName } from '../../src/internal.ts'
-import type { ToolExecutionEndEvent, ToolExecutionStartEvent, TraceContext } from '../../src/loop/index.ts'
+import type { TraceContext } from '../../src/loop.ts'
 import { captured, capturedJson, capturedResult } from './content.ts'
 import { errorType, nameOf, stopType } from './conventions.ts'
 import type { Operation, Tracing } from './tracing.ts'

@@ -14,7 +14,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import type { TraceContext } from '../../src/loop/index.ts'
+import type { TraceContext } from '../../src/loop.ts'
 import { captured } from './content.ts'
 
 /** Name of our spans' scope, and of the instruments. */

@@ -6,7 +6,7 @@ import {
   type SessionDigest,
   SessionError,
   type SessionSummary,
-} from '../../src/session/index.ts'
+} from '../../src/session.ts'
 import { ownerChars } from './schema.ts'
 import { asked, now, type PostgresPlace } from './sql-pool.ts'
 

@@ -1,6 +1,6 @@
 import type { SessionStore } from '../../src/index.ts'
 import { aText, checkOptions, type OptionTable, options as optionsOf, required, wholeFrom } from '../../src/internal.ts'
-import { logSessionStore } from '../../src/session/index.ts'
+import { logSessionStore } from '../../src/session.ts'
 import { postgresLogDriver } from './postgres-log-driver.ts'
 import { aPool, placeOf } from './schema.ts'
 import type { SqlPool } from './sql-pool.ts'

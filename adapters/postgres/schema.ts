@@ -1,6 +1,6 @@
 import { ConfigError } from '../../src/index.ts'
 import { aFlag, aText, checkOptions, options as optionsOf, withMethods } from '../../src/internal.ts'
-import { SessionError } from '../../src/session/index.ts'
+import { SessionError } from '../../src/session.ts'
 import { answeringIn, type PostgresPlace, type SqlPool, unreachable } from './sql-pool.ts'
 
 /** What `query` is asked of. */

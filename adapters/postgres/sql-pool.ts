@@ -1,5 +1,5 @@
 import { errorText, startTimer } from '../../src/internal.ts'
-import { SessionError } from '../../src/session/index.ts'
+import { SessionError } from '../../src/session.ts'
 
 /**
  * What is asked of a database: one statement at a time, on any connection. A `Pool` of `pg` is one; others take a few lines.

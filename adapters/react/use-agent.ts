@@ -1,13 +1,6 @@
 import { useMemo, useSyncExternalStore } from 'react'
-import {
-  type ChatMessage,
-  type ChatPart,
-  type ChatSource,
-  type ChatState,
-  chatOf,
-  messageOf,
-  type ToolTypesByName,
-} from '../../src/store/index.ts'
+import { type ChatMessage, type ChatPart, type ChatSource, type ChatState, chatOf, messageOf } from '../../src/store.ts'
+import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
 
 /**
  * A conversation in a component: what is shown, and what a person does. The component is rendered when anything changes; with `select` when what is selected

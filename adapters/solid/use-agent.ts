@@ -1,13 +1,6 @@
 import { type Accessor, createSignal, onCleanup, onMount } from 'solid-js'
-import {
-  type ChatMessage,
-  type ChatPart,
-  type ChatSource,
-  type ChatState,
-  chatOf,
-  messageOf,
-  type ToolTypesByName,
-} from '../../src/store/index.ts'
+import { type ChatMessage, type ChatPart, type ChatSource, type ChatState, chatOf, messageOf } from '../../src/store.ts'
+import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
 
 /**
  * A conversation as a signal: what is shown, and what a person does; with `select` a part of that, told when it changes. The same for an `Agent` in this page

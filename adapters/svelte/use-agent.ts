@@ -1,12 +1,5 @@
-import {
-  type ChatMessage,
-  type ChatPart,
-  type ChatSource,
-  type ChatState,
-  chatOf,
-  messageOf,
-  type ToolTypesByName,
-} from '../../src/store/index.ts'
+import { type ChatMessage, type ChatPart, type ChatSource, type ChatState, chatOf, messageOf } from '../../src/store.ts'
+import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
 
 /** A store as Svelte reads it: `$chat` in a component. It needs nothing of Svelte, and works with 3, 4 and 5. */
 export interface AgentStore<Value> {

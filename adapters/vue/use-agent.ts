@@ -1,13 +1,6 @@
 import { getCurrentInstance, onMounted, onScopeDispose, type ShallowRef, shallowRef } from 'vue'
-import {
-  type ChatMessage,
-  type ChatPart,
-  type ChatSource,
-  type ChatState,
-  chatOf,
-  messageOf,
-  type ToolTypesByName,
-} from '../../src/store/index.ts'
+import { type ChatMessage, type ChatPart, type ChatSource, type ChatState, chatOf, messageOf } from '../../src/store.ts'
+import type { ToolTypesByName } from '../../src/types/tool/typed-tool.ts'
 
 /**
  * A conversation in a component, as a shallow ref: what is shown, and what a person does; with `select` a part of that. The same for an `Agent` in this page

@@ -1,6 +1,6 @@
 import { expect, type Page, test } from 'playwright/test'
 import { defineTool } from '../../src/index.ts'
-import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
+import { type ScriptedStep, scripted } from '../../testing/index.ts'
 import { violations } from '../accessible/axe.ts'
 import { chooseAgentServer, serveAgent } from '../page/agent-server.ts'
 import { main } from '../page/browser.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { marked } from 'marked'
-import { type Listening, serve } from '../../adapters/node/http/serve.ts'
+import { type Listening, serve } from '../../adapters/node/index.ts'
 import { violations } from '../accessible/axe.ts'
 import { expect, test } from '../page/browser.ts'
 

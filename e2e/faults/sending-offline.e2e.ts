@@ -1,5 +1,5 @@
 import { expect, test } from 'playwright/test'
-import { scripted } from '../../src/providers/scripted/index.ts'
+import { scripted } from '../../testing/index.ts'
 import { chooseAgentServer, serveAgent } from '../page/agent-server.ts'
 import { composer, quickPage, say } from '../page/playground-page.ts'
 

@@ -1,5 +1,5 @@
 import { expect, type Page, test } from 'playwright/test'
-import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
+import { type ScriptedStep, scripted } from '../../testing/index.ts'
 import { violations } from '../accessible/axe.ts'
 import { chooseAgentServer, serveAgent } from '../page/agent-server.ts'
 import { quickPage, say, status } from '../page/playground-page.ts'

@@ -8,8 +8,8 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { textOf } from 'phi-core'
-import { loadConfigFile } from 'phi-core/adapters/node/config'
 import { agentsFromConfig } from 'phi-core/config'
+import { loadConfigFile } from 'phi-core/node'
 import { scriptedTeam } from './scripted-team.ts'
 
 const root = import.meta.dirname

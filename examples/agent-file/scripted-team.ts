@@ -1,5 +1,5 @@
 import type { Model } from 'phi-core'
-import { type Script, scripted } from 'phi-core/providers/scripted'
+import { type Script, scripted } from 'phi-core/testing'
 
 const team: Record<string, Script> = {
   coordinator: [

@@ -7,10 +7,10 @@
  */
 import { createInterface, type Interface } from 'node:readline/promises'
 import { Agent, type AgentTool, textOf } from 'phi-core'
-import { nodeTools, SandboxUnavailable } from 'phi-core/adapters/node'
-import type { StreamRequest } from 'phi-core/provider-kit'
-import { type ScriptedStep, scripted } from 'phi-core/providers/scripted'
+import { nodeTools, SandboxUnavailable } from 'phi-core/node'
+import type { StreamRequest } from 'phi-core/providers'
 import { escapeControls } from 'phi-core/store'
+import { type ScriptedStep, scripted } from 'phi-core/testing'
 
 /** All six; without a sandbox all but bash. */
 function toolsIn(root: string): AgentTool[] {

@@ -5,8 +5,8 @@
  *   node examples/agents/coordinator.ts
  */
 import { Agent, textOf } from 'phi-core'
-import { SubAgentTool } from 'phi-core/agent'
-import { scripted } from 'phi-core/providers/scripted'
+import { SubAgentTool } from 'phi-core/agents'
+import { scripted } from 'phi-core/testing'
 import { editFileTool, listFilesTool, memoryWorkspace, readFileTool, searchTool, type Workspace } from 'phi-core/tools'
 
 /** Reads only: whatever it is told, it cannot change a file. */

@@ -1,6 +1,6 @@
 import { Agent, resumeAgent } from 'phi-core'
-import { indexedDbSessionStore } from 'phi-core/adapters/browser'
-import { scripted } from 'phi-core/providers/scripted'
+import { indexedDbSessionStore } from 'phi-core/browser'
+import { scripted } from 'phi-core/testing'
 import { chatPage } from '../recipes/servers/chat-page.ts'
 
 const list = document.querySelector<HTMLElement>('#conversation')

@@ -1,5 +1,5 @@
 // npx bun examples/bun/server.ts; no key needed, the model is scripted
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 import { agentApp } from '../recipes/servers/http-app.ts'
 
 declare const Bun: {

@@ -1,5 +1,5 @@
 // npx bun examples/bun/sessions.ts; no key needed, the model is scripted
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 import { sessionsApp } from '../recipes/servers/http-sessions.ts'
 
 declare const Bun: {

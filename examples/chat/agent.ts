@@ -1,5 +1,5 @@
 import { Agent, defineTool, resumeAgent, type SessionStore } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 /** What a person wrote last is enough for this model. A real one is one line: `anthropic('claude-sonnet-4-6', { apiKey })`. */
 const model = scripted(

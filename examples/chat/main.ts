@@ -1,4 +1,4 @@
-import { indexedDbSessionStore } from 'phi-core/adapters/browser'
+import { indexedDbSessionStore } from 'phi-core/browser'
 import type { Chat } from 'phi-core/store'
 import { attachComposer } from './composer.ts'
 import { Conversations } from './conversations.ts'

@@ -2,10 +2,10 @@
 // Before: `cp -r node_modules/phi-core/examples . && npm install hono wrangler`, or `npm run build` in a clone.
 // Secrets: `ACCESS_TOKEN` and `ANTHROPIC_API_KEY`, with `npx wrangler secret put …`, or in `.dev.vars` beside the file.
 // Without an `ACCESS_TOKEN` of 8 characters or more nobody is let in.
-import { bearer, createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from 'phi-core/adapters/cloudflare'
+import { bearer, createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from 'phi-core/cloudflare'
 import { anthropic } from 'phi-core/providers/anthropic'
 
-export { IndexObject } from 'phi-core/adapters/cloudflare'
+export { IndexObject } from 'phi-core/cloudflare'
 
 /** What live-sessions.toml binds. `ANTHROPIC_BASE_URL` is for a gateway in front of the service. */
 interface Bindings {

@@ -3,7 +3,7 @@
 // Secrets: `ACCESS_TOKEN` and `ANTHROPIC_API_KEY`, with `npx wrangler secret put …`, or in `.dev.vars` beside wrangler.toml.
 // Without an `ACCESS_TOKEN` of 8 characters or more nobody is let in.
 import { Agent } from 'phi-core'
-import { bearer, createWorker } from 'phi-core/adapters/cloudflare'
+import { bearer, createWorker } from 'phi-core/cloudflare'
 import { anthropic } from 'phi-core/providers/anthropic'
 
 /** What wrangler binds. `ANTHROPIC_BASE_URL` is for a gateway in front of the service. */

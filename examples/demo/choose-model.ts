@@ -1,7 +1,7 @@
 import { ConfigError, type Model } from 'phi-core'
 import { modelFromEnv } from 'phi-core/env'
 import { local } from 'phi-core/providers/openai'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 import { story } from './story.ts'
 
 /** A model, and the first line the demo prints about it. */

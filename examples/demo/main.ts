@@ -4,7 +4,7 @@
  * is scripted unless a key or a local server is there.
  */
 import { Agent } from 'phi-core'
-import { nodeTools } from 'phi-core/adapters/node'
+import { nodeTools } from 'phi-core/node'
 import { askPerson, isAttended, isOwnEdit } from './ask.ts'
 import { chooseModel } from './choose-model.ts'
 import { makeProject } from './project.ts'

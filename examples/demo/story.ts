@@ -1,6 +1,6 @@
 import { type ToolResultMessage, textOf } from 'phi-core'
-import type { StreamRequest } from 'phi-core/provider-kit'
-import type { ScriptedStep } from 'phi-core/providers/scripted'
+import type { StreamRequest } from 'phi-core/providers'
+import type { ScriptedStep } from 'phi-core/testing'
 import { ownEdit } from './project.ts'
 
 /** What the demo asks itself. */

@@ -1,6 +1,6 @@
 import { defineTool, type InferTools, memorySessionStore, textOf } from 'phi-core'
-import { createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
-import { type ScriptedStep, scripted } from 'phi-core/providers/scripted'
+import { createAgentApp, memoryLiveSessions } from 'phi-core/http'
+import { type ScriptedStep, scripted } from 'phi-core/testing'
 import { clientTool } from 'phi-core/tools'
 import { z } from 'zod'
 

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { Hono } from 'hono'
-import { toNodeHandler } from 'phi-core/adapters/node'
+import { toNodeHandler } from 'phi-core/node'
 import { createServer as createVite } from 'vite'
 import { weatherApp } from './agent.ts'
 

@@ -2,9 +2,9 @@
 // Before: `cp -r node_modules/phi-core/examples . && npm install hono express`, or `npm run build` in a clone. It needs no key: the model is scripted.
 import express from 'express'
 import { memorySessionStore } from 'phi-core'
-import { bearer, createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
-import { toNodeHandler } from 'phi-core/adapters/node'
-import { scripted } from 'phi-core/providers/scripted'
+import { bearer, createAgentApp, memoryLiveSessions } from 'phi-core/http'
+import { toNodeHandler } from 'phi-core/node'
+import { scripted } from 'phi-core/testing'
 
 const model = scripted(() => ({ text: 'Hello from Express.' }))
 const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })

@@ -3,9 +3,9 @@
 import fastify from 'fastify'
 import { Hono } from 'hono'
 import { memorySessionStore } from 'phi-core'
-import { bearer, createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
-import { toNodeHandler } from 'phi-core/adapters/node'
-import { scripted } from 'phi-core/providers/scripted'
+import { bearer, createAgentApp, memoryLiveSessions } from 'phi-core/http'
+import { toNodeHandler } from 'phi-core/node'
+import { scripted } from 'phi-core/testing'
 
 const model = scripted(() => ({ text: 'Hello from Fastify.' }))
 const sessions = memoryLiveSessions({ store: memorySessionStore(), agent: () => ({ model }) })

@@ -1,9 +1,9 @@
 // An agent as an MCP server over standard input and output, as editors and desktop programs start one:
 //   { "command": "node", "args": ["examples/node/mcp-server.ts"] }
 import { Agent } from 'phi-core'
-import { serveMcpStdio } from 'phi-core/adapters/node/mcp'
 import { modelFromEnv } from 'phi-core/env'
-import { scripted } from 'phi-core/providers/scripted'
+import { serveMcpStdio } from 'phi-core/mcp/node'
+import { scripted } from 'phi-core/testing'
 
 // Without a key in the environment a scripted model answers, which says so.
 const model = await modelFromEnv().catch(() =>

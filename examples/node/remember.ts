@@ -1,8 +1,8 @@
 // node examples/node/remember.ts "And before that?"
 // Before: `cp -r node_modules/phi-core/examples .`, or `npm run build` in a clone. It needs no key: the model is scripted.
 // Run it again: the conversation goes on, also after `kill -9` or a power cut. It is in the directory SESSIONS, or ./sessions.
-import { fileSessionStore } from 'phi-core/adapters/node'
-import { scripted } from 'phi-core/providers/scripted'
+import { fileSessionStore } from 'phi-core/node'
+import { scripted } from 'phi-core/testing'
 import { answerInSession } from '../recipes/sessions/save-and-restore.ts'
 
 const store = fileSessionStore(process.env.SESSIONS ?? 'sessions')

@@ -1,8 +1,8 @@
 // node examples/node/server.ts
 // Before: `cp -r node_modules/phi-core/examples . && npm install hono`, or `npm run build` in a clone. It needs no key: the model is scripted.
 
-import { scripted } from 'phi-core/providers/scripted'
-import { type Listening, serve } from 'phi-core/serve'
+import { type Listening, serve } from 'phi-core/node'
+import { scripted } from 'phi-core/testing'
 import { agentApp } from '../recipes/servers/http-app.ts'
 
 const model = scripted(() => ({ text: 'Hello from Node.' }), { delayMs: 20 })

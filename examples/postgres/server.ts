@@ -5,11 +5,10 @@
 
 import { Pool } from 'pg'
 import { defineTool } from 'phi-core'
-import { bearer, createAgentApp } from 'phi-core/adapters/http'
-import { migrate } from 'phi-core/adapters/postgres'
-import { listenWith, postgresLiveSessions } from 'phi-core/adapters/postgres/live'
-import { scripted } from 'phi-core/providers/scripted'
-import { serve } from 'phi-core/serve'
+import { bearer, createAgentApp } from 'phi-core/http'
+import { serve } from 'phi-core/node'
+import { listenWith, migrate, postgresLiveSessions } from 'phi-core/postgres'
+import { scripted } from 'phi-core/testing'
 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL })
 // The next query opens another connection.

@@ -31,7 +31,7 @@ export const aLogger: Shape = {
 export const aJournal: Shape = withMethods('a journal', 'append')
 /** A session store, of which these methods are needed. */
 export const storeWith = (...methods: readonly string[]): Shape =>
-  withMethods('a session store, such as fileSessionStore("./sessions") of phi-core/adapters/node, or memorySessionStore()', ...methods)
+  withMethods('a session store, such as fileSessionStore("./sessions") of phi-core/node, or memorySessionStore()', ...methods)
 export const aStore: Shape = storeWith('journal', 'open', 'tail')
 
 /** Throws `ConfigError` `invalidOption` for a `store` without one of these methods: a path, or nothing at all. Default: those that an agent needs. */

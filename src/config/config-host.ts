@@ -1,6 +1,6 @@
 import { aLogger, aModel, aSkillSet, aStore, aWorkspace, someTools } from '../base/argument-checks.ts'
 import { aFlag, aFunction, anything, either, options as optionsOf, recordOf, type Shape } from '../contract/shape/shape.ts'
-import type { McpCallTimeouts, McpToolSet } from '../mcp/index.ts'
+import type { McpCallTimeouts, McpToolSet } from '../mcp/tool-set.ts'
 import type { Logger } from '../types/logger.ts'
 import type { Model } from '../types/model/model.ts'
 import type { AgentPlugin } from '../types/run/hooks.ts'

@@ -125,7 +125,7 @@ export interface LoopConfig extends RequestSettings {
   approvalTimeoutMs?: number
   /** Code of the application at fixed points of the loop. */
   hooks?: LoopHooks
-  /** Features that join the run, in this order; see `definePlugin` of `phi-core/plugins`. Experimental. */
+  /** Features that join the run, in this order; see `definePlugin` of `phi-core/loop`. Experimental. */
   plugins?: readonly AgentPlugin[]
   /** End the run as completed, once a turn has ended after which it would go on. The first that says so does. */
   stopWhen?: StopCondition | readonly StopCondition[]

@@ -26,7 +26,7 @@ export function protocolOf(name: string): ApiProtocol | undefined {
 /** The providers as parts that are loaded when one of their protocols is used: nobody speaks all of them. */
 export const lateProviders = {
   anthropic: lateChunk('the Anthropic provider', () => import('./anthropic/index.ts')),
-  chat: lateChunk('the OpenAI provider', () => import('./openai/index.ts')),
+  chat: lateChunk('the OpenAI provider', () => import('./openai/chat-chunk.ts')),
   responses: lateChunk('the provider of the Responses API', () => import('./openai-responses/both-services.ts')),
   google: lateChunk('the Google provider', () => import('./google/both-services.ts')),
   bedrock: lateChunk('the Amazon Bedrock provider', () => import('./bedrock/index.ts')),

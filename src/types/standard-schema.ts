@@ -31,7 +31,7 @@ export type SchemaInput<S extends StandardSchema> = NonNullable<S['~standard']['
 
 /**
  * Checks values against JSON Schemas. Filled by the interpreter in `validation/` (works without code generation) or by
- * `adapters/ajv`.
+ * `ajvValidator` of `phi-core/tools`.
  *
  * **Contract**
  * - `compile` throws `ConfigError` for a schema it cannot enforce in full; it is called once per schema.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, AgentBusyError, type AgentEvent, ConfigError, userMessage } from '../../src/index.ts'
-import { defaultLimits, defaultRetry } from '../../src/loop/index.ts'
+import { defaultLimits, defaultRetry } from '../../src/loop.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { parseMessages, SessionError, serializeMessages } from '../../src/session/index.ts'
+import { parseMessages, SessionError, serializeMessages } from '../../src/session.ts'
 import { add, gate, ofType, play } from '../support/play.ts'
 
 const waiting = () => new Agent({ model: scripted([{ text: 'x' }], { gate: () => new Promise(() => undefined) }) })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { asTool, parallel } from '../../src/agent/index.ts'
-import { emptyUsage } from '../../src/context/index.ts'
+import { asTool, parallel } from '../../src/agents.ts'
+import { emptyUsage } from '../../src/context.ts'
 import { Agent, AgentBusyError, defineTool, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { SubAgentTool } from '../../src/agent/index.ts'
+import { SubAgentTool } from '../../src/agents.ts'
 import type { JsonObject } from '../../src/contract/json.ts'
 import { Agent, memorySessionStore, type PromptOptions, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { parseSnapshot } from '../../src/session/index.ts'
+import { parseSnapshot } from '../../src/session.ts'
 import { add } from '../support/play.ts'
 
 /** What a prompt says of its requests, as far as a record may hold it. */

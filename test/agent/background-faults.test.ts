@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { SubAgentTool } from '../../src/agent/index.ts'
+import { SubAgentTool } from '../../src/agents.ts'
 import {
   Agent,
   type AgentEvent,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type SubAgentOptions, SubAgentTool } from '../../src/agent/index.ts'
-import { emptyUsage } from '../../src/context/index.ts'
+import { type SubAgentOptions, SubAgentTool } from '../../src/agents.ts'
+import { emptyUsage } from '../../src/context.ts'
 import {
   Agent,
   type AgentEvent,
@@ -11,9 +11,10 @@ import {
   type ToolResult,
   textOf,
 } from '../../src/index.ts'
-import type { BackgroundTask, BackgroundTasks } from '../../src/loop/index.ts'
+import type { BackgroundTask } from '../../src/loop.ts'
 import type { Script } from '../../src/providers/scripted/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import type { BackgroundTasks } from '../../src/types/tool/tool.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { gate, ofType, tool } from '../support/play.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Branch, exploreBranches } from '../../src/agent/index.ts'
+import { type Branch, exploreBranches } from '../../src/agents.ts'
 import { Agent, type AgentEvent, type AgentOptions, userMessage } from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../support/grammar.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentTool, memorySessionStore, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { sessionFromSpecJson, sessionToSpecJson } from '../../src/rust/index.ts'
-import { parseSession } from '../../src/session/index.ts'
+import { sessionFromSpecJson, sessionToSpecJson } from '../../src/rust.ts'
+import { parseSession } from '../../src/session.ts'
 import { approveWaiting, gate, seen, tool } from '../support/play.ts'
 
 const says = (...texts: string[]) => scripted(texts.map((text) => ({ text })))

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { emptyUsage, extensionMessage } from '../../src/context/index.ts'
-import { Agent, type AgentMessage, ConfigError, type MessageInput, type PromptInput } from '../../src/index.ts'
-import { agentLoop, continueLoop } from '../../src/loop/index.ts'
+import { emptyUsage, extensionMessage } from '../../src/context.ts'
+import type { MessageInput } from '../../src/contract/message/message.ts'
+import { Agent, type AgentMessage, ConfigError, type PromptInput } from '../../src/index.ts'
+import { agentLoop, continueLoop } from '../../src/loop.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { parseMessages } from '../../src/session/index.ts'
+import { parseMessages } from '../../src/session.ts'
 
 const agentOn = (messages?: readonly MessageInput[]) =>
   new Agent({ model: scripted(() => ({ text: 'ok' })), ...(messages && { messages }) })

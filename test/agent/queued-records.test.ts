@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { type JournalRecord, queuedInputs } from '../../src/session/index.ts'
+import { type JournalRecord, queuedInputs } from '../../src/session.ts'
 
 /** A model that says its text when it is told to. */
 function told(): { model: ReturnType<typeof scripted>; isAsked: Promise<void>; answer: () => void } {

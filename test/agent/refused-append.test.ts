@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, memorySessionStore, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { logSessionStore, memoryDriver, SessionError } from '../../src/session/index.ts'
+import { logSessionStore, memoryDriver, SessionError } from '../../src/session.ts'
 import { tool } from '../support/play.ts'
 
 const call = (id: string) => ({ toolCalls: [{ id, name: 'work', arguments: {} }] })

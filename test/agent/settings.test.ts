@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, defineTool } from '../../src/index.ts'
-import { defaultLimits, defaultRetry } from '../../src/loop/index.ts'
+import { defaultLimits, defaultRetry } from '../../src/loop.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
 const model = scripted([])

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentOptions } from '../../src/index.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
-import { type AgentSnapshot, parseSnapshot, SessionError } from '../../src/session/index.ts'
-import { prunTools, revertTool } from '../../src/tools/index.ts'
+import { type AgentSnapshot, parseSnapshot, SessionError } from '../../src/session.ts'
+import { prunTools, revertTool } from '../../src/tools.ts'
 import { longHistory, requestText } from '../support/long-history.ts'
 import { gate, play, seen, tool } from '../support/play.ts'
 

@@ -7,7 +7,7 @@ import { toBase64 } from '../../src/base/base64.ts'
 import { Agent, type Model, memorySessionStore, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { google } from '../../src/providers/google/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { messagesWithBytes, scopedSessionStore, withEvents } from '../../src/session/index.ts'
+import { messagesWithBytes, scopedSessionStore, withEvents } from '../../src/session.ts'
 
 const pdf = new Uint8Array(200_000).fill(7)
 pdf.set(new TextEncoder().encode('%PDF-1.7\n'))

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import * as z from 'zod'
-import { emptyUsage } from '../../src/context/index.ts'
+import { emptyUsage } from '../../src/context.ts'
 import { Agent, type AssistantMessage, type JsonSchema, ProviderError, parseOutput, userMessage } from '../../src/index.ts'
-import { agentLoop } from '../../src/loop/index.ts'
-import type { ResponseFormatInput } from '../../src/provider-kit.ts'
+import { agentLoop } from '../../src/loop.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import type { ResponseFormatInput } from '../../src/providers.ts'
 import { add } from '../support/play.ts'
 
 const place = z.object({ city: z.string(), degrees: z.number().max(60) })

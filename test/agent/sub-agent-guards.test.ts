@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { SubAgentTool } from '../../src/agent/index.ts'
+import { SubAgentTool } from '../../src/agents.ts'
 import { Agent, type AgentEvent, type AgentOptions, type AgentTool, type ToolContext, textOf } from '../../src/index.ts'
-import { agentLoop, type LoopHooks } from '../../src/loop/index.ts'
+import { agentLoop, type LoopHooks } from '../../src/loop.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
-import { reduce } from '../../src/store/index.ts'
 import { initialState } from '../../src/store/state.ts'
+import { reduce } from '../../src/store.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { gate, listening, ofType, tool } from '../support/play.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type SubAgentOptions, SubAgentTool } from '../../src/agent/index.ts'
+import { type SubAgentOptions, SubAgentTool } from '../../src/agents.ts'
 import { Agent, type AgentOptions, textOf } from '../../src/index.ts'
 import { google } from '../../src/providers/google/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { SubAgentTool } from '../../src/agent/index.ts'
+import { SubAgentTool } from '../../src/agents.ts'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isSubAgentTool, SubAgentTool } from '../../src/agent/index.ts'
+import { isSubAgentTool, SubAgentTool } from '../../src/agents.ts'
 import {
   Agent,
   type AgentEvent,
@@ -12,8 +12,7 @@ import {
   type Usage,
 } from '../../src/index.ts'
 import { type Script, type ScriptedModel, scripted } from '../../src/providers/scripted/index.ts'
-import { loadSkills } from '../../src/skills/index.ts'
-import { memoryWorkspace } from '../../src/tools/index.ts'
+import { loadSkills, memoryWorkspace } from '../../src/tools.ts'
 import type { Budget } from '../../src/types/run/budget.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { add, fastRetry, gate, ofType, outline, play, tool } from '../support/play.ts'

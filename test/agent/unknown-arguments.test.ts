@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
-import { remoteSession } from '../../src/client/index.ts'
+import { remoteSession } from '../../src/client.ts'
 import { Agent, type AgentRun, defineTool, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { escapeControls, escapeInvisible } from '../../src/store/index.ts'
+import { escapeControls, escapeInvisible } from '../../src/store.ts'
 
 describe('escapeControls', () => {
   it.each([

@@ -1,10 +1,9 @@
 // node test/bench/client.ts: CPU time of a run that `remoteSession` reads, as a ratio to the bare parse of the same bytes, in the same run.
 
-import { remoteSession } from '../../src/client/index.ts'
+import { eventEncoder, remoteSession } from '../../src/client.ts'
 import { Agent, type AgentEvent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { createSseDecoder } from '../../src/stream/sse.ts'
-import { eventEncoder } from '../../src/ui/native/index.ts'
 
 const samples = 15
 const chunkBytes = 16 * 1024

@@ -3,7 +3,7 @@
  * Schemas are written when they are first asked for: "one tool" is what a call of an agent with one of them pays.
  */
 import { stringify } from 'yaml'
-import { openApiTools } from '../../src/openapi/index.ts'
+import { openApiTools } from '../../src/openapi.ts'
 
 const operations = 1_000
 const bytes = 12 * 1024 * 1024

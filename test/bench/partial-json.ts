@@ -2,7 +2,7 @@
  * `npm run bench partial-json`: a megabyte of JSON in 100,000 pieces, read once at the end, beside joining the pieces and one `JSON.parse`; and read after
  * each piece, of one megabyte and of two: twice the text, twice the time.
  */
-import { PartialJson } from '../../src/context/index.ts'
+import { PartialJson } from '../../src/context.ts'
 
 const texts: Record<string, (bytes: number) => string> = {
   'one text': (bytes) => JSON.stringify({ text: 'abcdefghi '.repeat(bytes / 10) }),

@@ -1,11 +1,11 @@
 // npm run bench ui [-- filter]: CPU time of each encoder for the events of one run, as a ratio to `JSON.stringify` of what it writes, in the same run.
 
-import { emptyUsage } from '../../src/context/index.ts'
+import { eventDecoder, eventEncoder } from '../../src/client.ts'
+import { emptyUsage } from '../../src/context.ts'
 import type { AgentEvent, AgentMessage, Content } from '../../src/index.ts'
 import { asEmitted } from '../../src/internal.ts'
-import { agUiEncoder, agUiSse } from '../../src/ui/ag-ui/index.ts'
-import { uiMessageEncoder, uiMessageSse } from '../../src/ui/ai-sdk/index.ts'
-import { eventDecoder, eventEncoder } from '../../src/ui/native/index.ts'
+import { agUiEncoder, agUiSse } from '../../src/ui/ag-ui.ts'
+import { uiMessageEncoder, uiMessageSse } from '../../src/ui/ai-sdk.ts'
 
 const samples = 21
 const warmUpMs = 500

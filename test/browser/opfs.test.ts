@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { opfsWorkspace } from '../../adapters/browser/index.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { editFileTool, writeFileTool } from '../../src/tools/index.ts'
+import { editFileTool, writeFileTool } from '../../src/tools.ts'
 import { workspaceSuite } from '../../testing/index.ts'
 
 const create = () => opfsWorkspace({ directory: `test/${crypto.randomUUID()}` })

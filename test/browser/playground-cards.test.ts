@@ -2,7 +2,7 @@
 import { h, render } from 'preact'
 import { expect, it } from 'vitest'
 import { ToolCard } from '../../playground/src/tools/tool-card.tsx'
-import type { ToolView } from '../../src/store/index.ts'
+import type { ToolView } from '../../src/store.ts'
 import '../../playground/src/styles/base.css'
 import '../../playground/src/styles/tokens.css'
 

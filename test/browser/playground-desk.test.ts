@@ -8,7 +8,7 @@ import { LocalBackend } from '../../playground/src/state/backend/local-backend.t
 import { createDesk, type Desk } from '../../playground/src/state/desk/desk.ts'
 import { memorySessionStore, type SessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { memoryWorkspace, writeFileTool } from '../../src/tools/index.ts'
+import { memoryWorkspace, writeFileTool } from '../../src/tools.ts'
 
 const facts = { name: 'test', isScripted: true, contextTokens: 1000, compactsAt: 900 }
 const cost = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type RemoteSession, remoteSession } from '../../src/client/index.ts'
+import { eventDecoder, type RemoteSession, remoteSession } from '../../src/client.ts'
 import type { AgentEvent } from '../../src/index.ts'
-import { eventDecoder } from '../../src/ui/native/index.ts'
 import { seededRandom } from '../../testing/fault-fetch.ts'
 import { type Fault, faultProxy } from '../support/fault-proxy.ts'
 

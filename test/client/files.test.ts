@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
-import { type RemoteSession, remoteSession } from '../../src/client/index.ts'
+import { type RemoteSession, remoteSession } from '../../src/client.ts'
 import { type AgentMessage, fileContent, imageContent, type Message, memorySessionStore, type PromptInput } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 

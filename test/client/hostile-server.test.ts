@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type RemoteSession, remoteSession } from '../../src/client/index.ts'
+import { type RemoteSession, remoteSession } from '../../src/client.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 

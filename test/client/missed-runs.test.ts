@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
-import { remoteSession } from '../../src/client/index.ts'
+import { remoteSession } from '../../src/client.ts'
 import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { gate } from '../support/play.ts'

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { fileSessionStore } from '../../adapters/node/index.ts'
-import { SubAgentTool } from '../../src/agent/index.ts'
+import { SubAgentTool } from '../../src/agents.ts'
 import { toBase64 } from '../../src/base/base64.ts'
-import { remoteSession } from '../../src/client/index.ts'
+import { remoteSession } from '../../src/client.ts'
 import {
   type AgentEvent,
   type AgentMessage,
@@ -17,7 +17,7 @@ import {
   type SessionStore,
 } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
+import { logSessionStore, memoryDriver } from '../../src/session.ts'
 import { serve } from '../harness/serve.ts'
 
 /** A large picture, of which no other has the bytes. */

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { runClientTools } from '../../src/client/index.ts'
+import { runClientTools } from '../../src/client.ts'
 import { Agent, type InferTools, textOf } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { clientTool } from '../../src/tools/index.ts'
+import { clientTool } from '../../src/tools.ts'
 
 const circular: { self?: unknown } = {}
 circular.self = circular

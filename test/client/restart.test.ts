@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
-import { remoteSession } from '../../src/client/index.ts'
+import { remoteSession } from '../../src/client.ts'
 import { type AgentEvent, type AgentRun, defineTool, type Model, memorySessionStore, type SessionStore, textOf } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { type SessionEntry, sessionJournal } from '../../src/session/index.ts'
-import { allMessages, initialState, reduce, restoredState } from '../../src/store/index.ts'
-import { toAgUiMessages } from '../../src/ui/ag-ui/index.ts'
-import { toUiMessages } from '../../src/ui/ai-sdk/index.ts'
+import { type SessionEntry, sessionJournal } from '../../src/session.ts'
+import { allMessages, initialState, reduce, restoredState } from '../../src/store.ts'
+import { toAgUiMessages } from '../../src/ui/ag-ui.ts'
+import { toUiMessages } from '../../src/ui/ai-sdk.ts'
 import { gate } from '../support/play.ts'
 
 /** A host that can be killed in the middle of a run, and started again with another model over the same store. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { agentFromConfig } from '../../src/config/index.ts'
+import { agentFromConfig } from '../../src/config.ts'
 import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { memoryWorkspace } from '../../src/tools/index.ts'
+import { memoryWorkspace } from '../../src/tools.ts'
 import { agentOf, agentsOf, provider, refusal, refusalOf, toolsNamed } from '../support/agent-files.ts'
 
 const profiles = `${provider}

@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { agentsFromConfig, parseConfig } from '../../src/config/index.ts'
+import { agentsFromConfig, parseConfig } from '../../src/config.ts'
 import { ConfigError, memorySessionStore } from '../../src/index.ts'
-import { loadSkills } from '../../src/skills/index.ts'
-import { memoryWorkspace } from '../../src/tools/index.ts'
+import { loadSkills, memoryWorkspace } from '../../src/tools.ts'
 import { toolsNamed } from '../support/agent-files.ts'
 
 const guide = '../shared/spec/18-configuration-guide.md'

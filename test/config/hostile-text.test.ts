@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { parseConfig } from '../../src/config/index.ts'
+import { parseConfig } from '../../src/config.ts'
 import { ConfigError } from '../../src/index.ts'
-import { OpenApiError, openApiTools } from '../../src/openapi/index.ts'
-import { parseSkill, SkillError } from '../../src/skills/index.ts'
+import { OpenApiError, openApiTools } from '../../src/openapi.ts'
+import { parseSkill, SkillError } from '../../src/tools.ts'
 
 /** As much as a file may have, less a little. */
 const size = 120_000

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
-import { ajvValidator } from '../../adapters/ajv/index.ts'
-import { configJsonSchema, parseConfig } from '../../src/config/index.ts'
+import { configJsonSchema, parseConfig } from '../../src/config.ts'
+import { ajvValidator } from '../../src/tools.ts'
 import { page, withKeys } from '../docs/config-keys.ts'
 
-const check = ajvValidator().compile(configJsonSchema())
+const check = ajvValidator(Ajv2020).compile(configJsonSchema())
 const issuesOf = (value: unknown) => {
   const result = check(value)
   return 'issues' in result ? (result.issues ?? []) : []

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseConfig } from '../../src/config/index.ts'
+import { parseConfig } from '../../src/config.ts'
 import { ConfigError } from '../../src/index.ts'
 import { runs } from '../support/runs.ts'
 

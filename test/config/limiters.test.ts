@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { agentFromConfig, agentsFromConfig, parseConfig } from '../../src/config/index.ts'
+import { agentFromConfig, agentsFromConfig, parseConfig } from '../../src/config.ts'
 import { type Agent, textOf } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { agentOf, refusal } from '../support/agent-files.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { parseConfig, trustRequests } from '../../src/config/index.ts'
+import { parseConfig, trustRequests } from '../../src/config.ts'
 import { agentOf, refusal } from '../support/agent-files.ts'
 
 const png = Uint8Array.from(atob('iVBORw0KGgoAAAANSUhEUg=='), (char) => char.charCodeAt(0))

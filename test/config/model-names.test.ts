@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agentFromConfig, type ConfigHost, parseConfig } from '../../src/config/index.ts'
+import { agentFromConfig, type ConfigHost, parseConfig } from '../../src/config.ts'
 import type { Agent } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { agentOf, agentsOf, refusal } from '../support/agent-files.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { parseConfig } from '../../src/config/index.ts'
-import { catalogue } from '../../src/models/index.ts'
+import { parseConfig } from '../../src/config.ts'
+import { catalogue } from '../../src/models/catalogue.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { agentOf, provider, refusal } from '../support/agent-files.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseConfig, trustRequests } from '../../src/config/index.ts'
+import { parseConfig, trustRequests } from '../../src/config.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { agentOf, provider, refusal, toolsNamed } from '../support/agent-files.ts'
 

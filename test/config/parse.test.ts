@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ConfigFormat, parseConfig, parseConfigAuto, substituteEnv } from '../../src/config/index.ts'
+import { type ConfigFormat, parseConfig, parseConfigAuto, substituteEnv } from '../../src/config.ts'
 import { ConfigError } from '../../src/index.ts'
 import { refusal } from '../support/agent-files.ts'
 import { runs } from '../support/runs.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agentFromConfig, agentsFromConfig, parseConfig, trustRequests } from '../../src/config/index.ts'
+import { agentFromConfig, agentsFromConfig, parseConfig, trustRequests } from '../../src/config.ts'
 
 const read = async (config: object) => (await parseConfig(JSON.stringify(config), 'json')).config
 const made = async (config: object) => agentFromConfig(await read(config), { trust: true })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseConfig, trustRequests } from '../../src/config/index.ts'
+import { parseConfig, trustRequests } from '../../src/config.ts'
 import { plainRequest } from '../providers/model-call.ts'
 import { agentOf, provider } from '../support/agent-files.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { McpServerConfig } from '../../src/config/index.ts'
-import type { McpToolSet } from '../../src/mcp/index.ts'
+import type { McpToolSet } from '../../adapters/mcp/index.ts'
+import type { McpServerConfig } from '../../src/config.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { memoryWorkspace } from '../../src/tools/index.ts'
+import { memoryWorkspace } from '../../src/tools.ts'
 import { agentOf, agentsOf, provider, refusal, toolsNamed } from '../support/agent-files.ts'
 
 describe('sub-agents', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseConfig, type TrustRequest, trustRequests } from '../../src/config/index.ts'
-import { compatPresets } from '../../src/providers/openai/index.ts'
-import { memoryWorkspace } from '../../src/tools/index.ts'
+import { parseConfig, type TrustRequest, trustRequests } from '../../src/config.ts'
+import { compatPresets } from '../../src/providers/openai.ts'
+import { memoryWorkspace } from '../../src/tools.ts'
 import { agentOf, provider, refusal, refusalOf } from '../support/agent-files.ts'
 
 const asked = async (text: string) =>

@@ -1,11 +1,11 @@
 // The interface of ../shared/conformance/check.mjs on the sources of this package (Node 24 strips the types).
 import { Agent, textOf, toolCallsOf } from '../../src/index.ts'
-import { defaultLimits } from '../../src/loop/index.ts'
+import { defaultLimits } from '../../src/loop.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { azure } from '../../src/providers/azure/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'
 import { google } from '../../src/providers/google/index.ts'
-import { openai } from '../../src/providers/openai/index.ts'
+import { openai } from '../../src/providers/openai.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import { vertex } from '../../src/providers/vertex/index.ts'
 

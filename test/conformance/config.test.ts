@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type AgentConfig, type ConfigFormat, parseConfig, substituteEnv } from '../../src/config/index.ts'
+import { type AgentConfig, type ConfigFormat, parseConfig, substituteEnv } from '../../src/config.ts'
 import { ConfigError, type JsonObject, type JsonValue } from '../../src/index.ts'
 
 const folder = '../shared/conformance/config/'

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { nodeWorkspace } from '../../adapters/node/index.ts'
-import { loadSkills, parseSkill } from '../../src/skills/index.ts'
+import { loadSkills, parseSkill } from '../../src/tools.ts'
 
 const folder = fileURLToPath(new URL('../../../shared/conformance/skills', import.meta.url))
 const isThere = existsSync(join(folder, 'expected.json'))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { emptyUsage, extensionMessage, extractJson } from '../../src/context/index.ts'
+import { emptyUsage, extensionMessage, extractJson } from '../../src/context.ts'
 import type { JsonValue } from '../../src/contract/json.ts'
 import { type AssistantMessage, type Content, ProviderError, type StopReason, userMessage } from '../../src/index.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { llmCompaction } from '../../src/context/index.ts'
+import { llmCompaction } from '../../src/context.ts'
 import { Agent, type AgentTool, type Message, textOf } from '../../src/index.ts'
-import type { StreamRequest } from '../../src/provider-kit.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { prunTools, revertTool } from '../../src/tools/index.ts'
+import type { StreamRequest } from '../../src/providers.ts'
+import { prunTools, revertTool } from '../../src/tools.ts'
 import { longHistory, words } from '../support/long-history.ts'
 import { play, tool } from '../support/play.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { provenanceOf } from '../../src/context/requests/provenance.ts'
 import { defaultContextTranslation } from '../../src/context/translation.ts'
 import { extensionMessage, isLlmMessage, type LlmMessage, type Message, userMessage } from '../../src/contract/message/message.ts'
-import { openai } from '../../src/providers/openai/index.ts'
+import { openai } from '../../src/providers/openai.ts'
 import { answer, result, user } from './history.ts'
 
 const turn = (turnIndex: number, loopId = 'l') => ({ turnId: { loopId, turnIndex } })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { defaultContextTranslation, emptyUsage } from '../../src/context/index.ts'
+import { defaultContextTranslation, emptyUsage } from '../../src/context.ts'
 import type { ApiProtocol, ModelConfig } from '../../src/contract/model/model-config.ts'
 import { Agent, type AssistantMessage, type Content, type Message, userMessage } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
-import { openai, openrouter } from '../../src/providers/openai/index.ts'
+import { openai, openrouter } from '../../src/providers/openai.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import type { StreamRequest } from '../../src/types/model/provider.ts'
 

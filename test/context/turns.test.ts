@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { turnsOf } from '../../src/context/index.ts'
+import { turnsOf } from '../../src/context.ts'
 import type { AgentMessage } from '../../src/contract/message/message.ts'
 import { answer, idsOf, result, user } from './history.ts'
 import { historyOf, pairsOf, seeds } from './random-history.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deriveView } from '../../src/context/index.ts'
+import { deriveView } from '../../src/context.ts'
 import type { CompactionOverlay, ContextState, PruneRecord } from '../../src/contract/context/context-change.ts'
 import type { AgentMessage } from '../../src/contract/message/message.ts'
 import { said } from './compaction/compacting.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { parseMessages } from '../../src/session/index.ts'
+import { parseMessages } from '../../src/session.ts'
 
 /** What the readers of what is stored refuse. A caller cannot hand it in either. */
 const unreadable: [string, object, string][] = [

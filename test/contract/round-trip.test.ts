@@ -8,7 +8,7 @@ import { fits, fitsLog } from '../../src/contract/shape/read.ts'
 import { type Shape, tagsOf } from '../../src/contract/shape/shape.ts'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { exportSession, importSession, parseMessages, parseSession, parseSnapshot, serializeMessages } from '../../src/session/index.ts'
+import { exportSession, importSession, parseMessages, parseSession, parseSnapshot, serializeMessages } from '../../src/session.ts'
 import { runs } from '../support/runs.ts'
 import { valuesOf } from './arbitrary-shape.ts'
 

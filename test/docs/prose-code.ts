@@ -66,7 +66,7 @@ interface Signature {
 }
 
 const publicNames = wordsOf(
-  textOf(globSync('{src,testing,adapters}/**/index.ts'))
+  textOf(globSync(['{src,testing,adapters}/**/index.ts', 'src/*.ts', 'src/{ui,providers}/*.ts']))
     .match(/^export \{[^}]*\}/gm)
     ?.join(' ') ?? '',
 )

@@ -6,7 +6,7 @@ import { ask as withAiSdk } from '../../examples/migrate/ai-sdk.ts'
 import { ask as withLangChain } from '../../examples/migrate/langchain.ts'
 import { ask as withOpenAiAgents } from '../../examples/migrate/openai-agents.ts'
 import { ask as ours, askLimited as oursLimited } from '../../examples/migrate/phi-core.ts'
-import { local } from '../../src/providers/openai/index.ts'
+import { local } from '../../src/providers/openai.ts'
 import { modelServer } from '../adapters/node/cli/model-server.ts'
 
 /** A service that asks for the weather, and answers with what it was told. */

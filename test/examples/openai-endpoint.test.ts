@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { defineTool } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 import { expect, it } from 'vitest'
 import { askAgent } from '../../examples/recipes/servers/openai-client.ts'
 import { openAiApp } from '../../examples/recipes/servers/openai-endpoint.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { toolsOfFiles, toolsOfWeb } from '../../examples/recipes/tools/openapi-files.ts'
-import { memoryWorkspace } from '../../src/tools/index.ts'
+import { memoryWorkspace } from '../../src/tools.ts'
 import { json, webServer } from '../adapters/mcp/http-server.ts'
 
 const root = { openapi: '3.1.0', servers: [{ url: 'http://127.0.0.1' }], paths: { '/a': { $ref: 'paths/a.json' } } }

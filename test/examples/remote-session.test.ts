@@ -1,6 +1,6 @@
 import { Agent, memorySessionStore } from 'phi-core'
-import { bearer, createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
-import { scripted } from 'phi-core/providers/scripted'
+import { bearer, createAgentApp, memoryLiveSessions } from 'phi-core/http'
+import { scripted } from 'phi-core/testing'
 import { expect, it } from 'vitest'
 import { openChat, showChat } from '../../examples/recipes/servers/remote-session.ts'
 import { serve } from '../harness/serve.ts'

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { forget, pruneOld } from '../../examples/recipes/sessions/retention.ts'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { importSession, scopedSessionStore } from '../../src/session/index.ts'
+import { importSession, scopedSessionStore } from '../../src/session.ts'
 
 it('retention.ts keeps what is new, gives a person what was kept, and forgets it', async () => {
   const store = memorySessionStore()

@@ -1,7 +1,7 @@
 // What every app here answers with; scripts/frameworks.ts puts it beside their routes.
 import { Agent } from 'phi-core'
-import { runResponse } from 'phi-core/adapters/http'
-import { scripted } from 'phi-core/providers/scripted'
+import { runResponse } from 'phi-core/http'
+import { scripted } from 'phi-core/testing'
 
 const gates = []
 let left = 0

@@ -1,7 +1,7 @@
 /** A long conversation, as a file that the playground imports. */
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { exportSession, withEvents } from '../../src/session/index.ts'
+import { exportSession, withEvents } from '../../src/session.ts'
 
 /** A conversation of `messages` messages by turns, recorded as the page records it. */
 export async function longHistory(messages: number): Promise<string> {

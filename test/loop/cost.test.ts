@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Meter } from '../../adapters/node/cli/repl/meter.ts'
-import { SubAgentTool } from '../../src/agent/index.ts'
+import { SubAgentTool } from '../../src/agents.ts'
 import { Agent, type CostConfig, type Model } from '../../src/index.ts'
-import { fallback, route } from '../../src/providers/compose/index.ts'
+import { fallback, route } from '../../src/models.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { ofType } from '../support/play.ts'
 

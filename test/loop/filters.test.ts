@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { withId } from '../../src/contract/message/message.ts'
 import { Agent, type AgentEvent, type AgentOptions, type PromptInput, textOf, userMessage } from '../../src/index.ts'
-import { type AgentContext, agentLoop, type FilterVerdict, type InputFilter, type MessageSupplier } from '../../src/loop/index.ts'
+import { type AgentContext, agentLoop, type InputFilter, type MessageSupplier } from '../../src/loop.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
+import type { FilterVerdict } from '../../src/types/run/question.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { gate, ofType, play, tool } from '../support/play.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentTool } from '../../src/index.ts'
-import type { LoopHooks } from '../../src/loop/index.ts'
+import type { LoopHooks } from '../../src/loop.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { tool } from '../support/play.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentEvent, type AgentOptions, PhiError, type RunResult } from '../../src/index.ts'
-import { type AgentContext, agentLoop, type LoopHooks } from '../../src/loop/index.ts'
+import { type AgentContext, agentLoop, type LoopHooks } from '../../src/loop.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { longHistory } from '../support/long-history.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentEvent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { type Journal, type JournalRecord, SessionError } from '../../src/session/index.ts'
+import { type Journal, type JournalRecord, SessionError } from '../../src/session.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { add, fastRetry, gate, play, tool } from '../support/play.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentEvent, type AgentOptions, type Receipt, textOf } from '../../src/index.ts'
-import { type AgentContext, agentLoop, type LoopConfig, type MessageSupplier } from '../../src/loop/index.ts'
+import { type AgentContext, agentLoop, type LoopConfig, type MessageSupplier } from '../../src/loop.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
-import type { Journal } from '../../src/session/index.ts'
+import type { Journal } from '../../src/session.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { gate, ofType, seen, tool } from '../support/play.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { applyProfile, SubAgentTool } from '../../src/agent/index.ts'
+import { applyProfile, SubAgentTool } from '../../src/agents.ts'
 import { Agent, memorySessionStore } from '../../src/index.ts'
-import { openai } from '../../src/providers/openai/index.ts'
+import { openai } from '../../src/providers/openai.ts'
 import { add } from '../support/play.ts'
 
 /** A service that says what it was sent, and answers with the next of `answers`. */

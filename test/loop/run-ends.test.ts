@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, memorySessionStore, textOf } from '../../src/index.ts'
-import { costOver, type LoopHooks, toolCalled, turnCount } from '../../src/loop/index.ts'
+import { costOver, type LoopHooks, toolCalled, turnCount } from '../../src/loop.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { parseMessages, serializeMessages } from '../../src/session/index.ts'
+import { parseMessages, serializeMessages } from '../../src/session.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { add, ofType, play, tool } from '../support/play.ts'
 

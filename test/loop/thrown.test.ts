@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentOptions, type Model } from '../../src/index.ts'
-import { type AgentContext, agentLoop, type LoopConfig } from '../../src/loop/index.ts'
+import { type AgentContext, agentLoop, type LoopConfig } from '../../src/loop.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../support/grammar.ts'
 import { play, tool } from '../support/play.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { SubAgentTool } from '../../src/agent/index.ts'
+import { SubAgentTool } from '../../src/agents.ts'
 import { Agent, type AgentOptions, memorySessionStore, textOf, userMessage } from '../../src/index.ts'
-import type { TurnChanges, UpcomingTurn } from '../../src/loop/index.ts'
+import type { TurnChanges, UpcomingTurn } from '../../src/loop.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { add, ofType, play, tool } from '../support/play.ts'
 

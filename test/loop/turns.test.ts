@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { isLlmMessage } from '../../src/context/index.ts'
+import { isLlmMessage } from '../../src/context.ts'
 import { Agent, type AgentEvent, type AgentMessage, userMessage } from '../../src/index.ts'
-import type { StreamProvider } from '../../src/provider-kit.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { WorkspaceError } from '../../src/tools/index.ts'
+import type { StreamProvider } from '../../src/providers.ts'
+import { WorkspaceError } from '../../src/tools.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { add, gate, ofType, outline, play, tool } from '../support/play.ts'
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Agent, type AgentTool, type ToolContext, type ToolOutput, textOf } from '../../src/index.ts'
-import { type McpToolsOptions, mcpTools } from '../../src/mcp/index.ts'
+import { type McpToolsOptions, mcpTools } from '../../adapters/mcp/index.ts'
+import { Agent, type AgentTool, type ToolContext, textOf } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import type { ToolOutput } from '../../src/types/tool/tool.ts'
 import { context } from '../tools/context.ts'
 import { type Asked, generations, offering, type PlainServer } from './in-memory.ts'
 

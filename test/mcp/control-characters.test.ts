@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type McpTool, mcpInstructions, mcpTools } from '../../src/mcp/index.ts'
+import { type McpTool, mcpInstructions, mcpTools } from '../../adapters/mcp/index.ts'
 import { generations, offering } from './in-memory.ts'
 
 const bad = 'a\u001b[2Jb\u202ec\u200bd\u0007'

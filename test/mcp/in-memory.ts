@@ -1,8 +1,8 @@
 import { Client as NewClient, InMemoryTransport as NewTransport } from '@modelcontextprotocol/client'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
+import type { McpClientLike } from '../../adapters/mcp/index.ts'
 import type { JsonObject } from '../../src/index.ts'
-import type { McpClientLike } from '../../src/mcp/index.ts'
 
 /** The SDK's own generates code, which workerd refuses; nothing here is checked by it. */
 const unused = { getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'unused' }) }

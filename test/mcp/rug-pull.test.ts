@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { mcpTools } from '../../adapters/mcp/index.ts'
 import { Agent } from '../../src/index.ts'
-import { mcpTools } from '../../src/mcp/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { ofType, play } from '../support/play.ts'
 import { generations, offering } from './in-memory.ts'

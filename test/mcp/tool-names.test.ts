@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { mcpTools } from '../../adapters/mcp/index.ts'
 import { Agent, ConfigError } from '../../src/index.ts'
-import { mcpTools } from '../../src/mcp/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { generations, offering } from './in-memory.ts'
 

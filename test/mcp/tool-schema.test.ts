@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { mcpTools } from '../../adapters/mcp/index.ts'
 import type { AgentTool, JsonSchema, StandardSchema } from '../../src/index.ts'
-import { mcpTools } from '../../src/mcp/index.ts'
 import { generations, offering } from './in-memory.ts'
 
 async function toolOf(inputSchema: object): Promise<AgentTool> {

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/index.ts'
-import { type FetchMediaOptions, fetchMedia, MediaError } from '../../src/media/index.ts'
+import type { FetchMediaOptions } from '../../src/media/fetch-media.ts'
+import { fetchMedia, MediaError } from '../../src/models.ts'
 
 const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3])
 const mimeType = 'image/png'

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { emptyUsage } from '../../src/context/index.ts'
+import { emptyUsage } from '../../src/context.ts'
 import { Agent, estimatedCost, userMessage } from '../../src/index.ts'
-import { createBudget } from '../../src/loop/index.ts'
-import { catalogue } from '../../src/models/index.ts'
+import { createBudget } from '../../src/loop.ts'
+import { catalogue } from '../../src/models/catalogue.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { azure } from '../../src/providers/azure/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'
-import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
+import { openai, openaiCompatible } from '../../src/providers/openai.ts'
 
 const apiKey = 'k'
 afterEach(() => vi.restoreAllMocks())

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fetchOpenApiTools, openApiTools } from '../../src/openapi/index.ts'
 import type { OpenApiToolsOptions } from '../../src/openapi/options.ts'
+import { fetchOpenApiTools, openApiTools } from '../../src/openapi.ts'
 import { type Listening, serve } from '../harness/serve.ts'
 import { callCases, caseDocument } from '../support/openapi-cases.ts'
 import { context, textOf } from '../tools/context.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { fetchOpenApiTools, OpenApiError, openApiTools, readOpenApiTools } from '../../src/openapi/index.ts'
 import type { OpenApiToolsOptions } from '../../src/openapi/options.ts'
-import { memoryWorkspace } from '../../src/tools/index.ts'
+import { fetchOpenApiTools, OpenApiError, openApiTools, readOpenApiTools } from '../../src/openapi.ts'
+import { memoryWorkspace } from '../../src/tools.ts'
 import { enforceableSchema } from '../../src/validation/enforceable-schema.ts'
 
 const baseUrl = 'https://api.test'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/index.ts'
-import { type OpenApiToolsOptions, openApiTools } from '../../src/openapi/index.ts'
+import { type OpenApiToolsOptions, openApiTools } from '../../src/openapi.ts'
 import { play } from '../support/play.ts'
 
 /** What came of one call of `x` by a model: what was sent, what the model was told, and what the log says. */

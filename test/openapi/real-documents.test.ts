@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { openApiTools } from '../../src/openapi/index.ts'
+import { openApiTools } from '../../src/openapi.ts'
 import { enforceableSchema } from '../../src/validation/enforceable-schema.ts'
 
 const baseUrl = 'https://api.test'

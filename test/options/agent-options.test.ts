@@ -1,25 +1,24 @@
 import { describe, expect, it } from 'vitest'
-import { exploreBranches, type SubAgentOptions, SubAgentTool } from '../../src/agent/index.ts'
+import { exploreBranches, type SubAgentOptions, SubAgentTool } from '../../src/agents.ts'
 import { Agent, type AgentOptions, ConfigError, memorySessionStore, type PromptOptions, userMessage } from '../../src/index.ts'
 import { ClientCalls, Inputs } from '../../src/internal.ts'
+import type { LlmJudgeOptions } from '../../src/loop/parallel/llm-judge.ts'
+import type { ParallelOptions } from '../../src/loop/parallel/parallel-loop.ts'
 import {
   type AgentContext,
   Approvals,
   agentLoop,
-  type LlmJudgeOptions,
+  definePlugin,
   type LoopConfig,
   type LoopHooks,
   type LoopOptions,
   llmJudge,
-  type ParallelOptions,
   parallelLoop,
   pickFirst,
-} from '../../src/loop/index.ts'
-import { definePlugin } from '../../src/plugins.ts'
+} from '../../src/loop.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { sharedState } from '../../src/shared-state/index.ts'
-import { loadSkills } from '../../src/skills/index.ts'
-import { memoryWorkspace } from '../../src/tools/index.ts'
+import { sharedState } from '../../src/session.ts'
+import { loadSkills, memoryWorkspace } from '../../src/tools.ts'
 import { add } from '../support/play.ts'
 import { everySetting } from './every-setting.ts'
 import { checkedOptions } from './surface.ts'

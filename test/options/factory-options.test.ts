@@ -12,31 +12,31 @@ import {
   type AgentAppOptions,
   createAgentApp,
   createModelProxy,
-  type MemoryLiveSessionsOptions,
   type ModelProxyOptions,
   memoryCounter,
   memoryLiveSessions,
   memorySchedules,
 } from '../../adapters/http/index.ts'
-import { fileSessionStore, nodeWorkspace, type RipgrepOptions, ripgrepSearcher } from '../../adapters/node/index.ts'
-import { type LlmCompactionOptions, llmCompaction } from '../../src/context/index.ts'
+import type { MemoryLiveSessionsOptions } from '../../adapters/http/live/memory/memory-options.ts'
+import { fileSessionStore, nodeWorkspace, ripgrepSearcher } from '../../adapters/node/index.ts'
+import type { RipgrepOptions } from '../../adapters/node/search/ripgrep.ts'
+import type { LlmCompactionOptions } from '../../src/context/compaction/llm-compaction.ts'
+import { llmCompaction } from '../../src/context.ts'
 import { Agent, ConfigError, defineTool, type Model, memorySessionStore } from '../../src/index.ts'
-import type { TransportOptions } from '../../src/provider-kit.ts'
 import { type AnthropicOptions, type AnthropicProviderOptions, anthropic, anthropicProvider } from '../../src/providers/anthropic/index.ts'
 import { type AzureOptions, type AzureProviderOptions, azure, azureProvider } from '../../src/providers/azure/index.ts'
 import { type BedrockOptions, type BedrockProviderOptions, bedrock, bedrockProvider } from '../../src/providers/bedrock/index.ts'
 import { type GoogleOptions, type GoogleProviderOptions, google, googleProvider } from '../../src/providers/google/index.ts'
+import { type ChatProviderOptions, openAiProvider } from '../../src/providers/openai/provider.ts'
 import {
   type ChatModelOptions,
-  type ChatProviderOptions,
   type CompatibleOptions,
   local,
-  openAiProvider,
   openai,
   openaiCompatible,
   openrouter,
   type ProviderOptions,
-} from '../../src/providers/openai/index.ts'
+} from '../../src/providers/openai.ts'
 import {
   type OpenAiResponsesOptions,
   type OpenAiResponsesProviderOptions,
@@ -46,22 +46,16 @@ import {
 import { ProviderRegistry, type RegistryModelOptions } from '../../src/providers/registry.ts'
 import { type ScriptedOptions, scripted } from '../../src/providers/scripted/index.ts'
 import { type VertexOptions, type VertexProviderOptions, vertex, vertexProvider } from '../../src/providers/vertex/index.ts'
-import { EventRecorder, type EventRecorderOptions } from '../../src/rust/index.ts'
-import { createStore, initialState, type StoreOptions } from '../../src/store/index.ts'
-import {
-  type EditFileOptions,
-  editFileTool,
-  type ListFilesOptions,
-  listFilesTool,
-  memoryWorkspace,
-  type ReadFileOptions,
-  readFileTool,
-  type SearchToolOptions,
-  searchTool,
-  type ToolOptions,
-  type WriteFileOptions,
-  writeFileTool,
-} from '../../src/tools/index.ts'
+import type { TransportOptions } from '../../src/providers.ts'
+import type { EventRecorderOptions } from '../../src/rust/recorder/event-recorder.ts'
+import { EventRecorder } from '../../src/rust.ts'
+import { createStore, initialState, type StoreOptions } from '../../src/store.ts'
+import type { EditFileOptions } from '../../src/tools/files/edit-file.ts'
+import type { ListFilesOptions } from '../../src/tools/files/list-files.ts'
+import type { ReadFileOptions } from '../../src/tools/files/read-file.ts'
+import type { WriteFileOptions } from '../../src/tools/files/write-file.ts'
+import type { SearchToolOptions } from '../../src/tools/search/search.ts'
+import { editFileTool, listFilesTool, memoryWorkspace, readFileTool, searchTool, type ToolOptions, writeFileTool } from '../../src/tools.ts'
 import { everySetting } from './every-setting.ts'
 import { checkedOptions, tolerant } from './surface.ts'
 

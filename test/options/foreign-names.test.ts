@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { parseConfig } from '../../src/config/index.ts'
+import { parseConfig } from '../../src/config.ts'
 import { Agent, defineTool } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
-import { openai } from '../../src/providers/openai/index.ts'
+import { openai } from '../../src/providers/openai.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
 const model = scripted(() => ({ text: 'ok' }))

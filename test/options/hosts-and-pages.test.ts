@@ -5,32 +5,35 @@ import {
   memoryLiveSessions,
   memorySchedules,
   type OpenAiAppOptions,
-  type ReadWebhookOptions,
-  type RunResponseOptions,
   readWebhook,
   runResponse,
   type WebhookOptions,
   webhook,
 } from '../../adapters/http/index.ts'
-import { type MigrateOptions, migrate, type PostgresSessionStoreOptions, postgresSessionStore } from '../../adapters/postgres/index.ts'
+import type { ReadWebhookOptions } from '../../adapters/http/notices/webhook-signature.ts'
+import type { RunResponseOptions } from '../../adapters/http/one-shot/run-response.ts'
 import {
   listenWith,
+  migrate,
   type PostgresLiveSessionsOptions,
+  type PostgresSessionStoreOptions,
   postgresLiveSessions,
   postgresSchedules,
-} from '../../adapters/postgres/live/index.ts'
+  postgresSessionStore,
+} from '../../adapters/postgres/index.ts'
+import type { MigrateOptions } from '../../adapters/postgres/schema.ts'
 import { useAgent as inReact } from '../../adapters/react/index.ts'
 import { useAgent as inSolid } from '../../adapters/solid/index.ts'
 import { useAgent as inSvelte } from '../../adapters/svelte/index.ts'
 import { useAgent as inVue } from '../../adapters/vue/index.ts'
-import { type ChatOptions, type RemoteSessionOptions, remoteSession, runClientTools } from '../../src/client/index.ts'
+import { type ChatOptions, type RemoteSessionOptions, remoteSession, runClientTools } from '../../src/client.ts'
 import { Agent, ConfigError, memorySessionStore } from '../../src/index.ts'
 import { type ChromeAiOptions, chromeAi } from '../../src/providers/chrome-ai/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { type ChatEngine, type WebLlmOptions, webLlm } from '../../src/providers/web-llm/index.ts'
-import { type SharedStateOptions, sharedState } from '../../src/shared-state/index.ts'
-import { type CreateChatOptions, chatOf, createChat } from '../../src/store/index.ts'
-import { type ClientToolOptions, clientTool } from '../../src/tools/index.ts'
+import { type SharedStateOptions, sharedState } from '../../src/session.ts'
+import { type CreateChatOptions, chatOf, createChat } from '../../src/store.ts'
+import { type ClientToolOptions, clientTool } from '../../src/tools.ts'
 import { everySetting } from './every-setting.ts'
 import { checkedOptions, tolerant } from './surface.ts'
 

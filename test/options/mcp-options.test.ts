@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { connectMcp, type McpHttpOptions } from '../../adapters/mcp/index.ts'
+import { connectMcp, type McpClientLike, type McpHttpOptions, type McpToolsOptions, mcpTools } from '../../adapters/mcp/index.ts'
 import { connectMcpStdio, type McpStdioOptions } from '../../adapters/node/mcp/index.ts'
 import { Agent, ConfigError } from '../../src/index.ts'
-import { type McpClientLike, type McpToolsOptions, mcpTools } from '../../src/mcp/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { checkedOptions } from './surface.ts'
 

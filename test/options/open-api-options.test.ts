@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { fetchOpenApiTools, openApiTools, readOpenApiTools } from '../../src/openapi/index.ts'
 import type { OpenApiToolsOptions } from '../../src/openapi/options.ts'
-import { memoryWorkspace } from '../../src/tools/index.ts'
+import { fetchOpenApiTools, openApiTools, readOpenApiTools } from '../../src/openapi.ts'
+import { memoryWorkspace } from '../../src/tools.ts'
 import { checkedOptions } from './surface.ts'
 
 const paths = { '/a': { get: { operationId: 'a' } } }

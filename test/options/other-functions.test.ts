@@ -3,9 +3,10 @@ import { forwardToSession } from '../../adapters/cloudflare/index.ts'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { bashTool } from '../../adapters/node/index.ts'
 import type { SqlPool } from '../../adapters/postgres/index.ts'
-import { postgresLiveSessions } from '../../adapters/postgres/live/index.ts'
-import { applyProfile, composeSystemPrompt, minimalPrompt, profileDefaults, SubAgentTool } from '../../src/agent/index.ts'
-import { PartialJson, parsePartialJson } from '../../src/context/index.ts'
+import { postgresLiveSessions } from '../../adapters/postgres/index.ts'
+import { applyProfile, composeSystemPrompt, minimalPrompt, profileDefaults, SubAgentTool } from '../../src/agents.ts'
+import { eventEncoder } from '../../src/client.ts'
+import { PartialJson, parsePartialJson } from '../../src/context.ts'
 import {
   Agent,
   ConfigError,
@@ -17,12 +18,12 @@ import {
   resumeAgent,
   type SessionStore,
 } from '../../src/index.ts'
-import { createBudget } from '../../src/loop/index.ts'
-import { createLineDecoder, createSseDecoder, defineProvider } from '../../src/provider-kit.ts'
+import { createBudget } from '../../src/loop.ts'
+import { limited, limiter } from '../../src/models.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
-import { limited, limiter } from '../../src/providers/compose/index.ts'
 import { ProviderRegistry } from '../../src/providers/registry.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
+import { createLineDecoder, createSseDecoder, defineProvider } from '../../src/providers.ts'
 import {
   deleteAllSessions,
   exportAllSessions,
@@ -37,11 +38,10 @@ import {
   sessionJournal,
   withEvents,
   withTaskHooks,
-} from '../../src/session/index.ts'
-import { listFilesTool, memoryWorkspace, searchTool, ToolRegistry, toolSearch } from '../../src/tools/index.ts'
-import { agUiEncoder } from '../../src/ui/ag-ui/index.ts'
-import { toUiMessages, uiMessageEncoder } from '../../src/ui/ai-sdk/index.ts'
-import { eventEncoder } from '../../src/ui/native/index.ts'
+} from '../../src/session.ts'
+import { listFilesTool, memoryWorkspace, searchTool, ToolRegistry, toolSearch } from '../../src/tools.ts'
+import { agUiEncoder } from '../../src/ui/ag-ui.ts'
+import { toUiMessages, uiMessageEncoder } from '../../src/ui/ai-sdk.ts'
 import { context as toolContext } from '../tools/context.ts'
 
 const act = () => undefined
@@ -180,7 +180,7 @@ describe.each(takingAStore)('%s', (_, call) => {
       .catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(ConfigError)
     expect(String(failure)).toMatch(/(store|session) is ("\.\/dir"|undefined|null|an object); it must be a session store, such as /)
-    expect(String(failure)).toContain('fileSessionStore("./sessions") of phi-core/adapters/node, or memorySessionStore(), with ')
+    expect(String(failure)).toContain('fileSessionStore("./sessions") of phi-core/node, or memorySessionStore(), with ')
   })
 })
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { compactMessages } from '../../src/context/index.ts'
+import { compactMessages } from '../../src/context.ts'
 import { Agent, userMessage } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
-import { local, openai } from '../../src/providers/openai/index.ts'
+import { local, openai } from '../../src/providers/openai.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { tool } from '../support/play.ts'
 

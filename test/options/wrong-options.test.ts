@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { connectMcp } from '../../adapters/mcp/index.ts'
-import { remoteSession } from '../../src/client/index.ts'
-import { parseConfig } from '../../src/config/index.ts'
+import { remoteSession } from '../../src/client.ts'
+import { parseConfig } from '../../src/config.ts'
 import { Agent, type AgentOptions, memorySessionStore } from '../../src/index.ts'
-import { fetchOpenApiTools } from '../../src/openapi/index.ts'
+import { fetchOpenApiTools } from '../../src/openapi.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { bedrock } from '../../src/providers/bedrock/index.ts'
-import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
+import { openai, openaiCompatible } from '../../src/providers/openai.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { parseMessages } from '../../src/session/index.ts'
+import { parseMessages } from '../../src/session.ts'
 
 const model = scripted(() => ({ text: 'ok' }))
 const agentWith = (options: Partial<AgentOptions>) => () => new Agent({ model, ...options })

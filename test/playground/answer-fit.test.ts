@@ -6,7 +6,7 @@ import { stopWord, whyEnded } from '../../playground/src/state/log/why-ended.ts'
 import { sessionMarkdown } from '../../playground/src/tree/session-markdown.ts'
 import { Agent, type JsonSchema, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { initialState, reduce } from '../../src/store/index.ts'
+import { initialState, reduce } from '../../src/store.ts'
 import { patient } from '../support/patience.ts'
 
 const weather: JsonSchema = {

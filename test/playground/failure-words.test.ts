@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { topicOf, wordsOfService } from '../../playground/src/state/notices/failure-words.ts'
 import { Agent } from '../../src/index.ts'
-import { openaiCompatible } from '../../src/providers/openai/index.ts'
-import { initialState, reduce } from '../../src/store/index.ts'
+import { openaiCompatible } from '../../src/providers/openai.ts'
+import { initialState, reduce } from '../../src/store.ts'
 
 /** How a run ends that asks a service which answers so. */
 async function failureOf(answer: () => Response, apiKey: string | (() => string) = 'k') {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { passagesOf } from '../../playground/src/conversation/passages.ts'
 import { withMarks, withoutMarks } from '../../playground/src/markdown/marks.ts'
 import type { Citation } from '../../src/index.ts'
-import { type BlockView, sourcesOf } from '../../src/store/index.ts'
+import { type BlockView, sourcesOf } from '../../src/store.ts'
 
 const cited = (text: string, ...citations: Citation[]): BlockView => ({ type: 'text', text, citations })
 const a: Citation = { url: 'https://a.example/1', title: 'A' }

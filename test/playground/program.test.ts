@@ -11,6 +11,7 @@ import { settingsFrom } from '../../playground/src/settings/parse-settings.ts'
 import { programOf } from '../../playground/src/settings/program.ts'
 import { defaultSettings, type Settings, toolNames } from '../../playground/src/settings/settings.ts'
 import { Agent, thinkingLevels } from '../../src/index.ts'
+import { publicEntries } from '../harness/public-entries.ts'
 import { serve } from '../harness/serve.ts'
 import { anthropic } from '../harness/server/anthropic.ts'
 
@@ -168,8 +169,8 @@ function programsFolder(): string {
 function publicPaths(): Record<string, string[]> {
   const paths = {
     'phi-core': ['src/index.ts'],
-    'phi-core/adapters/*': ['adapters/*/index.ts'],
-    'phi-core/*': ['src/*/index.ts', 'src/*.ts'],
+    'phi-core/testing': ['testing/index.ts'],
+    'phi-core/*': ['src/*.ts', 'src/*/index.ts', 'adapters/*/index.ts'],
   }
   return Object.fromEntries(Object.entries(paths).map(([name, places]) => [name, places.map((place) => join(root, place))]))
 }
@@ -183,5 +184,6 @@ async function runProgram(program: string, env: Record<string, string> = {}): Pr
 
 /** The program with the package's names as paths of its source: nothing is built for this. */
 function inSource(program: string): string {
-  return program.replace(/from 'phi-core(\/[\w/-]+)?'/g, (_, entry: string = '') => `from '${join(root, 'src', entry, 'index.ts')}'`)
+  const sources = new Map(publicEntries().map(({ subpath, source }) => [subpath.slice(1), source]))
+  return program.replace(/from 'phi-core(\/[\w/-]+)?'/g, (_, entry: string = '') => `from '${join(root, sources.get(entry) ?? entry)}'`)
 }

@@ -3,7 +3,7 @@ import { Meter } from '../../adapters/node/cli/repl/meter.ts'
 import { promptTokens } from '../../playground/src/state/log/prompt-tokens.ts'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { reduce, restoredState } from '../../src/store/index.ts'
+import { reduce, restoredState } from '../../src/store.ts'
 
 it('an answer that its service paused fills the context with its last call alone, in the page and in phi', async () => {
   const first = { text: 'I look. ', stopReason: 'paused', usage: { input: 100, output: 10 } } as const

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { blocksOf } from '../../playground/src/inspector/request/request-blocks.ts'
-import type { AnnotatedRequest } from '../../src/context/index.ts'
+import type { AnnotatedRequest } from '../../src/context.ts'
 import { Agent, type AgentEvent } from '../../src/index.ts'
-import { openai } from '../../src/providers/openai/index.ts'
+import { openai } from '../../src/providers/openai.ts'
 
 /** A stream of one text, which is cut before its end the first two times. */
 function cutTwice() {

@@ -8,7 +8,7 @@ import { sessionMarkdown } from '../../playground/src/tree/session-markdown.ts'
 import { treeRows } from '../../playground/src/tree/tree-rows.ts'
 import { Agent, type AgentEvent, type AgentOptions, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { initialState, reduce } from '../../src/store/index.ts'
+import { initialState, reduce } from '../../src/store.ts'
 
 const flat = (spans: readonly Span[]): Span[] => spans.flatMap((span) => [span, ...flat(span.children)])
 

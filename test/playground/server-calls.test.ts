@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { serverCalls } from '../../playground/src/remote/server-calls.ts'
-import { SessionError } from '../../src/session/index.ts'
+import { SessionError } from '../../src/session.ts'
 import { serve } from '../harness/serve.ts'
 
 const problem = (status: number, code: string) => Response.json({ code, detail: `It is ${code}.` }, { status })

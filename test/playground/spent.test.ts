@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { spentAt, spentOn } from '../../playground/src/state/log/spent.ts'
 import { Agent, type CostConfig, type Usage } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { initialState, reduce, restoredState } from '../../src/store/index.ts'
+import { initialState, reduce, restoredState } from '../../src/store.ts'
 
 const rates = (each: number) => ({ inputPerMillion: each, outputPerMillion: each, cacheReadPerMillion: each, cacheWritePerMillion: each })
 /** Ten times as dear from 150 tokens of prompt on. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { storeToCome } from '../../playground/src/state/backend/store-to-come.ts'
 import { Agent, memorySessionStore, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
-import { logSessionStore, memoryDriver, SessionError, withEvents } from '../../src/session/index.ts'
+import { logSessionStore, memoryDriver, SessionError, withEvents } from '../../src/session.ts'
 
 const steps: ScriptedStep[] = [{ text: 'The first answer.', chunkSize: 4 }, { text: 'The second answer.' }, { text: 'The third.' }]
 

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
 import { openedState } from '../../playground/src/state/conversation/opened-state.ts'
 import { whyEnded } from '../../playground/src/state/log/why-ended.ts'
-import { remoteSession } from '../../src/client/index.ts'
+import { remoteSession } from '../../src/client.ts'
 import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Content } from '../../src/contract/message/content.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { google } from '../../src/providers/google/index.ts'
-import { openai } from '../../src/providers/openai/index.ts'
+import { openai } from '../../src/providers/openai.ts'
 import type { Model } from '../../src/types/model/model.ts'
 import { answerBy, authorOf, plainRequest, result, user } from './model-call.ts'
 

@@ -3,7 +3,7 @@ import { type Message, userMessage } from '../../src/contract/message/message.ts
 import type { ModelCapabilities } from '../../src/contract/model/model-config.ts'
 import { type AnthropicOptions, anthropic } from '../../src/providers/anthropic/index.ts'
 import { type CapabilityRow, capabilitiesOf, plain } from '../../src/providers/kit/capabilities/capabilities.ts'
-import { openaiCompatible } from '../../src/providers/openai/index.ts'
+import { openaiCompatible } from '../../src/providers/openai.ts'
 import type { Model } from '../../src/types/model/model.ts'
 import type { StreamRequest } from '../../src/types/model/provider.ts'
 import { answerBy, plainRequest, sentBody } from './model-call.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { catalogue } from '../../src/models/index.ts'
+import { catalogue } from '../../src/models/catalogue.ts'
 import { azure } from '../../src/providers/azure/index.ts'
-import { local, openai, openaiCompatible, openrouter } from '../../src/providers/openai/index.ts'
+import { local, openai, openaiCompatible, openrouter } from '../../src/providers/openai.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 
 const baseUrl = 'http://127.0.0.1:9'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { google } from '../../src/providers/google/index.ts'
-import { openai } from '../../src/providers/openai/index.ts'
+import { openai } from '../../src/providers/openai.ts'
 import type { Model } from '../../src/types/model/model.ts'
 import { streamed as anthropicCall } from './anthropic/call.ts'
 import { answering as awsAnswering, streamed as bedrockCall, frame } from './bedrock/call.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Content } from '../../src/contract/message/content.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
-import { openai, openaiCompatible } from '../../src/providers/openai/index.ts'
+import { openai, openaiCompatible } from '../../src/providers/openai.ts'
 import { vertex } from '../../src/providers/vertex/index.ts'
 import type { Model } from '../../src/types/model/model.ts'
 import type { StreamRequest } from '../../src/types/model/provider.ts'

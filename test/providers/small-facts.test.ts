@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Agent } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { google } from '../../src/providers/google/index.ts'
-import { local, openaiCompatible } from '../../src/providers/openai/index.ts'
+import { local, openaiCompatible } from '../../src/providers/openai.ts'
 import { answering, sse } from './bytes.ts'
 import { outcomeOf, plainRequest } from './model-call.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { openai } from '../../src/providers/openai/index.ts'
+import { openai } from '../../src/providers/openai.ts'
 import { bodyOf, utf8 } from './bytes.ts'
 import { outcomeOf, plainRequest } from './model-call.ts'
 

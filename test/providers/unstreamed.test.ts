@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { google } from '../../src/providers/google/index.ts'
-import { openai } from '../../src/providers/openai/index.ts'
+import { openai } from '../../src/providers/openai.ts'
 import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
 import { bodyOf, fixture, seeded, shredded, utf8 } from './bytes.ts'
 import { outcomeOf, plainRequest } from './model-call.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { openai } from '../../src/providers/openai/index.ts'
+import { openai } from '../../src/providers/openai.ts'
 import { outcomeOf, plainRequest } from './model-call.ts'
 
 it.each([

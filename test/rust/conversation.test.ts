@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { SessionError } from '../../src/contract/errors.ts'
 import type { AgentMessage } from '../../src/contract/message/message.ts'
 import { emptyUsage } from '../../src/contract/model/usage.ts'
-import { fromSpecJson, messageCodec, toSpecJson } from '../../src/rust/index.ts'
-import { parseMessages, serializeMessages } from '../../src/session/index.ts'
+import { fromSpecJson, messageCodec, toSpecJson } from '../../src/rust.ts'
+import { parseMessages, serializeMessages } from '../../src/session.ts'
 import { canonical, message } from './arbitrary.ts'
 
 const conversation = readFileSync(new URL('../fixtures/spec-json/conversation.json', import.meta.url), 'utf8')

@@ -5,7 +5,8 @@ import type { AnnotatedRequest } from '../../src/contract/model/request.ts'
 import { emptyUsage } from '../../src/contract/model/usage.ts'
 import type { AgentEvent } from '../../src/contract/run/event.ts'
 import type { EventBase } from '../../src/contract/run/run-facts.ts'
-import { type EventDefaults, eventFromSpec, eventToSpec } from '../../src/rust/index.ts'
+import type { EventDefaults } from '../../src/rust/event.ts'
+import { eventFromSpec, eventToSpec } from '../../src/rust.ts'
 
 const specEvents: { type: string }[] = JSON.parse(readFileSync(new URL('../fixtures/spec-json/events.json', import.meta.url), 'utf8'))
 

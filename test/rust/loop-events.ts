@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../src/index.ts'
-import { EventRecorder } from '../../src/rust/index.ts'
+import { EventRecorder } from '../../src/rust.ts'
 import { usageOf, user } from '../session/tree.ts'
 
 export type Body<E> = E extends AgentEvent ? Omit<E, 'runId' | 'seq' | 'at' | 'sessionId' | 'loopId'> : never

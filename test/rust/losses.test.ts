@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { type AgentMessage, userMessage } from '../../src/contract/message/message.ts'
 import { emptyUsage } from '../../src/contract/model/usage.ts'
-import { fromSpecJson, specLosses, toSpecJson } from '../../src/rust/index.ts'
+import { fromSpecJson, specLosses, toSpecJson } from '../../src/rust.ts'
 
 const asked: AgentMessage = {
   ...userMessage('Hi'),

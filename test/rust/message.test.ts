@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { contentCodec, messageCodec, nodeTagCodec, provenanceCodec } from '../../src/rust/index.ts'
+import { nodeTagCodec, provenanceCodec } from '../../src/rust/codecs.ts'
+import { contentCodec, messageCodec } from '../../src/rust.ts'
 import { provenance } from './arbitrary.ts'
 
 const usage = { input: 1, output: 2, reasoning: 0, cache_read: 3, cache_write: 4, total_tokens: 10 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isLlmMessage } from '../../src/contract/message/message.ts'
 import type { AnnotatedRequest } from '../../src/contract/model/request.ts'
-import { annotatedRequestCodec, responseFormatCodec, revertCategoryCodec } from '../../src/rust/index.ts'
+import { annotatedRequestCodec, responseFormatCodec, revertCategoryCodec } from '../../src/rust/codecs.ts'
 import { canonical, message, provenance } from './arbitrary.ts'
 
 const user = { role: 'user', content: [{ type: 'text', text: 'hi' }], timestamp: 1 }

@@ -10,10 +10,9 @@ import {
   protocolCodec,
   streamDeltaCodec,
   toolExecutionStrategyCodec,
-  toolResultCodec,
   turnTriggerCodec,
-  usageCodec,
-} from '../../src/rust/index.ts'
+} from '../../src/rust/codecs.ts'
+import { toolResultCodec, usageCodec } from '../../src/rust.ts'
 
 describe('usageCodec', () => {
   it('writes snake_case, and needs only input and output to read', () => {

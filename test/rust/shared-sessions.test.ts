@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { eventFromSpec, eventToSpec, fromSpecJson, toSpecJson } from '../../src/rust/index.ts'
+import { eventFromSpec, eventToSpec, fromSpecJson, toSpecJson } from '../../src/rust.ts'
 import { canonical } from './arbitrary.ts'
 
 const folder = new URL('../../../shared/conformance/sessions/', import.meta.url)

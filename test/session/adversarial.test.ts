@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { exploreBranches, SubAgentTool } from '../../src/agent/index.ts'
+import { exploreBranches, SubAgentTool } from '../../src/agents.ts'
 import { Agent, type AgentTool, type JsonObject, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
-import { EventRecorder } from '../../src/rust/index.ts'
-import { type LogDriver, logSessionStore, memoryDriver } from '../../src/session/index.ts'
-import { prunTools, revertTool } from '../../src/tools/index.ts'
+import { EventRecorder } from '../../src/rust.ts'
+import { type LogDriver, logSessionStore, memoryDriver } from '../../src/session.ts'
+import { prunTools, revertTool } from '../../src/tools.ts'
 import { add, tool } from '../support/play.ts'
 
 /** A line in the order in which all sessions of a store were written. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { logSessionStore, memoryDriver, pruneSessions, salvageSession, scopedSessionStore } from '../../src/session/index.ts'
+import { logSessionStore, memoryDriver, pruneSessions, salvageSession, scopedSessionStore } from '../../src/session.ts'
 import { note, notesIn, said } from '../../testing/session-store/session-samples.ts'
 
 async function titleOf(text: string): Promise<string | undefined> {

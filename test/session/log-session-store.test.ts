@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Session } from '../../src/contract/session/session.ts'
-import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
 import { encodeLine, lineStart } from '../../src/session/log/record-codec.ts'
+import { logSessionStore, memoryDriver } from '../../src/session.ts'
 import type { LogDriver, NewSessionRecord } from '../../src/types/session/session-store.ts'
 
 const agent = { agentId: 'a' }

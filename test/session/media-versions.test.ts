@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FileContent } from '../../src/index.ts'
-import { exportSession, importSession, logSessionStore, memoryDriver } from '../../src/session/index.ts'
+import { exportSession, importSession, logSessionStore, memoryDriver } from '../../src/session.ts'
 
 const block: FileContent = { type: 'file', mimeType: 'application/octet-stream', data: 'A'.repeat(100_000) }
 const message = { role: 'user' as const, id: 'm', content: [block], timestamp: 1 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { memorySessionStore } from '../../src/index.ts'
-import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
+import { logSessionStore, memoryDriver } from '../../src/session.ts'
 import type { LogDriver, SessionDigest } from '../../src/types/session/session-store.ts'
 import { sessionStoreSuite } from '../../testing/index.ts'
 

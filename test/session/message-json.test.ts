@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { SessionError } from '../../src/contract/errors.ts'
 import { type AgentMessage, extensionMessage, userMessage, withId } from '../../src/contract/message/message.ts'
 import { emptyUsage } from '../../src/contract/model/usage.ts'
-import { parseMessages, serializeMessages } from '../../src/session/index.ts'
+import { parseMessages, serializeMessages } from '../../src/session.ts'
 import { message } from '../rust/arbitrary.ts'
 
 const user = { role: 'user', content: [{ type: 'text', text: 'Hello' }], timestamp: 1 }

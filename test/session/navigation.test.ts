@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LoopRecord, LoopStatus } from '../../src/contract/session/session.ts'
-import { type LedgerStatus, toLedgerStatus } from '../../src/rust/index.ts'
-import { childrenOf, getLoop, loopChainTo, parallelSiblings, rootLoops, totalUsage } from '../../src/session/index.ts'
+import { type LedgerStatus, toLedgerStatus } from '../../src/rust.ts'
+import { childrenOf, getLoop, loopChainTo, parallelSiblings, rootLoops, totalUsage } from '../../src/session.ts'
 import { group, loop, session, usageOf } from './tree.ts'
 
 const ids = (loops: readonly LoopRecord[]) => loops.map((record) => record.loopId)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentOptions, defineTool, memorySessionStore, resumeAgent, type SessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { exportSession, salvageSession } from '../../src/session/index.ts'
+import { exportSession, salvageSession } from '../../src/session.ts'
 
 type Turns = Map<string, unknown>
 

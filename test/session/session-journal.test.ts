@@ -8,7 +8,7 @@ import type { AgentMessage } from '../../src/contract/message/message.ts'
 import { emptyUsage } from '../../src/contract/model/usage.ts'
 import type { LoopConfigSnapshot } from '../../src/contract/run/run-facts.ts'
 import type { JournalEntry } from '../../src/contract/session/journal-entry.ts'
-import { logSessionStore, memoryDriver } from '../../src/session/index.ts'
+import { logSessionStore, memoryDriver } from '../../src/session.ts'
 import type { LogDriver, SessionJournal, SessionStore } from '../../src/types/session/session-store.ts'
 
 const config: LoopConfigSnapshot = {

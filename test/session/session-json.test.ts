@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { logSessionStore, memoryDriver, parseSession } from '../../src/session/index.ts'
+import { logSessionStore, memoryDriver, parseSession } from '../../src/session.ts'
 import { add } from '../support/play.ts'
 
 /** A session that was recorded, as JSON. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SessionError } from '../../src/contract/errors.ts'
 import type { JsonValue } from '../../src/contract/json.ts'
-import { logSessionStore } from '../../src/session/index.ts'
+import { logSessionStore } from '../../src/session.ts'
 import type { LogDriver, LogLine, NewSessionRecord, SessionWriter } from '../../src/types/session/session-store.ts'
 
 interface Write {

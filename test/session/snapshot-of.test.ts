@@ -4,7 +4,7 @@ import { textOf } from '../../src/contract/message/message.ts'
 import type { SessionEntry } from '../../src/contract/session/session-record.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { recordsOf, snapshotOf } from '../../src/session/index.ts'
+import { recordsOf, snapshotOf } from '../../src/session.ts'
 import type { NewSessionRecord } from '../../src/types/session/session-store.ts'
 import { openCallsOf } from '../../src/types/tool/open-calls.ts'
 import {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Agent, memorySessionStore, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { type TaskHooks, withTaskHooks } from '../../src/session/index.ts'
+import { type TaskHooks, withTaskHooks } from '../../src/session.ts'
 
 const model = scripted(() => ({ text: 'Hello.' }))
 

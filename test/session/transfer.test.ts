@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { fileSessionStore } from '../../adapters/node/index.ts'
 import { Agent, defineTool, memorySessionStore, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { exportSession, exportSessionLines, importSession } from '../../src/session/index.ts'
+import { exportSession, exportSessionLines, importSession } from '../../src/session.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'phi-transfer-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))

@@ -3,9 +3,9 @@ import { applyPatch } from 'fast-json-patch'
 import { describe, expect, it } from 'vitest'
 import { jsonDiff } from '../../src/base/json/json-diff.ts'
 import { patched } from '../../src/base/json/json-patch.ts'
+import type { PatchOperation } from '../../src/contract/session/shared-state.ts'
 import type { JsonValue } from '../../src/index.ts'
 import { patchedBy } from '../../src/shared-state/apply-patch.ts'
-import type { PatchOperation } from '../../src/shared-state/index.ts'
 import { runs } from '../support/runs.ts'
 
 const key = fc.constantFrom('a', 'b', 'a/b', 'm~n', '', '0', '-')

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { PatchOperation } from '../../src/contract/session/shared-state.ts'
 import { Agent, type AgentEvent, type JsonObject, type JsonValue, memorySessionStore, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { sharedStatesOf, snapshotOf } from '../../src/session/index.ts'
-import { type PatchOperation, sharedState } from '../../src/shared-state/index.ts'
+import { sharedState, sharedStatesOf, snapshotOf } from '../../src/session.ts'
 import { gate, play, tool } from '../support/play.ts'
 
 const board = sharedState({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { llmCompaction } from '../../src/context/index.ts'
+import { llmCompaction } from '../../src/context.ts'
 import { Agent } from '../../src/index.ts'
 import { eventsOf, fixtureModel, ofType, wires } from '../harness/fixture-model.ts'
 import { grammarFaults } from '../support/grammar.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { agentsFromConfig, parseConfigAuto } from '../../src/config/index.ts'
+import { agentsFromConfig, parseConfigAuto } from '../../src/config.ts'
 import { memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { memoryWorkspace } from '../../src/tools/index.ts'
+import { memoryWorkspace } from '../../src/tools.ts'
 
 const toml = `
 default_workspace = "project"

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../src/index.ts'
-import type { LoopHooks } from '../../src/loop/index.ts'
+import type { LoopHooks } from '../../src/loop.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { addTool, eventsOf, fixtureModel, ofType, wires } from '../harness/fixture-model.ts'
 import { grammarFaults } from '../support/grammar.ts'

@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { bearer } from '../../adapters/http/index.ts'
-import { connectMcp } from '../../adapters/mcp/index.ts'
+import { connectMcp, mcpTools } from '../../adapters/mcp/index.ts'
 import { serveMcp } from '../../adapters/mcp/server/index.ts'
 import { Agent, defineTool } from '../../src/index.ts'
-import { mcpTools } from '../../src/mcp/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 
 const deploy = defineTool({

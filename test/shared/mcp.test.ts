@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { mcpTools } from '../../adapters/mcp/index.ts'
 import { Agent, type AgentEvent, type JsonObject, textOf } from '../../src/index.ts'
-import { mcpTools } from '../../src/mcp/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { generations, offering } from '../mcp/in-memory.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../src/index.ts'
-import { fetchMedia, MediaError, uploadFile } from '../../src/media/index.ts'
+import { fetchMedia, MediaError, uploadFile } from '../../src/models.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 import { google } from '../../src/providers/google/index.ts'
 

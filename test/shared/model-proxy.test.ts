@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type CallReport, createModelProxy, type Upstream } from '../../adapters/http/index.ts'
+import { createModelProxy, type Upstream } from '../../adapters/http/index.ts'
+import type { CallReport } from '../../adapters/http/proxy/relayed-call.ts'
 import { Agent } from '../../src/index.ts'
 import { baseUrl } from '../harness/env.ts'
 import { addTool, eventsOf, models, ofType, type Wire, wires } from '../harness/fixture-model.ts'

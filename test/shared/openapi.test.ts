@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { Agent, type JsonObject } from '../../src/index.ts'
-import { openApiTools } from '../../src/openapi/index.ts'
+import { openApiTools } from '../../src/openapi.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { callCases, caseDocument } from '../support/openapi-cases.ts'
 import { context, textOf } from '../tools/context.ts'

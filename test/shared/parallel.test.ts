@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentEvent, memorySessionStore } from '../../src/index.ts'
-import { type AgentContext, agentLoop, elaborate, llmJudge, parallelLoop, pickFirst } from '../../src/loop/index.ts'
+import { type AgentContext, agentLoop, elaborate, llmJudge, parallelLoop, pickFirst } from '../../src/loop.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { EventRecorder } from '../../src/rust/index.ts'
-import { exportSession, importSession } from '../../src/session/index.ts'
+import { EventRecorder } from '../../src/rust.ts'
+import { exportSession, importSession } from '../../src/session.ts'
 import { fixtureModel, ofType, wires } from '../harness/fixture-model.ts'
 import { grammarFaults } from '../support/grammar.ts'
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { bearer, createAgentApp, memoryLiveSessions } from '../../adapters/http/index.ts'
-import { type ChatAgent, RemoteError, type RemoteSession, remoteSession } from '../../src/client/index.ts'
+import { type ChatAgent, RemoteError, type RemoteSession, remoteSession } from '../../src/client.ts'
 import { Agent, type AgentEvent, type AgentMessage, memorySessionStore, textOf } from '../../src/index.ts'
-import { allMessages, createStore } from '../../src/store/index.ts'
+import { allMessages, createStore } from '../../src/store.ts'
 import { endpointAgent } from '../../testing/index.ts'
 
 // Without a server in between, so that it runs where none can listen; a host for each case, because workerd ties what it does to one request.

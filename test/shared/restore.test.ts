@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, memorySessionStore, resumeAgent } from '../../src/index.ts'
-import { parseMessages, serializeMessages } from '../../src/session/index.ts'
+import { parseMessages, serializeMessages } from '../../src/session.ts'
 import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
 
 describe('restore', () => {

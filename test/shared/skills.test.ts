@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { loadSkills, parseSkill } from '../../src/skills/index.ts'
-import { memoryWorkspace, readFileTool } from '../../src/tools/index.ts'
+import { loadSkills, memoryWorkspace, parseSkill, readFileTool } from '../../src/tools.ts'
 
 const workspace = memoryWorkspace({
   'shared/git/SKILL.md': '---\nname: git\ndescription: >\n  Commits & branches:\n  use it for versions.\n---\nRun git status first.\n',

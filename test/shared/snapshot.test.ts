@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { exploreBranches } from '../../src/agent/index.ts'
+import { exploreBranches } from '../../src/agents.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { parseSnapshot } from '../../src/session/index.ts'
+import { parseSnapshot } from '../../src/session.ts'
 import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
 import { longHistory } from '../support/long-history.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../src/index.ts'
-import { allMessages, createStore } from '../../src/store/index.ts'
+import { allMessages, createStore } from '../../src/store.ts'
 import { addTool, fixtureModel, wires } from '../harness/fixture-model.ts'
 
 describe('store', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SubAgentTool } from '../../src/agent/index.ts'
+import { SubAgentTool } from '../../src/agents.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { eventsOf, fixtureModel, ofType, wires } from '../harness/fixture-model.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { traceAgent } from '../../adapters/otel/index.ts'
-import { SubAgentTool } from '../../src/agent/index.ts'
+import { SubAgentTool } from '../../src/agents.ts'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { memoryTracer, outline } from '../adapters/otel/spans.ts'

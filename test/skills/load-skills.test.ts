@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { type LoadSkillsOptions, loadSkillDir, loadSkills } from '../../src/skills/index.ts'
-import { memoryWorkspace, readFileTool, type Workspace, WorkspaceError } from '../../src/tools/index.ts'
+import {
+  type LoadSkillsOptions,
+  loadSkillDir,
+  loadSkills,
+  memoryWorkspace,
+  readFileTool,
+  type Workspace,
+  WorkspaceError,
+} from '../../src/tools.ts'
 import { checkedOptions } from '../options/surface.ts'
 import { context, textOf } from '../tools/context.ts'
 

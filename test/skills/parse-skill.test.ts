@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/index.ts'
-import { parseSkill, SkillError } from '../../src/skills/index.ts'
+import { parseSkill, SkillError } from '../../src/tools.ts'
 
 const file = (...frontmatter: string[]) => `---\n${frontmatter.join('\n')}\n---\nDo it.\n`
 const git = file('name: git', 'description: Commits.')

@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AgentProfile, applyProfile } from '../../src/agent/index.ts'
+import { type AgentProfile, applyProfile } from '../../src/agents.ts'
 import { Agent, ConfigError } from '../../src/index.ts'
-import { contextOf } from '../../src/loop/index.ts'
+import { contextOf } from '../../src/loop.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { loadSkillDir, loadSkills, type SkillSet } from '../../src/skills/index.ts'
-import { memoryWorkspace } from '../../src/tools/index.ts'
+import { loadSkillDir, loadSkills, memoryWorkspace, type SkillSet } from '../../src/tools.ts'
 
 const skill = (name: string, description: string) => `---\nname: ${name}\ndescription: ${description}\n---\n`
 const one = memoryWorkspace({ 's/git/SKILL.md': skill('git', 'Commits.'), 's/web/SKILL.md': skill('web', 'Browses.') })

@@ -3,7 +3,7 @@ import type { TurnId } from '../../src/contract/message/message.ts'
 import { emptyUsage } from '../../src/contract/model/usage.ts'
 import { Agent, type AgentEvent, type AssistantMessage } from '../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
-import { initialState, type RunState, reduce, restoredState } from '../../src/store/index.ts'
+import { initialState, type RunState, reduce, restoredState } from '../../src/store.ts'
 import { asRun, start, textDelta } from './events.ts'
 
 const cut = (text: string): ScriptedStep => ({ text, fail: { code: 'network', message: 'cut', afterText: true } })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { SubAgentTool } from '../../src/agent/index.ts'
+import { SubAgentTool } from '../../src/agents.ts'
 import { Agent, type AgentEvent, defineTool } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { childOf, initialState, type RunState, reduce, restoredState } from '../../src/store/index.ts'
+import { childOf, initialState, type RunState, reduce, restoredState } from '../../src/store.ts'
 
 /** Ids of calls are the service's, and some let the model choose them. */
 const ids = ['constructor', '__proto__', 'toString', 'hasOwnProperty']

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { AnnotatedRequest } from '../../src/contract/model/request.ts'
 import { emptyUsage } from '../../src/contract/model/usage.ts'
 import type { AgentEvent } from '../../src/contract/run/event.ts'
-import { childOf, initialState, type RunState, reduce } from '../../src/store/index.ts'
+import { childOf, initialState, type RunState, reduce } from '../../src/store.ts'
 import { anyRun } from './arbitrary-run.ts'
 import { agentEnd, agentStart, asRun, type EventBody, end, start, textDelta, turnStart } from './events.ts'
 

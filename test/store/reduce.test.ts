@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../src/contract/run/event.ts'
 import type { ToolResult } from '../../src/contract/tool/tool-result.ts'
-import { allMessages, initialState, type RunState, reduce } from '../../src/store/index.ts'
+import { allMessages, initialState, type RunState, reduce } from '../../src/store.ts'
 import { anyRun, coalesce } from './arbitrary-run.ts'
 import { agentEnd, agentStart, asRun, assistant, type EventBody, end, start, textDelta, turnStart } from './events.ts'
 

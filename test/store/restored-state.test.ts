@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentMessage, defineTool } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { createStore, initialState, type RunState, restoredState } from '../../src/store/index.ts'
+import { createStore, initialState, type RunState, restoredState } from '../../src/store.ts'
 
 const tool = (name: string, execute: () => string) =>
   defineTool({ name, label: name, description: name, parameters: { type: 'object' }, execute: async () => execute() })

@@ -3,7 +3,7 @@ import { renderToString } from 'react-dom/server'
 import { expect, it } from 'vitest'
 import { Agent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { createStore, type Store } from '../../src/store/index.ts'
+import { createStore, type Store } from '../../src/store.ts'
 
 function Count({ store }: { store: Store }) {
   const { messages } = useSyncExternalStore(store.subscribe, store.getSnapshot, store.getServerSnapshot)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../src/contract/run/event.ts'
-import { createStore } from '../../src/store/index.ts'
+import { createStore } from '../../src/store.ts'
 import { agentEnd, agentStart, asRun, end, start, textDelta } from './events.ts'
 
 const events = asRun([

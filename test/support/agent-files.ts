@@ -1,4 +1,4 @@
-import { type AgentConfig, agentFromConfig, agentsFromConfig, type ConfigHost, parseConfig } from '../../src/config/index.ts'
+import { type AgentConfig, agentFromConfig, agentsFromConfig, type ConfigHost, parseConfig } from '../../src/config.ts'
 import { type Agent, type AgentTool, ConfigError, defineTool } from '../../src/index.ts'
 
 /** The least that can be made into an agent. */

@@ -1,4 +1,4 @@
-import type { ContextConfig } from '../../src/context/index.ts'
+import type { ContextConfig } from '../../src/context.ts'
 import type { AgentEvent, AgentOptions } from '../../src/index.ts'
 import type { Script } from '../../src/providers/scripted/index.ts'
 import { grammarFaults } from './grammar.ts'

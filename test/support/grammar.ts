@@ -1,5 +1,5 @@
+import type { SubAgentRef } from '../../src/contract/run/run-facts.ts'
 import type { AgentEvent, AgentMessage } from '../../src/index.ts'
-import type { SubAgentRef } from '../../src/loop/index.ts'
 
 /** What is wrong with the order of a finished run's events: an empty list means nothing. */
 export function grammarFaults(events: readonly AgentEvent[]): string[] {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { handOff, takeBack } from '../../examples/recipes/agents/handoff.ts'
 import { Agent, resumeAgent, type SessionStore } from '../../src/index.ts'
-import { exportSession } from '../../src/session/index.ts'
+import { exportSession } from '../../src/session.ts'
 import { allEvents, EndpointClient, saidIn } from '../../testing/endpoint/endpoint-client.ts'
 import { endpointAgent } from '../../testing/index.ts'
 

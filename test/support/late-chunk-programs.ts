@@ -16,7 +16,7 @@ export interface Outcome {
 const prelude = `
 import { Agent, defineTool } from 'phi-core'
 import { memoryWorkspace } from 'phi-core/tools'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 async function outcomeOf(options, requests = () => options.model.provider.requests.map(({ messages }) => messages)) {
   const agent = new Agent(options)
@@ -34,7 +34,7 @@ const calling = (name: string, args: object): string =>
 
 function registryProgram(api: string): string {
   return `${prelude}
-import { ProviderRegistry } from 'phi-core/providers/registry'
+import { ProviderRegistry } from 'phi-core/providers'
 const cost = { inputPerMillion: 0, outputPerMillion: 0, cacheReadPerMillion: 0, cacheWritePerMillion: 0 }
 const config = {
   id: 'm', name: 'm', api: '${api}', provider: 'test', baseUrl: 'http://127.0.0.1:9', reasoning: false,
@@ -63,7 +63,7 @@ const tool = defineTool({ name: 'look', description: 'Looks.', parameters, execu
 globalThis.outcome = outcomeOf({ model: ${calling('look', { id: 'a1' })}, tools: [tool] })
 `,
   'src/loop/background/background-work.ts': `${prelude}
-import { SubAgentTool } from 'phi-core/agent'
+import { SubAgentTool } from 'phi-core/agents'
 const child = new SubAgentTool({ name: 'child', description: 'Helps.', model: scripted([{ text: 'Helped.' }]), background: true })
 globalThis.outcome = outcomeOf({ model: ${calling('child', { task: 'Help.' })}, tools: [child] })
 `,

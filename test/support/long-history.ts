@@ -1,9 +1,9 @@
-import type { LlmMessage } from '../../src/context/index.ts'
 import { totalTokens } from '../../src/context/tokens/estimate.ts'
+import type { LlmMessage } from '../../src/context.ts'
 import { withId } from '../../src/contract/message/message.ts'
 import { emptyUsage } from '../../src/contract/model/usage.ts'
 import type { AgentMessage } from '../../src/index.ts'
-import type { StreamRequest } from '../../src/provider-kit.ts'
+import type { StreamRequest } from '../../src/providers.ts'
 
 /** Text of exactly this many tokens by the default counter, beginning with `head`. */
 export function words(head: string, tokens: number): string {

@@ -1,4 +1,5 @@
-import type { ModelContextLike, ModelContextTool } from '../../src/mcp/index.ts'
+import type { ModelContextLike } from '../../adapters/browser/index.ts'
+import type { ModelContextTool } from '../../src/mcp/web-mcp-client.ts'
 
 /** A tool as a page registers it. */
 export interface PageTool extends ModelContextTool {

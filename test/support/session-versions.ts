@@ -1,5 +1,5 @@
 import { memorySessionStore, type SessionStore } from '../../src/index.ts'
-import { exportSession, importSession, type SessionRecord } from '../../src/session/index.ts'
+import { exportSession, importSession, type SessionRecord } from '../../src/session.ts'
 
 /** How long the records of a version are: some take several rows of a store. */
 const sizes = [10, 3000, 200_000, 100, 600_000, 10]

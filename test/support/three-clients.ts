@@ -2,7 +2,7 @@ import { HttpAgent } from '@ag-ui/client'
 import { Chat } from '@ai-sdk/react'
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from 'ai'
 import { expect } from 'vitest'
-import { type RemoteSession, remoteSession } from '../../src/client/index.ts'
+import { type RemoteSession, remoteSession } from '../../src/client.ts'
 import type { AgentEvent, AgentRun, PendingApproval } from '../../src/index.ts'
 import { saidIn } from '../../testing/endpoint/endpoint-client.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { Agent, type AgentEvent, type AgentOptions, type AgentRun, type JsonObject, type ToolContext, textOf } from '../../src/index.ts'
-import type { LoopHooks } from '../../src/loop/index.ts'
+import type { LoopHooks } from '../../src/loop.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from './grammar.ts'
 import { ofType, tool } from './play.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { editFileTool } from '../../src/tools/index.ts'
+import { editFileTool } from '../../src/tools.ts'
 import type { Workspace } from '../../src/types/tool/workspace.ts'
 import { memoryWorkspace } from '../../src/workspace/memory-workspace.ts'
 import { context, textOf } from './context.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { editFileTool, listFilesTool, readFileTool, searchTool } from '../../src/tools/index.ts'
+import { editFileTool, listFilesTool, readFileTool, searchTool } from '../../src/tools.ts'
 import type { AgentTool } from '../../src/types/tool/tool.ts'
 import type { Workspace } from '../../src/types/tool/workspace.ts'
 import { memoryWorkspace } from '../../src/workspace/memory-workspace.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listFilesTool, searchTool } from '../../src/tools/index.ts'
+import { listFilesTool, searchTool } from '../../src/tools.ts'
 import type { AgentTool } from '../../src/types/tool/tool.ts'
 import type { Workspace } from '../../src/types/tool/workspace.ts'
 import { memoryWorkspace } from '../../src/workspace/memory-workspace.ts'

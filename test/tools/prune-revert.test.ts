@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { prunTools, revertTool } from '../../src/tools/index.ts'
+import { prunTools, revertTool } from '../../src/tools.ts'
 import { grammarFaults } from '../support/grammar.ts'
 import { brokenPairs, requestText } from '../support/long-history.ts'
 import { ofType, play, tool } from '../support/play.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ToolResult } from '../../src/contract/tool/tool-result.ts'
-import { readFileTool, writeFileTool } from '../../src/tools/index.ts'
+import { readFileTool, writeFileTool } from '../../src/tools.ts'
 import type { Workspace } from '../../src/types/tool/workspace.ts'
 import { memoryWorkspace } from '../../src/workspace/memory-workspace.ts'
 import { context, textOf } from './context.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineTool } from '../../src/index.ts'
-import { ToolRegistry } from '../../src/tools/index.ts'
+import { ToolRegistry } from '../../src/tools.ts'
 
 const tool = (name: string) => defineTool({ name, description: name, parameters: { type: 'object' }, execute: () => name })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ContextChange } from '../../src/contract/context/context-change.ts'
 import type { JsonObject } from '../../src/contract/json.ts'
-import { revertTool } from '../../src/tools/index.ts'
+import { revertTool } from '../../src/tools.ts'
 import { checkArguments, toolJsonSchema } from '../../src/validation/tool-parameters.ts'
 import { context, textOf } from './context.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { memorySessionStore, resumeAgent, textOf } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { memoryWorkspace, readFileTool, toolSearch } from '../../src/tools/index.ts'
+import { memoryWorkspace, readFileTool, toolSearch } from '../../src/tools.ts'
 import { add, gate, play, tool } from '../support/play.ts'
 
 const named = (name: string, description: string, parameters: object = {}) =>

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { SandboxUnavailable } from '../../adapters/node/index.ts'
 import { AgentBusyError, ConfigError, CursorExpiredError, PhiError, ProviderError, ToolError, userMessage } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { SessionError } from '../../src/session/index.ts'
-import { WorkspaceError } from '../../src/tools/index.ts'
+import { SessionError } from '../../src/session.ts'
+import { WorkspaceError } from '../../src/tools.ts'
 
 const errors = [
   new AgentBusyError(),

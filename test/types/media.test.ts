@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, fileContent, imageContent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { parseMessages, serializeMessages } from '../../src/session/index.ts'
+import { parseMessages, serializeMessages } from '../../src/session.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const pdf = bytes('%PDF-1.7 …')

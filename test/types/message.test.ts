@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { extensionMessage, isLlmMessage } from '../../src/context/index.ts'
+import { extensionMessage, isLlmMessage } from '../../src/context.ts'
 import { type Content, staticCredential, textOf, toolCallsOf, userMessage } from '../../src/index.ts'
 
 const image = { type: 'image' as const, data: 'AA==', mimeType: 'image/png' }

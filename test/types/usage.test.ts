@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cacheHitRate, combineUsage, emptyUsage } from '../../src/context/index.ts'
+import { cacheHitRate, combineUsage, emptyUsage } from '../../src/context.ts'
 import { estimatedCost, type Usage } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
 

@@ -1,5 +1,5 @@
 import type { Model } from '../../src/index.ts'
-import { openaiCompatible } from '../../src/providers/openai/index.ts'
+import { openaiCompatible } from '../../src/providers/openai.ts'
 
 /** A model of Chat Completions that calls `name` with arguments that come in each of these `pieces`, then says that it is done. */
 export function modelThatWrites(name: string, ...calls: readonly (readonly string[])[]): Model {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { eventEncoder } from '../../src/client.ts'
 import { agentEvent } from '../../src/contract/run/event.ts'
 import { tagsOf } from '../../src/contract/shape/shape.ts'
 import type { AgentEvent } from '../../src/index.ts'
-import { agUiEncoder } from '../../src/ui/ag-ui/index.ts'
-import { uiMessageEncoder } from '../../src/ui/ai-sdk/index.ts'
-import { eventEncoder } from '../../src/ui/native/index.ts'
+import { agUiEncoder } from '../../src/ui/ag-ui.ts'
+import { uiMessageEncoder } from '../../src/ui/ai-sdk.ts'
 import { scenarios } from './scenarios.ts'
 
 const page = readFileSync('docs/concepts/ui-protocols.md', 'utf8')

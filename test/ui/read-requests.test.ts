@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readRunInput } from '../../src/ui/ag-ui/index.ts'
-import { approvalIdOf, parseApprovalId, readChatRequest } from '../../src/ui/ai-sdk/index.ts'
+import { readRunInput } from '../../src/ui/ag-ui.ts'
+import { readChatRequest } from '../../src/ui/ai-sdk.ts'
+import { approvalIdOf, parseApprovalId } from '../../src/ui/shared/client-input.ts'
 
 const hash = 'ab'.repeat(32)
 const pixel = 'iVBORw0KGgo='

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { createOpenAiApp } from '../../adapters/http/index.ts'
+import { eventDecoder, eventEncoder } from '../../src/client.ts'
 import { Agent, type AgentEvent, type AgentMessage, type Model } from '../../src/index.ts'
 import { anthropic } from '../../src/providers/anthropic/index.ts'
-import { openai } from '../../src/providers/openai/index.ts'
-import { allMessages, createStore } from '../../src/store/index.ts'
-import { agUiEncoder, toAgUiMessages } from '../../src/ui/ag-ui/index.ts'
-import { toUiMessages, uiMessageEncoder } from '../../src/ui/ai-sdk/index.ts'
-import { eventDecoder, eventEncoder } from '../../src/ui/native/index.ts'
+import { openai } from '../../src/providers/openai.ts'
+import { allMessages, createStore } from '../../src/store.ts'
+import { agUiEncoder, toAgUiMessages } from '../../src/ui/ag-ui.ts'
+import { toUiMessages, uiMessageEncoder } from '../../src/ui/ai-sdk.ts'
 import { plainRequest, sentBody } from '../providers/model-call.ts'
 
 const words = "I can't help with that."

@@ -1,4 +1,4 @@
-import { SubAgentTool } from '../../src/agent/index.ts'
+import { SubAgentTool } from '../../src/agents.ts'
 import {
   Agent,
   type AgentEvent,
@@ -10,9 +10,9 @@ import {
   type PromptInput,
 } from '../../src/index.ts'
 import { asEmitted } from '../../src/internal.ts'
-import { parallelLoop, pickFirst } from '../../src/loop/index.ts'
+import { parallelLoop, pickFirst } from '../../src/loop.ts'
 import { type Script, scripted } from '../../src/providers/scripted/index.ts'
-import { prunTools } from '../../src/tools/index.ts'
+import { prunTools } from '../../src/tools.ts'
 import { messages, playLong } from '../support/compacting.ts'
 import { add, fastRetry } from '../support/play.ts'
 import { modelThatWrites } from './broken-arguments.ts'

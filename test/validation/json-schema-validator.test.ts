@@ -1,7 +1,8 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ajvValidator } from '../../adapters/ajv/index.ts'
 import type { JsonSchema } from '../../src/contract/json.ts'
+import { ajvValidator } from '../../src/tools.ts'
 import type { SchemaValidator } from '../../src/types/standard-schema.ts'
 import { enforceableSchema } from '../../src/validation/enforceable-schema.ts'
 import { formatIssues, resultOf } from '../../src/validation/format-issues.ts'
@@ -179,7 +180,7 @@ describe('the interpreter and ajv', () => {
   }))
 
   it('come to the same verdict', () => {
-    const ajv = ajvValidator()
+    const ajv = ajvValidator(Ajv2020)
     const verdicts = { accepted: 0, refused: 0 }
     fc.assert(
       fc.property(schema, value, (any, json) => {

@@ -1,6 +1,7 @@
 /** The endpoint of `agentEndpointSuite` on Cloudflare: a Worker in front, a Durable Object per session behind. */
 import { createWorker, LiveSessionObject, type ObjectNamespace, objectLiveSessions } from '../../adapters/cloudflare/index.ts'
-import { createOpenAiApp, type EndNotice, type WaitingNotice } from '../../adapters/http/index.ts'
+import { createOpenAiApp } from '../../adapters/http/index.ts'
+import type { EndNotice, WaitingNotice } from '../../adapters/http/notices/session-notices.ts'
 import { endpointAgent } from '../../testing/index.ts'
 import { userOf } from '../support/endpoint-users.ts'
 import { NoticeBoard } from '../support/notice-board.ts'

@@ -1,6 +1,7 @@
 import { type KvNamespace, kvSessionStore } from '../../adapters/cloudflare/index.ts'
 import type { FileContent } from '../../src/index.ts'
-import { exportSession, importSession, type NewSessionRecord } from '../../src/session/index.ts'
+import { exportSession, importSession } from '../../src/session.ts'
+import type { NewSessionRecord } from '../../src/types/session/session-store.ts'
 import { describe, expect, it } from '../harness/mini-vitest.ts'
 import { lateKv, undeletingKv } from './kv-wrappers.ts'
 import { failureOf, note, notesIn } from './notes.ts'

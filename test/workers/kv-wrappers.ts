@@ -1,4 +1,5 @@
-import type { KvKeyPage, KvNamespace } from '../../adapters/cloudflare/index.ts'
+import type { KvNamespace } from '../../adapters/cloudflare/index.ts'
+import type { KvKeyPage } from '../../adapters/cloudflare/session/kv/kv-namespace.ts'
 
 /** The binding, with what only the tests use of it. */
 export type RealKv = KvNamespace & { list(options: { prefix: string; cursor?: string; limit?: number }): Promise<KvKeyPage> }

@@ -4,10 +4,10 @@ import {
   forwardToSession,
   type LiveAgentOptions,
   LiveSessionObject,
-  type ObjectAddress,
   type ObjectNamespace,
   type ObjectState,
 } from '../../adapters/cloudflare/index.ts'
+import type { ObjectAddress } from '../../adapters/cloudflare/session/object/session-address.ts'
 import { type AgentTool, defineTool } from '../../src/index.ts'
 import { type Script, type ScriptedStep, scripted } from '../../src/providers/scripted/index.ts'
 import { failureOf, note } from './notes.ts'

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../src/index.ts'
-import { type NewSessionRecord, SessionError, type SessionRecord } from '../../src/session/index.ts'
+import { SessionError, type SessionRecord } from '../../src/session.ts'
+import type { NewSessionRecord } from '../../src/types/session/session-store.ts'
 
 /** A record that holds `data`. */
 export function note(data: JsonValue): NewSessionRecord {

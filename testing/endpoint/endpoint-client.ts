@@ -1,7 +1,7 @@
+import { eventDecoder } from '../../src/client.ts'
 import type { JsonValue } from '../../src/contract/json.ts'
 import type { AgentEvent } from '../../src/contract/run/event.ts'
 import { createSseDecoder } from '../../src/stream/sse.ts'
-import { eventDecoder } from '../../src/ui/native/index.ts'
 
 /** Who asks: one of two that are signed in, or nobody. */
 export type User = 'ada' | 'bob' | 'nobody'

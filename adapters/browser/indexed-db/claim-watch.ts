@@ -1,4 +1,4 @@
-import type { LogClaim } from '../../../src/session/index.ts'
+import type { LogClaim } from '../../../src/session.ts'
 
 const prefixOf = (database: string): string => `phi-core/${database}/`
 

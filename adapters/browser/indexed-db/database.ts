@@ -1,5 +1,5 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
-import { openInTime, type SessionDigest, SessionError, type SessionErrorCode } from '../../../src/session/index.ts'
+import { openInTime, type SessionDigest, SessionError, type SessionErrorCode } from '../../../src/session.ts'
 
 const codes: Record<string, SessionErrorCode> = { QuotaExceededError: 'quota', ConstraintError: 'conflict', VersionError: 'newerSchema' }
 

@@ -1,6 +1,6 @@
 import type { SessionStore } from '../../../src/index.ts'
 import { aFunction, aText, checkOptions, options as optionsOf } from '../../../src/internal.ts'
-import { logSessionStore } from '../../../src/session/index.ts'
+import { logSessionStore } from '../../../src/session.ts'
 import { claimWatch, lockedSessions } from './claim-watch.ts'
 import { indexedDbDriver } from './indexed-db-driver.ts'
 

@@ -10,7 +10,7 @@ import {
   sha256Of,
   wrongKind,
 } from '../../../src/internal.ts'
-import { joinPath, resolvePath, type Workspace, WorkspaceError, type WorkspaceStat } from '../../../src/tools/index.ts'
+import { joinPath, resolvePath, type Workspace, WorkspaceError, type WorkspaceStat } from '../../../src/tools.ts'
 
 /** Whether the browser says that nothing is there. */
 function isNotFound(error: unknown): boolean {

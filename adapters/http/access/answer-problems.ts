@@ -1,21 +1,8 @@
-import { type Env, Hono } from 'hono'
+import type { Env, Hono } from 'hono'
 import { AgentBusyError, ConfigError, type Logger, PhiError } from '../../../src/index.ts'
 import { errorText, logWarning } from '../../../src/internal.ts'
-import { SessionError } from '../../../src/session/index.ts'
+import { SessionError } from '../../../src/session.ts'
 import { type Problem, ProblemError, problemResponse, unknownRoute } from './problem.ts'
-
-/** An empty application. Throws `ConfigError` `unsupported` where another Hono is installed than these routes need: an optional peer of any version installs. */
-export function newApp<E extends Env>(): Hono<E> {
-  const app = new Hono<E>()
-  // Hono says no version; its fourth took this away.
-  if ('showRoutes' in app) {
-    throw new ConfigError(
-      'unsupported',
-      'phi-core/adapters/http needs Hono 4.6 or newer, and an older one is installed. Run: npm install hono@4',
-    )
-  }
-  return app
-}
 
 /** Answers what is thrown, and unknown routes, with a problem body. */
 export function answerProblems<E extends Env>(app: Hono<E>, logger: Logger | false | undefined): void {

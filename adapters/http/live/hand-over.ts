@@ -1,6 +1,6 @@
 import type { Agent, AgentRun, SessionStore } from '../../../src/index.ts'
 import { startTimer } from '../../../src/internal.ts'
-import { type JournalRecord, SessionError, type SessionJournal } from '../../../src/session/index.ts'
+import { type JournalRecord, SessionError, type SessionJournal } from '../../../src/session.ts'
 
 /**
  * A store whose journals can be cut off all at once, so that a run which ends after that leaves the log as it was.

@@ -1,5 +1,5 @@
 import type { Agent, AgentOptions, Logger, SessionStore } from '../../../src/index.ts'
-import type { SessionRecord } from '../../../src/session/index.ts'
+import type { SessionRecord } from '../../../src/session.ts'
 import type { Caller } from '../access/authorize.ts'
 import type { Problem } from '../access/problem.ts'
 import type { NoticeHandlers } from '../notices/session-notices.ts'

@@ -1,5 +1,6 @@
 import { type Shape, withMethods } from '../../../src/internal.ts'
-import type { SessionListOptions, SessionPage } from '../../../src/session/index.ts'
+import type { SessionPage } from '../../../src/session.ts'
+import type { SessionListOptions } from '../../../src/types/session/session-store.ts'
 import type { Caller, SessionAddress } from '../access/authorize.ts'
 import type { BodyLimits } from '../access/body.ts'
 import type { SessionGateway } from './gateway/session-gateway.ts'
@@ -9,7 +10,7 @@ export type SessionRoutes = (request: Request, gateway: SessionGateway) => Promi
 
 /**
  * Where sessions live: what `createAgentApp` asks of its host. `memoryLiveSessions` keeps them in this process, `objectLiveSessions` of
- * `phi-core/adapters/cloudflare` in one Durable Object each.
+ * `phi-core/cloudflare` in one Durable Object each.
  *
  * **Contract**
  * - `fetch` answers a request for one session: with `routes` where the session lives in this process, elsewhere with the same routes there.

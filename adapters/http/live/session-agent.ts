@@ -1,5 +1,6 @@
 import { Agent, type AgentEvent, type AgentRun, ConfigError, resumeAgent, type SessionStore } from '../../../src/index.ts'
-import { queuedInputs, type RecordedInput } from '../../../src/session/index.ts'
+import type { RecordedInput } from '../../../src/internal.ts'
+import { queuedInputs } from '../../../src/session.ts'
 import { CallProgress } from './call-progress.ts'
 import { loopsByKey, type QueuedInputs, versionsByKey } from './commands/queued-inputs.ts'
 import type { LiveSessionHost } from './live-session-host.ts'

@@ -1,6 +1,7 @@
 import { type Agent, type AgentRun, ConfigError } from '../../../src/index.ts'
+import type { RecordedInput } from '../../../src/internal.ts'
 import { agentIdOf } from '../../../src/internal.ts'
-import type { RecordedInput, SessionRecord } from '../../../src/session/index.ts'
+import type { SessionRecord } from '../../../src/session.ts'
 
 /** A loop that began and whose end is not in the log: its process ended first. */
 export interface UnfinishedRun {

@@ -1,5 +1,5 @@
 import type { PendingApproval, PendingClientCall, PendingInput, RunStatus } from '../../../src/index.ts'
-import type { RunFailure } from '../../../src/loop/index.ts'
+import type { RunFailure } from '../../../src/loop.ts'
 
 interface NoticeBase {
   /** The same however often a process tells it. */

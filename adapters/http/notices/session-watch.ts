@@ -1,6 +1,6 @@
 import type { AgentEvent, Logger, PendingApproval, PendingClientCall, PendingInput, RunStatus } from '../../../src/index.ts'
 import { errorText, logWarning, startTimer } from '../../../src/internal.ts'
-import type { RunFailure } from '../../../src/loop/index.ts'
+import type { RunFailure } from '../../../src/loop.ts'
 import type { NoticeHandlers, SessionNotice } from './session-notices.ts'
 
 /** How long nobody may be connected until a person counts as gone: longer than a page takes to load again. */

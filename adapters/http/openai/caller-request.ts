@@ -1,5 +1,6 @@
-import type { ClientSettings } from '../../../src/client/index.ts'
-import type { CallerRequest, ReadRequest } from '../../../src/ui/openai/index.ts'
+import type { ClientSettings } from '../../../src/contract/model/model-config.ts'
+import type { CallerRequest } from '../../../src/internal.ts'
+import type { ReadRequest } from '../../../src/ui/openai.ts'
 import type { ClientSettingName } from '../live/commands/client-ask.ts'
 import { settingsFrom } from '../routes/client-settings.ts'
 import { refuseCaller } from './openai-error.ts'

@@ -1,18 +1,16 @@
 import type { AgentEvent } from '../../../src/index.ts'
+import type { ChatEncoderOptions, ResponseEncoderOptions, RunFailed } from '../../../src/internal.ts'
 import { startTimer } from '../../../src/internal.ts'
 import {
   brokenOff,
-  type ChatEncoderOptions,
   type CompletionRequest,
   chatCompletionEncoder,
   chatCompletionOf,
   failureOf,
-  type ResponseEncoderOptions,
   type ResponseEvent,
   type ResponseRequest,
-  type RunFailed,
   responseEncoder,
-} from '../../../src/ui/openai/index.ts'
+} from '../../../src/ui/openai.ts'
 import type { Caller } from '../access/authorize.ts'
 import type { RunSource } from '../stream/event-source.ts'
 import { chatFrames, type FrameWriter, type IsSeen, responseFrames, untilResolved, wholeFrames } from '../stream/frame-writer.ts'

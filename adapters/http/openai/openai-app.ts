@@ -1,5 +1,6 @@
 import type { Context, Env, Hono } from 'hono'
 import { ConfigError } from '../../../src/index.ts'
+import type { CallerRequest, InstructionsPlace } from '../../../src/internal.ts'
 import {
   aFlag,
   aFunction,
@@ -12,16 +13,11 @@ import {
   recordOf,
   required,
 } from '../../../src/internal.ts'
-import {
-  type CallerRequest,
-  type InstructionsPlace,
-  readCompletionRequest,
-  readResponseRequest,
-  responseIn,
-} from '../../../src/ui/openai/index.ts'
-import { newApp, problemOf } from '../access/answer-problems.ts'
+import { readCompletionRequest, readResponseRequest, responseIn } from '../../../src/ui/openai.ts'
+import { problemOf } from '../access/answer-problems.ts'
 import { type Authorize, type Caller, callerOf, type InDev, type Letting, lettingOf, lettingTable } from '../access/authorize.ts'
 import { readJsonObject } from '../access/body.ts'
+import { newApp } from '../access/new-app.ts'
 import { originGuard } from '../access/origin.ts'
 import { type Problem, ProblemError } from '../access/problem.ts'
 import { type LiveSessions, liveSessions } from '../live/live-sessions.ts'

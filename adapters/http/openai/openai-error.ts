@@ -1,4 +1,5 @@
-import type { CallerFault, OpenAiError, RunFailed } from '../../../src/ui/openai/index.ts'
+import type { CallerFault, RunFailed } from '../../../src/internal.ts'
+import type { OpenAiError } from '../../../src/ui/openai.ts'
 import type { Problem } from '../access/problem.ts'
 
 /** A request that is refused in the words of OpenAI's API, on its way up to the one place that answers with it. */

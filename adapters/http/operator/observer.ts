@@ -22,7 +22,7 @@ export interface AppFigures extends SessionFigures {
 }
 
 /**
- * Learns what an app does: `meterApp` of `phi-core/adapters/otel` makes metrics of it.
+ * Learns what an app does: `meterApp` of `phi-core/otel` makes metrics of it.
  *
  * **Contract**: both are called synchronously; what they throw is ignored.
  *

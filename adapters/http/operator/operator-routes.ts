@@ -1,6 +1,6 @@
 import type { Context, Env, Hono } from 'hono'
 import type { Logger } from '../../../src/index.ts'
-import type { SessionPage, SessionSummary } from '../../../src/session/index.ts'
+import type { SessionPage, SessionSummary } from '../../../src/session.ts'
 import { type Authorize, callerOf } from '../access/authorize.ts'
 import { refuse } from '../access/problem.ts'
 import type { LiveSessions, SessionRoutes } from '../live/live-sessions.ts'

@@ -1,6 +1,6 @@
 import type { Context, Env } from 'hono'
 import { bedrockAuthHeaders, isRedirect, maxErrorBody } from '../../../src/internal.ts'
-import { mergeHeaders, secretsIn, withoutSecret } from '../../../src/provider-kit.ts'
+import { mergeHeaders, secretsIn, withoutSecret } from '../../../src/providers.ts'
 import { refuse } from '../access/problem.ts'
 import { type PathCall, protocols } from './protocols.ts'
 import { keyFor, type ReadyUpstream } from './upstream.ts'

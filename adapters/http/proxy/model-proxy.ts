@@ -18,8 +18,8 @@ import {
   required,
   withoutOwnTimeouts,
 } from '../../../src/internal.ts'
-import { newApp } from '../access/answer-problems.ts'
 import { type Authorize, callerOf } from '../access/authorize.ts'
+import { newApp } from '../access/new-app.ts'
 import { originGuard } from '../access/origin.ts'
 import { type Problem, ProblemError, problemResponse, refuse } from '../access/problem.ts'
 import { type Admission, aBudget, aBudgetRule, aCounter, admit, type BudgetCounter, memoryCounter, type ProxyBudget } from './budget.ts'

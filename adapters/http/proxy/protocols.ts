@@ -1,5 +1,5 @@
 import { isEntraToken, serviceAddresses } from '../../../src/internal.ts'
-import { headerCredential, joinUrl, type KnownApi } from '../../../src/provider-kit.ts'
+import { headerCredential, joinUrl, type KnownApi } from '../../../src/providers.ts'
 
 /** A call as its path says it; everything else of the path is the server's. */
 export interface PathCall {

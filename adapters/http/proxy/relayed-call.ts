@@ -1,5 +1,5 @@
 import type { Context, Env } from 'hono'
-import { emptyUsage } from '../../../src/context/index.ts'
+import { emptyUsage } from '../../../src/context.ts'
 import { estimatedCost, type Logger, type Usage } from '../../../src/index.ts'
 import { errorText, logWarning, timerMs } from '../../../src/internal.ts'
 import { ProblemError, soonMs } from '../access/problem.ts'

@@ -17,8 +17,8 @@ import {
   texts,
   withMethods,
 } from '../../../src/internal.ts'
-import type { KnownApi } from '../../../src/provider-kit.ts'
 import { bedrock, bedrockRegion } from '../../../src/providers/bedrock/index.ts'
+import type { KnownApi } from '../../../src/providers.ts'
 import { faultOfAddress, type KeyPlace, protocols } from './protocols.ts'
 
 /** The key of an upstream, where to get it for a call (`c.env` holds secrets on Workers), or a provider that also learns of a rejected one. */

@@ -1,4 +1,4 @@
-import type { ClientCallAnswer } from '../../../src/client/index.ts'
+import type { ClientCallAnswer } from '../../../src/client.ts'
 import type { JsonObject } from '../../../src/index.ts'
 import { fits, clientId as namesPage } from '../../../src/internal.ts'
 import { readOwnBody } from '../access/body.ts'

@@ -1,4 +1,4 @@
-import type { ClientSettings } from '../../../src/client/index.ts'
+import type { ClientSettings } from '../../../src/contract/model/model-config.ts'
 import type { JsonObject, JsonValue } from '../../../src/index.ts'
 import { checkOptions, clientSettingFields, errorText, isJsonObject, options as optionsOf, settingsIn } from '../../../src/internal.ts'
 import { refuse } from '../access/problem.ts'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { ConfigError } from '../../../src/index.ts'
 import { baseType, headOf, isWithheld, percentEncoded, sessionStatus } from '../../../src/internal.ts'
-import type { Turn } from '../../../src/session/index.ts'
+import type { Turn } from '../../../src/session.ts'
 import { ProblemError, refuse, unknownSession } from '../access/problem.ts'
 import type { HistoryQuery, StoredMedia } from '../live/gateway/session-gateway.ts'
 import type { ListPage } from '../live/live-sessions.ts'

@@ -16,7 +16,7 @@ export interface ScheduleEntry extends ScheduledPrompt {
 }
 
 /**
- * Where scheduled prompts are recorded. `memorySchedules` keeps them in this process, `fileSchedules` of `phi-core/adapters/node` in a file;
+ * Where scheduled prompts are recorded. `memorySchedules` keeps them in this process, `fileSchedules` of `phi-core/node` in a file;
  * `LiveSessionObject` has its own.
  *
  * **Contract**

@@ -1,9 +1,10 @@
+import { eventEncoder } from '../../../src/client.ts'
 import { type AgentEvent, PhiError } from '../../../src/index.ts'
+import type { ShownEvents, WaitingForPerson } from '../../../src/internal.ts'
 import { approvalEvents, errorText, namesOf } from '../../../src/internal.ts'
-import { type AgUiEncoder, agUiSse, type WaitingForPerson } from '../../../src/ui/ag-ui/index.ts'
-import { type UiMessageEncoder, uiMessageSse, uiMessageStreamEnd } from '../../../src/ui/ai-sdk/index.ts'
-import { eventEncoder, type ShownEvents } from '../../../src/ui/native/index.ts'
-import { type ChatEncoder, chatStreamEnd, openAiSse, type ResponseEncoder, responseSse } from '../../../src/ui/openai/index.ts'
+import { type AgUiEncoder, agUiSse } from '../../../src/ui/ag-ui.ts'
+import { type UiMessageEncoder, uiMessageSse, uiMessageStreamEnd } from '../../../src/ui/ai-sdk.ts'
+import { type ChatEncoder, chatStreamEnd, openAiSse, type ResponseEncoder, responseSse } from '../../../src/ui/openai.ts'
 
 /** Writes the events of one answer as server-sent events, in the protocol of its client. */
 export interface FrameWriter {
@@ -21,7 +22,7 @@ export interface FrameWriter {
   fail(error: unknown): string
 }
 
-/** Our own protocol: lean frames, which `eventDecoder` of `phi-core/ui/native` reads. */
+/** Our own protocol: lean frames, which `eventDecoder` of `phi-core/client` reads. */
 export function nativeFrames(shown: ShownEvents): FrameWriter {
   const encoder = eventEncoder(shown)
   return {

@@ -1,6 +1,6 @@
 import type { ClientCapabilities, ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/sdk/types.js'
 import type { AgentRun, InputAnswer, JsonObject, PendingApproval, PendingClientCall, PendingInput } from '../../../src/index.ts'
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls } from '../../../src/store.ts'
 
 /** Tools of pages have none where this is called: the model is told so at once, as it would wait for nobody. */
 export function answerWithoutPage(run: AgentRun, call: PendingClientCall): void {

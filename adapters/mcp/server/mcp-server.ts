@@ -20,7 +20,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { Agent, type AgentRun, type AgentTool, type JsonObject } from '../../../src/index.ts'
 import { checkOptions, errorText, logWarning, ownOf, withMethods } from '../../../src/internal.ts'
-import { scripted } from '../../../src/providers/scripted/index.ts'
+import { scripted } from '../../../testing/index.ts'
 import { unusedValidator } from '../unused-validator.ts'
 import { answerOf, failure, resultOf } from './call-content.ts'
 import { askCaller } from './caller-questions.ts'

@@ -17,8 +17,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../../../src/internal.ts'
-import type { SkillSet } from '../../../src/skills/index.ts'
-import type { Workspace } from '../../../src/tools/index.ts'
+import type { SkillSet, Workspace } from '../../../src/tools.ts'
 
 /** Who calls: a name where the server tells its callers apart. */
 export interface McpCaller {

@@ -1,6 +1,6 @@
 import { type AgentTool, type JsonObject, PhiError, type ToolContext, ToolError, type ToolResult } from '../../../src/index.ts'
 import { errorText } from '../../../src/internal.ts'
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls } from '../../../src/store.ts'
 import { openControlGroup } from '../process/control-group.ts'
 import { type ProcessEnd, runProcess } from '../process/run-process.ts'
 import { type BashOptions, type BashSettings, bashSettings, type Confinement, groupShell } from './bash-settings.ts'

@@ -12,7 +12,7 @@ import {
   ownOf,
   thinkingLevel,
 } from '../../../src/internal.ts'
-import { defaultPatience } from '../../../src/provider-kit.ts'
+import { defaultPatience } from '../../../src/providers.ts'
 import { type PermissionMode, permissionModes } from './permissions/permissions.ts'
 
 /** What a command line says. */

@@ -2,8 +2,9 @@ import { constants, realpathSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ConfigHost, McpServerConfig, ToolPlace } from '../../../src/config/index.ts'
+import type { ConfigHost, McpServerConfig } from '../../../src/config.ts'
 import { type AgentTool, ConfigError, type Logger } from '../../../src/index.ts'
+import type { ToolPlace } from '../../../src/internal.ts'
 import {
   aFlag,
   aFunction,
@@ -16,10 +17,10 @@ import {
   someTools,
   utf8In,
 } from '../../../src/internal.ts'
-import type { HookScripts, LoopHooks } from '../../../src/loop/index.ts'
-import type { McpToolSet } from '../../../src/mcp/index.ts'
-import type { Workspace } from '../../../src/tools/index.ts'
-import type { McpConnection, McpConnectOptions } from '../../mcp/index.ts'
+import type { LoopHooks } from '../../../src/loop.ts'
+import type { Workspace } from '../../../src/tools.ts'
+import type { HookScripts } from '../../../src/types/run/turn.ts'
+import type { McpConnection, McpConnectOptions, McpToolSet } from '../../mcp/index.ts'
 import { type NodeToolsOptions, nodeTools, nodeToolTable } from '../node-tools.ts'
 import { isWithin } from '../policy/programs.ts'
 import { checkedScriptHooks } from '../script-hooks/script-hooks.ts'
@@ -163,7 +164,7 @@ async function connect(
   const shared = { ...log, ...(onElicit !== undefined && { onElicit }) }
   const client = await connectTo(server, root, snapshot, { ...shared, ...(fetch !== undefined && { fetch }) })
   try {
-    const { mcpTools } = await import('../../../src/mcp/index.ts')
+    const { mcpTools } = await import('../../mcp/index.ts')
     return await mcpTools(client, {
       ...log,
       prefix: name,

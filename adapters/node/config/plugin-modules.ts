@@ -3,7 +3,7 @@ import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ConfigError } from '../../../src/index.ts'
 import { errorText } from '../../../src/internal.ts'
-import type { AgentPlugin } from '../../../src/plugins.ts'
+import type { AgentPlugin } from '../../../src/loop.ts'
 import { isWithin } from '../policy/programs.ts'
 import { absolute, codeOfPlugin } from './commands.ts'
 
@@ -92,7 +92,7 @@ async function pluginOf(given: string, name: string, value: unknown): Promise<Ag
 }
 
 async function madeBy(make: (...given: unknown[]) => unknown, where: string): Promise<unknown> {
-  const { definePlugin } = await import('../../../src/plugins.ts')
+  const { definePlugin } = await import('../../../src/loop.ts')
   try {
     return await make({ definePlugin })
   } catch (error) {

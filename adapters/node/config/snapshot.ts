@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { dirname } from 'node:path'
-import { type AgentConfig, type McpServerSection, substituteEnv, trustRequests } from '../../../src/config/index.ts'
+import { type AgentConfig, substituteEnv, trustRequests } from '../../../src/config.ts'
 import { ConfigError } from '../../../src/index.ts'
+import type { McpServerSection } from '../../../src/internal.ts'
 import { openScript } from '../script-hooks/script-file.ts'
 import { type CodeFiles, noFile } from './code-files.ts'
 import {

@@ -14,7 +14,7 @@ import {
   withoutLikelySecrets,
   withoutSecrets,
 } from '../../../src/internal.ts'
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls } from '../../../src/store.ts'
 import { connectMcpOver, type McpConnection, type McpConnectOptions } from '../../mcp/index.ts'
 import { connectMcpServer, type McpServerConnection, type McpServerOptions } from '../../mcp/internal.ts'
 import { type ServerCommand, ServerProcess } from './server-process.ts'

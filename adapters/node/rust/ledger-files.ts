@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { sessionFromSpecJson, sessionToSpecJson } from '../../../src/rust/index.ts'
-import { assertSessionId, checkSession, type Session, SessionError } from '../../../src/session/index.ts'
+import { sessionFromSpecJson, sessionToSpecJson } from '../../../src/rust.ts'
+import { assertSessionId, checkSession, type Session, SessionError } from '../../../src/session.ts'
 import { createPrivate, makeDurableDirectory, nodeFileOperations, reported, syncDirectory } from '../session/file-operations.ts'
 import { isAbsent } from '../session/log/epoch-files.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
@@ -21,7 +21,7 @@ const ending = '.json'
  *
  * Source: docs/concepts/session-tree.md
  */
-export async function saveSession(session: Session, directory: string): Promise<void> {
+export async function saveRustSession(session: Session, directory: string): Promise<void> {
   assertSessionId(checkSession(session).sessionId)
   // Before anything is awaited: what the caller changes from now on does not count.
   const copy = structuredClone(session)
@@ -44,7 +44,7 @@ export async function saveSession(session: Session, directory: string): Promise<
  * Reads `<directory>/<session id>.json`, also one that the Rust implementation wrote. Rejects with `SessionError`: `invalidId`, `notFound`,
  * `invalidSession` for what is no such file, `io`.
  */
-export async function loadSession(sessionId: string, directory: string): Promise<Session> {
+export async function loadRustSession(sessionId: string, directory: string): Promise<Session> {
   assertSessionId(sessionId)
   const text = await reported(`load session ${sessionId}`, () => readFile(fileOf(sessionId, directory), 'utf8').catch(absentAs(sessionId)))
   try {
@@ -58,7 +58,7 @@ export async function loadSession(sessionId: string, directory: string): Promise
  * The ids of the `.json` files in `directory`, the most recently written first, those last whose time cannot be read; none when there is no such
  * directory.
  */
-export async function listSessionIds(directory: string): Promise<string[]> {
+export async function listRustSessionIds(directory: string): Promise<string[]> {
   return reported('list the sessions', async () => {
     const ids = (await namesIn(directory)).filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length))
     const found: { sessionId: string; modified: number }[] = []
@@ -74,17 +74,17 @@ export async function listSessionIds(directory: string): Promise<string[]> {
  * Every session of one agent, the most recently written first. Reads all files of `directory`.
  *
  * **Contract**: a file that cannot be read is told to `onUnreadable`, and costs no other; nobody knows whose it is. Without `onUnreadable` the
- * call rejects, as {@link loadSession} does, with the first such file: none is left out in silence.
+ * call rejects, as {@link loadRustSession} does, with the first such file: none is left out in silence.
  */
-export async function loadSessionsForAgent(
+export async function loadRustSessionsForAgent(
   agentId: string,
   directory: string,
   { onUnreadable }: { onUnreadable?: (sessionId: string, error: SessionError) => void } = {},
 ): Promise<Session[]> {
   const sessions: Session[] = []
-  for (const sessionId of await listSessionIds(directory)) {
+  for (const sessionId of await listRustSessionIds(directory)) {
     try {
-      sessions.push(await loadSession(sessionId, directory))
+      sessions.push(await loadRustSession(sessionId, directory))
     } catch (error) {
       if (onUnreadable === undefined || !SessionError.isInstance(error)) throw error
       // Deleted since it was listed.
@@ -95,7 +95,7 @@ export async function loadSessionsForAgent(
 }
 
 /** Removes `<directory>/<session id>.json`. Rejects with `SessionError`: `invalidId`, `notFound`, `io`. */
-export async function deleteSession(sessionId: string, directory: string): Promise<void> {
+export async function deleteRustSession(sessionId: string, directory: string): Promise<void> {
   assertSessionId(sessionId)
   await reported(`delete session ${sessionId}`, async () => {
     await unlink(fileOf(sessionId, directory)).catch(absentAs(sessionId))
@@ -144,7 +144,7 @@ async function modifiedAt(path: string): Promise<number | undefined> {
 function absentAs(sessionId: string): (error: unknown) => never {
   return (error) => {
     if (!isAbsent(error)) throw error
-    throw new SessionError('notFound', `There is no session ${sessionId}. Use an id of listSessionIds().`)
+    throw new SessionError('notFound', `There is no session ${sessionId}. Use an id of listRustSessionIds().`)
   }
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { ToolError } from '../../../src/index.ts'
 import { aFlag, aText, checkOptions, isObject, options as optionsOf } from '../../../src/internal.ts'
-import { joinPath, resolvePath, type Searcher, type SearchMatch, type SearchOutcome, type SearchQuery } from '../../../src/tools/index.ts'
+import { joinPath, resolvePath, type Searcher, type SearchMatch, type SearchOutcome, type SearchQuery } from '../../../src/tools.ts'
 import { type Launch, sandboxed } from '../bash/launch.ts'
 import { requireSandbox, SandboxUnavailable } from '../bash/sandbox.ts'
 import { type HostPrograms, hostProgram, hostPrograms } from '../policy/programs.ts'

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import type { LogClaim, LogDriver, SessionDigest } from '../../../src/session/index.ts'
+import type { LogClaim, LogDriver, SessionDigest } from '../../../src/session.ts'
 import { deleteFiles } from './delete-session.ts'
 import { type FileOperations, nodeFileOperations, reported, sessionFailure, syncPathTo, takenOver } from './file-operations.ts'
 import { folderOf } from './folder-name.ts'

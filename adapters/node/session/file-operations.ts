@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { SessionError } from '../../../src/session/index.ts'
+import { SessionError } from '../../../src/session.ts'
 import { systemCode } from '../workspace/fs-errors.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import { WorkspaceError } from '../../../src/tools/index.ts'
+import { WorkspaceError } from '../../../src/tools.ts'
 
 /** The system's code of a failed call (`ENOENT`, …), or undefined. It is the same on Node, Deno and Bun, also where they have no name for it. */
 export function systemCode(error: unknown): string | undefined {

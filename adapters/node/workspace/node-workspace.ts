@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { aText, checkOptions, options as optionsOf } from '../../../src/internal.ts'
-import { resolvePath, type Workspace, type WorkspaceEntry, WorkspaceError } from '../../../src/tools/index.ts'
+import { resolvePath, type Workspace, type WorkspaceEntry, WorkspaceError } from '../../../src/tools.ts'
 import {
   type ProtectionOptions,
   protectedPart,

@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs'
-import type { WorkspaceStat } from '../../../src/tools/index.ts'
+import type { WorkspaceStat } from '../../../src/tools.ts'
 import { isDirectory, notRegular } from './fs-errors.ts'
 import { openHeld, type Pinned } from './pin.ts'
 

@@ -1,6 +1,6 @@
 import { type BigIntStats, constants, lstatSync, renameSync } from 'node:fs'
 import { type FileHandle, link, lstat, open, unlink } from 'node:fs/promises'
-import type { WorkspaceStat } from '../../../src/tools/index.ts'
+import type { WorkspaceStat } from '../../../src/tools.ts'
 import type { WorkspacePolicy } from '../policy/workspace-policy.ts'
 import { conflict, isDirectory, notRegular, outside, systemCode } from './fs-errors.ts'
 import { holdParent, refuseProtected } from './parent.ts'

@@ -1,5 +1,6 @@
 import { checkOptions, options as optionsOf } from '../../../src/internal.ts'
-import type { ScheduleEntry, ScheduleStore, SessionAddress } from '../../http/index.ts'
+import type { ScheduleEntry, ScheduleStore } from '../../http/index.ts'
+import type { SessionAddress } from '../../http/internal.ts'
 import { dueAtOnce } from '../../http/internal.ts'
 import { type PostgresSessionStoreOptions, storeOptionTable } from '../postgres-session-store.ts'
 import { placeOf } from '../schema.ts'

@@ -1,4 +1,4 @@
-import type { SessionAddress } from '../../http/index.ts'
+import type { SessionAddress } from '../../http/internal.ts'
 import { asked, now, type PostgresPlace } from '../sql-pool.ts'
 
 /** Which session of whom, as it stands in a row. */

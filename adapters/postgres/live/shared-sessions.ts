@@ -1,7 +1,8 @@
 import type { SessionStore } from '../../../src/index.ts'
 import { checkOptions, errorText, type ForwardedCommand, logWarning, startTimer } from '../../../src/internal.ts'
-import { assertSessionId, logSessionStore } from '../../../src/session/index.ts'
-import type { Caller, SessionAddress, SessionFigures, SessionRoutes } from '../../http/index.ts'
+import { assertSessionId, logSessionStore } from '../../../src/session.ts'
+import type { Caller, SessionRoutes } from '../../http/index.ts'
+import type { SessionAddress, SessionFigures } from '../../http/internal.ts'
 import {
   type AskedCommand,
   type BodyLimits,

@@ -1,5 +1,5 @@
 import { agentsFromConfig, parseConfig, trustRequests } from 'phi-core/config'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 import { memoryWorkspace } from 'phi-core/tools'
 
 const file = `

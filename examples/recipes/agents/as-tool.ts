@@ -1,5 +1,5 @@
 import { Agent, type Model } from 'phi-core'
-import { asTool } from 'phi-core/agent'
+import { asTool } from 'phi-core/agents'
 
 /** The one writes, the other reads what it wrote. */
 export function writerWithEditor(model: Model): Agent {

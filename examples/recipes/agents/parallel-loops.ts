@@ -1,6 +1,6 @@
 import type { AgentEvent } from 'phi-core'
 import { type AgentContext, type LoopConfig, llmJudge, parallelLoop } from 'phi-core/loop'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 export async function judged(write: (line: string) => void): Promise<void> {
   // Scripted models: no service is asked. Two answer, the third reads both answers and names the better one.

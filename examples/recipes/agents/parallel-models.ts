@@ -1,5 +1,5 @@
 import { Agent, type Model } from 'phi-core'
-import { parallel } from 'phi-core/agent'
+import { parallel } from 'phi-core/agents'
 
 /** Two models answer at the same time, and the second one also judges. */
 export async function bestOf(fast: Model, deep: Model, question: string): Promise<string> {

@@ -1,6 +1,6 @@
 import { Agent } from 'phi-core'
-import { type AgentProfile, agentPrompt, applyProfile, composeSystemPrompt } from 'phi-core/agent'
-import { scripted } from 'phi-core/providers/scripted'
+import { type AgentProfile, agentPrompt, applyProfile, composeSystemPrompt } from 'phi-core/agents'
+import { scripted } from 'phi-core/testing'
 import { memoryWorkspace } from 'phi-core/tools'
 
 export async function profiled(write: (line: string) => void): Promise<void> {

@@ -1,7 +1,6 @@
 import { Agent } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
-import { loadSkills } from 'phi-core/skills'
-import { memoryWorkspace, readFileTool } from 'phi-core/tools'
+import { scripted } from 'phi-core/testing'
+import { loadSkills, memoryWorkspace, readFileTool } from 'phi-core/tools'
 
 const commits = `---
 name: commits

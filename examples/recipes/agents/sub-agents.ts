@@ -1,6 +1,6 @@
 import { Agent, defineTool, textOf } from 'phi-core'
-import { SubAgentTool } from 'phi-core/agent'
-import { scripted } from 'phi-core/providers/scripted'
+import { SubAgentTool } from 'phi-core/agents'
+import { scripted } from 'phi-core/testing'
 
 const readFile = defineTool<{ path: string }>({
   name: 'read_file',

@@ -1,5 +1,5 @@
 import { Agent, type Model } from 'phi-core'
-import { fetchMedia } from 'phi-core/media'
+import { fetchMedia } from 'phi-core/models'
 
 /** Asks any model about a picture by its address. The agent fetches it where the service does not, from these hosts alone. */
 export async function describePicture(model: Model, url: string, hosts: readonly string[]): Promise<string> {

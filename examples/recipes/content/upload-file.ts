@@ -1,5 +1,5 @@
 import { Agent, type Model } from 'phi-core'
-import { uploadFile } from 'phi-core/media'
+import { uploadFile } from 'phi-core/models'
 
 /** Uploads a long report once, and asks about it as often as wanted: each request carries its id instead of its bytes. */
 export async function askAboutReport(model: Model, report: Blob, questions: readonly string[]): Promise<string[]> {

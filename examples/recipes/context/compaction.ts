@@ -1,6 +1,6 @@
 import { Agent } from 'phi-core'
 import type { ContextConfig } from 'phi-core/context'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 const small: Partial<ContextConfig> = {
   maxContextTokens: 2000, // Default: the model's window less its output limit.

@@ -1,5 +1,5 @@
 import { Agent, defineTool, textOf } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 import { memoryWorkspace, readFileTool } from 'phi-core/tools'
 
 const dump = defineTool({

@@ -1,5 +1,5 @@
 import { Agent, defineTool, textOf } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 import { prunTools } from 'phi-core/tools'
 
 const readLog = defineTool({

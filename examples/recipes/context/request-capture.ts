@@ -1,6 +1,6 @@
 import { Agent } from 'phi-core'
 import { type AnnotatedRequest, diffTurnRequests } from 'phi-core/context'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 export async function captured(write: (line: string) => void): Promise<void> {
   // A scripted model: no service is asked.

@@ -1,6 +1,5 @@
 import { Agent, type Model } from 'phi-core'
-import { availability, chromeAi } from 'phi-core/providers/chrome-ai'
-import { type ChatEngine, webLlm } from 'phi-core/providers/web-llm'
+import { availability, type ChatEngine, chromeAi, webLlm } from 'phi-core/browser'
 
 // #region chrome
 /** The browser's own model where there is one, else another. */

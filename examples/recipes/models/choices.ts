@@ -1,5 +1,5 @@
 import { Agent, ConfigError } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 const fast = scripted(() => ({ text: 'Quick and short.' }), { id: 'fast-1' })
 const deep = scripted(() => ({ text: 'A long thought, then an answer.' }), { id: 'deep-1' })

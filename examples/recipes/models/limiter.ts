@@ -1,6 +1,6 @@
 import { Agent } from 'phi-core'
-import { limited, limiter } from 'phi-core/providers/compose'
-import { scripted } from 'phi-core/providers/scripted'
+import { limited, limiter } from 'phi-core/models'
+import { scripted } from 'phi-core/testing'
 
 export async function takeTurns(write: (line: string) => void): Promise<void> {
   // Scripted models: no service is asked.

@@ -1,7 +1,7 @@
 import type { Model, ModelConfig } from 'phi-core'
+import { ProviderRegistry, protocolOf } from 'phi-core/providers'
 import { anthropic } from 'phi-core/providers/anthropic'
 import { openaiCompatible } from 'phi-core/providers/openai'
-import { ProviderRegistry, protocolOf } from 'phi-core/providers/registry'
 
 /** A model of one's own behind a known protocol: each field that is given counts, the others are those of the table. */
 export function described(baseUrl: string): Model[] {

@@ -1,5 +1,5 @@
 import { Agent, type Model } from 'phi-core'
-import { fallback, rotateKeys, route, withMiddleware } from 'phi-core/providers/compose'
+import { fallback, rotateKeys, route, withMiddleware } from 'phi-core/models'
 
 /** Short questions go to a small model, the rest to a large one; another service steps in when they fail. */
 export function reliable({ small, large, elsewhere, keys }: { small: Model; large: Model; elsewhere: Model; keys: string[] }): Agent {

@@ -1,12 +1,9 @@
 import type { CredentialProvider, Model } from 'phi-core'
 import { anthropic } from 'phi-core/providers/anthropic'
-import { azure } from 'phi-core/providers/azure'
 import { type AwsCredentialSource, bedrock } from 'phi-core/providers/bedrock'
-import { google } from 'phi-core/providers/google'
-import { local, openai, openaiCompatible, openrouter } from 'phi-core/providers/openai'
-import { openaiResponses } from 'phi-core/providers/openai-responses'
-import { scripted } from 'phi-core/providers/scripted'
-import { vertex } from 'phi-core/providers/vertex'
+import { google, vertex } from 'phi-core/providers/google'
+import { azure, local, openai, openaiCompatible, openaiResponses, openrouter } from 'phi-core/providers/openai'
+import { scripted } from 'phi-core/testing'
 
 // #region anthropic
 export function claude(apiKey: string): Model {

@@ -23,7 +23,7 @@ import {
   type StreamRequest,
   type TransportOptions,
   toJson,
-} from 'phi-core/provider-kit'
+} from 'phi-core/providers'
 
 // #endregion imports
 

@@ -1,5 +1,5 @@
 import { textOf } from 'phi-core'
-import { type AgentPlugin, definePlugin } from 'phi-core/plugins'
+import { type AgentPlugin, definePlugin } from 'phi-core/loop'
 
 /** Looks up what is known about a question, and tells the model. It is looked up once per question, also when the run waits for a person. */
 export function memory(recall: (question: string) => Promise<readonly string[]>): AgentPlugin {

@@ -1,4 +1,4 @@
-import { definePlugin } from 'phi-core/plugins'
+import { definePlugin } from 'phi-core/loop'
 
 const address = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g
 

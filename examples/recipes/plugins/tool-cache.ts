@@ -1,5 +1,5 @@
 import type { ToolResult } from 'phi-core'
-import { type AgentPlugin, definePlugin } from 'phi-core/plugins'
+import { type AgentPlugin, definePlugin } from 'phi-core/loop'
 
 /** Runs each call of `tools` once: the same arguments get the same result. Sub-agents share it. */
 export function toolCache(tools: readonly string[], results = new Map<string, ToolResult>()): AgentPlugin {

@@ -1,6 +1,6 @@
 import { Agent, textOf } from 'phi-core'
-import { SubAgentTool } from 'phi-core/agent'
-import { scripted } from 'phi-core/providers/scripted'
+import { SubAgentTool } from 'phi-core/agents'
+import { scripted } from 'phi-core/testing'
 
 export async function sharedBudget(write: (line: string) => void): Promise<void> {
   // Scripted models: no service is asked. They say that every answer costs.

@@ -1,6 +1,6 @@
 import { Agent } from 'phi-core'
 import type { InputFilter } from 'phi-core/loop'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 const noKeys: InputFilter = (text) =>
   /\bsk-\w{8,}/.test(text) ? { type: 'reject', reason: 'Your message contains a key. Send it without.' } : { type: 'pass' }

@@ -1,6 +1,6 @@
 import { Agent } from 'phi-core'
 import type { LoopHooks } from 'phi-core/loop'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 /** Nobody sees an answer that names a customer, nor one with a telephone number. */
 const hooks: LoopHooks = {

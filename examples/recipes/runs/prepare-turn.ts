@@ -1,6 +1,6 @@
 import { Agent, defineTool } from 'phi-core'
 import type { LoopHooks } from 'phi-core/loop'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 const search = defineTool<{ words: string }>({
   name: 'search',

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Agent, defineTool, textOf } from 'phi-core'
-import { scriptHooks } from 'phi-core/adapters/node'
-import { scripted } from 'phi-core/providers/scripted'
+import { scriptHooks } from 'phi-core/node'
+import { scripted } from 'phi-core/testing'
 
 const checkCall = `#!/bin/sh
 # One line of JSON about the call comes in. No answer means yes.

@@ -1,6 +1,6 @@
 import { Agent, defineTool } from 'phi-core'
 import { costOver, type StopCondition, toolCalled, turnCount } from 'phi-core/loop'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 const look = defineTool<{ at: string }>({
   name: 'look',

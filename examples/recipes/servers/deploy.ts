@@ -1,5 +1,5 @@
 import type { AgentTool, Model, SessionStore } from 'phi-core'
-import { createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
+import { createAgentApp, memoryLiveSessions } from 'phi-core/http'
 
 /** A server that loses no run when it is started anew. Call `end` on SIGTERM, and end the process when it resolves. */
 export async function startServer(store: SessionStore, { model, tools }: { model: Model; tools: readonly AgentTool[] }) {

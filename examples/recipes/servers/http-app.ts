@@ -1,5 +1,5 @@
 import { Agent, type Model } from 'phi-core'
-import { bearer, createAgentApp } from 'phi-core/adapters/http'
+import { bearer, createAgentApp } from 'phi-core/http'
 
 /** A Hono app with `POST /runs`: serve its `fetch` in Node, Deno, Bun or a Worker, or mount it with `app.route('/api', …)`. */
 export function agentApp(model: Model, token: string | undefined) {

@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { AgentEvent } from 'phi-core'
-import { eventDecoder } from 'phi-core/ui/native'
+import { eventDecoder } from 'phi-core/client'
 
 /** The events of a run on a server, as they arrive. Leaving the loop closes the connection, which aborts the run. */
 export async function* remoteRun(baseUrl: string, prompt: string, token: string): AsyncGenerator<AgentEvent> {

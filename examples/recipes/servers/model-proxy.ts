@@ -1,4 +1,4 @@
-import { callerToken, createModelProxy } from 'phi-core/adapters/http'
+import { callerToken, createModelProxy } from 'phi-core/http'
 
 /** A Hono app that adds the keys of this server: `users` says whose token a call brings. Serve its `fetch`, or `app.route('/models', …)`. */
 export function modelProxy(users: ReadonlyMap<string, string>, keys: { anthropic: string; openai: string }) {

@@ -1,5 +1,5 @@
 import type { AgentTool, Model, SessionStore } from 'phi-core'
-import { createAgentApp, memoryLiveSessions, readWebhook, webhook } from 'phi-core/adapters/http'
+import { createAgentApp, memoryLiveSessions, readWebhook, webhook } from 'phi-core/http'
 
 // #region send
 /** Tells another service when somebody has to decide and nobody is connected, and when a run has ended. */

@@ -1,5 +1,5 @@
 import { Agent, type AgentTool, type Model, memorySessionStore } from 'phi-core'
-import { bearer, createOpenAiApp, memoryLiveSessions } from 'phi-core/adapters/http'
+import { bearer, createOpenAiApp, memoryLiveSessions } from 'phi-core/http'
 
 /** An agent as the model `support` of OpenAI's API: serve its `fetch`, and give clients `http://…/v1` as their base URL. */
 export function openAiApp(model: Model, tools: readonly AgentTool[], token: string | undefined) {

@@ -1,6 +1,6 @@
 import type { AgentTool, Model, SessionStore } from 'phi-core'
-import { createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
-import { meterApp, traceLoops } from 'phi-core/adapters/otel'
+import { createAgentApp, memoryLiveSessions } from 'phi-core/http'
+import { meterApp, traceLoops } from 'phi-core/otel'
 
 interface ServerParts {
   store: SessionStore

@@ -1,5 +1,5 @@
 import { Agent, type Model } from 'phi-core'
-import { runResponse } from 'phi-core/adapters/http'
+import { runResponse } from 'phi-core/http'
 
 /** A route handler as Next.js, SvelteKit and React Router take it: `export const POST = routeHandler(model)`. Ask first who it is. */
 export function routeHandler(model: Model) {

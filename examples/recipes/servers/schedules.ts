@@ -1,6 +1,6 @@
 import type { Model } from 'phi-core'
-import { createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
-import { fileSchedules, fileSessionStore } from 'phi-core/adapters/node'
+import { createAgentApp, memoryLiveSessions } from 'phi-core/http'
+import { fileSchedules, fileSessionStore } from 'phi-core/node'
 
 /** A server whose sessions say something later, also after it was started anew. */
 export async function startServer(directory: string, model: Model) {

@@ -1,9 +1,9 @@
 import { SpanStatusCode, type Tracer } from '@opentelemetry/api'
 import { BasicTracerProvider, type ReadableSpan, SimpleSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base'
 import { Agent, defineTool } from 'phi-core'
-import { traceAgent } from 'phi-core/adapters/otel'
-import { SubAgentTool } from 'phi-core/agent'
-import { scripted } from 'phi-core/providers/scripted'
+import { SubAgentTool } from 'phi-core/agents'
+import { traceAgent } from 'phi-core/otel'
+import { scripted } from 'phi-core/testing'
 
 const forecast = defineTool<{ city: string }>({
   name: 'forecast',

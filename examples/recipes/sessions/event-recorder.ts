@@ -1,8 +1,8 @@
 import { Agent, memorySessionStore } from 'phi-core'
-import { exploreBranches } from 'phi-core/agent'
-import { scripted } from 'phi-core/providers/scripted'
+import { exploreBranches } from 'phi-core/agents'
 import { EventRecorder } from 'phi-core/rust'
 import { childrenOf, loopChainTo, rootLoops, totalUsage } from 'phi-core/session'
+import { scripted } from 'phi-core/testing'
 
 /** Makes the tree of a session from events alone, and walks it. The model is scripted. */
 export async function tree(write: (line: string) => void): Promise<void> {

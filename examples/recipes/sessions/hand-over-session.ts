@@ -1,6 +1,6 @@
 import { Agent, defineTool, memorySessionStore, resumeAgent } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
 import { parseSession } from 'phi-core/session'
+import { scripted } from 'phi-core/testing'
 
 const pay = defineTool({
   name: 'pay',

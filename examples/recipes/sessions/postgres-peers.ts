@@ -1,7 +1,7 @@
 import type { Model } from 'phi-core'
-import type { SqlPool } from 'phi-core/adapters/postgres'
-import { type ListeningPool, listenWith, postgresLiveSessions } from 'phi-core/adapters/postgres/live'
-import { serve } from 'phi-core/serve'
+import { serve } from 'phi-core/node'
+import type { SqlPool } from 'phi-core/postgres'
+import { type ListeningPool, listenWith, postgresLiveSessions } from 'phi-core/postgres'
 
 interface Peers {
   pool: SqlPool & ListeningPool

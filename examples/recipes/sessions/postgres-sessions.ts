@@ -1,4 +1,4 @@
-import { migrate, postgresSessionStore, type SqlPool } from 'phi-core/adapters/postgres'
+import { migrate, postgresSessionStore, type SqlPool } from 'phi-core/postgres'
 
 /** Sessions that any number of machines share. `pool` is a `Pool` of the package `pg`. */
 export async function sharedSessions(pool: SqlPool) {

@@ -1,5 +1,5 @@
 import { Agent, memorySessionStore, resumeAgent } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 export async function recorded(write: (line: string) => void): Promise<void> {
   // A scripted model: no service is asked. This store ends with the process; the others are used in the same way.

@@ -1,6 +1,6 @@
 import { Agent, memorySessionStore } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
 import { replayEvents, withEvents } from 'phi-core/session'
+import { scripted } from 'phi-core/testing'
 
 /** What was heard is kept, and heard again. The model is scripted. */
 export async function replay(write: (line: string) => void): Promise<void> {

@@ -1,5 +1,5 @@
 import { Agent, defineTool, memorySessionStore, resumeAgent, textOf } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 const call = { toolCalls: [{ name: 'pay', arguments: { euros: 5 } }] }
 

@@ -1,7 +1,7 @@
 import { Agent } from 'phi-core'
-import { exploreBranches } from 'phi-core/agent'
-import { scripted } from 'phi-core/providers/scripted'
+import { exploreBranches } from 'phi-core/agents'
 import { parseSnapshot } from 'phi-core/session'
+import { scripted } from 'phi-core/testing'
 
 export async function branched(write: (line: string) => void): Promise<void> {
   // A scripted model: no service is asked. It says what it was asked last, and how many messages it has seen.

@@ -1,6 +1,6 @@
 import { Agent, type InferTools } from 'phi-core'
 import { runClientTools } from 'phi-core/client'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 import { clientTool } from 'phi-core/tools'
 
 // Declared where the agent is. It has no `execute`: a page runs it.

@@ -1,5 +1,5 @@
 import type { AgentTool } from 'phi-core'
-import { nodeTools, SandboxUnavailable } from 'phi-core/adapters/node'
+import { nodeTools, SandboxUnavailable } from 'phi-core/node'
 
 /** The six built-in tools on a directory; where no sandbox can be had, the five without bash. */
 export function localTools(root: string, warn: (text: string) => void): AgentTool[] {

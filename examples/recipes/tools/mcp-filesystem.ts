@@ -1,6 +1,6 @@
 import { Agent, type Model } from 'phi-core'
-import { connectMcpStdio } from 'phi-core/adapters/node/mcp'
 import { mcpTools } from 'phi-core/mcp'
+import { connectMcpStdio } from 'phi-core/mcp/node'
 
 /** An agent with the tools of an MCP server over `folder`. `serverPath` is the program, here `@modelcontextprotocol/server-filesystem`. */
 export async function agentWithFiles(model: Model, serverPath: string, folder: string): Promise<Agent> {

@@ -1,6 +1,5 @@
 import { Agent, type AgentTool, type Logger, type Model } from 'phi-core'
-import { connectMcp } from 'phi-core/adapters/mcp'
-import { mcpTools } from 'phi-core/mcp'
+import { connectMcp, mcpTools } from 'phi-core/mcp'
 
 /** An agent with tools of its own and those of a server on the web, which may change them at any time. */
 export async function agentWithService(

@@ -1,6 +1,5 @@
 import { Agent, type Model } from 'phi-core'
-import { connectMcp } from 'phi-core/adapters/mcp'
-import { mcpInstructions, mcpTools } from 'phi-core/mcp'
+import { connectMcp, mcpInstructions, mcpTools } from 'phi-core/mcp'
 
 /** An agent that is told what a server says of its tools. */
 export async function agentWithInstructions(model: Model, url: string): Promise<Agent> {

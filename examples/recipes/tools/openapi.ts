@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import { Agent, textOf } from 'phi-core'
+import { serve } from 'phi-core/node'
 import { openApiTools } from 'phi-core/openapi'
-import { scripted } from 'phi-core/providers/scripted'
-import { serve } from 'phi-core/serve'
+import { scripted } from 'phi-core/testing'
 
 const document = `openapi: 3.1.0
 info: { title: Petstore, version: '1' }

@@ -1,6 +1,6 @@
 import { Agent, defineTool } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
-import { sharedState } from 'phi-core/shared-state'
+import { sharedState } from 'phi-core/session'
+import { scripted } from 'phi-core/testing'
 import { z } from 'zod'
 
 // What a session shares with its pages: a plan that the model, tools and people work on.

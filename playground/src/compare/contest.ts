@@ -1,5 +1,5 @@
 import type { ThinkingLevel } from '../../../src/index.ts'
-import { type EvaluationStrategy, elaborate, type LoopConfig, llmJudge, tokenEfficient } from '../../../src/loop/index.ts'
+import { type EvaluationStrategy, elaborate, type LoopConfig, llmJudge, tokenEfficient } from '../../../src/loop.ts'
 import { demoVoice } from '../demo/race.ts'
 import { makeModel } from '../models/make-model.ts'
 import { plainOptions } from '../settings/agent-options.ts'

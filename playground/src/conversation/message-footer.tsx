@@ -1,5 +1,5 @@
 import { textOf } from '../../../src/index.ts'
-import type { MessageView } from '../../../src/store/index.ts'
+import type { MessageView } from '../../../src/store.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { duration, short } from '../parts/figures.ts'
 import type { IconName } from '../parts/icon.tsx'

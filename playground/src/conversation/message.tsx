@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals'
 import { textOf } from '../../../src/index.ts'
-import { escapeControls, type MessageView, type RunState, sourcesOf } from '../../../src/store/index.ts'
+import { escapeControls, type MessageView, type RunState, sourcesOf } from '../../../src/store.ts'
 import { EditMessage, Media, ServiceToolCard, Sources, ToolCard } from '../late/conversation-parts.tsx'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import type { Marking } from '../state/conversation/feedback.ts'

@@ -1,4 +1,4 @@
-import type { BlockView, Source } from '../../../src/store/index.ts'
+import type { BlockView, Source } from '../../../src/store.ts'
 import { type Mark, withMarks } from '../markdown/marks.ts'
 
 type TextView = BlockView & { type: 'text' }

@@ -1,5 +1,5 @@
 import type { Citation, Content } from '../../../src/index.ts'
-import { escapeControls, type Source } from '../../../src/store/index.ts'
+import { escapeControls, type Source } from '../../../src/store.ts'
 import { isPdf, openPdf } from '../parts/pdf.ts'
 
 /** Quotes that are shown of a source. */

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { BlockView } from '../../../src/store/index.ts'
+import type { BlockView } from '../../../src/store.ts'
 import { duration } from '../parts/figures.ts'
 import { Icon } from '../parts/icon.tsx'
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { RunState } from '../../../src/store/index.ts'
+import type { RunState } from '../../../src/store.ts'
 import { RemedyButton } from '../notices/remedy-button.tsx'
 import { duration } from '../parts/figures.ts'
 

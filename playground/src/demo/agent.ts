@@ -1,6 +1,6 @@
-import { compactsAt } from '../../../src/context/index.ts'
+import { compactsAt } from '../../../src/context.ts'
 import type { AgentOptions } from '../../../src/index.ts'
-import type { InputFilter } from '../../../src/loop/index.ts'
+import type { InputFilter } from '../../../src/loop.ts'
 import { demoTools } from '../late/answer-parts.ts'
 import { plainOptions } from '../settings/agent-options.ts'
 import { defaultSettings, type Settings } from '../settings/settings.ts'

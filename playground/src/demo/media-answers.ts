@@ -1,5 +1,5 @@
 import type { Citation } from '../../../src/index.ts'
-import type { ScriptedStep } from '../../../src/providers/scripted/index.ts'
+import type { ScriptedStep } from '../../../testing/index.ts'
 import { handbookPages } from './handbook.ts'
 import { shipByDay, shipByNight } from './pictures.ts'
 

@@ -1,4 +1,4 @@
-import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
+import { type Script, scripted } from '../../../testing/index.ts'
 import { pace } from './pace.ts'
 
 /** Made up: scripted answers cost nothing. */

@@ -1,6 +1,6 @@
-import { SubAgentTool } from '../../../src/agent/index.ts'
+import { SubAgentTool } from '../../../src/agents.ts'
 import type { AgentTool } from '../../../src/index.ts'
-import { readFileTool, searchTool, type Workspace } from '../../../src/tools/index.ts'
+import { readFileTool, searchTool, type Workspace } from '../../../src/tools.ts'
 import { type DemoScript, demoModel } from './model.ts'
 import { usageCounter } from './script.ts'
 

@@ -1,6 +1,6 @@
 import type { Model } from '../../../src/index.ts'
-import { type EvaluationStrategy, type LoopConfig, llmJudge } from '../../../src/loop/index.ts'
-import type { ScriptedStep } from '../../../src/providers/scripted/index.ts'
+import { type EvaluationStrategy, type LoopConfig, llmJudge } from '../../../src/loop.ts'
+import type { ScriptedStep } from '../../../testing/index.ts'
 import { demoModel } from './model.ts'
 import { usageCounter } from './script.ts'
 

@@ -1,5 +1,5 @@
 import type { FileContent } from '../../../src/index.ts'
-import type { ScriptedStep } from '../../../src/providers/scripted/index.ts'
+import type { ScriptedStep } from '../../../testing/index.ts'
 
 /** What the scripted model plays after one prompt. The tools it calls are real, and so is what its answers quote. */
 export interface Scenario {

@@ -1,5 +1,5 @@
 import { type AgentTool, defineTool } from '../../../src/index.ts'
-import { listFilesTool, memoryWorkspace, prunTools, readFileTool, revertTool, searchTool, writeFileTool } from '../../../src/tools/index.ts'
+import { listFilesTool, memoryWorkspace, prunTools, readFileTool, revertTool, searchTool, writeFileTool } from '../../../src/tools.ts'
 import { files } from './files.ts'
 import { naturalist } from './naturalist.ts'
 import { pace } from './pace.ts'

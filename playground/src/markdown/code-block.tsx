@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls } from '../../../src/store.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { scrollable } from '../parts/scrollable.ts'
 import { highlighted, type Piece } from './highlight.ts'

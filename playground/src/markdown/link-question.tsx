@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { type ComponentChildren, Fragment } from 'preact'
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls } from '../../../src/store.ts'
 import { Dialog } from '../parts/dialog.tsx'
 
 /** Asks before a link within `children` is followed, and shows where it leads: an address can carry away what was said. */

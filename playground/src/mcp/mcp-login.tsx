@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls } from '../../../src/store.ts'
 import { KeyField } from '../models/key-field.tsx'
 import { errorText } from '../parts/error-text.ts'
 import { tokenOwner } from './login-provider.ts'

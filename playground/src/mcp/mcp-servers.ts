@@ -1,6 +1,5 @@
-import { connectMcp } from '../../../adapters/mcp/index.ts'
+import { connectMcp, McpError, type McpToolSet, mcpTools } from '../../../adapters/mcp/index.ts'
 import type { AgentTool } from '../../../src/index.ts'
-import { McpError, type McpToolSet, mcpTools } from '../../../src/mcp/index.ts'
 import { networkCause, networkCauses } from '../conversation/ending/network-cause.ts'
 import { keyOwners } from '../models/key-vault.ts'
 import { errorText } from '../parts/error-text.ts'

@@ -1,4 +1,4 @@
-import { catalogue } from '../../../src/models/index.ts'
+import { catalogue } from '../../../src/models.ts'
 import type { ModelChoice } from '../settings/settings.ts'
 import { factoryCall } from './factory-call.ts'
 

@@ -35,16 +35,16 @@ async function made({ factory, modelId }: FactoryCall, { backend, ...options }: 
     case 'local':
       return (await chat()).local(modelId, options)
     case 'openaiResponses':
-      return (await import('../../../src/providers/openai-responses/index.ts')).openaiResponses(modelId, options)
+      return (await import('../../../src/providers/openai.ts')).openaiResponses(modelId, options)
     case 'google':
-      return (await import('../../../src/providers/google/index.ts')).google(modelId, options)
+      return (await import('../../../src/providers/google.ts')).google(modelId, options)
     case 'vertex':
-      return (await import('../../../src/providers/vertex/index.ts')).vertex(modelId, options)
+      return (await import('../../../src/providers/google.ts')).vertex(modelId, options)
     case 'azure':
-      return (await import('../../../src/providers/azure/index.ts')).azure(modelId, options)
+      return (await import('../../../src/providers/openai.ts')).azure(modelId, options)
     case 'bedrock':
       return (await import('../../../src/providers/bedrock/index.ts')).bedrock(modelId, options)
   }
 }
 
-const chat = () => import('../../../src/providers/openai/index.ts')
+const chat = () => import('../../../src/providers/openai.ts')

@@ -36,15 +36,15 @@ const openaiKit = toolKit(
   'openai-responses',
   'openaiTools',
   { webSearch: 'Web search', codeInterpreter: 'Code interpreter', imageGeneration: 'Image generation' },
-  async () => (await import('../../../src/providers/openai-responses/index.ts')).openaiTools,
+  async () => (await import('../../../src/providers/openai.ts')).openaiTools,
 )
 const googleKit = toolKit(
   'google',
   'googleTools',
   { search: 'Google Search', urlContext: 'URL context', codeExecution: 'Code execution', maps: 'Google Maps' },
-  async () => (await import('../../../src/providers/google/index.ts')).googleTools,
+  async () => (await import('../../../src/providers/google.ts')).googleTools,
 )
-const chat = () => import('../../../src/providers/openai/index.ts')
+const chat = () => import('../../../src/providers/openai.ts')
 
 /** By service. Absent where it runs none, or none that the SDK has a constructor for. Source: docs/concepts/service-tools.md */
 const kits: Partial<Record<ServiceId, ServiceToolKit>> = {

@@ -1,5 +1,5 @@
 import { type Message, textOf } from '../../../src/index.ts'
-import type { CompactionNote, MessageView, NoteView, PruneNote, RevertNote } from '../../../src/store/index.ts'
+import type { CompactionNote, MessageView, NoteView, PruneNote, RevertNote } from '../../../src/store.ts'
 import { count } from '../parts/figures.ts'
 import type { CapturedTurn } from '../state/log/event-log.ts'
 

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { textOf } from '../../../src/index.ts'
-import { escapeControls, type MessageView, type NoteView } from '../../../src/store/index.ts'
+import { escapeControls, type MessageView, type NoteView } from '../../../src/store.ts'
 import { scrollable } from '../parts/scrollable.ts'
 import type { CapturedTurn } from '../state/log/event-log.ts'
 import { speakerOf } from '../state/log/run-words.ts'

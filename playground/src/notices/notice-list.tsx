@@ -1,4 +1,4 @@
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls } from '../../../src/store.ts'
 import { IconButton } from '../parts/icon-button.tsx'
 import { keepPlace } from '../parts/keep-place.ts'
 import type { Desk } from '../state/desk/desk.ts'

@@ -1,4 +1,4 @@
-import { hasRates } from '../../../src/context/index.ts'
+import { hasRates } from '../../../src/context.ts'
 import { type CostConfig, estimatedCost, type Usage } from '../../../src/index.ts'
 
 const integers = new Intl.NumberFormat('en')

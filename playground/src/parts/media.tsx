@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { FileContent, ImageContent } from '../../../src/index.ts'
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls } from '../../../src/store.ts'
 import { download } from './download.ts'
 import { Icon } from './icon.tsx'
 import { IconButton } from './icon-button.tsx'

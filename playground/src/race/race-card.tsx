@@ -1,4 +1,4 @@
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls } from '../../../src/store.ts'
 import type { Race } from '../state/race/race.ts'
 import { RaceColumns } from './race-column.tsx'
 import { verdictText } from './verdict.ts'

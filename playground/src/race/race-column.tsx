@@ -1,4 +1,4 @@
-import { allMessages, type RunState } from '../../../src/store/index.ts'
+import { allMessages, type RunState } from '../../../src/store.ts'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import { dollars, duration, short } from '../parts/figures.ts'
 import type { RaceMarks } from '../state/race/race-marks.ts'

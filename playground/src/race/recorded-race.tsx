@@ -1,5 +1,5 @@
-import { type LoopRecord, parallelSiblings, type Session } from '../../../src/session/index.ts'
-import { escapeControls, initialState, reduce } from '../../../src/store/index.ts'
+import { type LoopRecord, parallelSiblings, type Session } from '../../../src/session.ts'
+import { escapeControls, initialState, reduce } from '../../../src/store.ts'
 import { Icon } from '../parts/icon.tsx'
 import { marked, type RaceMarks } from '../state/race/race-marks.ts'
 import { RaceColumns, type RaceEntry } from './race-column.tsx'

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { RemoteSessionOptions } from '../../../src/client/index.ts'
+import type { RemoteSessionOptions } from '../../../src/client.ts'
 
 /** The word for a connection that is lost and tried again, or was given up. It stands in the place of how the run stands: nobody here knows that then. */
 export type LostConnection = 'Reconnecting' | 'Not connected'

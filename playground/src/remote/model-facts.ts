@@ -1,4 +1,4 @@
-import { compactsAt, unknownCost } from '../../../src/context/index.ts'
+import { compactsAt, unknownCost } from '../../../src/context.ts'
 import type { CostConfig, TokenRates } from '../../../src/index.ts'
 import type { ModelFacts } from '../state/backend/chat-port.ts'
 

@@ -1,6 +1,6 @@
-import { type RemoteSession, remoteSession } from '../../../src/client/index.ts'
+import { type RemoteSession, remoteSession } from '../../../src/client.ts'
 import { memorySessionStore } from '../../../src/index.ts'
-import { exportSession, parseSession, type Session, SessionError } from '../../../src/session/index.ts'
+import { exportSession, parseSession, type Session, SessionError } from '../../../src/session.ts'
 import { keyOf } from '../models/key-vault.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Backend, ChatPort, ExportFormat, ModelFacts, SessionFile, StoredSession } from '../state/backend/chat-port.ts'
@@ -134,7 +134,7 @@ class RemoteBackend implements Backend {
 
 /** A ledger of the Rust crate as a whole session of ours. Throws `SessionError` for what is none. */
 async function logOfLedger(text: string): Promise<string> {
-  const { sessionFromSpecJson } = await import('../../../src/rust/index.ts')
+  const { sessionFromSpecJson } = await import('../../../src/rust.ts')
   const session = sessionFromSpecJson(text)
   const store = memorySessionStore()
   await store.save(session)

@@ -1,4 +1,4 @@
-import { SessionError, type SessionErrorCode } from '../../../src/session/index.ts'
+import { SessionError, type SessionErrorCode } from '../../../src/session.ts'
 
 /** Requests to `createAgentApp` that are about no run. */
 export interface ServerCalls {

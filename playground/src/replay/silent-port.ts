@@ -1,4 +1,4 @@
-import type { ChatAgent } from '../../../src/client/index.ts'
+import type { ChatAgent } from '../../../src/client.ts'
 import type { AgentRun, Receipt } from '../../../src/index.ts'
 import type { ChatPort, ModelFacts } from '../state/backend/chat-port.ts'
 

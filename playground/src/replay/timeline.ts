@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../../src/index.ts'
-import type { Session } from '../../../src/session/index.ts'
+import type { Session } from '../../../src/session.ts'
 import { chainOf } from '../state/conversation/opened-state.ts'
 import type { Moment, Timeline } from '../state/conversation/replay-controls.ts'
 

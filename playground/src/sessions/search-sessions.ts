@@ -1,4 +1,4 @@
-import { isLlmMessage } from '../../../src/context/index.ts'
+import { isLlmMessage } from '../../../src/context.ts'
 import { textOf } from '../../../src/index.ts'
 import type { Backend, StoredSession } from '../state/backend/chat-port.ts'
 

@@ -1,4 +1,4 @@
-import type { Session } from '../../../src/session/index.ts'
+import type { Session } from '../../../src/session.ts'
 import type { ExportFormat, SessionFile } from '../state/backend/chat-port.ts'
 import { misfitsIn } from '../state/log/answer-fit.ts'
 
@@ -21,7 +21,7 @@ export async function sessionFile({ sessionId, format, log, read }: Source): Pro
     return { name: `${sessionId}.html`, type: 'text/html', text: sessionPage(await asMarkdown(read), await log()) }
   }
   // The schemas, and zod with them, only for who wants them.
-  const { sessionToSpecJson } = await import('../../../src/rust/index.ts')
+  const { sessionToSpecJson } = await import('../../../src/rust.ts')
   return { name: `${sessionId}.json`, type: 'application/json', text: sessionToSpecJson(await read()) }
 }
 

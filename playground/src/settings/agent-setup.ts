@@ -1,5 +1,5 @@
 import { opfsWorkspace } from '../../../adapters/browser/index.ts'
-import { compactsAt, contextLimitOf, unknownCost } from '../../../src/context/index.ts'
+import { compactsAt, contextLimitOf, unknownCost } from '../../../src/context.ts'
 import type { AgentTool } from '../../../src/index.ts'
 import {
   editFileTool,
@@ -11,7 +11,7 @@ import {
   searchTool,
   type Workspace,
   writeFileTool,
-} from '../../../src/tools/index.ts'
+} from '../../../src/tools.ts'
 import { files } from '../demo/files.ts'
 import { makeModel } from '../models/make-model.ts'
 import type { AgentSetup } from '../state/backend/local-backend.ts'

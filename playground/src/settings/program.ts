@@ -36,7 +36,7 @@ function localProgram(settings: Settings, prompt: string): string {
     model.code,
     ...(usesFiles
       ? [
-          "// In a page: opfsWorkspace() of phi-core/adapters/browser. In Node: nodeWorkspace('.') of phi-core/adapters/node.",
+          "// In a page: opfsWorkspace() of phi-core/browser. In Node: nodeWorkspace('.') of phi-core/node.",
           "const workspace = memoryWorkspace({ 'README.md': '# Notes' })",
         ]
       : []),
@@ -62,7 +62,7 @@ function mcpCode({ mcpServers, model, asksBeforeWriting }: Settings) {
   const sets = used.map((_, at) => `server${at + 1}`)
   const asks = asksBeforeWriting ? ', needsApproval: ({ annotations }) => annotations?.readOnlyHint !== true' : ''
   return {
-    imports: ["import { connectMcp } from 'phi-core/adapters/mcp'", "import { mcpTools } from 'phi-core/mcp'"],
+    imports: ["import { connectMcp } from 'phi-core/mcp'", "import { mcpTools } from 'phi-core/mcp'"],
     code: used.map(
       ({ address, prefix }, at) =>
         `const ${sets[at]} = await mcpTools(await connectMcp({ url: ${quoted(address)} }), { prefix: ${quoted(prefix)}${asks} })`,
@@ -74,7 +74,7 @@ function mcpCode({ mcpServers, model, asksBeforeWriting }: Settings) {
 }
 
 const scriptedModel = {
-  imports: "import { scripted } from 'phi-core/providers/scripted'",
+  imports: "import { scripted } from 'phi-core/testing'",
   code: "// No key and no network: the answers are prepared.\nconst model = scripted([{ text: 'Hello from a scripted model.' }])",
 }
 

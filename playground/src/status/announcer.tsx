@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks'
 import { textOf } from '../../../src/index.ts'
-import { escapeControls, type RunState } from '../../../src/store/index.ts'
+import { escapeControls, type RunState } from '../../../src/store.ts'
 import { plural } from '../parts/figures.ts'
 import type { Misfits } from '../state/log/answer-fit.ts'
 import { runWords } from '../state/log/run-words.ts'

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import type { RunState } from '../../../src/store/index.ts'
+import type { RunState } from '../../../src/store.ts'
 import { dollarsOf, percent, short } from '../parts/figures.ts'
 import type { ModelFacts } from '../state/backend/chat-port.ts'
 import { promptTokens } from '../state/log/prompt-tokens.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { escapeControls, type RetryView } from '../../../src/store/index.ts'
+import { escapeControls, type RetryView } from '../../../src/store.ts'
 import { Icon } from '../parts/icon.tsx'
 import { wordsOfService } from '../state/notices/failure-words.ts'
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { RunState } from '../../../src/store/index.ts'
+import type { RunState } from '../../../src/store.ts'
 import { commandKey } from '../palette/command-key.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'

@@ -1,4 +1,4 @@
-import { allMessages, type BlockView, escapeControls, type RunState } from '../../../src/store/index.ts'
+import { allMessages, type BlockView, escapeControls, type RunState } from '../../../src/store.ts'
 import { LazyMarkdown } from '../markdown/lazy-markdown.tsx'
 import { duration, plural } from '../parts/figures.ts'
 import { runWords, toolWords } from '../state/log/run-words.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/index.ts'
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls } from '../../../src/store.ts'
 import { scrollable } from '../parts/scrollable.ts'
 
 /** Lines that are shown of each side. */

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { InputAnswer, PendingInput } from '../../../src/index.ts'
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls } from '../../../src/store.ts'
 import { errorText } from '../parts/error-text.ts'
 import type { Decisions } from './decisions.ts'
 import { contentOf, fieldsOf, type QuestionField } from './question-fields.ts'

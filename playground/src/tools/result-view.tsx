@@ -1,5 +1,5 @@
 import { type ToolResult, textOf } from '../../../src/index.ts'
-import { escapeControls } from '../../../src/store/index.ts'
+import { escapeControls } from '../../../src/store.ts'
 import { Media } from '../parts/media.tsx'
 import { scrollable } from '../parts/scrollable.ts'
 

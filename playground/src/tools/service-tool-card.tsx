@@ -1,5 +1,5 @@
 import type { PendingApproval, ServiceToolContent } from '../../../src/index.ts'
-import { escapeControls, type ToolView } from '../../../src/store/index.ts'
+import { escapeControls, type ToolView } from '../../../src/store.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { toolWords } from '../state/log/run-words.ts'
 import { ApprovalRequestCard } from './approval-request.tsx'

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { PendingApproval, PendingInput } from '../../../src/index.ts'
-import { escapeControls, type RunState, type ToolStatus, type ToolView } from '../../../src/store/index.ts'
+import { escapeControls, type RunState, type ToolStatus, type ToolView } from '../../../src/store.ts'
 import { duration } from '../parts/figures.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import type { Session } from '../../../src/session/index.ts'
+import type { Session } from '../../../src/session.ts'
 import { plural } from '../parts/figures.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { kindWords, runWords } from '../state/log/run-words.ts'

@@ -1,6 +1,6 @@
-import { isLlmMessage, type LlmMessage } from '../../../src/context/index.ts'
+import { isLlmMessage, type LlmMessage } from '../../../src/context.ts'
 import type { AgentMessage } from '../../../src/index.ts'
-import type { Session } from '../../../src/session/index.ts'
+import type { Session } from '../../../src/session.ts'
 import { type Marks, marksIn } from '../state/backend/marks.ts'
 import { chainOf } from '../state/conversation/opened-state.ts'
 import { type Misfits, noMisfits } from '../state/log/answer-fit.ts'

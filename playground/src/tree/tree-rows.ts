@@ -1,5 +1,5 @@
 import { textOf } from '../../../src/index.ts'
-import { childrenOf, type LoopRecord, type LoopStatus, loopChainTo, rootLoops, type Session } from '../../../src/session/index.ts'
+import { childrenOf, type LoopRecord, type LoopStatus, loopChainTo, rootLoops, type Session } from '../../../src/session.ts'
 import { lastLoopOf } from '../state/conversation/opened-state.ts'
 import { kindWords } from '../state/log/run-words.ts'
 

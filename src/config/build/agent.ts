@@ -120,10 +120,6 @@ function sessionStoreOf({ config, host }: Build): SessionStore | undefined {
   if (scope === 'ephemeral') return undefined
   if (scope !== 'persistent') throw invalidField(['session', 'scope'], scope, '"ephemeral", "persistent"')
   if (host.sessions === undefined)
-    throw needs(
-      ['session', 'scope'],
-      'is "persistent"',
-      'sessions, a store such as fileSessionStore("./sessions") of phi-core/adapters/node',
-    )
+    throw needs(['session', 'scope'], 'is "persistent"', 'sessions, a store such as fileSessionStore("./sessions") of phi-core/node')
   return host.sessions
 }

@@ -67,8 +67,7 @@ export async function pluginsOf(build: Build): Promise<readonly AgentPlugin[] | 
 
 async function loaded({ host }: Build, plugin: string, at: number): Promise<readonly AgentPlugin[]> {
   const path = ['agent', 'plugins', at]
-  if (host.loadPlugin === undefined)
-    throw needs(path, 'names a module with plugins', 'loadPlugin, as loadConfigFile of phi-core/adapters/node/config does')
+  if (host.loadPlugin === undefined) throw needs(path, 'names a module with plugins', 'loadPlugin, as loadConfigFile of phi-core/node does')
   try {
     return await host.loadPlugin(plugin)
   } catch (error) {

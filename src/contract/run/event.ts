@@ -348,6 +348,9 @@ export type AgentEvent =
   | ParallelLoopEndEvent
   | ChildEvent
 
+/** The event of one type: `EventOf<'messageUpdate'>`. */
+export type EventOf<Type extends AgentEvent['type']> = Extract<AgentEvent, { type: Type }>
+
 /** Every event, by its type. */
 export const agentEvent: ShapeOf<AgentEvent> = tagged('type', {
   agentStart,

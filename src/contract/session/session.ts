@@ -52,9 +52,6 @@ export type SessionFormation = Infer<typeof sessionFormation>
 
 /** Whether a session is meant to outlive its agent, in words. */
 export const sessionScope = oneOf('ephemeral', 'persistent')
-/** Whether a session is meant to outlive its agent. */
-export type SessionScope = Infer<typeof sessionScope>
-
 const spawnRefFields = {
   parentSessionId: aText,
   parentLoopId: aText,

@@ -14,12 +14,7 @@ import type { AnthropicWire } from './identity.ts'
 import { anthropicCapabilities, anthropicProfile } from './profile.ts'
 import { checkServerTools, serverToolParts } from './server-tools.ts'
 
-export {
-  type AnthropicMcpOptions,
-  type AnthropicWebFetchOptions,
-  type AnthropicWebSearchOptions,
-  anthropicTools,
-} from './server-tools.ts'
+export { anthropicTools } from './server-tools.ts'
 
 import { serviceAddresses } from '../kit/transport/endpoint.ts'
 

@@ -107,8 +107,7 @@ const codes: { readonly [name: string]: ProviderErrorCode } = {
 
 const hints: { readonly [name: string]: string } = {
   NotAllowedError: 'A page may begin the download of the model while its user acts on it: make the first call in the handler of a click.',
-  NotSupportedError:
-    'The browser does not take this language, medium or schema. availability() of phi-core/providers/chrome-ai says so beforehand.',
+  NotSupportedError: 'The browser does not take this language, medium or schema. availability() of phi-core/browser says so beforehand.',
 }
 
 /** An error of the browser's model, or an abort, as a provider tells it. */

@@ -93,7 +93,7 @@ export function checkServerTools(tools: ServerTools): void {
     const { type, parameters } = tool
     if ('search_parameters' in tool)
       refuseServerTools(
-        'xAI has taken search_parameters out of Chat Completions. Use openaiResponses with xaiTools of phi-core/providers/openai-responses',
+        'xAI has taken search_parameters out of Chat Completions. Use openaiResponses with xaiTools of phi-core/providers/openai',
       )
     if (type === undefined) checkBeside(tool)
     else if (typeof type !== 'string' || ofCaller.has(type))

@@ -20,7 +20,7 @@ export interface MediaQuery {
 
 /**
  * Fetches media for services that fetch nothing themselves. Addresses come from users, clients and tools: your function decides which hosts are asked.
- * `fetchMedia` of `phi-core/media` is one that guards.
+ * `fetchMedia` of `phi-core/models` is one that guards.
  *
  * **Contract**
  * - It is asked once per block and agent; what it gave is kept as long as the block. A failure is remembered for the rest of the run.

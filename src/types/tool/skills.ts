@@ -54,7 +54,7 @@ export interface SkillProblem {
 }
 
 /**
- * Skills by name, for an agent: what `loadSkills` of `phi-core/skills` resolves with. It never changes.
+ * Skills by name, for an agent: what `loadSkills` of `phi-core/tools` resolves with. It never changes.
  *
  * **Contract**: names are unique; `skills` is sorted by name, always in the same order.
  *

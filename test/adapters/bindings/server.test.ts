@@ -9,11 +9,11 @@ import { useAgent as inReact } from '../../../adapters/react/index.ts'
 import { useAgent as inSolid } from '../../../adapters/solid/index.ts'
 import { useAgent as inSvelte } from '../../../adapters/svelte/index.ts'
 import { useAgent as inVue } from '../../../adapters/vue/index.ts'
-import type { ChatAgent } from '../../../src/client/index.ts'
-import { remoteSession } from '../../../src/client/index.ts'
+import type { ChatAgent } from '../../../src/client.ts'
+import { remoteSession } from '../../../src/client.ts'
 import { Agent } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import type { ChatState } from '../../../src/store/index.ts'
+import type { ChatState } from '../../../src/store.ts'
 
 const told = ({ status, messages }: ChatState): string => `${status}: ${messages.length} messages`
 

@@ -9,7 +9,7 @@ import type * as svelte from '../../../adapters/svelte/index.ts'
 import type * as vue from '../../../adapters/vue/index.ts'
 import { Agent, defineTool, type InferTools } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import type { ChatPart } from '../../../src/store/index.ts'
+import type { ChatPart } from '../../../src/store.ts'
 
 const add = defineTool({
   name: 'add',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAgentApp, onLoopback } from '../../../adapters/http/index.ts'
-import { remoteSession } from '../../../src/client/index.ts'
+import { remoteSession } from '../../../src/client.ts'
 import { Agent } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { defineTool, memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { clientTool } from '../../../src/tools/index.ts'
+import { clientTool } from '../../../src/tools.ts'
 
 const parameters = { type: 'object' }
 

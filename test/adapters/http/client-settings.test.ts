@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentAppOptions, createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
-import { remoteSession } from '../../../src/client/index.ts'
+import { remoteSession } from '../../../src/client.ts'
 import { Agent, defineTool, memorySessionStore } from '../../../src/index.ts'
 import { type ScriptedModel, scripted } from '../../../src/providers/scripted/index.ts'
 import { everySetting } from '../../options/every-setting.ts'

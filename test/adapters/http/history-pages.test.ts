@@ -4,7 +4,7 @@ import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index
 import { fileSessionStore } from '../../../adapters/node/index.ts'
 import { Agent, type AgentMessage, memorySessionStore, resumeAgent, type SessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { type LogDriver, logSessionStore, memoryDriver } from '../../../src/session/index.ts'
+import { type LogDriver, logSessionStore, memoryDriver } from '../../../src/session.ts'
 import { tool } from '../../support/play.ts'
 import { runs } from '../../support/runs.ts'
 import { temporaryRoot } from '../node/temporary.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
-import { emptyUsage } from '../../../src/context/index.ts'
+import { emptyUsage } from '../../../src/context.ts'
 import { Agent, type Model, memorySessionStore, ProviderError } from '../../../src/index.ts'
-import type { StreamProvider } from '../../../src/provider-kit.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import type { StreamProvider } from '../../../src/providers.ts'
 import { allFrames } from './read-sse.ts'
 
 const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { bearer, createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
-import { type RemoteSession, remoteSession } from '../../../src/client/index.ts'
+import { type RemoteSession, remoteSession } from '../../../src/client.ts'
 import { memorySessionStore, textOf } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { seen, tool } from '../../support/play.ts'

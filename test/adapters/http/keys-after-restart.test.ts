@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { createAgentApp, memoryLiveSessions, memorySchedules } from '../../../adapters/http/index.ts'
 import { type JsonObject, memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { scopedSessionStore, sharedStatesOf } from '../../../src/session/index.ts'
-import { sharedState } from '../../../src/shared-state/index.ts'
+import { scopedSessionStore, sharedState, sharedStatesOf } from '../../../src/session.ts'
 
 const list = sharedState({ schema: z.object({ items: z.array(z.string()) }), initial: { items: [] } })
 

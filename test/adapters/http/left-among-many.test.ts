@@ -5,7 +5,7 @@ import { fileDriver } from '../../../adapters/node/session/file-driver.ts'
 import { nodeFileOperations } from '../../../adapters/node/session/file-operations.ts'
 import { memorySessionStore, type SessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { type LogDriver, logSessionStore, memoryDriver, type SessionRecord } from '../../../src/session/index.ts'
+import { type LogDriver, logSessionStore, memoryDriver, type SessionRecord } from '../../../src/session.ts'
 import { runs } from '../../support/runs.ts'
 import { temporaryRoot } from '../node/temporary.ts'
 

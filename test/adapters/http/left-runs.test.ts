@@ -3,7 +3,7 @@ import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index
 import { fileSessionStore } from '../../../adapters/node/index.ts'
 import { type AgentTool, type Model, memorySessionStore, type SessionStore, textOf } from '../../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
-import { exportSession, scopedSessionStore, sessionJournal } from '../../../src/session/index.ts'
+import { exportSession, scopedSessionStore, sessionJournal } from '../../../src/session.ts'
 import { tool } from '../../support/play.ts'
 import { temporaryRoot } from '../node/temporary.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { type AppFigures, type AppObserver, bearer, createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import { type AppObserver, bearer, createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import type { AppFigures } from '../../../adapters/http/operator/observer.ts'
 import { defineTool, type JsonObject, memorySessionStore, type SessionStore } from '../../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
 

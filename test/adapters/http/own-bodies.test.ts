@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { Agent, memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { importSession } from '../../../src/session/index.ts'
+import { importSession } from '../../../src/session.ts'
 import { tool } from '../../support/play.ts'
 
 /** An app whose agent asks a person before it pays. */

@@ -1,4 +1,4 @@
-import { type EventDecoder, eventDecoder } from '../../../src/ui/native/index.ts'
+import { type EventDecoder, eventDecoder } from '../../../src/client.ts'
 
 /** One server-sent event as a client sees it, whole again; `event` is its type. */
 export interface Frame {

@@ -1,8 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions, type SessionAddress } from '../../../adapters/http/index.ts'
+import type { SessionAddress } from '../../../adapters/http/access/authorize.ts'
+import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import type { MemoryLiveSessionsOptions } from '../../../adapters/http/live/memory/memory-options.ts'
 import { memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { logSessionStore, memoryDriver } from '../../../src/session/index.ts'
+import { logSessionStore, memoryDriver } from '../../../src/session.ts'
 import { patient } from '../../support/patience.ts'
 import { allFrames, type Frame } from './read-sse.ts'
 

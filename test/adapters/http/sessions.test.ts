@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import type { MemoryLiveSessionsOptions } from '../../../adapters/http/live/memory/memory-options.ts'
 import { Agent, defineTool, memorySessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { EventRecorder } from '../../../src/rust/index.ts'
+import { EventRecorder } from '../../../src/rust.ts'
 import { patient } from '../../support/patience.ts'
 import { allFrames, type Frame, frames } from './read-sse.ts'
 

@@ -1,6 +1,8 @@
 /** What one caller can use up of what all share: no more than a share, unless the server says otherwise. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createAgentApp, type MemoryLiveSessionsOptions, memoryLiveSessions, type RouteOptions } from '../../../adapters/http/index.ts'
+import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
+import type { MemoryLiveSessionsOptions } from '../../../adapters/http/live/memory/memory-options.ts'
+import type { RouteOptions } from '../../../adapters/http/routes/route-options.ts'
 import { memorySessionStore } from '../../../src/index.ts'
 import { endpointAgent } from '../../../testing/index.ts'
 

@@ -1,9 +1,8 @@
 // The program that the official scenarios drive: `connectMcp` and `mcpTools` as an application uses them. Its last argument is the address.
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
 import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js'
-import { connectMcp, type McpHttpOptions } from '../../../adapters/mcp/index.ts'
+import { connectMcp, type McpHttpOptions, type McpToolSet, mcpTools } from '../../../adapters/mcp/index.ts'
 import { Agent } from '../../../src/index.ts'
-import { type McpToolSet, mcpTools } from '../../../src/mcp/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 
 const url = process.argv.at(-1) ?? ''

@@ -1,6 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { connectMcp, type McpHttpOptions } from '../../../adapters/mcp/index.ts'
-import { type McpToolSet, mcpTools } from '../../../src/mcp/index.ts'
+import { connectMcp, type McpHttpOptions, type McpToolSet, mcpTools } from '../../../adapters/mcp/index.ts'
 import { freePort, type Heard, json, mcpAnswer, startEverything, webServer } from './http-server.ts'
 import { told } from './told.ts'
 

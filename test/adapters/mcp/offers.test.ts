@@ -2,8 +2,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { connectMcp, connectMcpOver, type McpConnectOptions } from '../../../adapters/mcp/index.ts'
-import { mcpInstructions, mcpTools } from '../../../src/mcp/index.ts'
+import { connectMcp, connectMcpOver, type McpConnectOptions, mcpInstructions, mcpTools } from '../../../adapters/mcp/index.ts'
 import { startEverything } from './http-server.ts'
 
 /** A server of the official SDK in memory, and a connection to it. */

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type McpToolSet, type McpToolsOptions, mcpTools } from '../../../adapters/mcp/index.ts'
 import { connectMcpStdio, type McpStdioOptions } from '../../../adapters/node/mcp/index.ts'
 import { type AgentEvent, type JsonObject, textOf } from '../../../src/index.ts'
-import { type McpToolSet, type McpToolsOptions, mcpTools } from '../../../src/mcp/index.ts'
 import { play } from '../../support/play.ts'
 
 const hostile = (mode: string, ...more: string[]): McpStdioOptions => ({

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
+import type { McpToolSet } from '../../../adapters/mcp/index.ts'
 import { Agent, type AgentEvent, type JsonObject, textOf } from '../../../src/index.ts'
-import type { McpToolSet } from '../../../src/mcp/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 
 /** What a model that calls a tool once is told. */

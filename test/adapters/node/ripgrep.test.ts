@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { nodeWorkspace, ripgrepSearcher } from '../../../adapters/node/index.ts'
-import { type SearchQuery, workspaceSearcher } from '../../../src/tools/index.ts'
+import { type SearchQuery, workspaceSearcher } from '../../../src/tools.ts'
 import { failureOf, present, temporaryRoot } from './temporary.ts'
 
 const hasRipgrep = present('rg', '--version')

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { nodeTools, nodeWorkspace } from '../../../adapters/node/index.ts'
-import { loadSkills } from '../../../src/skills/index.ts'
+import { loadSkills } from '../../../src/tools.ts'
 import { context, textOf } from '../../tools/context.ts'
 import { temporaryRoot } from './temporary.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { traceAgent } from '../../../adapters/otel/index.ts'
-import { SubAgentTool } from '../../../src/agent/index.ts'
+import { SubAgentTool } from '../../../src/agents.ts'
 import { Agent, type AgentTool, defineTool } from '../../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
 import { runs } from '../../support/runs.ts'

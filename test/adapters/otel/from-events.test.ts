@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { bearer, createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
 import { traceAgent } from '../../../adapters/otel/index.ts'
-import { type ChatAgent, remoteSession } from '../../../src/client/index.ts'
+import { type ChatAgent, remoteSession } from '../../../src/client.ts'
 import { Agent, type AgentEvent, ConfigError, defineTool, memorySessionStore } from '../../../src/index.ts'
-import { agentLoop } from '../../../src/loop/index.ts'
+import { agentLoop } from '../../../src/loop.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { countingTracer, memoryTracer, outline } from './spans.ts'
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import { traceAgent } from '../../../adapters/otel/index.ts'
 import { Agent, type AgentEvent, defineTool } from '../../../src/index.ts'
-import type { LoopObserver } from '../../../src/loop/index.ts'
+import type { LoopObserver } from '../../../src/loop.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { countingTracer, memoryTracer, outline } from './spans.ts'
 

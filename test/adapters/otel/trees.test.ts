@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { traceAgent, traceLoops } from '../../../adapters/otel/index.ts'
-import { SubAgentTool } from '../../../src/agent/index.ts'
+import { SubAgentTool } from '../../../src/agents.ts'
 import { Agent, type AgentOptions, defineTool, type Model } from '../../../src/index.ts'
-import { parallelLoop, pickFirst } from '../../../src/loop/index.ts'
+import { parallelLoop, pickFirst } from '../../../src/loop.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
-import { clientTool } from '../../../src/tools/index.ts'
+import { clientTool } from '../../../src/tools.ts'
 import { memoryTracer, outline } from './spans.ts'
 
 const add = defineTool<{ a: number; b: number }>({

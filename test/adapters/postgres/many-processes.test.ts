@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { postgresSessionStore } from '../../../adapters/postgres/index.ts'
-import { remoteSession } from '../../../src/client/index.ts'
+import { remoteSession } from '../../../src/client.ts'
 import type { AgentEvent } from '../../../src/index.ts'
 import { patient } from '../../support/patience.ts'
 import { onPostgres } from './on-postgres.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createAgentApp } from '../../../adapters/http/index.ts'
-import { listenWith, type PostgresLiveSessions, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
+import { listenWith, type PostgresLiveSessions, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { onPostgres } from './on-postgres.ts'
 

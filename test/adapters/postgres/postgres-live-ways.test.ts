@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAgentApp } from '../../../adapters/http/index.ts'
-import { type PostgresLiveSessions, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/live/index.ts'
+import { type PostgresLiveSessions, postgresLiveSessions, postgresSchedules } from '../../../adapters/postgres/index.ts'
 import { type AskEndpoint, agentEndpointSuite, endpointAgent } from '../../../testing/index.ts'
 import { signed, userOf } from '../../support/endpoint-users.ts'
 import { NoticeBoard } from '../../support/notice-board.ts'

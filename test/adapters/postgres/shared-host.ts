@@ -9,7 +9,7 @@ import { Pool } from 'pg'
 import { createAgentApp } from '../../../adapters/http/index.ts'
 import { serve } from '../../../adapters/node/http/serve.ts'
 import { toNodeHandler } from '../../../adapters/node/index.ts'
-import { listenWith, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
+import { listenWith, postgresLiveSessions } from '../../../adapters/postgres/index.ts'
 import { defineTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 

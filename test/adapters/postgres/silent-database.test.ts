@@ -1,7 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createAgentApp } from '../../../adapters/http/index.ts'
-import { postgresSessionStore, type SqlPool } from '../../../adapters/postgres/index.ts'
-import { postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
+import { postgresLiveSessions, postgresSessionStore, type SqlPool } from '../../../adapters/postgres/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { lossyPool } from './lossy-pool.ts'
 import { onPostgres } from './on-postgres.ts'

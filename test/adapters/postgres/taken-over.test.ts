@@ -1,7 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createAgentApp } from '../../../adapters/http/index.ts'
-import { postgresSessionStore } from '../../../adapters/postgres/index.ts'
-import { type PostgresLiveSessionsOptions, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
+import { type PostgresLiveSessionsOptions, postgresLiveSessions, postgresSessionStore } from '../../../adapters/postgres/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { gate } from '../../support/play.ts'
 import { onPostgres } from './on-postgres.ts'

@@ -1,8 +1,7 @@
 import { Pool } from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { createAgentApp } from '../../../adapters/http/index.ts'
-import { postgresSessionStore } from '../../../adapters/postgres/index.ts'
-import { postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
+import { postgresLiveSessions, postgresSessionStore } from '../../../adapters/postgres/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { onPostgres } from './on-postgres.ts'
 

@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises'
 import type { SqlPool } from '../../../adapters/postgres/index.ts'
 import type { SessionStore } from '../../../src/index.ts'
-import type { NewSessionRecord, SessionWriter } from '../../../src/session/index.ts'
+import type { SessionWriter } from '../../../src/session.ts'
+import type { NewSessionRecord } from '../../../src/types/session/session-store.ts'
 
 /** Keeps a text with nothing around it. */
 export interface BareStore {

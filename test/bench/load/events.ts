@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Pool } from 'pg'
 import { createAgentApp } from '../../../adapters/http/index.ts'
-import { listenWith, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
+import { listenWith, postgresLiveSessions } from '../../../adapters/postgres/index.ts'
+import { eventDecoder } from '../../../src/client.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { eventDecoder } from '../../../src/ui/native/index.ts'
 
 const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"prompt":"Go."}' }
 

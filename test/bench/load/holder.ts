@@ -2,7 +2,7 @@
 import { Pool } from 'pg'
 import { createAgentApp } from '../../../adapters/http/index.ts'
 import { serve } from '../../../adapters/node/http/serve.ts'
-import { listenWith, postgresLiveSessions } from '../../../adapters/postgres/live/index.ts'
+import { listenWith, postgresLiveSessions } from '../../../adapters/postgres/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 
 const { DATABASE_URL, TENANT = '', LISTEN, KEY } = process.env

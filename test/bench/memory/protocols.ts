@@ -1,11 +1,8 @@
 import type { Model } from 'phi-core'
 import { anthropic } from 'phi-core/providers/anthropic'
-import { azure } from 'phi-core/providers/azure'
 import { bedrock } from 'phi-core/providers/bedrock'
-import { google } from 'phi-core/providers/google'
-import { openai } from 'phi-core/providers/openai'
-import { openaiResponses } from 'phi-core/providers/openai-responses'
-import { vertex } from 'phi-core/providers/vertex'
+import { google, vertex } from 'phi-core/providers/google'
+import { azure, openai, openaiResponses } from 'phi-core/providers/openai'
 
 const apiKey = 'key'
 

@@ -1,6 +1,7 @@
-import { emptyUsage } from '../../../src/context/index.ts'
+import { emptyUsage } from '../../../src/context.ts'
 import type { SessionStore } from '../../../src/index.ts'
-import type { NewSessionRecord, SessionWriter } from '../../../src/session/index.ts'
+import type { SessionWriter } from '../../../src/session.ts'
+import type { NewSessionRecord } from '../../../src/types/session/session-store.ts'
 
 /** What one more turn costs, in ms: medians of the means of ten, because the clock of a Worker knows whole ms only. */
 export interface AppendCost {

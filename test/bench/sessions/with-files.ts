@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent, type FileContent, memorySessionStore, resumeAgent, type SessionStore } from 'phi-core'
-import { fileSessionStore } from 'phi-core/adapters/node'
-import { scripted } from 'phi-core/providers/scripted'
+import { fileSessionStore } from 'phi-core/node'
+import { scripted } from 'phi-core/testing'
 import { quantile } from '../task.ts'
 
 const goal = 1.1

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compactMessages, totalTokens } from '../../../src/context/index.ts'
+import { compactMessages, totalTokens } from '../../../src/context.ts'
 import type { AgentMessage, LlmMessage } from '../../../src/contract/message/message.ts'
 import type { CompactionConfig } from '../../../src/types/context/compaction.ts'
 import { runs } from '../../support/runs.ts'

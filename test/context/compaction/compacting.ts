@@ -1,6 +1,6 @@
 import { planCompaction, runCompaction } from '../../../src/context/compaction/compact-history.ts'
-import { deriveView } from '../../../src/context/index.ts'
 import { resolveContext } from '../../../src/context/tokens/context-limits.ts'
+import { deriveView } from '../../../src/context.ts'
 import type { CompactionOverlay, ContextState } from '../../../src/contract/context/context-change.ts'
 import type { JsonObject } from '../../../src/contract/json.ts'
 import { type AgentMessage, type LlmMessage, type TurnId, textOf } from '../../../src/contract/message/message.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defaultCompaction, totalTokens } from '../../../src/context/index.ts'
+import { defaultCompaction, totalTokens } from '../../../src/context.ts'
 import type { CompactionInput, CompactionStrategy } from '../../../src/types/context/compaction.ts'
 import { idsOf, user } from '../history.ts'
 import { type CompactOptions, compact, lines, said, turns } from './compacting.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { deriveView, totalTokens } from '../../../src/context/index.ts'
 import { compactionTrigger, resolveContext } from '../../../src/context/tokens/context-limits.ts'
+import { deriveView, totalTokens } from '../../../src/context.ts'
 import type { CompactionOverlay } from '../../../src/contract/context/context-change.ts'
 import type { AgentMessage } from '../../../src/contract/message/message.ts'
 import type { CompactionScope } from '../../../src/types/context/compaction.ts'

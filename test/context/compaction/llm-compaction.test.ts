@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { LlmCompactionOptions } from '../../../src/context/compaction/llm-compaction.ts'
 import { ExecutionBudget } from '../../../src/context/execution-budget.ts'
-import { type LlmCompactionOptions, llmCompaction } from '../../../src/context/index.ts'
+import { llmCompaction } from '../../../src/context.ts'
 import type { AgentMessage } from '../../../src/contract/message/message.ts'
 import type { Usage } from '../../../src/contract/model/usage.ts'
 import { type Script, type ScriptedOptions, scripted } from '../../../src/providers/scripted/index.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { llmCompaction } from '../../../src/context/index.ts'
+import { llmCompaction } from '../../../src/context.ts'
 import type { Usage } from '../../../src/contract/model/usage.ts'
 import { Agent, ConfigError, userMessage } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'

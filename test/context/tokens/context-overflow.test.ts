@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isContextOverflow } from '../../../src/context/index.ts'
+import { isContextOverflow } from '../../../src/context.ts'
 import type { AgentMessage, StopReason } from '../../../src/contract/message/message.ts'
 import { emptyUsage } from '../../../src/contract/model/usage.ts'
 import { classifyError } from '../../../src/providers/kit/errors/classify.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ContextTracker, totalTokens } from '../../../src/context/index.ts'
+import { ContextTracker, totalTokens } from '../../../src/context.ts'
 import { emptyUsage } from '../../../src/contract/model/usage.ts'
 import { answer, user } from '../history.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ContextConfig } from '../../../src/context/index.ts'
+import type { ContextConfig } from '../../../src/context.ts'
 import { Agent, type AgentEvent, ConfigError } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { longHistory, requestTokens } from '../../support/long-history.ts'

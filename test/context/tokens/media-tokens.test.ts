@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { heuristicTokenCounter, tokenCounterFor } from '../../../src/context/index.ts'
+import { heuristicTokenCounter, tokenCounterFor } from '../../../src/context.ts'
 import type { Content } from '../../../src/contract/message/content.ts'
 import { withId } from '../../../src/contract/message/message.ts'
 import { Agent } from '../../../src/index.ts'

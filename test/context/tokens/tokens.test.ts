@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { estimateTokens, heuristicTokenCounter, messageTokens, totalTokens } from '../../../src/context/index.ts'
+import { estimateTokens, heuristicTokenCounter, messageTokens, totalTokens } from '../../../src/context.ts'
 import type { Content } from '../../../src/contract/message/content.ts'
 import { extensionMessage } from '../../../src/contract/message/message.ts'
 import { answer, result, user } from '../history.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isLlmMessage } from '../../../src/context/index.ts'
+import { isLlmMessage } from '../../../src/context.ts'
 import { Agent, type AgentEvent, type AgentTool } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'

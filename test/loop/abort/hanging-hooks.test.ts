@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Agent, type AgentEvent } from '../../../src/index.ts'
-import type { LoopHooks } from '../../../src/loop/index.ts'
+import type { LoopHooks } from '../../../src/loop.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { add, fastRetry, gate, seen, tool } from '../../support/play.ts'

@@ -12,7 +12,7 @@ import {
   textOf,
   toolCallsOf,
 } from '../../../src/index.ts'
-import { type ApprovalRequestedEvent, Approvals } from '../../../src/loop/index.ts'
+import { type ApprovalRequestedEvent, Approvals } from '../../../src/loop.ts'
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { approveWaiting, listening, ofType, tool } from '../../support/play.ts'

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Agent, type AgentEvent, type AgentOptions, memorySessionStore, resumeAgent } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { parseMessages, serializeMessages } from '../../../src/session/index.ts'
-import { restoredState } from '../../../src/store/index.ts'
-import type { ToolExecutionStrategy } from '../../../src/tools/index.ts'
+import { parseMessages, serializeMessages } from '../../../src/session.ts'
+import { restoredState } from '../../../src/store.ts'
+import type { ToolExecutionStrategy } from '../../../src/tools.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { approveWaiting, gate, ofType, seen, tool } from '../../support/play.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { Agent, type AgentEvent, type AgentOptions, type AgentRun, ConfigError, defineTool, textOf } from '../../../src/index.ts'
-import { Approvals, agentLoop } from '../../../src/loop/index.ts'
+import { Approvals, agentLoop } from '../../../src/loop.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { parseMessages, serializeMessages } from '../../../src/session/index.ts'
+import { parseMessages, serializeMessages } from '../../../src/session.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { approveWaiting, listening, ofType, tool } from '../../support/play.ts'
 

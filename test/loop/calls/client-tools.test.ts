@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { SubAgentTool } from '../../../src/agent/index.ts'
-import { runClientTools } from '../../../src/client/index.ts'
+import { SubAgentTool } from '../../../src/agents.ts'
+import { runClientTools } from '../../../src/client.ts'
 import {
   Agent,
   type AgentEvent,
@@ -11,8 +11,8 @@ import {
   resumeAgent,
 } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { initialState, reduce, restoredState } from '../../../src/store/index.ts'
-import { clientTool } from '../../../src/tools/index.ts'
+import { initialState, reduce, restoredState } from '../../../src/store.ts'
+import { clientTool } from '../../../src/tools.ts'
 import { add, approveWaiting, ofType, outline, seen } from '../../support/play.ts'
 
 const parameters = { type: 'object', properties: { theme: { type: 'string' } }, required: ['theme'] } as const

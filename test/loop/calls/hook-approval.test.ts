@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../../src/index.ts'
-import type { LoopHooks } from '../../../src/loop/index.ts'
+import type { LoopHooks } from '../../../src/loop.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { gate, ofType, seen } from '../../support/play.ts'
 import { approving, denying, failText, hooked, order, skipText, start, tasks } from '../../support/tool-hooks.ts'

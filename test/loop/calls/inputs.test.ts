@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { SubAgentTool } from '../../../src/agent/index.ts'
+import { SubAgentTool } from '../../../src/agents.ts'
+import type { InputQuestion } from '../../../src/contract/run/run-facts.ts'
 import { Agent, type AgentEvent, type InputAnswer, type ToolContext } from '../../../src/index.ts'
-import type { InputQuestion } from '../../../src/loop/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { initialState, reduce } from '../../../src/store/index.ts'
+import { initialState, reduce } from '../../../src/store.ts'
 import { gate, ofType, outline, play, seen, tool } from '../../support/play.ts'
 
 const schema = { type: 'object', properties: { city: { type: 'string' } } }

@@ -9,7 +9,7 @@ import {
   type ToolResult,
   textOf,
 } from '../../../src/index.ts'
-import { WorkspaceError } from '../../../src/tools/index.ts'
+import { WorkspaceError } from '../../../src/tools.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { ofType, play, tool } from '../../support/play.ts'
 

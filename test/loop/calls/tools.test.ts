@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AgentTool, type RunResult, type ToolContext, textOf } from '../../../src/index.ts'
-import type { ToolExecutionStrategy } from '../../../src/tools/index.ts'
+import type { ToolExecutionStrategy } from '../../../src/tools.ts'
 import { grammarFaults, unansweredCalls } from '../../support/grammar.ts'
 import { add, gate, ofType, play, tool } from '../../support/play.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { text } from '../../../src/contract/message/message.ts'
 import { type AgentEvent, type JsonObject, type ToolContext, textOf } from '../../../src/index.ts'
-import type { LoopHooks } from '../../../src/loop/index.ts'
+import type { LoopHooks } from '../../../src/loop.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { gate, ofType } from '../../support/play.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, type AgentOptions, ProviderError } from '../../../src/index.ts'
-import { openai } from '../../../src/providers/openai/index.ts'
+import { openai } from '../../../src/providers/openai.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { SessionError, type SessionErrorCode } from '../../../src/session/index.ts'
+import { SessionError, type SessionErrorCode } from '../../../src/session.ts'
 import { play } from '../../support/play.ts'
 
 const broken = (): never => {

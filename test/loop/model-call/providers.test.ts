@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { emptyUsage } from '../../../src/context/index.ts'
+import { emptyUsage } from '../../../src/context.ts'
 import { Agent, type AgentEvent, type AssistantMessage, type Model, ProviderError } from '../../../src/index.ts'
-import type { StreamProvider } from '../../../src/provider-kit.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import type { StreamProvider } from '../../../src/providers.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { fastRetry, gate, ofType, tool } from '../../support/play.ts'
 

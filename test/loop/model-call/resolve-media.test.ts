@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Content, FileContent, ImageContent } from '../../../src/contract/message/content.ts'
 import { Agent, type AgentOptions, defineTool } from '../../../src/index.ts'
-import { fetchMedia } from '../../../src/media/index.ts'
+import { fetchMedia } from '../../../src/models.ts'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
 import { google } from '../../../src/providers/google/index.ts'
 import type { MediaQuery } from '../../../src/types/model/provider.ts'

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { retryDelayMs } from '../../../src/base/timer.ts'
 import { Agent, type RetryConfig } from '../../../src/index.ts'
-import { defaultLimits, defaultRetry } from '../../../src/loop/index.ts'
+import { defaultLimits, defaultRetry } from '../../../src/loop.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { fastRetry, ofType, play } from '../../support/play.ts'
 

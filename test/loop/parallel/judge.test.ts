@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { estimateTokens } from '../../../src/context/tokens/estimate.ts'
 import { lastAnswerText } from '../../../src/contract/message/message.ts'
 import { type AgentEvent, type AgentMessage, textOf, userMessage } from '../../../src/index.ts'
-import { type AgentContext, type LoopConfig, llmJudge, parallelLoop } from '../../../src/loop/index.ts'
 import {
   fitForJudge,
   judgePrompt,
@@ -14,6 +13,7 @@ import {
   questionOf,
   transcript,
 } from '../../../src/loop/parallel/llm-judge.ts'
+import { type AgentContext, type LoopConfig, llmJudge, parallelLoop } from '../../../src/loop.ts'
 import { type Script, type ScriptedModel, scripted } from '../../../src/providers/scripted/index.ts'
 import { add, fastRetry, ofType } from '../../support/play.ts'
 

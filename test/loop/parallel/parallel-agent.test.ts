@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { Agent, type AgentEvent } from '../../../src/index.ts'
-import { contextOf, parallelLoop, pickFirst, snapshotOfContext } from '../../../src/loop/index.ts'
+import { contextOf, parallelLoop, pickFirst, snapshotOfContext } from '../../../src/loop.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { add, ofType } from '../../support/play.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { emptyUsage } from '../../../src/contract/model/usage.ts'
-import { type AgentContext, type Evaluation, type EvaluationStrategy, type LoopConfig, parallelLoop } from '../../../src/loop/index.ts'
+import { type AgentContext, type Evaluation, type EvaluationStrategy, type LoopConfig, parallelLoop } from '../../../src/loop.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { fastRetry } from '../../support/play.ts'
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { emptyUsage, type Usage } from '../../../src/contract/model/usage.ts'
 import { type AgentEvent, ConfigError, userMessage } from '../../../src/index.ts'
+import type { ParallelOptions, ParallelResult } from '../../../src/loop/parallel/parallel-loop.ts'
 import {
   type AgentContext,
   agentLoop,
@@ -9,13 +10,11 @@ import {
   elaborate,
   type LoopConfig,
   llmJudge,
-  type ParallelOptions,
-  type ParallelResult,
   parallelLoop,
   pickFirst,
   tokenEfficient,
   transparent,
-} from '../../../src/loop/index.ts'
+} from '../../../src/loop.ts'
 import { type Script, scripted } from '../../../src/providers/scripted/index.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { add, fastRetry, gate, ofType } from '../../support/play.ts'

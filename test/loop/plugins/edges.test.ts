@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { piiFilter } from '../../../examples/recipes/plugins/pii-filter.ts'
 import { Agent, type AgentEvent, type Logger } from '../../../src/index.ts'
-import { turnCount } from '../../../src/loop/index.ts'
-import { definePlugin, type PluginStages, type ResponseDelta } from '../../../src/plugins.ts'
-import { openai } from '../../../src/providers/openai/index.ts'
+import { definePlugin, turnCount } from '../../../src/loop.ts'
+import { openai } from '../../../src/providers/openai.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import type { PluginStages, ResponseDelta } from '../../../src/types/run/plugin.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { ofType, play, playOn, tool } from '../../support/play.ts'
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { SubAgentTool } from '../../../src/agent/index.ts'
+import { SubAgentTool } from '../../../src/agents.ts'
 import { Agent, ConfigError } from '../../../src/index.ts'
-import { definePlugin, type PluginDefinition, type PluginStages } from '../../../src/plugins.ts'
+import { definePlugin, type PluginDefinition } from '../../../src/loop.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
+import type { PluginStages } from '../../../src/types/run/plugin.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { add, ofType, play } from '../../support/play.ts'
 

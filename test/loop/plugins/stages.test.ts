@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, memorySessionStore, resumeAgent, textOf } from '../../../src/index.ts'
-import { definePlugin, type PluginStages } from '../../../src/plugins.ts'
+import { definePlugin } from '../../../src/loop.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import type { Journal } from '../../../src/session/index.ts'
+import type { Journal } from '../../../src/session.ts'
+import type { PluginStages } from '../../../src/types/run/plugin.ts'
 import { grammarFaults } from '../../support/grammar.ts'
 import { add, ofType, play, tool } from '../../support/play.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { estimateTokens, totalTokens } from '../../../src/context/index.ts'
+import { estimateTokens, totalTokens } from '../../../src/context.ts'
 import { Agent, textOf, userMessage } from '../../../src/index.ts'
-import { type AgentContext, agentLoop } from '../../../src/loop/index.ts'
+import { type AgentContext, agentLoop } from '../../../src/loop.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import { compactions, keeping, messages, only, playLong, small } from '../../support/compacting.ts'
 import { brokenPairs, longHistory, requestText, requestTokens, words } from '../../support/long-history.ts'
@@ -144,7 +144,7 @@ describe('trigger', () => {
   })
 
   it('counts what is shown beside the messages: node ids in revert mode', async () => {
-    const { revertTool } = await import('../../../src/tools/index.ts')
+    const { revertTool } = await import('../../../src/tools.ts')
     const many = Array.from({ length: 150 }, (_, n) => ({ ...userMessage('x'), id: `m${n}`, nodeId: n }))
     const config = { ...small, compaction: { keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 50 } }
     const plain = await playLong({ messages: many, contextConfig: config })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Agent, type AgentEvent, type Model } from '../../../src/index.ts'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
 import { bedrock } from '../../../src/providers/bedrock/index.ts'
-import { openai } from '../../../src/providers/openai/index.ts'
+import { openai } from '../../../src/providers/openai.ts'
 import { awsFrame } from '../../harness/server/bedrock.ts'
 import { longHistory } from '../../support/long-history.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent, defineTool } from '../../../src/index.ts'
+import { fallback } from '../../../src/models.ts'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
-import { fallback } from '../../../src/providers/compose/index.ts'
 import { fastRetry } from '../../support/play.ts'
 
 const stream = (events: readonly object[]) => {

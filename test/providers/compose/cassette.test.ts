@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { Agent } from '../../../src/index.ts'
-import { type Cassette, recordFetch, replayFetch } from '../../../src/providers/compose/index.ts'
+import { type Cassette, recordFetch, replayFetch } from '../../../src/models.ts'
 import { google } from '../../../src/providers/google/index.ts'
-import { openai } from '../../../src/providers/openai/index.ts'
+import { openai } from '../../../src/providers/openai.ts'
 import { patient } from '../../support/patience.ts'
 
 const body = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Grüße' } }] })}\n\ndata: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { Agent, type AgentEvent, type AgentOptions, type Model } from '../../../src/index.ts'
-import { fallback, limited, limiter, route } from '../../../src/providers/compose/index.ts'
+import { fallback, limited, limiter, route } from '../../../src/models.ts'
 import { patient } from '../../support/patience.ts'
 import { fastRetry, gate, ofType, seen } from '../../support/play.ts'
 import { type WireReply, WireServer } from '../../support/wire-server.ts'

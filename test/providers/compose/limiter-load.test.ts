@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Limiter, type LimiterOptions, limiter } from '../../../src/providers/compose/index.ts'
+import { type Limiter, type LimiterOptions, limiter } from '../../../src/models.ts'
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Agent } from '../../../src/index.ts'
+import { limited, limiter } from '../../../src/models.ts'
 import { fallback } from '../../../src/providers/compose/fallback.ts'
-import { type LimiterTurn, limited, limiter } from '../../../src/providers/compose/index.ts'
-import { openai } from '../../../src/providers/openai/index.ts'
+import type { LimiterTurn } from '../../../src/providers/compose/limiter.ts'
+import { openai } from '../../../src/providers/openai.ts'
 import { patient } from '../../support/patience.ts'
 
 const signal = new AbortController().signal

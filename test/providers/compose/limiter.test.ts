@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../../src/index.ts'
-import { type Limiter, limited, limiter, rotateKeys } from '../../../src/providers/compose/index.ts'
+import { type Limiter, limited, limiter, rotateKeys } from '../../../src/models.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
 import type { StreamProvider } from '../../../src/types/model/provider.ts'
 import { gate } from '../../support/play.ts'

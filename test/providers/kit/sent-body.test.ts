@@ -5,7 +5,7 @@ import { Agent, type Model } from '../../../src/index.ts'
 import { anthropic } from '../../../src/providers/anthropic/index.ts'
 import { bedrock } from '../../../src/providers/bedrock/index.ts'
 import { google } from '../../../src/providers/google/index.ts'
-import { openai } from '../../../src/providers/openai/index.ts'
+import { openai } from '../../../src/providers/openai.ts'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 
 /** Longer than what is copied, and no repetition. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Content, MediaContent } from '../../../src/contract/message/content.ts'
 import { Agent, type AgentOptions, defineTool, type Model, type UserMessage } from '../../../src/index.ts'
-import { openaiCompatible } from '../../../src/providers/openai/index.ts'
+import { openaiCompatible } from '../../../src/providers/openai.ts'
 import { openaiResponses } from '../../../src/providers/openai-responses/index.ts'
 import { type Wire, wires } from '../../harness/fixture-model.ts'
 import type { Reply } from '../../harness/server/scenarios.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Agent } from '../../../src/index.ts'
-import { fallback } from '../../../src/providers/compose/index.ts'
+import { fallback } from '../../../src/models.ts'
 import { agentOn, asking, bad, good, picky, saying, server, worse } from '../../support/picky-service.ts'
 
 beforeAll(() => server.start())

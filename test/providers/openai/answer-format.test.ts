@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../../../src/agent/agent.ts'
 import type { ResponseFormat } from '../../../src/contract/model/request-settings.ts'
-import { type BackendName, openai, openaiCompatible } from '../../../src/providers/openai/index.ts'
+import { type BackendName, openai, openaiCompatible } from '../../../src/providers/openai.ts'
 import type { Model } from '../../../src/types/model/model.ts'
 import type { StreamRequest } from '../../../src/types/model/provider.ts'
 import { answering, sse } from '../bytes.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Content } from '../../../src/contract/message/content.ts'
 import { type AssistantMessage, textOf, toolCallsOf } from '../../../src/contract/message/message.ts'
-import { openai } from '../../../src/providers/openai/index.ts'
+import { openai } from '../../../src/providers/openai.ts'
 import { answering } from '../bytes.ts'
 import { type Expected, samplesOf, sseOf } from '../content-samples.ts'
 import { outcomeOf, plainRequest, sentBody, user } from '../model-call.ts'

@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Content } from '../../../src/contract/message/content.ts'
 import { type ToolResultMessage, userMessage } from '../../../src/contract/message/message.ts'
-import {
-  compatPresets,
-  defaultCompat,
-  local,
-  openAiProvider,
-  openai,
-  openaiCompatible,
-  openrouter,
-} from '../../../src/providers/openai/index.ts'
+import { defaultCompat } from '../../../src/providers/openai/compat.ts'
+import { openAiProvider } from '../../../src/providers/openai/provider.ts'
+import { compatPresets, local, openai, openaiCompatible, openrouter } from '../../../src/providers/openai.ts'
 import { answerBy } from '../model-call.ts'
 import { requestFor } from './call.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ProviderError } from '../../../src/contract/errors.ts'
-import { openai, openaiCompatible } from '../../../src/providers/openai/index.ts'
+import { openai, openaiCompatible } from '../../../src/providers/openai.ts'
 import { answering, sse } from '../bytes.ts'
 import { answerOf, chunk, play, playBytes, requestFor } from './call.ts'
 

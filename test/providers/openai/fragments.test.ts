@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openaiCompatible } from '../../../src/providers/openai/index.ts'
+import { openaiCompatible } from '../../../src/providers/openai.ts'
 import { runs } from '../../support/runs.ts'
 import { answering } from '../bytes.ts'
 import { decodeLaws } from '../decode-laws.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AssistantMessage } from '../../../src/contract/message/message.ts'
-import { type BackendName, openai, openaiCompatible } from '../../../src/providers/openai/index.ts'
+import { type BackendName, openai, openaiCompatible } from '../../../src/providers/openai.ts'
 import type { Model } from '../../../src/types/model/model.ts'
 import { answering, sse } from '../bytes.ts'
 import { outcomeOf, plainRequest, result, sentBody, user } from '../model-call.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FileContent } from '../../../src/contract/message/content.ts'
 import { type AssistantMessage, type Message, textOf } from '../../../src/contract/message/message.ts'
-import { openrouter } from '../../../src/providers/openai/index.ts'
+import { openrouter } from '../../../src/providers/openai.ts'
 import { answering, sse } from '../bytes.ts'
 import { outcomeOf, plainRequest, sentBody, user } from '../model-call.ts'
 

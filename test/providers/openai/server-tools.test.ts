@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../src/contract/json.ts'
-import { chatTools, openAiProvider, openai, openaiCompatible, openrouter, openrouterTools } from '../../../src/providers/openai/index.ts'
+import { openAiProvider } from '../../../src/providers/openai/provider.ts'
+import { chatTools, openai, openaiCompatible, openrouter, openrouterTools } from '../../../src/providers/openai.ts'
 import type { Model } from '../../../src/types/model/model.ts'
 import { plainRequest, sentBody } from '../model-call.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AssistantMessage, Message } from '../../../src/contract/message/message.ts'
 import type { ThinkingField } from '../../../src/contract/model/model-config.ts'
-import { openai, openaiCompatible, openrouter } from '../../../src/providers/openai/index.ts'
+import { openai, openaiCompatible, openrouter } from '../../../src/providers/openai.ts'
 import type { Model } from '../../../src/types/model/model.ts'
 import { answering, sse } from '../bytes.ts'
 import { outcomeOf, plainRequest, result, sentBody, user } from '../model-call.ts'

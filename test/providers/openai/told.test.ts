@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Content } from '../../../src/contract/message/content.ts'
-import { openai } from '../../../src/providers/openai/index.ts'
+import { openai } from '../../../src/providers/openai.ts'
 import { answering, sse } from '../bytes.ts'
 import { answerBy, authorOf, outcomeOf, plainRequest, sentBody, user } from '../model-call.ts'
 

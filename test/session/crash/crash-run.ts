@@ -5,7 +5,7 @@ import { type LogLimits, logLimits } from '../../../adapters/node/session/log/se
 import { mediaIn } from '../../../src/base/json/media-blocks.ts'
 import type { JournalEntry } from '../../../src/contract/session/journal-entry.ts'
 import type { Session } from '../../../src/contract/session/session.ts'
-import { logSessionStore } from '../../../src/session/index.ts'
+import { logSessionStore } from '../../../src/session.ts'
 import type { NewSessionRecord, ResumePoint, SessionStore, SessionWriter } from '../../../src/types/session/session-store.ts'
 import { note, notesIn, sampleSession } from '../../../testing/session-store/session-samples.ts'
 import type { Flaw } from './seeded-flaws.ts'

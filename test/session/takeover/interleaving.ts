@@ -1,6 +1,6 @@
 import { Agent, type AgentEvent, type AgentMessage, type RunResult, resumeAgent, type SessionStore } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { loopChainTo } from '../../../src/session/index.ts'
+import { loopChainTo } from '../../../src/session.ts'
 import { tool } from '../../support/play.ts'
 import type { Turns } from './turns.ts'
 

@@ -1,4 +1,4 @@
-import type { LogDriver } from '../../../src/session/index.ts'
+import type { LogDriver } from '../../../src/session.ts'
 import { seededRandom } from '../../../testing/fault-fetch.ts'
 
 /** Lets what several drivers do happen one operation at a time, in an order that the seed decides: an interleaving that can be had again. */

@@ -1,9 +1,9 @@
 import { expect, it, vi } from 'vitest'
 import { createAgentApp, memoryLiveSessions } from '../../../adapters/http/index.ts'
-import { remoteSession } from '../../../src/client/index.ts'
+import { remoteSession } from '../../../src/client.ts'
 import { Agent, type AgentOptions, defineTool, memorySessionStore, resumeAgent } from '../../../src/index.ts'
 import { type ScriptedStep, scripted } from '../../../src/providers/scripted/index.ts'
-import { type Chat, createChat, messageOf } from '../../../src/store/index.ts'
+import { type Chat, createChat, messageOf } from '../../../src/store.ts'
 import { patient } from '../../support/patience.ts'
 
 const add = defineTool({

@@ -1,9 +1,9 @@
 import { expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import { remoteSession } from '../../../src/client/index.ts'
+import { remoteSession } from '../../../src/client.ts'
 import { Agent, type AgentTool, defineTool, type InferTools } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { type ChatMessage, type ChatPart, chatOf, createChat } from '../../../src/store/index.ts'
+import { type ChatMessage, type ChatPart, chatOf, createChat } from '../../../src/store.ts'
 
 const add = defineTool({
   name: 'add',

@@ -6,16 +6,8 @@ import type { Content } from '../../../src/contract/message/content.ts'
 import { Agent, type AgentEvent, type AgentRun, PhiError } from '../../../src/index.ts'
 import { asEmitted } from '../../../src/internal.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import {
-  type AgUiEncoderOptions,
-  type AgUiEvent,
-  type AgUiMessage,
-  agUiEncoder,
-  agUiHeaders,
-  agUiSse,
-  readRunInput,
-  toAgUiMessages,
-} from '../../../src/ui/ag-ui/index.ts'
+import type { AgUiEncoderOptions } from '../../../src/ui/ag-ui/encoder-contract.ts'
+import { type AgUiEvent, type AgUiMessage, agUiEncoder, agUiHeaders, agUiSse, readRunInput, toAgUiMessages } from '../../../src/ui/ag-ui.ts'
 import { coalesce } from '../../store/arbitrary-run.ts'
 import { add } from '../../support/play.ts'
 import { runs } from '../../support/runs.ts'

@@ -12,7 +12,7 @@ import {
   uiMessageSse,
   uiMessageStreamEnd,
   uiMessageStreamHeaders,
-} from '../../../src/ui/ai-sdk/index.ts'
+} from '../../../src/ui/ai-sdk.ts'
 import { asks, copy } from '../scenarios.ts'
 
 /** An unmodified chat of the AI SDK in front of an agent, whose connection breaks after `cutAfter` chunks of the first response. */

@@ -7,7 +7,7 @@ import {
 } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SubAgentTool } from '../../../src/agent/index.ts'
+import { SubAgentTool } from '../../../src/agents.ts'
 import {
   Agent,
   type AgentEvent,
@@ -23,13 +23,13 @@ import {
   historyIndexOf,
   outputOf,
   readChatRequest,
-  type ToolDecision,
   toUiMessages,
   type UiChunk,
   uiMessageEncoder,
   uiMessageSse,
   uiMessageStreamHeaders,
-} from '../../../src/ui/ai-sdk/index.ts'
+} from '../../../src/ui/ai-sdk.ts'
+import type { ToolDecision } from '../../../src/ui/shared/client-input.ts'
 import { coalesce } from '../../store/arbitrary-run.ts'
 import { add } from '../../support/play.ts'
 import { asks, copy, recordRun, scenarios } from '../scenarios.ts'

@@ -1,7 +1,7 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import { expect } from 'vitest'
 import type { AgentEvent } from '../../../src/index.ts'
-import { type UiChunk, type UiEncoderOptions, uiMessageEncoder } from '../../../src/ui/ai-sdk/index.ts'
+import { type UiChunk, type UiEncoderOptions, uiMessageEncoder } from '../../../src/ui/ai-sdk.ts'
 import { copy } from '../scenarios.ts'
 
 /** The chunks of a response, as they arrive. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Agent } from '../../../src/index.ts'
 import { scripted } from '../../../src/providers/scripted/index.ts'
-import { uiMessageEncoder } from '../../../src/ui/ai-sdk/index.ts'
+import { uiMessageEncoder } from '../../../src/ui/ai-sdk.ts'
 
 const cost = { inputPerMillion: 2, outputPerMillion: 4, cacheReadPerMillion: 1, cacheWritePerMillion: 3 }
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { eventEncoder } from '../../../src/client.ts'
 import type { AgentEvent } from '../../../src/index.ts'
-import { eventEncoder, type ShownEvents } from '../../../src/ui/native/index.ts'
+import type { ShownEvents } from '../../../src/ui/shared/encoding.ts'
 import { anyRun } from '../../store/arbitrary-run.ts'
 import { asRun, assistant, type EventBody, textDelta } from '../../store/events.ts'
 

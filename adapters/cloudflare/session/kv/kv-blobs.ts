@@ -1,5 +1,5 @@
 import { bytesOfBase64, toBase64 } from '../../../../src/internal.ts'
-import type { BlobDriver, LogClaim } from '../../../../src/session/index.ts'
+import type { BlobDriver, LogClaim } from '../../../../src/session.ts'
 import { padded } from './kv-key.ts'
 import { type KvNamespace, kvOutcome, listKeys } from './kv-namespace.ts'
 

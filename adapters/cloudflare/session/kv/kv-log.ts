@@ -1,4 +1,4 @@
-import type { LogLine } from '../../../../src/session/index.ts'
+import type { LogLine } from '../../../../src/session.ts'
 import { splitText } from '../workers-platform.ts'
 import { type LogKey, type LogKeyMetadata, logKeyName, logPrefix, parseLogKey } from './kv-key.ts'
 import { type KvNamespace, listKeys } from './kv-namespace.ts'

@@ -1,5 +1,5 @@
 import { errorText } from '../../../../src/internal.ts'
-import { SessionError } from '../../../../src/session/index.ts'
+import { SessionError } from '../../../../src/session.ts'
 
 /** What KV says when a value is too large (413), or when what the account may store or do a day is used up. */
 const quota = /\b413\b|\blimit\b/i

@@ -11,7 +11,7 @@ import {
   SessionError,
   type SessionSummary,
   type StorePromises,
-} from '../../../../src/session/index.ts'
+} from '../../../../src/session.ts'
 import { risingClock } from '../workers-platform.ts'
 import { KvBlobs } from './kv-blobs.ts'
 import { summaryKeyName, summaryPrefix } from './kv-key.ts'

@@ -1,5 +1,5 @@
 import { sessionStatus } from '../../../../src/internal.ts'
-import type { SessionSummary } from '../../../../src/session/index.ts'
+import type { SessionSummary } from '../../../../src/session.ts'
 import { summaryPrefix } from './kv-key.ts'
 
 /** KV takes 1,024 bytes of metadata; times, counts and punctuation need some. */

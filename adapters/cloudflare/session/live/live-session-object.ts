@@ -1,16 +1,15 @@
 import type { Agent, Logger } from '../../../../src/index.ts'
-import { type EventKeeping, logSessionStore, withEvents } from '../../../../src/session/index.ts'
+import type { EventKeeping } from '../../../../src/internal.ts'
+import { logSessionStore, withEvents } from '../../../../src/session.ts'
 import {
   bookSchedules,
-  type EndNotice,
   type LiveAgentOptions,
   LiveSession,
-  type RouteOptions,
   type ScheduleEntry,
   type SessionRoutes,
   SessionSchedules,
-  type WaitingNotice,
 } from '../../../http/index.ts'
+import type { EndNotice, RouteOptions, WaitingNotice } from '../../../http/internal.ts'
 import {
   deadlineExceeded,
   liveSessionRoutes,

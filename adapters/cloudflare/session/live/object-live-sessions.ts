@@ -12,7 +12,7 @@ import {
   wholeFrom,
   withMethods,
 } from '../../../../src/internal.ts'
-import { assertSessionId, SessionError } from '../../../../src/session/index.ts'
+import { assertSessionId, SessionError } from '../../../../src/session.ts'
 import { type Caller, type LiveSessions, type Problem, problemResponse } from '../../../http/index.ts'
 import { deadlineExceeded, defaultForwardMs, soonMs } from '../../../http/internal.ts'
 import { durableObjectSessionStore } from '../object/durable-object-session-store.ts'

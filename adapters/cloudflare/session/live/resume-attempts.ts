@@ -1,4 +1,4 @@
-import type { SessionRecord } from '../../../../src/session/index.ts'
+import type { SessionRecord } from '../../../../src/session.ts'
 import { maxAttempts, progressOf } from '../../../http/internal.ts'
 import type { ObjectStorage } from '../workers-platform.ts'
 

@@ -1,6 +1,6 @@
 import type { SessionStore } from '../../../../src/index.ts'
 import { aText, checkOptions, options as optionsOf, required, withMethods } from '../../../../src/internal.ts'
-import { type LogClaim, type LogDriver, type LogLine, logSessionStore, SessionError } from '../../../../src/session/index.ts'
+import { type LogClaim, type LogDriver, type LogLine, logSessionStore, SessionError } from '../../../../src/session.ts'
 import type { ObjectNamespace, ObjectStorage } from '../workers-platform.ts'
 import { SessionIndex } from './index-object.ts'
 import { callObject, callWithBytes, storageError } from './object-call.ts'

@@ -1,4 +1,4 @@
-import type { LogQuery, SessionDigest, SessionSummary } from '../../../../src/session/index.ts'
+import type { LogQuery, SessionDigest, SessionSummary } from '../../../../src/session.ts'
 import { type ObjectNamespace, type ObjectState, risingClock } from '../workers-platform.ts'
 import { answerCall, callHeader, callObject, notACall } from './object-call.ts'
 

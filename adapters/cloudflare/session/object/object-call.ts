@@ -1,5 +1,5 @@
 import { errorText, fieldIn } from '../../../../src/internal.ts'
-import { SessionError, type SessionErrorCode } from '../../../../src/session/index.ts'
+import { SessionError, type SessionErrorCode } from '../../../../src/session.ts'
 import type { ObjectNamespace } from '../workers-platform.ts'
 
 /** Says which call of an object a request is. Requests of clients reach an object without it, or with `live` (`forwardToSession`). */

@@ -1,4 +1,4 @@
-import type { LogLine } from '../../../../src/session/index.ts'
+import type { LogLine } from '../../../../src/session.ts'
 import type { ObjectState } from '../workers-platform.ts'
 import { answerCall, callHeader, inputHeader, notACall } from './object-call.ts'
 import { SqliteLog, type SqliteRight } from './sqlite-log.ts'

@@ -1,4 +1,4 @@
-import { type LogLine, SessionError } from '../../../../src/session/index.ts'
+import { type LogLine, SessionError } from '../../../../src/session.ts'
 import { type ObjectStorage, type SqlValue, splitText } from '../workers-platform.ts'
 
 /** A row of SQLite holds 2 MB here; pieces of this size leave room and do not fill the cache. */

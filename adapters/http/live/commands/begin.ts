@@ -1,4 +1,5 @@
-import { type Agent, AgentBusyError, type AgentRun, type MessageInput } from '../../../../src/index.ts'
+import type { MessageInput } from '../../../../src/contract/message/message.ts'
+import { type Agent, AgentBusyError, type AgentRun } from '../../../../src/index.ts'
 import { refuse } from '../../access/problem.ts'
 import type { AboutRun, BeginCommands, GatewayCommand } from '../gateway/gateway-command.ts'
 import { runOf } from '../gateway/run-events.ts'

@@ -1,4 +1,4 @@
-import type { ClientSettings } from '../../../../src/client/index.ts'
+import type { ClientSettings } from '../../../../src/contract/model/model-config.ts'
 import type { Agent, JsonObject, JsonValue, PromptOptions } from '../../../../src/index.ts'
 import { checkOptions, choiceFields, errorText, options as optionsOf, thinkingLevel } from '../../../../src/internal.ts'
 import { refuse } from '../../access/problem.ts'

@@ -1,4 +1,4 @@
-import type { ClientCallAnswer } from '../../../../src/client/index.ts'
+import type { ClientCallAnswer } from '../../../../src/client.ts'
 import type { AgentRun } from '../../../../src/index.ts'
 import { refuse } from '../../access/problem.ts'
 import type { LiveSession } from '../live-session.ts'

@@ -1,5 +1,6 @@
 import type { AgentMessage, AgentRun, Receipt, ReceiptStatus } from '../../../../src/index.ts'
-import type { RecordedInput, SessionRecord } from '../../../../src/session/index.ts'
+import type { RecordedInput } from '../../../../src/internal.ts'
+import type { SessionRecord } from '../../../../src/session.ts'
 
 /** How many keys of clients a session knows in memory; the newest ones. */
 export const maxKept = 100

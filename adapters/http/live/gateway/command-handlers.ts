@@ -1,4 +1,4 @@
-import { importSession } from '../../../../src/session/index.ts'
+import { importSession } from '../../../../src/session.ts'
 import { ProblemError, refuse, unknownSession } from '../../access/problem.ts'
 import { about, begin } from '../commands/begin.ts'
 import { changeState, takeState } from '../commands/change-state.ts'

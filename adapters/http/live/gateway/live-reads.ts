@@ -1,6 +1,6 @@
+import type { SavedState } from '../../../../src/contract/session/shared-state.ts'
 import { bytesOfBase64, mediaIn } from '../../../../src/internal.ts'
-import { exportSession, type Session, SessionError, sessionOf } from '../../../../src/session/index.ts'
-import type { SavedState } from '../../../../src/shared-state/index.ts'
+import { exportSession, type Session, SessionError, sessionOf } from '../../../../src/session.ts'
 import { refuse } from '../../access/problem.ts'
 import type { LiveSession } from '../live-session.ts'
 import { type History, type HistoryPage, type PageQuery, pageIn } from '../read/history-page.ts'

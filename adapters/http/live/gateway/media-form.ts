@@ -1,6 +1,6 @@
 import type { AgentEvent, AgentMessage } from '../../../../src/index.ts'
 import { type MediaContent, withMedia } from '../../../../src/internal.ts'
-import { messagesWithBytes } from '../../../../src/session/index.ts'
+import { messagesWithBytes } from '../../../../src/session.ts'
 import type { MediaForm } from '../../stream/event-source.ts'
 import { type TellEvent, toldEvents } from '../../stream/told-events.ts'
 import type { LiveSession } from '../live-session.ts'

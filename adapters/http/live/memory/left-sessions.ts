@@ -1,6 +1,7 @@
 import type { SessionStore } from '../../../../src/index.ts'
 import { circleGuard, placeInScope } from '../../../../src/internal.ts'
-import type { SessionListOptions, SessionPage } from '../../../../src/session/index.ts'
+import type { SessionPage } from '../../../../src/session.ts'
+import type { SessionListOptions } from '../../../../src/types/session/session-store.ts'
 import type { SessionAddress } from '../../access/authorize.ts'
 
 /** Sessions that are looked at together. */

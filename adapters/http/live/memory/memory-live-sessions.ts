@@ -1,6 +1,6 @@
 import { type Agent, ConfigError, type SessionStore } from '../../../../src/index.ts'
 import { checkOptions, logWarning, options as optionsOf, startTimer } from '../../../../src/internal.ts'
-import { assertSessionId, SessionError, scopedSessionStore } from '../../../../src/session/index.ts'
+import { assertSessionId, SessionError, scopedSessionStore } from '../../../../src/session.ts'
 import { type Caller, type SessionAddress, shareOf } from '../../access/authorize.ts'
 import { ending, leaving, ProblemError, refuse } from '../../access/problem.ts'
 import type { SessionSchedules } from '../../schedules/session-schedules.ts'

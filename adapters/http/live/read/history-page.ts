@@ -1,6 +1,6 @@
 import type { AgentMessage, PendingApproval, PendingClientCall } from '../../../../src/index.ts'
 import { waitingApprovals, waitingClientCalls } from '../../../../src/internal.ts'
-import { type LoopRecord, loopChainTo, queuedInputs, type SessionRecord, sessionOf, snapshotOf } from '../../../../src/session/index.ts'
+import { type LoopRecord, loopChainTo, queuedInputs, type SessionRecord, sessionOf, snapshotOf } from '../../../../src/session.ts'
 import { refuse } from '../../access/problem.ts'
 import type { WaitingInput } from '../commands/queued-inputs.ts'
 import { endsOf, type LastOf } from './log-end.ts'

@@ -1,4 +1,4 @@
-import type { SessionRecord } from '../../../../src/session/index.ts'
+import type { SessionRecord } from '../../../../src/session.ts'
 
 /** Gives so many records from the end of a log, fewer where there are no more. */
 export type LastOf = (count: number) => Promise<readonly SessionRecord[]>

@@ -1,17 +1,11 @@
-import { combineUsage, emptyUsage } from '../../../../src/context/index.ts'
+import { combineUsage, emptyUsage } from '../../../../src/context.ts'
+import type { SavedState } from '../../../../src/contract/session/shared-state.ts'
 import type { RunStatus, SessionStore } from '../../../../src/index.ts'
+import type { RecordedInput } from '../../../../src/internal.ts'
 import { agentIdOf } from '../../../../src/internal.ts'
-import type { RunFailure } from '../../../../src/loop/index.ts'
-import {
-  queuedInputs,
-  type RecordedInput,
-  SessionError,
-  type SessionRecord,
-  type SessionTailOptions,
-  sessionOf,
-  snapshotOf,
-} from '../../../../src/session/index.ts'
-import type { SavedState } from '../../../../src/shared-state/index.ts'
+import type { RunFailure } from '../../../../src/loop.ts'
+import { queuedInputs, SessionError, type SessionRecord, sessionOf, snapshotOf } from '../../../../src/session.ts'
+import type { SessionTailOptions } from '../../../../src/types/session/session-store.ts'
 import { ProblemError, unknownLoop } from '../../access/problem.ts'
 import { maxAttempts } from '../live-session-host.ts'
 import { continuationOf, type UnfinishedRun, unfinishedRun } from '../unfinished-run.ts'

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../../src/internal.ts'
-import { agUiEncoder, agUiHeaders, agUiSse, agUiStanding, readRunInput } from '../../../../src/ui/ag-ui/index.ts'
+import { agUiEncoder, agUiHeaders, agUiSse, agUiStanding, readRunInput } from '../../../../src/ui/ag-ui.ts'
 import { readJsonObject } from '../../access/body.ts'
 import { refuse } from '../../access/problem.ts'
 import type { SessionGateway } from '../../live/gateway/session-gateway.ts'

@@ -8,7 +8,7 @@ import {
   uiMessageSse,
   uiMessageStreamEnd,
   uiMessageStreamHeaders,
-} from '../../../../src/ui/ai-sdk/index.ts'
+} from '../../../../src/ui/ai-sdk.ts'
 import { readJsonObject } from '../../access/body.ts'
 import { refuse } from '../../access/problem.ts'
 import type { SessionGateway } from '../../live/gateway/session-gateway.ts'

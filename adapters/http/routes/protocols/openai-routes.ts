@@ -1,14 +1,7 @@
-import { emptyUsage } from '../../../../src/context/index.ts'
+import { emptyUsage } from '../../../../src/context.ts'
 import { type JsonValue, textOf } from '../../../../src/index.ts'
-import {
-  type CallerMessage,
-  type CallerRequest,
-  type ResponseObject,
-  readCompletionRequest,
-  readResponseRequest,
-  recordedResponse,
-  responseIn,
-} from '../../../../src/ui/openai/index.ts'
+import type { CallerMessage, CallerRequest } from '../../../../src/internal.ts'
+import { type ResponseObject, readCompletionRequest, readResponseRequest, recordedResponse, responseIn } from '../../../../src/ui/openai.ts'
 import { readJsonObject } from '../../access/body.ts'
 import type { ClientResult } from '../../live/commands/client-calls.ts'
 import type { Decision } from '../../live/commands/decide.ts'

@@ -11,6 +11,7 @@ import {
   type SessionUpdate,
   type StopReason,
 } from '@agentclientprotocol/sdk'
+import type { TextContent } from '../../../../src/contract/message/content.ts'
 import {
   type AgentEvent,
   type AgentRun,
@@ -19,10 +20,9 @@ import {
   imageContent,
   type PromptInput,
   type RunResult,
-  type TextContent,
 } from '../../../../src/index.ts'
-import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
-import type { LoopRecord } from '../../../../src/session/index.ts'
+import type { ApprovalRequestedEvent } from '../../../../src/loop.ts'
+import type { LoopRecord } from '../../../../src/session.ts'
 import { answerWithoutPage } from '../../../mcp/internal.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import type { ProposedChange } from '../changes/proposed-change.ts'

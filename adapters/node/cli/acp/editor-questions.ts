@@ -5,8 +5,8 @@ import {
   CreateElicitationResponse,
   methods,
 } from '@agentclientprotocol/sdk'
+import type { InputRequestedEvent } from '../../../../src/contract/run/call-event.ts'
 import type { AgentEvent, AgentRun, InputAnswer } from '../../../../src/index.ts'
-import type { InputRequestedEvent } from '../../../../src/loop/index.ts'
 
 /** Who is asked, and in which conversation. */
 export interface Asked {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { utf8In } from '../../../../src/internal.ts'
-import { type Workspace, WorkspaceError } from '../../../../src/tools/index.ts'
+import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 
 /** What an editor does with the text files that it has open. */
 export interface EditorFiles {

@@ -9,7 +9,7 @@ import {
   type ThinkingLevel,
 } from '../../../../src/index.ts'
 import { thinkingLevel } from '../../../../src/internal.ts'
-import type { Workspace } from '../../../../src/tools/index.ts'
+import type { Workspace } from '../../../../src/tools.ts'
 import { modelFromEnv } from '../../../env/index.ts'
 import { fileSessionStore, nodeWorkspace } from '../../index.ts'
 import { isWithin } from '../../policy/programs.ts'

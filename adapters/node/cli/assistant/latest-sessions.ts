@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { ConfigError, type SessionStore } from '../../../../src/index.ts'
-import type { SessionSummary } from '../../../../src/session/index.ts'
-import { escapeInvisible } from '../../../../src/store/index.ts'
+import type { SessionSummary } from '../../../../src/session.ts'
+import { escapeInvisible } from '../../../../src/store.ts'
 import { replaceKept } from './kept-files.ts'
 import type { Project } from './project.ts'
 

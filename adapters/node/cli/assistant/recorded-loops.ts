@@ -1,4 +1,4 @@
-import { type LoopRecord, SessionError, sessionOf } from '../../../../src/session/index.ts'
+import { type LoopRecord, SessionError, sessionOf } from '../../../../src/session.ts'
 import type { Assistant } from './assistant.ts'
 
 /** Reads the loops of the session that is open, those of messages that were taken back too; none before anything of it is stored. */

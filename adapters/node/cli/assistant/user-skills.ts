@@ -2,8 +2,15 @@ import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, relative, sep } from 'node:path'
 import type { AgentTool } from '../../../../src/index.ts'
-import { loadSkills, type SkillSet } from '../../../../src/skills/index.ts'
-import { listFilesTool, readFileTool, resolvePath, type Workspace, WorkspaceError } from '../../../../src/tools/index.ts'
+import {
+  listFilesTool,
+  loadSkills,
+  readFileTool,
+  resolvePath,
+  type SkillSet,
+  type Workspace,
+  WorkspaceError,
+} from '../../../../src/tools.ts'
 import { nodeWorkspace } from '../../index.ts'
 import type { Project } from './project.ts'
 

@@ -1,5 +1,5 @@
 import { type AgentTool, type JsonObject, ToolError } from '../../../../src/index.ts'
-import { editFileTool, readFileTool, type Workspace, writeFileTool } from '../../../../src/tools/index.ts'
+import { editFileTool, readFileTool, type Workspace, writeFileTool } from '../../../../src/tools.ts'
 import type { FileSnapshots } from './file-snapshots.ts'
 import { isEditing, type Proposal, proposalOf, versionOf } from './proposed-change.ts'
 

@@ -3,7 +3,7 @@ import { appendFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } fro
 import { join } from 'node:path'
 import { ToolError } from '../../../../src/index.ts'
 import { errorText } from '../../../../src/internal.ts'
-import { type Workspace, WorkspaceError } from '../../../../src/tools/index.ts'
+import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 
 /** A change of a file that was made: hashes of what was there before and after it, `null` for no file. */
 export interface KeptChange {

@@ -1,6 +1,6 @@
 import { type JsonObject, ToolError } from '../../../../src/index.ts'
 import { plannedEdit, utf8In } from '../../../../src/internal.ts'
-import { type Workspace, WorkspaceError } from '../../../../src/tools/index.ts'
+import { type Workspace, WorkspaceError } from '../../../../src/tools.ts'
 
 /** What a call would do to a file. */
 export interface ProposedChange {

@@ -1,4 +1,4 @@
-import { cacheHitRate } from '../../../../src/context/index.ts'
+import { cacheHitRate } from '../../../../src/context.ts'
 import { type Agent, ConfigError, type Model } from '../../../../src/index.ts'
 import { hasRates } from '../../../../src/internal.ts'
 import { modelFromEnv } from '../../../env/index.ts'

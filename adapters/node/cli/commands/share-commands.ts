@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { type AgentMessage, ConfigError, type FileContent, type ImageContent } from '../../../../src/index.ts'
 import { isMedia, nameByType } from '../../../../src/internal.ts'
-import { messagesWithBytes } from '../../../../src/session/index.ts'
+import { messagesWithBytes } from '../../../../src/session.ts'
 import type { Command } from './command.ts'
 
 /** `/open`: this session in a page; both go on with it. */

@@ -1,6 +1,6 @@
 import { type Model, type ToolResultMessage, textOf } from '../../../../src/index.ts'
-import type { StreamRequest } from '../../../../src/provider-kit.ts'
-import { type ScriptedStep, type ScriptedToolCall, scripted } from '../../../../src/providers/scripted/index.ts'
+import type { StreamRequest } from '../../../../src/providers.ts'
+import { type ScriptedStep, type ScriptedToolCall, scripted } from '../../../../testing/index.ts'
 
 /** What the demo asks itself. */
 export const openingPrompt = 'A check fails. Find out why, and mend it.'

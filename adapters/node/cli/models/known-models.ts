@@ -1,5 +1,5 @@
-import { type CatalogueEntry, catalogue } from '../../../../src/models/index.ts'
-import { type Backend, compatPresets } from '../../../../src/providers/openai/index.ts'
+import { type CatalogueEntry, catalogue } from '../../../../src/models.ts'
+import { type Backend, compatPresets } from '../../../../src/providers/openai.ts'
 import { keysOfServices } from '../../../env/internal.ts'
 import { shortCount } from '../repl/meter.ts'
 import type { Screen } from '../terminal/screen.ts'

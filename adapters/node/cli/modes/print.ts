@@ -1,6 +1,7 @@
+import type { InputRequestedEvent } from '../../../../src/contract/run/call-event.ts'
 import type { AgentEvent, AgentRun, PromptInput, RunResult } from '../../../../src/index.ts'
 import { asEmitted } from '../../../../src/internal.ts'
-import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
+import type { ApprovalRequestedEvent } from '../../../../src/loop.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import { OneShots } from '../assistant/latest-sessions.ts'
 import { codeOf, stopSignals } from '../endings.ts'

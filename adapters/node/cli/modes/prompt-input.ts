@@ -2,7 +2,8 @@ import { open } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ConfigError, type FileContent, fileContent, type ImageContent, imageContent, type MessageInput } from '../../../../src/index.ts'
+import type { MessageInput } from '../../../../src/contract/message/message.ts'
+import { ConfigError, type FileContent, fileContent, type ImageContent, imageContent } from '../../../../src/index.ts'
 import { defaultMaxMediaBytes, isTextType, typeByName, utf8In } from '../../../../src/internal.ts'
 
 /** What is piped in beyond this fits no model. */

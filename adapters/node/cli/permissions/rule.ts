@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../src/index.ts'
-import { resolvePath, WorkspaceError } from '../../../../src/tools/index.ts'
+import { resolvePath, WorkspaceError } from '../../../../src/tools.ts'
 import { isEditing } from '../changes/proposed-change.ts'
 
 /** Calls that a person has allowed for good: all of a tool, or those whose command or path `is` this one, or `begins` like it. */

@@ -1,6 +1,6 @@
 import type { AgentRun } from '../../../../src/index.ts'
 import { errorText } from '../../../../src/internal.ts'
-import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
+import type { ApprovalRequestedEvent } from '../../../../src/loop.ts'
 import type { EditedFiles } from '../changes/edited-files.ts'
 import type { ProposedChange } from '../changes/proposed-change.ts'
 import type { Permissions } from './permissions.ts'

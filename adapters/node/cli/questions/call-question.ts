@@ -1,5 +1,7 @@
+import type { ApprovalResolvedEvent, InputResolvedEvent } from '../../../../src/contract/run/call-event.ts'
+import type { AgentEndEvent } from '../../../../src/contract/run/event.ts'
 import type { AgentRun } from '../../../../src/index.ts'
-import type { AgentEndEvent, ApprovalRequestedEvent, ApprovalResolvedEvent, InputResolvedEvent } from '../../../../src/loop/index.ts'
+import type { ApprovalRequestedEvent } from '../../../../src/loop.ts'
 import type { Permissions } from '../permissions/permissions.ts'
 import { ruleFor, wordsOf } from '../permissions/rule.ts'
 import { isWaiting, shownCall } from '../permissions/triage.ts'

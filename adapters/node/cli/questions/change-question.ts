@@ -1,5 +1,5 @@
 import type { AgentRun } from '../../../../src/index.ts'
-import type { ApprovalRequestedEvent } from '../../../../src/loop/index.ts'
+import type { ApprovalRequestedEvent } from '../../../../src/loop.ts'
 import { diffLines } from '../changes/diff-lines.ts'
 import type { EditedFiles } from '../changes/edited-files.ts'
 import type { ProposedChange } from '../changes/proposed-change.ts'

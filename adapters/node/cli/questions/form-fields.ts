@@ -1,5 +1,5 @@
+import type { InputRequestedEvent } from '../../../../src/contract/run/call-event.ts'
 import type { JsonValue } from '../../../../src/index.ts'
-import type { InputRequestedEvent } from '../../../../src/loop/index.ts'
 
 /** One thing to be filled in, as a terminal asks for it. */
 export interface FormField {

@@ -1,5 +1,5 @@
+import type { InputRequestedEvent } from '../../../../src/contract/run/call-event.ts'
 import type { AgentRun, InputAnswer, JsonObject } from '../../../../src/index.ts'
-import type { InputRequestedEvent } from '../../../../src/loop/index.ts'
 import { linesOf } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'
 import { type Decision, isYes, type Question, type QuestionEnd } from './call-question.ts'

@@ -1,5 +1,6 @@
+import type { InputRequestedEvent } from '../../../../src/contract/run/call-event.ts'
 import type { AgentRun, PendingClientCall } from '../../../../src/index.ts'
-import type { ApprovalRequestedEvent, InputRequestedEvent } from '../../../../src/loop/index.ts'
+import type { ApprovalRequestedEvent } from '../../../../src/loop.ts'
 import { answerWithoutPage } from '../../../mcp/internal.ts'
 import { triage } from '../permissions/triage.ts'
 import type { Screen } from '../terminal/screen.ts'

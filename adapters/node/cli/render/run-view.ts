@@ -1,13 +1,8 @@
+import type { BackgroundEndEvent, BackgroundStartEvent, ToolExecutionEndEvent } from '../../../../src/contract/run/call-event.ts'
+import type { AgentEndEvent, MessageEndEvent } from '../../../../src/contract/run/event.ts'
 import { type AgentEvent, type Content, type RunStatus, type ServiceToolContent, textOf } from '../../../../src/index.ts'
 import { isMedia, mediaBytes, mediaName } from '../../../../src/internal.ts'
-import type {
-  AgentEndEvent,
-  BackgroundEndEvent,
-  BackgroundStartEvent,
-  MessageEndEvent,
-  ToolExecutionEndEvent,
-} from '../../../../src/loop/index.ts'
-import { type Source, sourcesOf } from '../../../../src/store/index.ts'
+import { type Source, sourcesOf } from '../../../../src/store.ts'
 import { duration, shortCount } from '../repl/meter.ts'
 import { joined, type Painted, type Painter, type Style } from '../terminal/paint.ts'
 import type { Screen } from '../terminal/screen.ts'

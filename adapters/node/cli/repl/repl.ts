@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { type AgentEvent, type AgentRun, ConfigError, type MessageInput } from '../../../../src/index.ts'
+import type { MessageInput } from '../../../../src/contract/message/message.ts'
+import { type AgentEvent, type AgentRun, ConfigError } from '../../../../src/index.ts'
 import type { Assistant } from '../assistant/assistant.ts'
 import { OneShots } from '../assistant/latest-sessions.ts'
 import { recordedLoops } from '../assistant/recorded-loops.ts'

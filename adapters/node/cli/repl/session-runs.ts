@@ -1,9 +1,9 @@
+import type { MessageInput } from '../../../../src/contract/message/message.ts'
 import {
   type Agent,
   type AgentEvent,
   type AgentMessage,
   type AgentRun,
-  type MessageInput,
   type Receipt,
   type RunStatus,
   textOf,

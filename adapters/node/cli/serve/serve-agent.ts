@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
-import { contextLimitOf } from '../../../../src/context/index.ts'
+import { contextLimitOf } from '../../../../src/context.ts'
 import { type Agent, ConfigError, type Logger, type SessionStore } from '../../../../src/index.ts'
 import { bearer, createAgentApp } from '../../../http/index.ts'
 import { SessionsHere } from '../../../http/internal.ts'

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { escapeControls } from '../../../../src/store/index.ts'
+import { escapeControls } from '../../../../src/store.ts'
 
 declare const isPainted: unique symbol
 

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { ReadStream } from 'node:tty'
-import type { TrustRequest } from '../../../../src/config/index.ts'
-import { escapeInvisible } from '../../../../src/store/index.ts'
+import type { TrustRequest } from '../../../../src/config.ts'
+import { escapeInvisible } from '../../../../src/store.ts'
 import { isYes } from '../questions/call-question.ts'
 
 const words: Readonly<Record<TrustRequest['kind'], string>> = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { SessionStatus } from '../../../../src/session/index.ts'
+import type { SessionStatus } from '../../../../src/session.ts'
 import { systemCode } from '../../workspace/fs-errors.ts'
 import { type FileOperations, makeDurableDirectory } from '../file-operations.ts'
 import { createdFirst, isAbsent } from '../log/epoch-files.ts'

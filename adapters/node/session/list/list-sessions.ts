@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { isAsked } from '../../../../src/internal.ts'
-import type { LogQuery, SessionDigest, SessionSummary } from '../../../../src/session/index.ts'
+import type { LogQuery, SessionDigest, SessionSummary } from '../../../../src/session.ts'
 import { type FileOperations, sessionFailure } from '../file-operations.ts'
 import { sessionIdOf } from '../folder-name.ts'
 import { isAbsent, withEpochs } from '../log/epoch-files.ts'

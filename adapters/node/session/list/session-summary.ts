@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { digestOfLines } from '../../../../src/internal.ts'
-import type { SessionDigest } from '../../../../src/session/index.ts'
+import type { SessionDigest } from '../../../../src/session.ts'
 import { systemCode } from '../../workspace/fs-errors.ts'
 import type { FileOperations } from '../file-operations.ts'
 import { folderOf } from '../folder-name.ts'

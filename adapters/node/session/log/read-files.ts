@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { decodeLine } from '../../../../src/internal.ts'
-import type { LogClaim } from '../../../../src/session/index.ts'
+import type { LogClaim } from '../../../../src/session.ts'
 import { systemCode } from '../../workspace/fs-errors.ts'
 import { type FileOperations, sessionFailure, takenOver } from '../file-operations.ts'
 import { type HeldLog, olderThan } from './claim.ts'

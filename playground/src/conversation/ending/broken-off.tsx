@@ -1,4 +1,4 @@
-import type { RunState } from '../../../../src/store/index.ts'
+import type { RunState } from '../../../../src/store.ts'
 import { keepPlace } from '../../parts/keep-place.ts'
 
 /** A stored conversation whose last message still waits for an answer. */

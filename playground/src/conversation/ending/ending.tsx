@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { escapeControls, type RunState } from '../../../../src/store/index.ts'
+import { escapeControls, type RunState } from '../../../../src/store.ts'
 import { RemedyButton } from '../../notices/remedy-button.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import type { Why } from '../../state/log/why-ended.ts'

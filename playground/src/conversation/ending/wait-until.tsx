@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { RunState } from '../../../../src/store/index.ts'
+import type { RunState } from '../../../../src/store.ts'
 import { dateOf, timeOfDay } from '../../parts/figures.ts'
 
 /** Epoch ms from which on the service wants to be asked again; `undefined` where it did not say. */

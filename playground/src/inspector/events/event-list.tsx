@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks'
 import type { AgentEvent } from '../../../../src/index.ts'
-import { escapeControls } from '../../../../src/store/index.ts'
+import { escapeControls } from '../../../../src/store.ts'
 import { timeOfDay } from '../../parts/figures.ts'
 import { useRowWindow } from '../../parts/row-window.ts'
 import { gist } from './event-gist.ts'

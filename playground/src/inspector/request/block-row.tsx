@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { escapeControls } from '../../../../src/store/index.ts'
+import { escapeControls } from '../../../../src/store.ts'
 import { short } from '../../parts/figures.ts'
 import { scrollable } from '../../parts/scrollable.ts'
 import type { RequestBlock } from './request-blocks.ts'

@@ -1,4 +1,4 @@
-import { cacheHitRate } from '../../../../src/context/index.ts'
+import { cacheHitRate } from '../../../../src/context.ts'
 import type { Usage } from '../../../../src/index.ts'
 import { percent, short } from '../../parts/figures.ts'
 import type { RequestBlock } from './request-blocks.ts'

@@ -1,4 +1,4 @@
-import type { AnnotatedRequest } from '../../../../src/context/index.ts'
+import type { AnnotatedRequest } from '../../../../src/context.ts'
 
 /** The request as a command for a shell. Keys are not in it: whoever runs it puts theirs in. */
 export function curlOf(request: AnnotatedRequest): string {

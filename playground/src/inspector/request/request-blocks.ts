@@ -6,7 +6,7 @@ import {
   messageTokens,
   type ProvenanceRole,
   type RequestDiff,
-} from '../../../../src/context/index.ts'
+} from '../../../../src/context.ts'
 import type { Message } from '../../../../src/index.ts'
 
 /** A part of a request: where it came from, how long it is, and whether the request before began with it too. */

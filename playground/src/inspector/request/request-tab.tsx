@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { Usage } from '../../../../src/index.ts'
-import { escapeControls } from '../../../../src/store/index.ts'
+import { escapeControls } from '../../../../src/store.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { short } from '../../parts/figures.ts'
 import { Icon } from '../../parts/icon.tsx'

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { escapeControls } from '../../../../src/store/index.ts'
+import { escapeControls } from '../../../../src/store.ts'
 import { plural, short } from '../../parts/figures.ts'
 import type { CapturedTurn } from '../../state/log/event-log.ts'
 import type { Selection } from '../../state/selection.ts'

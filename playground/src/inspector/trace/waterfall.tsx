@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks'
-import { escapeControls } from '../../../../src/store/index.ts'
+import { escapeControls } from '../../../../src/store.ts'
 import { duration, short } from '../../parts/figures.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useRowWindow } from '../../parts/row-window.ts'

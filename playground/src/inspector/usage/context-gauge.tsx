@@ -1,4 +1,4 @@
-import type { AnnotatedRequest } from '../../../../src/context/index.ts'
+import type { AnnotatedRequest } from '../../../../src/context.ts'
 import { percent, short } from '../../parts/figures.ts'
 import type { Conversation } from '../../state/conversation/conversation.ts'
 import { promptTokens } from '../../state/log/prompt-tokens.ts'

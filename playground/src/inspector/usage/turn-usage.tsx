@@ -1,5 +1,5 @@
 import type { CostConfig } from '../../../../src/index.ts'
-import type { TurnView } from '../../../../src/store/index.ts'
+import type { TurnView } from '../../../../src/store.ts'
 import { costOf, duration, short } from '../../parts/figures.ts'
 import type { Selection } from '../../state/selection.ts'
 

@@ -1,4 +1,4 @@
-import { cacheHitRate } from '../../../../src/context/index.ts'
+import { cacheHitRate } from '../../../../src/context.ts'
 import type { TokenRates, Usage } from '../../../../src/index.ts'
 import { count, dollarsOf, duration, percent, short } from '../../parts/figures.ts'
 import { spentAt, spentOn } from '../../state/log/spent.ts'

@@ -2,7 +2,7 @@
 
 import { indexedDbSessionStore } from '../../../../adapters/browser/index.ts'
 import { memorySessionStore, resumeAgent, type SessionStore } from '../../../../src/index.ts'
-import { type EventStore, withEvents } from '../../../../src/session/index.ts'
+import { type EventStore, withEvents } from '../../../../src/session.ts'
 import { wordsOf } from '../notices/words.ts'
 import type { OnOtherTab } from './chat-port.ts'
 

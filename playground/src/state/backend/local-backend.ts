@@ -1,5 +1,5 @@
 import { Agent, type AgentOptions, type AgentTool } from '../../../../src/index.ts'
-import type { SessionSummary } from '../../../../src/session/index.ts'
+import type { SessionSummary } from '../../../../src/session.ts'
 import { keptHere } from '../../late/answer-parts.ts'
 import { areWordsAlone } from '../../late/first-words.ts'
 import { type LatePart, latePart } from '../../late/late-part.ts'

@@ -1,5 +1,5 @@
 import type { SessionStore } from '../../../../src/index.ts'
-import { exportSession, importSession, SessionError } from '../../../../src/session/index.ts'
+import { exportSession, importSession, SessionError } from '../../../../src/session.ts'
 import { sessionFile } from '../../sessions/session-file.ts'
 import type { ExportFormat, SessionFile } from './chat-port.ts'
 
@@ -17,7 +17,7 @@ export async function importInto(store: SessionStore, text: string, { replace = 
       throw error
     })
   }
-  const { sessionFromSpecJson } = await import('../../../../src/rust/index.ts')
+  const { sessionFromSpecJson } = await import('../../../../src/rust.ts')
   const session = sessionFromSpecJson(text)
   const isTaken = (await store.listIds()).includes(session.sessionId)
   const stored = isTaken ? { ...session, sessionId: newId(), loops: session.loops } : session

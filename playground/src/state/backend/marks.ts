@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../src/index.ts'
-import { sharedState } from '../../../../src/shared-state/index.ts'
+import { sharedState } from '../../../../src/session.ts'
 
 /** What a person says of an answer. */
 export type Mark = 'good' | 'bad'

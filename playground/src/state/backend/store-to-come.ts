@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentMessage, SessionStore } from '../../../../src/index.ts'
-import type { JournaledConversation, JournalRecord, LoopPlace, SessionJournal } from '../../../../src/session/index.ts'
+import type { JournaledConversation, JournalRecord, LoopPlace, SessionJournal } from '../../../../src/session.ts'
 
 /**
  * A store that is still on its way, for a conversation that begins meanwhile.

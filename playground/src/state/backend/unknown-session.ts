@@ -1,4 +1,4 @@
-import { SessionError } from '../../../../src/session/index.ts'
+import { SessionError } from '../../../../src/session.ts'
 
 /** For the failure of a read: nothing, where there is no such session. */
 export function undefinedWhereUnknown(error: unknown): undefined {

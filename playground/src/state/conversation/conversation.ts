@@ -1,5 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals'
-import type { Session } from '../../../../src/session/index.ts'
+import type { Session } from '../../../../src/session.ts'
 import type { ChatPort } from '../backend/chat-port.ts'
 import type { Attempts, Notices } from '../notices/notices.ts'
 import type { Race, RunRace } from '../race/race.ts'

@@ -1,6 +1,6 @@
-import type { ChatAgent } from '../../../../src/client/index.ts'
+import type { ChatAgent } from '../../../../src/client.ts'
 import type { AgentRun, PendingApproval } from '../../../../src/index.ts'
-import type { ApprovalRef } from '../../../../src/loop/index.ts'
+import type { ApprovalRef } from '../../../../src/loop.ts'
 
 /** Answers a request that was shown, and no other: in the run that asks, or, where that is over, in one that asks again. */
 export function decide(agent: ChatAgent, shown: PendingApproval, answer: (run: AgentRun, request: ApprovalRef) => void): void {

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { SharedState } from '../../../../src/shared-state/index.ts'
+import type { SharedState } from '../../../../src/session.ts'
 import { type Mark, type Marks, marksIn } from '../backend/marks.ts'
 import type { Attempts } from '../notices/notices.ts'
 

@@ -1,6 +1,6 @@
 import type { AgentMessage, PendingApproval } from '../../../../src/index.ts'
-import type { LoopRecord, Session } from '../../../../src/session/index.ts'
-import { initialState, type MessageView, type RunState, reduce, restoredState, type ToolView } from '../../../../src/store/index.ts'
+import type { LoopRecord, Session } from '../../../../src/session.ts'
+import { initialState, type MessageView, type RunState, reduce, restoredState, type ToolView } from '../../../../src/store.ts'
 
 /** What an agent has said: its history, and the calls that wait for a person. */
 interface Said {

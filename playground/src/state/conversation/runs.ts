@@ -1,4 +1,4 @@
-import type { ChatAgent } from '../../../../src/client/index.ts'
+import type { ChatAgent } from '../../../../src/client.ts'
 import type { AgentRun, InputAnswer, PendingApproval, PendingInput } from '../../../../src/index.ts'
 import type { Attempts } from '../notices/notices.ts'
 import { decide } from './decide.ts'

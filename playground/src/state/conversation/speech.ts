@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { textOf } from '../../../../src/index.ts'
-import { taken } from '../../../../src/store/index.ts'
+import { taken } from '../../../../src/store.ts'
 import type { ChatPort } from '../backend/chat-port.ts'
 import type { Attempts } from '../notices/notices.ts'
 import { type Attachment, mediaOf, said } from './attachments.ts'

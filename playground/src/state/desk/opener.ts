@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../../../src/index.ts'
-import { SessionError } from '../../../../src/session/index.ts'
+import { SessionError } from '../../../../src/session.ts'
 import type { SettableBackend } from '../backend/chat-port.ts'
 import { type Conversation, createConversation } from '../conversation/conversation.ts'
 import { keptWords } from '../conversation/kept-words.ts'

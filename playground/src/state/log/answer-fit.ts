@@ -1,6 +1,6 @@
-import type { AnnotatedRequest } from '../../../../src/context/index.ts'
+import type { AnnotatedRequest } from '../../../../src/context.ts'
 import { type AgentMessage, type AssistantMessage, ProviderError, parseOutput } from '../../../../src/index.ts'
-import type { LoopRecord } from '../../../../src/session/index.ts'
+import type { LoopRecord } from '../../../../src/session.ts'
 import { errorText } from '../../parts/error-text.ts'
 
 /** What is wrong with an answer whose form was asked for. */

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
-import type { AnnotatedRequest } from '../../../../src/context/index.ts'
+import type { AnnotatedRequest } from '../../../../src/context.ts'
 import type { AgentEvent } from '../../../../src/index.ts'
-import type { LoopRecord } from '../../../../src/session/index.ts'
+import type { LoopRecord } from '../../../../src/session.ts'
 import { expectForm, type Misfits, misfitOf, misfitsIn, noMisfits } from './answer-fit.ts'
 import { Trace } from './trace.ts'
 

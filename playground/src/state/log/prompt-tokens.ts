@@ -1,5 +1,5 @@
-import { contextTokensOf } from '../../../../src/context/index.ts'
-import type { RunState } from '../../../../src/store/index.ts'
+import { contextTokensOf } from '../../../../src/context.ts'
+import type { RunState } from '../../../../src/store.ts'
 
 /** Tokens of the newest prompt with its answer: what the next one begins with. */
 export function promptTokens({ messages, notes }: RunState): number {

@@ -1,7 +1,7 @@
 import type { Message } from '../../../../src/index.ts'
-import type { AgentStartEvent } from '../../../../src/loop/index.ts'
-import type { LoopStatus } from '../../../../src/session/index.ts'
-import type { RunState, ToolStatus } from '../../../../src/store/index.ts'
+import type { AgentStartEvent } from '../../../../src/loop.ts'
+import type { LoopStatus } from '../../../../src/session.ts'
+import type { RunState, ToolStatus } from '../../../../src/store.ts'
 
 /** How a run stands, or has ended: the same word at the top, in the list, the trace, the tree, the title of the tab and in what is exported. */
 export const runWords: Readonly<Record<RunState['status'] | LoopStatus, string>> = {

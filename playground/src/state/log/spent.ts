@@ -1,6 +1,6 @@
-import { hasRates } from '../../../../src/context/index.ts'
+import { hasRates } from '../../../../src/context.ts'
 import { type CostConfig, estimatedCost, type TokenRates, type Usage } from '../../../../src/index.ts'
-import type { RunState } from '../../../../src/store/index.ts'
+import type { RunState } from '../../../../src/store.ts'
 
 type Spent = Pick<RunState, 'messages' | 'usage'>
 

@@ -1,5 +1,5 @@
 import type { AgentEvent, Usage } from '../../../../src/index.ts'
-import type { LoopRecord, LoopStatus } from '../../../../src/session/index.ts'
+import type { LoopRecord, LoopStatus } from '../../../../src/session.ts'
 import type { Selection } from '../selection.ts'
 import { kindWords, runWords, toolWords } from './run-words.ts'
 import { stopWord } from './why-ended.ts'

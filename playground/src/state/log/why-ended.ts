@@ -1,6 +1,6 @@
 import type { StopReason, textOf } from '../../../../src/index.ts'
-import type { RunFailure } from '../../../../src/loop/index.ts'
-import type { MessageView, RunState } from '../../../../src/store/index.ts'
+import type { RunFailure } from '../../../../src/loop.ts'
+import type { MessageView, RunState } from '../../../../src/store.ts'
 import { storageWords, wordsOfService } from '../notices/failure-words.ts'
 import { type Remedy, remediesFor } from '../notices/remedies.ts'
 import { type Misfits, noMisfits } from './answer-fit.ts'

@@ -1,5 +1,5 @@
 import type { Agent, SessionStore } from '../../../../src/index.ts'
-import { contextOf, type EvaluationStrategy, type LoopConfig, parallelLoop } from '../../../../src/loop/index.ts'
+import { contextOf, type EvaluationStrategy, type LoopConfig, parallelLoop } from '../../../../src/loop.ts'
 import type { RunRace } from './race.ts'
 import { withPrices } from './race-marks.ts'
 

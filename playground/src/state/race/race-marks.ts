@@ -1,4 +1,4 @@
-import { hasRates } from '../../../../src/context/index.ts'
+import { hasRates } from '../../../../src/context.ts'
 import { type AgentEvent, type CostConfig, estimatedCost } from '../../../../src/index.ts'
 
 /** When things happened in a branch, and at which prices. Grows event by event. Times are epoch ms. */

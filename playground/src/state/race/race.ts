@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { AgentEvent } from '../../../../src/index.ts'
-import { initialState, type RunState, reduce } from '../../../../src/store/index.ts'
+import { initialState, type RunState, reduce } from '../../../../src/store.ts'
 import { marked, type RaceMarks } from './race-marks.ts'
 
 /** One prompt that several configurations answer at once. */

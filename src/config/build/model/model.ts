@@ -5,7 +5,7 @@ import { compatFields, type KnownApi, type OpenAiCompat } from '../../../contrac
 import { type CostConfig, hasRates, type TokenRates } from '../../../contract/model/usage.ts'
 import { checkOptions } from '../../../contract/shape/read.ts'
 import { namesOf } from '../../../contract/shape/shape.ts'
-import { catalogue } from '../../../models/index.ts'
+import { catalogue } from '../../../models/catalogue.ts'
 import { fallback } from '../../../providers/compose/fallback.ts'
 import { limited } from '../../../providers/compose/limited.ts'
 import { limiter, limiterFields, type Priority, priorityWord } from '../../../providers/compose/limiter.ts'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { parseSession } from '../../../../src/session/index.ts'
+import { parseSession } from '../../../../src/session.ts'
 import { allEvents, EndpointClient, eventsUntil, problemOf, saidIn } from '../../../../testing/endpoint/endpoint-client.ts'
 import { type AskEndpoint, agentEndpointSuite } from '../../../../testing/index.ts'
 import { signed } from '../../../support/endpoint-users.ts'

@@ -1,12 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
-import {
-  durableObjectSessionStore,
-  IndexObject,
-  type ObjectState,
-  SessionObject,
-  type SqlValue,
-} from '../../../../adapters/cloudflare/index.ts'
+import { durableObjectSessionStore, IndexObject, type ObjectState, SessionObject } from '../../../../adapters/cloudflare/index.ts'
+import type { SqlValue } from '../../../../adapters/cloudflare/session/workers-platform.ts'
 
 /** The state of an object over the same SQLite, with room for few pages: workerd's own cannot be made small. */
 function smallState(pages: number): ObjectState {

@@ -1,5 +1,6 @@
 import { expect, vi } from 'vitest'
-import type { NewSessionRecord, SessionRecord } from '../../../../src/session/index.ts'
+import type { SessionRecord } from '../../../../src/session.ts'
+import type { NewSessionRecord } from '../../../../src/types/session/session-store.ts'
 import { patient } from '../../../support/patience.ts'
 import { type Frame, frames } from '../../http/read-sse.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Usage, userMessage } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
-import type { NewSessionRecord } from '../../../../src/session/index.ts'
+import type { NewSessionRecord } from '../../../../src/types/session/session-store.ts'
 import { startWorker } from '../../../workers/test-harness.ts'
 import { allFrames } from '../../http/read-sse.ts'
 import { LiveClient, readUntil, textIn } from './live-client.ts'

@@ -2,7 +2,7 @@ import type { ChatCompletionMessageParam } from 'openai/resources'
 import { describe, expect, it } from 'vitest'
 import { defineTool, textOf } from '../../../../src/index.ts'
 import type { Script } from '../../../../src/providers/scripted/index.ts'
-import { clientTool } from '../../../../src/tools/index.ts'
+import { clientTool } from '../../../../src/tools.ts'
 import { served } from './served.ts'
 
 const user: ChatCompletionMessageParam[] = [{ role: 'user', content: 'hi' }]

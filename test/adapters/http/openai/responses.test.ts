@@ -1,7 +1,7 @@
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../../../../src/index.ts'
-import { clientTool } from '../../../../src/tools/index.ts'
+import { clientTool } from '../../../../src/tools.ts'
 import { deployTool, served } from './served.ts'
 
 describe('responses', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
-import { clientTool } from '../../../../src/tools/index.ts'
+import { clientTool } from '../../../../src/tools.ts'
 import { atRest, pageWorld, shown, versions } from './page-world.ts'
 
 const locate = clientTool({ name: 'locate', description: 'Says where the page is', parameters: { type: 'object' } })

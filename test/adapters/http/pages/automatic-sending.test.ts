@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions } from '../../../../src/index.ts'
 import { type Script, scripted } from '../../../../src/providers/scripted/index.ts'
-import { clientTool } from '../../../../src/tools/index.ts'
+import { clientTool } from '../../../../src/tools.ts'
 import { fastRetry, tool } from '../../../support/play.ts'
 import { atRest, pageWorld, shown, versions } from './page-world.ts'
 

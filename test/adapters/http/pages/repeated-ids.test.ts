@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
-import { clientTool } from '../../../../src/tools/index.ts'
+import { clientTool } from '../../../../src/tools.ts'
 import { pageWorld } from './page-world.ts'
 
 const ask = clientTool({ name: 'ask', description: 'Asks the person', parameters: { type: 'object' } })

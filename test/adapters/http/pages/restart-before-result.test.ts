@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { fileSessionStore } from '../../../../adapters/node/index.ts'
 import { memorySessionStore, textOf } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
-import { clientTool } from '../../../../src/tools/index.ts'
+import { clientTool } from '../../../../src/tools.ts'
 import { tool } from '../../../support/play.ts'
 import { type PageWorld, pageWorld, typesIn } from './page-world.ts'
 

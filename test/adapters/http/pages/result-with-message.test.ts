@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
-import { clientTool } from '../../../../src/tools/index.ts'
+import { clientTool } from '../../../../src/tools.ts'
 import { atRest, pageWorld, shown, versions } from './page-world.ts'
 
 const theme = clientTool({ name: 'set_theme', description: 'Sets the theme', parameters: { type: 'object' } })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentOptions, SessionStore } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
-import { logSessionStore, memoryDriver } from '../../../../src/session/index.ts'
+import { logSessionStore, memoryDriver } from '../../../../src/session.ts'
 import { gate, tool } from '../../../support/play.ts'
 import { type PageWorld, pageWorld, soon } from './page-world.ts'
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type BudgetRule, type Charge, type ModelProxyOptions, memoryCounter, type Upstream } from '../../../../adapters/http/index.ts'
+import { type Charge, type ModelProxyOptions, memoryCounter, type Upstream } from '../../../../adapters/http/index.ts'
+import type { BudgetRule } from '../../../../adapters/http/proxy/model-proxy.ts'
 import { chat, type FakeUpstream, fakeUpstream, proxyTo } from './fake-upstream.ts'
 
 const upstreamOf = (service: FakeUpstream): Upstream => ({ api: 'openAiCompletions', baseUrl: `${service.url}/v1` })

@@ -5,7 +5,7 @@ import { anthropic as anthropicFactory } from '../../../../src/providers/anthrop
 import { azure as azureFactory } from '../../../../src/providers/azure/index.ts'
 import { bedrock as bedrockFactory } from '../../../../src/providers/bedrock/index.ts'
 import { google as googleFactory } from '../../../../src/providers/google/index.ts'
-import { openaiCompatible, openai as openaiFactory } from '../../../../src/providers/openai/index.ts'
+import { openaiCompatible, openai as openaiFactory } from '../../../../src/providers/openai.ts'
 import { openaiResponses as responsesFactory } from '../../../../src/providers/openai-responses/index.ts'
 import { vertex as vertexFactory } from '../../../../src/providers/vertex/index.ts'
 import { anthropic } from '../../../harness/server/anthropic.ts'

@@ -2,7 +2,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import { type CallReport, createModelProxy, type ModelProxyOptions, type Upstream } from '../../../../adapters/http/index.ts'
+import { createModelProxy, type ModelProxyOptions, type Upstream } from '../../../../adapters/http/index.ts'
+import type { CallReport } from '../../../../adapters/http/proxy/relayed-call.ts'
 import { serve } from '../../../harness/serve.ts'
 
 /** One request as it came in. */

@@ -1,8 +1,7 @@
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { describe, expect, it } from 'vitest'
 import { defineTool } from '../../../../src/index.ts'
-import { loadSkills } from '../../../../src/skills/index.ts'
-import { memoryWorkspace } from '../../../../src/tools/index.ts'
+import { loadSkills, memoryWorkspace } from '../../../../src/tools.ts'
 import { deployTool } from '../../http/openai/served.ts'
 import { type Answering, connected, helper, listening, textOf } from './served.ts'
 

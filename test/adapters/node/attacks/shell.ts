@@ -1,8 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { type BashOptions, bashTool } from '../../../../adapters/node/index.ts'
-import type { ToolOutput } from '../../../../src/index.ts'
 import { toToolResult } from '../../../../src/loop/calls/tool-result.ts'
+import type { ToolOutput } from '../../../../src/types/tool/tool.ts'
 import { present, temporaryRoot, toolContext } from '../temporary.ts'
 
 export const hasBubblewrap = present('bwrap', '--version')

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type LoadConfigOptions, loadConfigFile } from '../../../../adapters/node/config/index.ts'
-import { agentFromConfig, agentsFromConfig, parseConfig, type TrustRequest, trustRequests } from '../../../../src/config/index.ts'
+import { type LoadConfigOptions, loadConfigFile } from '../../../../adapters/node/index.ts'
+import { agentFromConfig, agentsFromConfig, parseConfig, type TrustRequest, trustRequests } from '../../../../src/config.ts'
 import { ConfigError } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 
@@ -161,7 +161,7 @@ describe('trust in plugins', () => {
   })
 
   it('is not remembered for a module that imports a package, and says why', async () => {
-    put('home/plugin.mjs', "import 'phi-core/plugins'\nexport default 1")
+    put('home/plugin.mjs', "import 'phi-core/loop'\nexport default 1")
     const loaded = await load(naming('plugin.mjs'))
     expect(await loaded.fingerprint()).toBeUndefined()
     expect(loaded.notRemembered).toEqual([expect.stringContaining('agent.plugins[0]: it may load more than its text says')])

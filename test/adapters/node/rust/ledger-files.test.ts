@@ -1,9 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fileSessionStore } from '../../../../adapters/node/index.ts'
-import { deleteSession, listSessionIds, loadSession, loadSessionsForAgent, saveSession } from '../../../../adapters/node/rust/index.ts'
-import { sessionToSpecJson } from '../../../../src/rust/index.ts'
+import {
+  deleteRustSession,
+  fileSessionStore,
+  listRustSessionIds,
+  loadRustSession,
+  loadRustSessionsForAgent,
+  saveRustSession,
+} from '../../../../adapters/node/index.ts'
+import { sessionToSpecJson } from '../../../../src/rust.ts'
 import { loop, session, user } from '../../../session/tree.ts'
 import { failureOf, temporaryRoot } from '../temporary.ts'
 
@@ -16,16 +22,16 @@ const age = (root: string, sessionId: string, seconds: number) => utimesSync(joi
 describe('sessions in the files of the Rust implementation', () => {
   it('come back as they were saved', async () => {
     const { root } = temporaryRoot()
-    await saveSession(one('s1'), root)
-    expect(await loadSession('s1', root)).toEqual(one('s1'))
-    await saveSession(one('s1', 'a', 'Changed'), root)
-    expect(await loadSession('s1', root)).toEqual(one('s1', 'a', 'Changed'))
+    await saveRustSession(one('s1'), root)
+    expect(await loadRustSession('s1', root)).toEqual(one('s1'))
+    await saveRustSession(one('s1', 'a', 'Changed'), root)
+    expect(await loadRustSession('s1', root)).toEqual(one('s1', 'a', 'Changed'))
   })
 
   it('are one flat, pretty file each, in a directory that is made, with nothing left beside it', async () => {
     const { root } = temporaryRoot()
     const directory = join(root, 'a', 'b')
-    await saveSession(one('Session-1'), directory)
+    await saveRustSession(one('Session-1'), directory)
     expect(readdirSync(directory)).toEqual(['Session-1.json'])
     expect(readFileSync(join(directory, 'Session-1.json'), 'utf8')).toBe(sessionToSpecJson(one('Session-1')))
     expect(readFileSync(join(directory, 'Session-1.json'), 'utf8')).toMatch(/^\{\n {2}"session_id": "Session-1",\n/)
@@ -34,64 +40,64 @@ describe('sessions in the files of the Rust implementation', () => {
   it('are saved as they were at the call', async () => {
     const { root } = temporaryRoot()
     const mine = one('s1')
-    const saving = saveSession(mine, root)
+    const saving = saveRustSession(mine, root)
     mine.loops.length = 0
     await saving
-    expect(await loadSession('s1', root)).toEqual(one('s1'))
+    expect(await loadRustSession('s1', root)).toEqual(one('s1'))
   })
 
   it('are listed newest first; other files and directories are left out', async () => {
     const { root } = temporaryRoot()
-    expect(await listSessionIds(join(root, 'missing'))).toEqual([])
+    expect(await listRustSessionIds(join(root, 'missing'))).toEqual([])
     for (const [index, id] of ['b', 'a', 'c'].entries()) {
-      await saveSession(one(id), root)
+      await saveRustSession(one(id), root)
       age(root, id, 1000 + index)
     }
     for (const name of ['notes.txt', 'd.json.tmp.1.2', 'e.json.lock', '.json', 'no id.json']) writeFileSync(join(root, name), '{}')
     mkdirSync(join(root, 'folder.json'))
-    expect(await listSessionIds(root)).toEqual(['c', 'a', 'b'])
+    expect(await listRustSessionIds(root)).toEqual(['c', 'a', 'b'])
   })
 
   it('are loaded for one agent, newest first', async () => {
     const { root } = temporaryRoot()
     for (const [index, agentId] of ['x', 'y', 'x'].entries()) {
-      await saveSession(one(`s${index}`, agentId), root)
+      await saveRustSession(one(`s${index}`, agentId), root)
       age(root, `s${index}`, 1000 + index)
     }
-    expect(await loadSessionsForAgent('x', root)).toEqual([one('s2', 'x'), one('s0', 'x')])
-    expect(await loadSessionsForAgent('nobody', root)).toEqual([])
+    expect(await loadRustSessionsForAgent('x', root)).toEqual([one('s2', 'x'), one('s0', 'x')])
+    expect(await loadRustSessionsForAgent('nobody', root)).toEqual([])
   })
 
   it('are deleted, and then not found', async () => {
     const { root } = temporaryRoot()
-    await saveSession(one('s1'), root)
-    await deleteSession('s1', root)
+    await saveRustSession(one('s1'), root)
+    await deleteRustSession('s1', root)
     expect(readdirSync(root)).toEqual([])
-    expect([await failureOf(loadSession('s1', root)), await failureOf(deleteSession('s1', root))]).toEqual(['notFound', 'notFound'])
-    expect(await failureOf(loadSession('s1', join(root, 'missing')))).toBe('notFound')
+    expect([await failureOf(loadRustSession('s1', root)), await failureOf(deleteRustSession('s1', root))]).toEqual(['notFound', 'notFound'])
+    expect(await failureOf(loadRustSession('s1', join(root, 'missing')))).toBe('notFound')
   })
 
   it('may be saved by several at once: each succeeds, and the file is one of theirs', async () => {
     const { root } = temporaryRoot()
     const versions = Array.from({ length: 8 }, (_, index) => one('s1', 'a', `version ${index}`))
-    await Promise.all(versions.map((version) => saveSession(version, root)))
-    expect(versions).toContainEqual(await loadSession('s1', root))
+    await Promise.all(versions.map((version) => saveRustSession(version, root)))
+    expect(versions).toContainEqual(await loadRustSession('s1', root))
     expect(readdirSync(root)).toEqual(['s1.json'])
   })
 
   it('lie beside those of fileSessionStore without being taken for one', async () => {
     const { root } = temporaryRoot()
-    await saveSession(one('s1'), root)
+    await saveRustSession(one('s1'), root)
     const store = fileSessionStore(root)
     expect(await store.listIds()).toEqual([])
-    await store.save(await loadSession('s1', root))
+    await store.save(await loadRustSession('s1', root))
     expect(await store.load('s1')).toEqual(one('s1'))
-    expect(await listSessionIds(root)).toEqual(['s1'])
+    expect(await listRustSessionIds(root)).toEqual(['s1'])
   })
 
   it.each(['', '..', '../up', 'a/b', 'a\u0000', 'x'.repeat(201)])('refuse the id %j', async (id) => {
     const { root } = temporaryRoot()
-    const calls = [saveSession({ ...one('s1'), sessionId: id }, root), loadSession(id, root), deleteSession(id, root)]
+    const calls = [saveRustSession({ ...one('s1'), sessionId: id }, root), loadRustSession(id, root), deleteRustSession(id, root)]
     expect(await Promise.all(calls.map(failureOf))).toEqual(['invalidId', 'invalidId', 'invalidId'])
     expect(readdirSync(root)).toEqual([])
   })
@@ -99,20 +105,20 @@ describe('sessions in the files of the Rust implementation', () => {
   it.each(['', '{"session_id":', '{"session_id":"s1"}', '[]'])('refuse what is no session: %s', async (text) => {
     const { root } = temporaryRoot()
     writeFileSync(join(root, 's1.json'), text)
-    const error: unknown = await loadSession('s1', root).catch((reason: unknown) => reason)
+    const error: unknown = await loadRustSession('s1', root).catch((reason: unknown) => reason)
     expect(error).toMatchObject({ name: 'SessionError', code: 'invalidSession' })
     expect(String(error)).toContain('s1')
-    expect(await failureOf(loadSessionsForAgent('a', root))).toBe('invalidSession')
+    expect(await failureOf(loadRustSessionsForAgent('a', root))).toBe('invalidSession')
   })
 
   it('keep the old file and leave nothing behind when the new one cannot be written', async () => {
     const { root, outside } = temporaryRoot()
     mkdirSync(join(root, 's1.json'))
-    const error: unknown = await saveSession(one('s1'), root).catch((reason: unknown) => reason)
+    const error: unknown = await saveRustSession(one('s1'), root).catch((reason: unknown) => reason)
     expect(error).toMatchObject({ name: 'SessionError', code: 'io' })
     expect(String(error)).not.toContain(root)
     expect(readdirSync(root)).toEqual(['s1.json'])
     writeFileSync(join(outside, 'file'), '')
-    expect(await failureOf(saveSession(one('s1'), join(outside, 'file')))).toBe('io')
+    expect(await failureOf(saveRustSession(one('s1'), join(outside, 'file')))).toBe('io')
   })
 })

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ScriptHookOptions, scriptHooks } from '../../../../adapters/node/index.ts'
 import { Agent, defineTool, type JsonObject, type JsonValue, textOf } from '../../../../src/index.ts'
-import type { LoopHooks } from '../../../../src/loop/index.ts'
+import type { LoopHooks } from '../../../../src/loop.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 import { temporaryRoot } from '../temporary.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { ScriptHookOptions } from '../../../../adapters/node/index.ts'
 import { Agent, type JsonObject } from '../../../../src/index.ts'
-import type { LoopHooks } from '../../../../src/loop/index.ts'
+import type { LoopHooks } from '../../../../src/loop.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 import { beforeTool, hooksOf, played, tool } from './played.ts'
 

@@ -1,7 +1,7 @@
 // An agent that waits for a sub-agent in the background, to be killed: argv directory, session. Says `waiting` when both go on.
 import { writeSync } from 'node:fs'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
-import { SubAgentTool } from '../../../../src/agent/index.ts'
+import { SubAgentTool } from '../../../../src/agents.ts'
 import { Agent } from '../../../../src/index.ts'
 import { scripted } from '../../../../src/providers/scripted/index.ts'
 import { tool } from '../../../support/play.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import type { SessionStore } from '../../../../src/index.ts'
-import { logSessionStore } from '../../../../src/session/index.ts'
+import { logSessionStore } from '../../../../src/session.ts'
 import { note, notesIn } from '../../../../testing/session-store/session-samples.ts'
 import { SimulatedMachine } from '../../../session/crash/simulated-machine.ts'
 import { runs } from '../../../support/runs.ts'

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { type FileOperations, nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
-import { type LogClaim, type LogDriver, logSessionStore, type NewSessionRecord } from '../../../../src/session/index.ts'
+import { type LogClaim, type LogDriver, logSessionStore } from '../../../../src/session.ts'
+import type { NewSessionRecord } from '../../../../src/types/session/session-store.ts'
 import { failureOf, temporaryRoot } from '../temporary.ts'
 
 const line = (claim: LogClaim, seq: number, text = `{"seq":${seq}}`) => ({ epoch: claim.epoch, seq, text })

@@ -1,11 +1,10 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fileSessionStore } from '../../../../adapters/node/index.ts'
-import { listSessionIds, loadSessionsForAgent, saveSession } from '../../../../adapters/node/rust/index.ts'
+import { fileSessionStore, listRustSessionIds, loadRustSessionsForAgent, saveRustSession } from '../../../../adapters/node/index.ts'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { type FileOperations, nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
-import { logSessionStore, type SessionError } from '../../../../src/session/index.ts'
+import { logSessionStore, type SessionError } from '../../../../src/session.ts'
 import { note, said, sampleSession } from '../../../../testing/session-store/session-samples.ts'
 import { temporaryRoot } from '../temporary.ts'
 
@@ -49,14 +48,14 @@ describe('a session that cannot be read', () => {
 
   it('costs the list of an agent in Rust files its own entry too', async () => {
     const { root } = temporaryRoot()
-    for (const id of ['a', 'b', 'c', 'd']) await saveSession(sampleSession(id), root)
+    for (const id of ['a', 'b', 'c', 'd']) await saveRustSession(sampleSession(id), root)
     writeFileSync(join(root, 'b.json'), '{')
     rmSync(join(root, 'd.json'))
     symlinkSync(join(root, 'd.json'), join(root, 'd.json'))
-    expect((await listSessionIds(root)).toSorted()).toEqual(['a', 'b', 'c', 'd'])
+    expect((await listRustSessionIds(root)).toSorted()).toEqual(['a', 'b', 'c', 'd'])
     const unreadable: string[][] = []
     const onUnreadable = (sessionId: string, { code }: SessionError) => void unreadable.push([sessionId, code])
-    const sessions = await loadSessionsForAgent('agent-1', root, { onUnreadable })
+    const sessions = await loadRustSessionsForAgent('agent-1', root, { onUnreadable })
     expect(sessions.map(({ sessionId }) => sessionId).toSorted()).toEqual(['a', 'c'])
     expect(unreadable.toSorted()).toEqual([
       ['b', 'invalidSession'],
@@ -117,7 +116,7 @@ describe('files and folders of sessions', () => {
         await next.append([note(text.repeat(70_000))])
         await next.close()
       }
-      await saveSession(sampleSession('s2'), join(root, 'new', 'ledger'))
+      await saveRustSession(sampleSession('s2'), join(root, 'new', 'ledger'))
     } finally {
       process.umask(before)
     }

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
-import { logSessionStore } from '../../../../src/session/index.ts'
+import { logSessionStore } from '../../../../src/session.ts'
 import { sessionStoreSuite } from '../../../../testing/index.ts'
 import { note, notesIn } from '../../../../testing/session-store/session-samples.ts'
 

@@ -3,7 +3,7 @@
 import { readFileSync, writeSync } from 'node:fs'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { type FileOperations, nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
-import { importSession, logSessionStore } from '../../../../src/session/index.ts'
+import { importSession, logSessionStore } from '../../../../src/session.ts'
 
 const [directory = '', text = '', last = '', done = ''] = process.argv.slice(2)
 const operations = nodeFileOperations()

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
-import { SessionError, type SessionTail } from '../../../../src/session/index.ts'
+import { SessionError, type SessionTail } from '../../../../src/session.ts'
 import { bundledProgram } from '../../../support/quick-program.ts'
 
 /** What writers were told, held against what is stored. */

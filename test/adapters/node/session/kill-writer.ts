@@ -2,7 +2,7 @@
 // acknowledged. Takes the session back when another writer has it.
 import { writeSync } from 'node:fs'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
-import { SessionError } from '../../../../src/session/index.ts'
+import { SessionError } from '../../../../src/session.ts'
 
 const [directory = '', sessionId = '', name = '', count = ''] = process.argv.slice(2)
 

@@ -6,7 +6,7 @@ import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { type FileOperations, nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
 import { logLimits } from '../../../../adapters/node/session/log/segments.ts'
 import type { SessionStore } from '../../../../src/index.ts'
-import { logSessionStore } from '../../../../src/session/index.ts'
+import { logSessionStore } from '../../../../src/session.ts'
 import { said } from '../../../../testing/session-store/session-samples.ts'
 import { temporaryRoot } from '../temporary.ts'
 

@@ -4,7 +4,7 @@ import { writeSync } from 'node:fs'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
 import { logLimits } from '../../../../adapters/node/session/log/segments.ts'
-import { logSessionStore } from '../../../../src/session/index.ts'
+import { logSessionStore } from '../../../../src/session.ts'
 import { note } from '../../../../testing/session-store/session-samples.ts'
 
 const [directory = '', task] = process.argv.slice(2)

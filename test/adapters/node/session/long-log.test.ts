@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { fileSessionStore } from '../../../../adapters/node/session/file-session-store.ts'
-import { exportSession, exportSessionLines, importSession } from '../../../../src/session/index.ts'
+import { exportSession, exportSessionLines, importSession } from '../../../../src/session.ts'
 import { note } from '../../../../testing/session-store/session-samples.ts'
 import { isSoak } from '../../../support/runs.ts'
 import { failureOf, temporaryRoot } from '../temporary.ts'

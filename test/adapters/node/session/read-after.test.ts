@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { type FileOperations, nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
-import { logSessionStore } from '../../../../src/session/index.ts'
+import { logSessionStore } from '../../../../src/session.ts'
 import { seededRandom } from '../../../../testing/fault-fetch.ts'
 import { note, notesIn } from '../../../../testing/session-store/session-samples.ts'
 import { runs } from '../../../support/runs.ts'

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { fileDriver } from '../../../../adapters/node/session/file-driver.ts'
 import { type FileOperations, nodeFileOperations } from '../../../../adapters/node/session/file-operations.ts'
 import type { SessionStore } from '../../../../src/index.ts'
-import { type LogDriver, logSessionStore } from '../../../../src/session/index.ts'
+import { type LogDriver, logSessionStore } from '../../../../src/session.ts'
 import { note, notesIn, sampleSession } from '../../../../testing/session-store/session-samples.ts'
 import { failureOf, temporaryRoot } from '../temporary.ts'
 

@@ -1,6 +1,6 @@
 'use client'
 import { Agent } from 'phi-core'
-import { scripted } from 'phi-core/providers/scripted'
+import { scripted } from 'phi-core/testing'
 
 export function Client() {
   const agent = new Agent({ model: scripted([{ text: 'hi' }]) })

@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
 import { cookies } from 'next/headers'
 import { defineTool, memorySessionStore } from 'phi-core'
-import { createAgentApp, memoryLiveSessions } from 'phi-core/adapters/http'
 import { modelFromEnv } from 'phi-core/env'
-import { scripted } from 'phi-core/providers/scripted'
+import { createAgentApp, memoryLiveSessions } from 'phi-core/http'
+import { scripted } from 'phi-core/testing'
 
 // With a key in the environment a real model answers.
 const demo = () => scripted(() => ({ text: 'I am a scripted model. Set ANTHROPIC_API_KEY, and a real one answers.' }))

@@ -1,11 +1,29 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { ConfigError, type JsonSchema } from '../../src/index.ts'
-import { errorText, formatChecks, maxCheckSteps, resultOf } from '../../src/internal.ts'
-import { enforceableSchema, linearPattern, type SchemaValidator } from '../../src/tools/index.ts'
-import { readErrors } from './issues.ts'
+import { ConfigError, errorText } from '../contract/errors.ts'
+import type { JsonSchema } from '../contract/json.ts'
+import { checkOptions } from '../contract/shape/read.ts'
+import { aFunction, required } from '../contract/shape/shape.ts'
+import type { SchemaValidator } from '../types/standard-schema.ts'
+import { type AjvError, readErrors } from './ajv-issues.ts'
+import { enforceableSchema } from './enforceable-schema.ts'
+import { resultOf } from './format-issues.ts'
+import { formatChecks } from './formats.ts'
+import { linearPattern, maxCheckSteps } from './linear-pattern.ts'
+
+/** The class `Ajv2020` of ajv 8. */
+export type AjvClass = new (options: object) => Ajv
+
+interface Ajv {
+  compile(schema: JsonSchema): AjvCheck
+  removeSchema(schema: JsonSchema): unknown
+}
+
+interface AjvCheck {
+  (value: unknown): unknown
+  errors?: readonly AjvError[] | null | undefined
+}
 
 /**
- * A `SchemaValidator` on ajv 8, for runtimes that allow code generation: slower to compile, faster to check than the default.
+ * Returns a `SchemaValidator` on ajv 8. It compiles more slowly and checks faster than the default.
  *
  * **Contract**
  * - Takes and refuses the same schemas as the default validator, and one more refusal: ajv cannot see a property named `__proto__`, so a
@@ -13,8 +31,16 @@ import { readErrors } from './issues.ts'
  * - Where code generation is forbidden (Workers, strict content security policies) `compile` throws; use the default there.
  *
  * Source: docs/concepts/tools.md
+ *
+ * @example
+ * ```ts
+ * import { Ajv2020 } from 'ajv/dist/2020.js'
+ *
+ * const agent = new Agent({ model, tools, schemaValidator: ajvValidator(Ajv2020) })
+ * ```
  */
-export function ajvValidator(): SchemaValidator {
+export function ajvValidator(Ajv2020: AjvClass): SchemaValidator {
+  checkOptions(Ajv2020, required(aFunction), 'Ajv2020')
   // The schema is checked before ajv sees it, so its own strictness and its meta-schema are not needed.
   const ajv = new Ajv2020({
     allErrors: true,
@@ -58,7 +84,7 @@ function boundedPattern(source: string): { test(text: string): boolean; toString
   }
 }
 
-function compileWith(ajv: Ajv2020, root: JsonSchema): ValidateFunction {
+function compileWith(ajv: Ajv, root: JsonSchema): AjvCheck {
   try {
     return ajv.compile(root)
   } catch (cause) {

@@ -1,16 +1,26 @@
-import type { ErrorObject } from 'ajv'
-import { fieldIn, maxIssues, nameOfPart, typeName } from '../../src/internal.ts'
-import type { SchemaIssue } from '../../src/tools/index.ts'
+import { nameOfPart } from '../base/json/json-value.ts'
+import { fieldIn } from '../contract/json.ts'
+import type { SchemaIssue } from '../types/standard-schema.ts'
+import { maxIssues, typeName } from './format-issues.ts'
+
+/** What is read of an `ErrorObject` of ajv. */
+export interface AjvError {
+  keyword: string
+  instancePath: string
+  params: { [name: string]: unknown }
+  message?: string
+  data?: unknown
+}
 
 /** Ajv's errors as issues with the same paths as the default validator's; at most 20. */
-export function readErrors(errors: readonly ErrorObject[], value: unknown): SchemaIssue[] {
+export function readErrors(errors: readonly AjvError[], value: unknown): SchemaIssue[] {
   return errors
     .filter((error) => error.keyword !== 'if')
     .slice(0, maxIssues)
     .map((error) => readError(error, value))
 }
 
-function readError(error: ErrorObject, value: unknown): SchemaIssue {
+function readError(error: AjvError, value: unknown): SchemaIssue {
   const path = pathOf(error.instancePath, value)
   const message = error.message ?? `fails ${error.keyword}`
   switch (error.keyword) {

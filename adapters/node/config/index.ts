@@ -1,2 +1,0 @@
-// The entry `./adapters/node/config`: agents from a file, on this machine. It needs zod 4; a file that names servers needs `@modelcontextprotocol/sdk` too.
-export { type LoadConfigOptions, type LoadedConfig, loadConfigFile } from './load-config-file.ts'

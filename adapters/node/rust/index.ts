@@ -1,2 +1,0 @@
-// The entry `./adapters/node/rust`: session files as the Rust implementation keeps them.
-export { deleteSession, listSessionIds, loadSession, loadSessionsForAgent, saveSession } from './ledger-files.ts'
