@@ -117,7 +117,11 @@ const wrong: [string, () => unknown, RegExp][] = [
   ['a configuration', () => new ProviderRegistry().createModel(as(null)), /config is null/],
   ['a configuration without a protocol', () => new ProviderRegistry().createModel(as({ id: 'm' })), /config\.api is undefined/],
   ['a provider of nothing', () => defineProvider(as(undefined)), /options is undefined/],
-  ['the codec of a provider', () => defineProvider(as({ api: 'x', service: 'X', codec: {} })), /codec is an object/],
+  [
+    'the codec of a provider',
+    () => defineProvider(as({ api: 'x', service: 'X', codec: {} })),
+    /codec is an object.*a codec, with encode and decoder\(\)/,
+  ],
   [
     'a misspelt part of a provider',
     () => defineProvider(as({ api: 'x', service: 'X', codec, transports: {} })),

@@ -23,6 +23,14 @@ describe('a wrong option is told where it is given', () => {
     expect(agentWith({ temperature })).not.toThrow()
   })
 
+  it('a timeout of a model, and that false switches it off', () => {
+    const options = { apiKey: 'k', idleTimeoutMs: false } as const
+    expect(() => anthropic('m', options)).not.toThrow()
+    // What a caller without types may do.
+    const wrong = { ...options, idleTimeoutMs: true as unknown as number }
+    expect(() => anthropic('m', wrong)).toThrow(invalid('idleTimeoutMs is true', 'or false'))
+  })
+
   it.each(['a b/c', '', '.hidden', 'ä', 'x'.repeat(201)])('sessionId %j', (sessionId) => {
     expect(agentWith({ sessionId })).toThrow(invalid('sessionId is', 'it must be an id of 1 to 200 characters'))
     expect(agentWith({ sessionId, session: memorySessionStore() })).toThrow(invalid('sessionId'))

@@ -143,6 +143,21 @@ describe('what is remembered of a conversation never shows', () => {
   })
 })
 
+describe('a result that comes after a later answer is sent behind its call', () => {
+  it.each(named)('%s', async (_name, model) => {
+    const by = authorOf(model.config)
+    const call = { type: 'toolCall' as const, id: 'a', name: 'read', arguments: {} }
+    const asked = [user('Hi'), answerBy(by, [call], { stopReason: 'toolUse' })]
+    const waited = [user('Wait.'), answerBy(by, [{ type: 'text', text: 'I wait.' }])]
+    const inOrder = await freshBody(model, [...asked, result('a'), ...waited, user('So?')], '')
+    const late = [...asked, ...waited, result('a'), user('So?')]
+    expect(await freshBody(model, late, '')).toBe(inOrder)
+    // What was sent before has settled the call without a result.
+    await model.provider.encode(requestOf(model, [...asked, ...waited, user('And?')], ''))
+    expect((await model.provider.encode(requestOf(model, late, ''))).body).toBe(inOrder)
+  })
+})
+
 describe('ids that repeat in every turn', () => {
   /** How often ids are looked at while a history of `turns` turns is encoded once. */
   async function readsOf(turns: number, idOf: (n: number) => string): Promise<number> {

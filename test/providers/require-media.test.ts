@@ -83,6 +83,20 @@ it('an address that the service does not fetch is refused too', async () => {
   expect(error).toMatchObject({ code: 'unsupportedMedia', message: expect.stringContaining('does not fetch odd.bin') })
 })
 
+it('media that cannot be fetched are refused with the beginning of the reason, or stand as a line with it', async () => {
+  const { config, provider } = google('gemini-2.0-flash', options)
+  const reason = `Refused: ${'x'.repeat(2000)}`
+  const request = {
+    ...plainRequest(config, asked({ type: 'image', mimeType: 'image/png', url: 'https://a.example/a.png' })),
+    resolveMedia: () => Promise.reject(new Error(reason)),
+  }
+  const said = `image/png could not be fetched: ${reason.slice(0, 500)}`
+  const { error } = await outcomeOf(provider, request)
+  expect(error).toMatchObject({ code: 'unsupportedMedia', message: expect.stringContaining(said) })
+  const { body } = await provider.encode({ ...request, requireMedia: false })
+  expect(body).toContain(`${said})`)
+})
+
 it('an agent says it of all its requests, and its run ends with the error', async () => {
   const { requireMedia: _, ...quiet } = options
   const agent = new Agent({ model: openai('gpt-5.1', quiet), requireMedia: true, logger: false })

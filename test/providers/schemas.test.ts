@@ -1,102 +1,10 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fieldIn, isObject, type JsonObject, type JsonSchema, type JsonValue } from '../../src/contract/json.ts'
-import { anthropic } from '../../src/providers/anthropic/index.ts'
-import { azure } from '../../src/providers/azure/index.ts'
-import { bedrock } from '../../src/providers/bedrock/index.ts'
-import { google } from '../../src/providers/google/index.ts'
+import { isObject, type JsonSchema, type JsonValue } from '../../src/contract/json.ts'
 import { type Dialect, dialects } from '../../src/providers/kit/schema/fitting/dialects.ts'
-import { openaiCompatible } from '../../src/providers/openai/compatible.ts'
-import { openai } from '../../src/providers/openai.ts'
-import { openaiResponses } from '../../src/providers/openai-responses/index.ts'
-import { vertex } from '../../src/providers/vertex/index.ts'
-import type { Model } from '../../src/types/model/model.ts'
 import { runs } from '../support/runs.ts'
 import { plainRequest } from './model-call.ts'
-
-/** A wire: a model of it, where the schema of its first tool and of its answer stand, and the rows of the table that say what it takes. */
-interface Wire {
-  model: Model
-  tools: keyof typeof dialects
-  format: keyof typeof dialects
-  toolAt: string
-  /** Absent: it is held to none. */
-  formatAt?: string
-  strict?: boolean
-}
-
-const claude = { tools: 'claudeTools', format: 'claudeFormat' } as const
-const inChat = { toolAt: 'tools.0.function.parameters', formatAt: 'response_format.json_schema.schema' }
-const inResponses = { toolAt: 'tools.0.parameters', formatAt: 'text.format.schema' }
-const inGemini = {
-  toolAt: 'tools.0.functionDeclarations.0.parametersJsonSchema',
-  formatAt: 'generationConfig.responseJsonSchema',
-}
-const inBedrock = {
-  toolAt: 'toolConfig.tools.0.toolSpec.inputSchema.json',
-  formatAt: 'outputConfig.textFormat.structure.jsonSchema.schema',
-}
-const openAi = { tools: 'openAiTools', format: 'openAiFormat' } as const
-const strict = { tools: 'openAiTools', format: 'openAiStrict', strict: true } as const
-const wires: Record<string, Wire> = {
-  anthropic: {
-    ...claude,
-    model: anthropic('claude-opus-4-6'),
-    toolAt: 'tools.0.input_schema',
-    formatAt: 'output_config.format.schema',
-  },
-  'bedrock, Claude': {
-    ...claude,
-    format: 'bedrockFormat',
-    model: bedrock('us.anthropic.claude-opus-4-6-v1:0', { region: 'us-east-1' }),
-    ...inBedrock,
-  },
-  'bedrock, Nova': {
-    tools: 'novaTools',
-    format: 'bedrockFormat',
-    model: bedrock('us.amazon.nova-2-lite-v1:0', { region: 'us-east-1' }),
-    toolAt: inBedrock.toolAt,
-  },
-  chat: { ...openAi, model: openai('gpt-5.2'), ...inChat },
-  'chat, strict': { ...strict, model: openai('gpt-5.2'), ...inChat },
-  moonshot: { tools: 'moonshotTools', format: 'openAiFormat', model: openaiCompatible('kimi-k2.6', { backend: 'moonshot' }), ...inChat },
-  responses: { ...openAi, model: openaiResponses('gpt-5.2'), ...inResponses },
-  'responses, strict': { ...strict, model: openaiResponses('gpt-5.2'), ...inResponses },
-  azure: { ...openAi, model: azure('gpt-5.2', { resource: 'r' }), ...inResponses },
-  gemini: { tools: 'gemini', format: 'gemini', model: google('gemini-3.8-flash'), ...inGemini },
-  vertex: { tools: 'gemini', format: 'gemini', model: vertex('gemini-3.8-flash', { project: 'p' }), ...inGemini },
-}
-
-/** The schema at a place of a body, or none; Bedrock takes it as text. */
-function schemaAt(body: unknown, place: string): JsonSchema {
-  const found = place.split('.').reduce(fieldIn, body)
-  return typeof found === 'string' ? JSON.parse(found) : Object(found)
-}
-
-/** What a request with `parameters` says of the first tool, and of what was left out. */
-async function toolSent({ model, toolAt }: Wire, parameters: JsonSchema) {
-  const tools = [{ name: 'pick', description: 'Picks.', parameters }]
-  const { body, warnings = [] } = await model.provider.encode(plainRequest(model.config, { tools }))
-  return { schema: schemaAt(JSON.parse(body), toolAt), warnings }
-}
-
-/** What a request for an answer in the form of `schema` says of it; no schema where a tool takes the answer. */
-async function formatSent(wire: Wire, schema: JsonSchema) {
-  const { model, formatAt } = wire
-  if (formatAt === undefined) return { schema: {}, warnings: [], json: {} }
-  const responseFormat = { type: 'jsonSchema' as const, name: 'place', schema, ...(wire.strict && { strict: true }) }
-  const { body, warnings = [] } = await model.provider.encode(plainRequest(model.config, { responseFormat }))
-  const json = JSON.parse(body)
-  return { schema: schemaAt(json, formatAt), warnings, json }
-}
-
-const ajv = new Ajv2020({ strict: false, validateFormats: false, validateSchema: false, addUsedSchema: false, logger: false })
-
-/** Whether a value fits a schema. */
-function fits(schema: JsonSchema, value: unknown): boolean {
-  return ajv.validate(schema, value) === true
-}
+import { fits, formatSent, toolSent, type Wire, wires } from './schema-wires.ts'
 
 const held = ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas']
 
@@ -260,6 +168,14 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
     )
   })
 
+  it('sends a plain schema with a list of words as it is', async () => {
+    const kind = { type: 'string', enum: ['a', 'b'] }
+    const parameters = { type: 'object', properties: { kind }, required: ['kind'], additionalProperties: false }
+    const { schema, warnings } = await toolSent(wire, parameters)
+    expect(schema).toMatchObject({ properties: { kind }, required: ['kind'] })
+    expect(warnings).toEqual([])
+  })
+
   it('can still be called by every variant of a union', async () => {
     const variant = (kind: string, name: string): JsonSchema => ({
       type: 'object',
@@ -284,88 +200,6 @@ describe.each(Object.entries(wires))('%s', (_, wire) => {
       expect(warnings).toEqual([expect.stringMatching(/^tool pick is sent without .*oneOf of its root.*still checked/)])
     }
   })
-})
-
-describe('Claude is held to', () => {
-  const { anthropic: wire } = wires as { anthropic: Wire }
-  const amount = (changes: JsonObject): JsonSchema => ({
-    type: 'object',
-    properties: { amount: { type: 'integer', ...changes } },
-    required: ['amount'],
-    additionalProperties: false,
-  })
-
-  it('whole numbers, whose limits it is told in words', async () => {
-    const { schema, warnings } = await formatSent(wire, amount({ minimum: -9007199254740991, maximum: 9007199254740991 }))
-    expect(schema).toEqual(amount({ description: '(minimum: -9007199254740991, maximum: 9007199254740991)' }))
-    expect(warnings).toEqual([
-      'responseFormat place is sent without minimum of amount, maximum of amount: answers are still checked against it',
-    ])
-  })
-
-  it('no schema that refers to itself: a tool takes the answer', async () => {
-    const tree = { type: 'object', properties: { next: { $ref: '#' } }, additionalProperties: false }
-    const { schema, json } = await formatSent(wire, tree)
-    expect(schema).toEqual({})
-    expect(json.tools).toMatchObject([{ name: 'respond_json', input_schema: { properties: { next: { $ref: '#' } } } }])
-  })
-})
-
-describe('OpenAI', () => {
-  const { 'chat, strict': wire } = wires as { 'chat, strict': Wire }
-
-  it('is asked for null where a property of a strict schema is optional', async () => {
-    const schema = { type: 'object', properties: { city: { type: 'string' }, kind: { enum: ['a'] } }, required: ['city'] }
-    const { json } = await formatSent(wire, schema)
-    expect(json.response_format.json_schema).toMatchObject({
-      strict: true,
-      schema: {
-        properties: { city: { type: 'string' }, kind: { anyOf: [{ enum: ['a'] }, { type: 'null' }] } },
-        required: ['city', 'kind'],
-        additionalProperties: false,
-      },
-    })
-  })
-
-  it('is not held strictly to an open object, and says so', async () => {
-    const { json, warnings } = await formatSent(wire, {
-      type: 'object',
-      properties: { map: { type: 'object', additionalProperties: { type: 'string' } } },
-    })
-    expect(json.response_format.json_schema).toMatchObject({
-      strict: false,
-      schema: { properties: { map: { additionalProperties: { type: 'string' } } } },
-    })
-    expect(warnings).toEqual([expect.stringMatching(/strict: false, because it has an object that takes any property/)])
-  })
-})
-
-it('says no property under a name that Claude refuses, and takes it still, of a closed object too', async () => {
-  const filter = { $filter: { type: 'string' }, top: { type: 'integer' } }
-  const parameters = { type: 'object', properties: filter, required: ['$filter'], additionalProperties: false }
-  const { schema, warnings } = await toolSent(wires.anthropic as Wire, parameters)
-  expect(schema).toEqual({ type: 'object', description: '(also takes $filter)', properties: { top: { type: 'integer' } }, required: [] })
-  expect(fits(schema, { $filter: 'a eq 1' })).toBe(true)
-  expect(warnings).toEqual([expect.stringContaining('the name of $filter')])
-})
-
-it('says by a number what draft 4 says by a flag', async () => {
-  const age = { type: 'number', minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false }
-  const { schema } = await toolSent(wires.anthropic as Wire, { type: 'object', properties: { age } })
-  expect(schema.properties).toEqual({ age: { type: 'number', minimum: 0, exclusiveMinimum: 0, maximum: 9 } })
-})
-
-it('keeps what stands beside a reference, where that is read into its place', async () => {
-  const base = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
-  const place = { $ref: '#/$defs/base', properties: { b: { type: 'string' } } }
-  const { schema } = await toolSent(wires['bedrock, Nova'] as Wire, { type: 'object', properties: { place }, $defs: { base } })
-  expect(schema.properties).toMatchObject({ place: { properties: { a: { type: 'string' }, b: { type: 'string' } }, required: ['a'] } })
-})
-
-it('lists no type whose values are none', async () => {
-  const kind = { type: ['string', 'integer'], enum: ['a'] }
-  const schema = { type: 'object', properties: { kind }, required: ['kind'], additionalProperties: false }
-  expect((await formatSent(wires.anthropic as Wire, schema)).schema.properties).toEqual({ kind: { type: 'string', enum: ['a'] } })
 })
 
 it('merges what a hostile schema refers to in bounded time', async () => {

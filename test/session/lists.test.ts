@@ -1,8 +1,12 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { fileSessionStore } from '../../adapters/node/index.ts'
 import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { logSessionStore, memoryDriver, pruneSessions, salvageSession, scopedSessionStore } from '../../src/session.ts'
-import { note, notesIn, said } from '../../testing/session-store/session-samples.ts'
+import { note, notesIn, said, sampleSession } from '../../testing/session-store/session-samples.ts'
 
 async function titleOf(text: string): Promise<string | undefined> {
   const store = memorySessionStore()
@@ -10,6 +14,29 @@ async function titleOf(text: string): Promise<string | undefined> {
   await writer.append([said(text)])
   return (await store.list()).sessions[0]?.title
 }
+
+it('an unreadable session is listed with the reason, which is an update where a newer version has written it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'phi-lists-'))
+  try {
+    for (const id of ['newer', 'noise']) await fileSessionStore(join(folder, id)).save(sampleSession('s1'))
+    for (const [id, change] of [
+      ['newer', (line: string) => line.replace('{"v":1,', '{"v":9,"new":1,')],
+      ['noise', () => 'noise'],
+    ] as const) {
+      // Lists read the log where this is gone.
+      await rm(join(folder, id, '.summaries'), { recursive: true })
+      for (const name of await readdir(join(folder, id), { recursive: true })) {
+        const path = join(folder, id, name)
+        if (!(await stat(path)).isFile()) continue
+        await writeFile(path, (await readFile(path, 'utf8')).split('\n').map(change).join('\n'))
+      }
+    }
+    const errorIn = async (id: string) => (await fileSessionStore(join(folder, id)).list()).sessions.map(({ error }) => error?.code)
+    expect([await errorIn('newer'), await errorIn('noise')]).toEqual([['newerSchema'], ['invalidSession']])
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
 
 describe('titles', () => {
   it.each([
@@ -89,6 +116,26 @@ describe('salvageSession', () => {
       const line = text.slice(0, at).split('\n').length - 1
       expect([at, notesIn(records).length, dropped.map((each) => each.line)]).toEqual(isBreak ? [at, 8, []] : [at, 7, [line]])
     }
+  })
+
+  it('drops the lines of a session that was stored anew as a whole, and says which', async () => {
+    const { discardOlder: _, ...driver } = memoryDriver()
+    const store = logSessionStore({ ...driver, promises: driver.promises })
+    for (const at of [1, 2]) {
+      const writer = await store.open('s1', { agentId: 'a' })
+      await writer.append([note(at)])
+      await writer.close()
+    }
+    const writer = await store.open('s1', { agentId: 'a' })
+    await writer.replace([{ ...note(3), at: 3 }])
+    await writer.close()
+    const { records, dropped } = await store.salvage('s1')
+    expect(notesIn(records)).toEqual([3])
+    const reason = expect.stringContaining('was replaced')
+    expect(dropped).toMatchObject([
+      { line: 0, seq: 1, reason },
+      { line: 1, seq: 2, reason },
+    ])
   })
 
   it('gives what is left of any noise, and never throws for it', async () => {

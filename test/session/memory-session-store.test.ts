@@ -33,6 +33,17 @@ sessionStoreSuite(
   },
 )
 
+it('a memory driver keeps the bytes of older writers that are named, and removes the others', async () => {
+  const { claim, blobs } = memoryDriver()
+  const first = await claim('s1', 'a')
+  for (const hash of ['kept', 'left']) await blobs?.put(first, hash, new Uint8Array([1, 2]))
+  const second = await claim('s1', 'a')
+  await blobs?.put(second, 'new', new Uint8Array([3]))
+  await blobs?.keep(second, new Set(['kept']))
+  const found = await Promise.all(['kept', 'left', 'new'].map((hash) => blobs?.get('s1', hash)))
+  expect(found).toEqual([new Uint8Array([1, 2]), undefined, new Uint8Array([3])])
+})
+
 interface Written {
   at: number
   agentId: string

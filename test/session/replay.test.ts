@@ -178,6 +178,29 @@ describe('withEvents', () => {
     expect(deltas.length).toBeGreaterThan(300)
   })
 
+  it('passes every event on to a store that listens too', async () => {
+    const store = memorySessionStore()
+    const passed: string[] = []
+    const journal: SessionStore['journal'] = (options) => {
+      const kept = store.journal(options)
+      return {
+        event: ({ type }) => void passed.push(type),
+        open: (place, conversation) => kept.open(place, conversation),
+        append: (record, conversation) => kept.append(record, conversation),
+        media: (sessionId, block) => kept.media(sessionId, block),
+        close: () => kept.close(),
+      }
+    }
+    const listening = new Proxy(store, {
+      get: (target, key) => {
+        const value: unknown = key === 'journal' ? journal : Reflect.get(target, key)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const { heard } = await play(withEvents(listening))
+    expect(passed).toEqual(heard.map(({ type }) => type))
+  })
+
   it('is heard through task hooks, whichever is within the other', async () => {
     for (const wrap of [
       (store: SessionStore) => withTaskHooks(withEvents(store), {}),

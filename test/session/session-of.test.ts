@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { LoopRecord, Session } from '../../src/contract/session/session.ts'
-import { Agent } from '../../src/index.ts'
+import { Agent, memorySessionStore } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
 import { EventRecorder } from '../../src/rust.ts'
-import { childrenOf, recordsOf, sessionOf } from '../../src/session.ts'
+import { childrenOf, recordsOf, sessionOf, sharedStatesOf } from '../../src/session.ts'
 import type { JournalRecord } from '../../src/types/session/journal.ts'
 import type { NewSessionRecord } from '../../src/types/session/session-store.ts'
 import { add } from '../support/play.ts'
@@ -263,3 +263,35 @@ function withoutTimes(loops: readonly LoopRecord[]): unknown {
     turns: record.turns.map((turn) => ({ ...turn, startedAt: 0, endedAt: 0 })),
   }))
 }
+
+it('begins a session whose beginning is lost at its first record', () => {
+  const at = 1234
+  const records = wholeLoop.map((record) => ({ ...record, at }))
+  expect(sessionOf(log(records), 's')).toMatchObject({ createdAt: at, formation: { type: 'firstLoop', at } })
+})
+
+describe('shared state', () => {
+  const change = (version: number, what: object): NewSessionRecord => ({
+    entry: { type: 'sharedState', version, by: 'tool', ...what },
+  })
+
+  it('is the last whole value with each change since', () => {
+    const records = log([
+      begin,
+      change(0, { value: { old: true } }),
+      change(1, { value: { list: ['a'] } }),
+      change(2, { patch: [{ op: 'add', path: '/list/1', value: 'b' }] }),
+      change(3, { patch: [{ op: 'add', path: '/done', value: true }] }),
+    ])
+    expect(sessionOf(records, 's').sharedState).toEqual({ version: 3, value: { list: ['a', 'b'], done: true } })
+  })
+
+  it('is kept by a store that saves the session, as a change of the application', async () => {
+    const sharedState = { version: 4, value: { list: ['a'] } }
+    const saved = session([loop('s.c.1')], { sharedState })
+    const store = memorySessionStore()
+    await store.save(saved)
+    expect((await store.load('s')).sharedState).toEqual(sharedState)
+    expect(sharedStatesOf((await store.tail('s')).records)).toMatchObject([{ by: 'application', version: 4 }])
+  })
+})

@@ -38,6 +38,15 @@ const talk = (loopId: string, word: string, parent?: string) =>
 const of = (writers: NewSessionRecord[][], loopId?: string) =>
   snapshotOf(log([begin], ...writers), { sessionId: 's', ...(loopId !== undefined && { loopId }) })
 
+it('is an empty conversation at time 0 where a log has no records', () => {
+  expect(snapshotOf([], { sessionId: 's' })).toMatchObject({
+    sessionId: 's',
+    createdAt: 0,
+    messages: [],
+    unfinished: { recovered: [], rerun: [] },
+  })
+})
+
 describe('history', () => {
   const tree = [
     ...talk('s.c.1', 'root'),

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { fileSessionStore } from '../../adapters/node/index.ts'
 import { Agent, defineTool, memorySessionStore, resumeAgent } from '../../src/index.ts'
 import { scripted } from '../../src/providers/scripted/index.ts'
-import { exportSession, exportSessionLines, importSession } from '../../src/session.ts'
+import { exportSession, exportSessionLines, importSession, logSessionStore, memoryDriver } from '../../src/session.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'phi-transfer-'))
 afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -68,6 +68,32 @@ describe('exportSession and importSession', () => {
       }),
       { numRuns: 300 },
     )
+  })
+
+  it('ask for an update where a newer version has written any line', async () => {
+    const [head = '', ...lines] = (await exportSession(await waiting(), 's')).split('\n')
+    for (const text of [
+      head.replace('"version":1', '"version":9'),
+      [head, ...lines.map((line) => line.replace('{"v":1,', '{"v":9,"new":1,'))].join('\n'),
+    ]) {
+      const store = memorySessionStore()
+      await expect(importSession(store, text)).rejects.toMatchObject({ code: 'newerSchema', message: expect.stringContaining('Update it') })
+      expect(await store.listIds()).toEqual([])
+    }
+  })
+
+  it('bring a session whose media are lost, with their names', async () => {
+    const driver = memoryDriver()
+    const store = logSessionStore({ ...driver, ...(driver.blobs && { blobs: { ...driver.blobs, get: async () => undefined } }) })
+    const content = [{ type: 'file' as const, mimeType: 'application/pdf', data: btoa('%PDF-1.7'.repeat(10_000)), name: 'a.pdf' }]
+    const agent = new Agent({ model: scripted([{ text: 'Read.' }]), session: store, sessionId: 's', logger: false })
+    await agent.prompt({ role: 'user', content }).result
+    await agent.close()
+    const text = await exportSession(store, 's')
+    expect(text).toContain('"lost":true')
+    const taken = memorySessionStore()
+    await importSession(taken, text)
+    expect(await exportSession(taken, 's')).toBe(text)
   })
 
   it('go line by line too, and take in pieces that are cut anywhere', async () => {

@@ -87,6 +87,9 @@ describe('thinking', () => {
     ['claude-opus-5-5', 'off', undefined, { effort: 'low' }],
     ['claude-sonnet-5-5', 'off', undefined, { effort: 'low' }],
     ['claude-unheard-of-9', 'high', adaptive, { effort: 'high' }],
+    ['claude-opus-4-6', 'max', adaptive, { effort: 'max' }],
+    ['claude-sonnet-5', 'xhigh', adaptive, { effort: 'xhigh' }],
+    ['claude-unheard-of-9', 'max', adaptive, { effort: 'max' }],
   ] as const)('%s at %s', async (id, level, thinking, output_config) => {
     expect(await fields(id, level)).toMatchObject({ thinking, output_config })
   })

@@ -52,6 +52,7 @@ describe('classifyError', () => {
       'auth',
       false,
     ],
+    ['a missing key under 400', { __type: 'MissingAuthenticationTokenException', message: 'No.' }, 400, 'auth', false],
     ['an error in a list', [{ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } }], undefined, 'api', true],
     ['an error named like an exception', { __type: 'ThrottlingException', message: 'slow down' }, undefined, 'rateLimited', true],
     ['an error with a number for a code', { error: { code: 502, message: 'upstream' } }, undefined, 'api', true],
@@ -165,6 +166,15 @@ describe('classifyError', () => {
     expect(classify(body, 400).message).toBe('Acme reported an error (400): the kitchen is closed.')
     expect(classify(body)).toMatchObject({ status: 529, isRetryable: true })
   })
+
+  it.each(['model_not_found', 'model-not-found', 'ModelNotFoundException', 'deployment_not_found', 'DeploymentNotFound'])(
+    'says what to do about a model that the service does not have, by the name of the error alone: %s',
+    (code) => {
+      const error = classify({ error: { code, message: 'No.' } })
+      expect(error).toMatchObject({ code: 'api', status: 404, isRetryable: false })
+      expect(error.message).toMatch(/Check the model id and baseUrl\.$/)
+    },
+  )
 
   it('says what to do about a rate limit and about a service that is overloaded', () => {
     expect(classify('', 429).message).toMatch(/limiting the rate of requests \(429\)\. Wait before asking again, ask less often/)

@@ -226,6 +226,7 @@ export const rejectedKeys: readonly Said[] = [
   ],
   ['Bedrock', 403, { message: 'The security token included in the request is expired' }],
   ['Bedrock', 400, { __type: 'IncompleteSignatureException', message: 'Authorization header requires existence of either a header' }],
+  ['Bedrock', 400, { __type: 'RequestExpired', message: 'The request is no longer valid due to expired timestamps.' }],
   ['Anthropic', 401, message('invalid x-api-key', { type: 'authentication_error' })],
   ['OpenRouter', 401, message('No auth credentials found', { code: 401 })],
   ['a gateway, inside a stream', 0, message('Invalid API key')],

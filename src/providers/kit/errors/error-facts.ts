@@ -45,8 +45,6 @@ const statusByName: Record<string, number> = {
   requestexpired: 403,
   missingauthenticationtoken: 403,
   notfound: 404,
-  modelnotfound: 404,
-  deploymentnotfound: 404,
   resourcenotfound: 404,
   modeltimeout: 408,
   requesttimeout: 408,
@@ -104,7 +102,7 @@ const badKey =
 
 /** How services say that there is no such model, also inside a stream and beside names such as `server_error`. */
 const missingModel =
-  /\bmodel\b.{0,100}\b(not found|does not exist|doesn.t exist)|\b(no such|unknown) model\b|model_?not_?found|DeploymentNotFound/i
+  /\bmodel\b.{0,100}\b(not found|does not exist|doesn.t exist)|\b(no such|unknown) model\b|(model|deployment)[_-]?not[_-]?found/i
 
 /** The last is Google's quota of a day: the wait it proposes is of no use. */
 const exhausted =

@@ -72,29 +72,30 @@ export class HistoryMemory<Writer extends HistoryWriter> {
     if (walk.isLate) return undefined
     const settled = walk.settle()
     for (let at = from; at < settled; at++) addTo(writer, walk.list[at])
-    const rest = this.#rest(walk, writer.fork(), messages, known.messages.length)
-    if (rest !== undefined) this.#beginnings.keep(known)
-    return rest
+    const rest = new HistoryWalk(this.#target, walk)
+    addAll(rest, messages.slice(known.messages.length))
+    if (rest.isLate) return undefined
+    this.#beginnings.keep(known)
+    return closed(rest, settled, writer.fork())
   }
 
-  #rest(base: HistoryWalk, writer: Writer, messages: readonly Message[], from: number): WrittenHistory<Writer> | undefined {
-    const walk = new HistoryWalk(this.#target, base)
-    const first = walk.list.length
-    for (let at = from; at < messages.length; at++) {
-      const message = messages[at]
-      if (message !== undefined) walk.add(message)
-    }
-    if (walk.isLate) return undefined
-    walk.close()
-    for (let at = first; at < walk.list.length; at++) addTo(writer, walk.list[at])
-    return { messages: walk.list, writer, leftOut: walk.leftOut }
-  }
-
+  /** Settles nothing, so no result comes too late. */
   #whole(messages: readonly Message[], head: readonly string[]): WrittenHistory<Writer> {
     const { walk, writer } = this.#nothing(head)
-    // Nothing is settled, so nothing comes late.
-    return this.#rest(walk, writer, messages, 0) ?? { messages: walk.list, writer, leftOut: walk.leftOut }
+    addAll(walk, messages)
+    return closed(walk, 0, writer)
   }
+}
+
+function addAll(walk: HistoryWalk, messages: readonly Message[]): void {
+  for (const message of messages) walk.add(message)
+}
+
+/** Ends `walk`, and writes its list from `first` on. */
+function closed<Writer extends HistoryWriter>(walk: HistoryWalk, first: number, writer: Writer): WrittenHistory<Writer> {
+  walk.close()
+  for (let at = first; at < walk.list.length; at++) addTo(writer, walk.list[at])
+  return { messages: walk.list, writer, leftOut: walk.leftOut }
 }
 
 function addTo(writer: HistoryWriter, message: Message | undefined): void {

@@ -79,8 +79,7 @@ function isPlainSchema(value: unknown, isRoot = false): boolean {
   if (!isObject(value) || typeof value.type !== 'string') return false
   if (!Object.keys(value).every((keyword) => plainKeywords.has(keyword) || (isRoot && keyword === '$schema'))) return false
   const { type, properties, additionalProperties: more, items, enum: values } = value
-  if (values !== undefined && (type !== 'string' || !Array.isArray(values) || !values.every((each) => typeof each === 'string')))
-    return false
+  if (values !== undefined && !(Array.isArray(values) && values.every((each) => typeof each === 'string'))) return false
   if (type === 'array' ? !isPlainSchema(items) : items !== undefined) return false
   if (type !== 'object') return properties === undefined
   if (isRoot && properties === undefined) return more === undefined || typeof more === 'boolean'
